@@ -1,11 +1,11 @@
-/** The state of an authorization at its issuer: as its adapter reads it, and as it is stored. Amounts are minor units of the card's currency. */
+/** The state of an authorization at its issuer, in the adapter's and the stored form. Amounts are minor units of the card's currency. */
 export type AuthorizationState = {
   status: 'pending' | 'closed' | 'reversed' | 'expired';
   approved: boolean;
-  /** What was authorized, or refused. */
+  /** The amount that was authorized or refused. */
   amountMinor: number;
-  /** What was captured, less what was refunded; null: nothing yet. */
+  /** The captured amount minus refunds; null: nothing captured yet. */
   capturedMinor: number | null;
-  /** How many requests have been decided there. */
+  /** The number of requests that the issuer has decided. */
   decidedRequests: number;
 };

@@ -1,10 +1,10 @@
 /**
- * Time as an argument. The wall clock is read in this file alone. There are three clocks, and each has its use:
+ * Time as an argument. Only this file reads the wall clock. There are three clocks, each with its use:
  *
  * - `monotonicMs` (`performance.now`) for deadlines, time-outs, pauses and ages within this process: it never jumps, and means nothing
  *   elsewhere. Between nodes the time that is left is sent.
- * - `systemClock` for times that are stored or sent: the database's clock, as `storage/database-clock.ts` finds it. It advances by
- *   the monotonic clock in between, so a machine whose clock is set disturbs nothing.
+ * - `systemClock` for times that are stored or sent: the database's clock, as `storage/database-clock.ts` finds it. It advances by the
+ *   monotonic clock in between, so a machine whose clock is set disturbs nothing.
  * - `machineClock`, the machine's wall clock as it is: it advances while the machine is suspended, and so reveals that.
  */
 
@@ -13,14 +13,14 @@ export interface Clock {
   nowMs(): number;
 }
 
-/** Milliseconds since some moment, as fractions. Never falls and never jumps. */
+/** Milliseconds since an arbitrary moment, with fractions. Never decreases and never jumps. */
 export function monotonicMs(): number {
   return performance.now();
 }
 
 export const machineClock: Clock = { nowMs: () => Date.now() };
 
-/** A wall clock that is set by hand and goes on by the monotonic one. It begins as the machine's. */
+/** A wall clock that is set explicitly and advances with the monotonic clock. It starts as the machine's. */
 export class SteadyClock implements Clock {
   private originMs: number;
   private readonly monotonicMs: () => number;
@@ -34,16 +34,16 @@ export class SteadyClock implements Clock {
     return Math.floor(this.originMs + this.monotonicMs());
   }
 
-  /** From now on it is ahead of what it was by so much. */
+  /** Moves the clock ahead by this amount. */
   move(byMs: number): void {
     this.originMs += byMs;
   }
 }
 
-/** The clock of this process. The database's clock moves it (`DatabaseClock`), and nothing else may. */
+/** The clock of this process. Only `DatabaseClock` may move it. */
 export const systemClock: SteadyClock = new SteadyClock();
 
-/** `2026-11-20T09:30:00.000Z`: the one form of a timestamp in answers and events. */
+/** `2026-11-20T09:30:00.000Z`: the only form of a timestamp in answers and events. */
 export function isoTimestamp(ms: number): string {
   return new Date(ms).toISOString();
 }

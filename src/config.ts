@@ -1,6 +1,6 @@
 /**
- * The environment, read once, checked and frozen. Every variable stands in one table with its schema, its default and the words that say
- * what is allowed; `.env.example` explains them to people. Nothing else in src reads the environment.
+ * The environment, read once, checked and frozen. One table has every variable with its schema, its default and the text for allowed
+ * values; `.env.example` documents them. No other code in src reads the environment.
  */
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -11,7 +11,7 @@ import Value from 'typebox/value';
 import { databaseTlsFault } from './database-url.ts';
 import { parseRedisUrl, RedisUrlFault } from './redis-url.ts';
 
-/** A variable that cannot be used. The message is one line for people: the variable, its value (secrets masked), what is allowed. */
+/** An invalid variable. The message is one line for people: the variable, its value (secrets masked), what is allowed. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message);
@@ -128,19 +128,19 @@ const variables = {
   diskReserveMb: { ...number('DISK_RESERVE_MB', 0, 1_000_000, 0, 'mebibytes from 0 to 1000000'), fallback: null },
   retentionDays: number('RETENTION_DAYS', 1, 3650, 7, 'days from 1 to 3650'),
   logLevel: choice('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
-  /** Only for the command line: the token it calls the service with. */
+  /** Only for the command line: the token for its requests to the service. */
   token: secret('TROUPE_TOKEN', '^\\S{1,4096}$', 'a token without spaces'),
 } as const;
 
 type Values = { [F in keyof typeof variables]: Static<(typeof variables)[F]['schema']> | (typeof variables)[F]['fallback'] };
 
 /**
- * The settings of this process. Null stands for "not given". `dataDir` is absolute; `nodeName` is the host's name and a random part unless given;
- * `adminPortGiven`: the port was configured and must be free; the default may be taken.
+ * The settings of this process. Null means "not given". `dataDir` is absolute; `nodeName` is the host's name and a random part unless
+ * given; `adminPortGiven`: the port was configured and must be free; the default may be taken.
  */
 export type Config = Readonly<Omit<Values, 'nodeName'> & { nodeName: string; adminPortGiven: boolean }>;
 
-/** What a collector is sent with every request, by name. */
+/** Headers of every request to the collector. */
 export function collectorHeaders({ otlpHeaders }: Pick<Config, 'otlpHeaders'>): Record<string, string> {
   if (otlpHeaders === null) return {};
   return Object.fromEntries(
@@ -153,7 +153,7 @@ export function collectorHeaders({ otlpHeaders }: Pick<Config, 'otlpHeaders'>): 
 
 export const variableNames: readonly string[] = Object.values(variables).map((variable) => variable.name);
 
-/** The configuration of this process: its environment, and what a `.env` file in the current folder adds to it. Throws `ConfigError`. */
+/** The configuration of this process: its environment, with additions from a `.env` file in the current folder. Throws `ConfigError`. */
 export function readConfig(): Config {
   try {
     process.loadEnvFile('.env');
@@ -163,7 +163,7 @@ export function readConfig(): Config {
   return loadConfig(process.env);
 }
 
-/** Checks `env`; variables it does not know are ignored, empty ones count as not given. Throws `ConfigError` for the first bad one. */
+/** Checks `env`; unknown variables are ignored, empty ones count as not given. Throws `ConfigError` for the first invalid one. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const entries = Object.entries(variables).map(([field, variable]) => [field, readVariable(variable, env[variable.name])]);
   const values = Object.fromEntries(entries) as Values;
@@ -213,7 +213,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-/** Where a command was typed, and whether that terminal can move its cursor. Nothing of it is a setting of the service. */
+/** The folder in which a command was typed, and whether the terminal can move its cursor. Not a setting of the service. */
 export function readCaller(): { folder: string; dumbTerminal: boolean } {
   const { INIT_CWD: typedIn, npm_package_json: packageFile, TERM: terminal } = process.env;
   // npm changes to the package's folder and sets a variable with the folder where it was called.
@@ -243,7 +243,7 @@ function parsed(schema: TSchema, raw: string): unknown {
   return raw;
 }
 
-/** The value as it may stand in a message: one line, of bounded length, without what could be a password. */
+/** The value in a form that is safe for a message: one line, of limited length, without possible passwords. */
 function shown({ kind }: Variable<TSchema, unknown>, raw: string): string {
   if (kind === 'secret') return `a text of ${raw.length} characters`;
   const masked = kind === 'url' ? maskedUrl(raw) : raw;
@@ -279,7 +279,7 @@ function list<S extends TSchema>(name: string, item: S, fallback: Static<S>[], a
   return { name, schema: Type.Array(item, { minItems: 1 }), fallback, allowed, kind: 'plain' as const };
 }
 
-/** Several while one takes the place of another. */
+/** Several while one replaces another. */
 function signingSecrets(name: string, endpoint: string) {
   const item = Type.String({ pattern: '^whsec_[A-Za-z0-9+/=_-]{8,250}$' });
   const allowed = `the signing secret of ${endpoint}: whsec_…, or several with commas between`;
@@ -298,7 +298,7 @@ function isAddressRange(range: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-/** As browsers write it: scheme, host and a port that is not the usual one. */
+/** In browsers' form: scheme, host and a port that is not the default one. */
 function isOrigin(text: string): boolean {
   return text === '*' || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
 }

@@ -1,9 +1,9 @@
-/** Counters and histograms that parts keep. They are independent of their readers (metrics, status). */
+/** Counters and histograms. They are independent of their readers (metrics, status). */
 
 export type Labels = Readonly<Record<string, string>>;
 export type Sample = { readonly labels?: Labels; value: number };
 
-/** Counts told apart by labels. Where their values are not all known to the code, `maxSeries` bounds them: the rest count as `other`. */
+/** Counts by labels. If the code does not know all values of a label, `maxSeries` limits them: further ones count as `other`. */
 export class CountBy {
   private readonly counts = new Map<string, Sample>();
   private readonly labelNames: readonly string[];
@@ -14,7 +14,7 @@ export class CountBy {
     this.maxSeries = maxSeries;
   }
 
-  /** @param labels one for each label name, in their order */
+  /** @param labels one value for each label name, in their order */
   add(labels: readonly string[], amount = 1): void {
     const known = this.counts.get(labels.join('\n'));
     if (known !== undefined) known.value += amount;
@@ -42,7 +42,7 @@ export class CountBy {
 /** A histogram: counts by upper bound. Recording costs a few nanoseconds. */
 export class Distribution {
   readonly bounds: readonly number[];
-  /** `counts[i]`: those above `bounds[i - 1]`, up to `bounds[i]`. The last one has no upper bound. */
+  /** `counts[i]`: values above `bounds[i - 1]`, up to `bounds[i]`. The last count has no upper bound. */
   readonly counts: number[];
   sum = 0;
 
@@ -61,7 +61,7 @@ export class Distribution {
   }
 }
 
-/** Upper bounds in seconds, for what takes from a tenth of a millisecond to ten seconds. */
+/** Upper bounds in seconds, for durations from a tenth of a millisecond to ten seconds. */
 export const latencyBoundsS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];

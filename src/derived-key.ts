@@ -1,7 +1,7 @@
-/** Keys for one purpose each, derived from SECRET_KEY, so that none can stand in for another. */
+/** Keys derived from SECRET_KEY, one for each purpose, so that none can be used for another. */
 import { hkdfSync } from 'node:crypto';
 
-/** 32 bytes that follow from the secret key and the purpose. */
+/** 32 bytes derived from the secret key and the purpose. */
 export function derivedKey(secretKey: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey, 'troupe', purpose, 32));
 }

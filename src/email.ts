@@ -1,6 +1,6 @@
 /**
- * E-mail addresses, international ones too (RFC 6531: letters of any script in the local part and in the domain). Wherever one is taken or
- * compared, it is by these rules, so that one address is one account however it is typed.
+ * E-mail addresses, including international ones (RFC 6531: letters of any script in the local part and in the domain). All input and
+ * comparison of addresses uses these rules, so that one address is one account in any spelling.
  */
 import { domainToASCII } from 'node:url';
 
@@ -8,33 +8,33 @@ const maxAddressBytes = 254;
 const maxLocalBytes = 64;
 const maxDomainChars = 253;
 const maxLabelChars = 63;
-/** What stands between two dots of a local part that needs no quotes. Invisible and control characters are none of these. */
+/** A part of an unquoted local part between two dots. Invisible and control characters are not allowed. */
 const atom = /^[\p{L}\p{Nd}\p{M}!#$%&'*+/=?^_`{|}~-]+$/u;
 const domainText = /^[\p{L}\p{Nd}\p{M}.-]+$/u;
-/** Some letters and marks show nothing, as the Hangul filler. */
+/** Some letters and marks are invisible, e.g. the Hangul filler. */
 const invisible = /\p{Default_Ignorable_Code_Point}/u;
 const startsWithMark = /^\p{M}/u;
 const notAscii = /[^\u0000-\u007f]/;
 const label = /^[a-z0-9-]+$/;
 const digits = /^[0-9]+$/;
 
-type Parts = { local: string /** In the form of the DNS: ASCII, lower case. */; domain: string };
+type Parts = { local: string /** In DNS form: ASCII, lower case. */; domain: string };
 
-/** Whether this is an address that a mail can be sent to, such as ann@example.com or jörg@müller.example. */
+/** Whether a mail can be sent to this address, e.g. ann@example.com or jörg@müller.example. */
 export function isEmailAddress(text: string): boolean {
   return partsOf(text) !== null;
 }
 
 /**
- * What an address is compared by: neither case, nor the way in which letters are composed, nor that of the domain (`müller.example`,
- * `xn--mller-kva.example`) tells two apart. Any other text gives a text, too, that is none of an address.
+ * The key by which addresses are compared: case, Unicode composition and the form of the domain (`müller.example`, `xn--mller-kva.example`)
+ * make no difference. Any other text also gives a key, which equals no address's key.
  */
 export function emailKey(text: string): string {
   const parts = partsOf(text);
   return parts === null ? text.normalize('NFC').toLowerCase() : `${folded(parts.local)}@${parts.domain}`;
 }
 
-/** The address as mail servers take it: its domain in ASCII. */
+/** The address for mail servers, with its domain in ASCII. */
 export function mailboxOf(address: string): string {
   const parts = partsOf(address);
   return parts === null ? address : `${parts.local}@${parts.domain}`;
@@ -56,7 +56,7 @@ function partsOf(text: string): Parts | null {
 function asciiDomain(text: string): string | null {
   if (!domainText.test(text)) return null;
   const lower = text.toLowerCase();
-  // Only what needs it: a domain of digits would be read as an address of IPv4.
+  // Only if needed: a domain of digits would be read as an IPv4 address.
   const ascii = notAscii.test(text) || lower.includes('xn--') ? domainToASCII(text) : lower;
   const labels = ascii.split('.');
   if (ascii.length > maxDomainChars || labels.length < 2 || digits.test(labels.at(-1)!)) return null;
@@ -64,7 +64,7 @@ function asciiDomain(text: string): string | null {
   return labels.every(isLabel) ? ascii : null;
 }
 
-/** Letters of other widths and fonts count as the plain ones; the Greek sigma at the end of a word as any other. */
+/** Letters of other widths and fonts equal the plain ones; a final Greek sigma equals a normal one. */
 function folded(local: string): string {
   return local.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 }

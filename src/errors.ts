@@ -9,25 +9,25 @@ export const errorCodes = {
   method_not_allowed: { http: 405, retry: 'never', public: true },
   conflict: { http: 409, retry: 'never', public: true },
   payload_too_large: { http: 413, retry: 'never', public: true },
-  /** The command has had its effect; its reply cannot be told. */
+  /** The command has had its effect; its reply cannot be sent. */
   reply_too_large: { http: 413, retry: 'never', public: true },
   unsupported_media_type: { http: 415, retry: 'never', public: true },
   invalid: { http: 422, retry: 'never', public: true },
   rate_limited: { http: 429, retry: 'later', public: true },
   internal: { http: 500, retry: 'never', public: false },
-  /** This node has more work than it will queue. */
+  /** This node has more work than it accepts in its queues. */
   overloaded: { http: 503, retry: 'later', public: true },
   /** One actor has more waiting messages than its mailbox holds. */
   mailbox_full: { http: 503, retry: 'later', public: true },
-  /** The node is stopping; another one answers. */
+  /** The node is stopping; another node answers. */
   draining: { http: 503, retry: 'later', public: true },
   /** A provider, the database or the sandbox does not answer now. */
   unavailable: { http: 503, retry: 'later', public: true },
-  /** The disk is full: nothing new is taken until its operator has made room. */
+  /** The disk is full: nothing new is accepted until the operator has freed space. */
   storage_full: { http: 503, retry: 'later', public: true },
   shard_not_owned: { http: 503, retry: 'reroute', public: false },
   stale_epoch: { http: 503, retry: 'reroute', public: false },
-  /** No answer in time; the command may have taken effect. Ask again with the same idempotency key. */
+  /** No answer in time; the command may have taken effect. Retry with the same idempotency key. */
   outcome_unknown: { http: 504, retry: 'same_key', public: true },
 } as const;
 
@@ -39,9 +39,9 @@ export type Issue = { loc: string[]; msg: string; type: string; input?: unknown;
 /** A failure with a code of the table. `message` is shown to callers when the code is public: no secrets, no internals. */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  /** Only with code `invalid`: what is wrong with which field. */
+  /** Only with code `invalid`: the fields and their errors. */
   readonly issues: Issue[] | undefined;
-  /** Seconds after which a retry makes sense, where known. */
+  /** Seconds after which a retry makes sense, if known. */
   readonly retryAfterS: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; issues?: Issue[]; retryAfterS?: number } = {}) {
@@ -53,17 +53,20 @@ export class AppError extends Error {
   }
 }
 
-/** A tool call failed in a way the agent is told in this message, and may work around. Any other error of a tool is a defect and is reported as such. */
+/**
+ * A tool call failed in a way that this message explains to the agent, which may find another way. Any other error of a tool is a defect
+ * and is reported as such.
+ */
 export class ToolError extends Error {
   override name = 'ToolError';
 }
 
-/** Whether what failed so may have had its effect all the same, or has had it. What failed unexpectedly is not known to be either. */
+/** Whether the effect may have happened despite this error, or has happened. For an unexpected error the effect is unknown. */
 export function mayHaveHappened(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'outcome_unknown' || error.code === 'reply_too_large');
 }
 
-/** A 504: no answer came in time, and what was asked for may have been done. */
+/** A 504: no answer in time, and the request may have had its effect. */
 export function outcomeUnknown(cause?: unknown): AppError {
   return new AppError(
     'outcome_unknown',

@@ -1,21 +1,21 @@
 /**
- * Shares a few places between accounts, round-robin. Each account has a queue of its own; a free place goes to the next account, so
- * one account with much to do delays another by the length of one piece of its work, not of all. `FairQueue` is the pure data structure,
- * `FairGate` lets asynchronous work pass through it.
+ * Shares a few slots between accounts, round-robin. Each account has its own queue; a free slot goes to the next account, so an account
+ * with much work delays another by one piece of its work, not by all. `FairQueue` is the pure data structure, `FairGate` lets asynchronous
+ * work pass through it.
  *
  * F1 No more than `maxRunning` run, of one account no more than `maxRunningEach`.
- * F2 While a place is free, no item waits whose account may have one.
- * F3 Items of one account run in the order in which they came.
- * F4 While an account waits and may have a place, no other account gets two places before it gets one.
- * F5 No more than `maxWaiting` wait, of one account no more than `maxWaitingEach`. Where all places to wait are taken, the newest item of
- *    the account with the most waiting items is rejected: an account with few items finds room.
+ * F2 While a slot is free, no item waits whose account may have one.
+ * F3 Items of one account run in order of arrival.
+ * F4 While an account waits and may have a slot, no other account gets two slots before it gets one.
+ * F5 No more than `maxWaiting` wait, of one account no more than `maxWaitingEach`. If the queue is full, the newest item of the account
+ *    with the most waiting items is rejected, so an account with few items finds room.
  */
 import { AppError } from './errors.ts';
 
 export type FairQueueOptions = {
-  /** Places in all. */
+  /** Slots in all. */
   maxRunning: number;
-  /** Places of one account. Fewer than `maxRunning` leaves others one at once. Default: as many as there are. */
+  /** Slots of one account. If fewer than `maxRunning`, other accounts get one at once. Default: all. */
   maxRunningEach?: number;
   /** Default: no bound. */
   maxWaiting?: number;
@@ -24,10 +24,10 @@ export type FairQueueOptions = {
 
 type Line<T> = { readonly account: string; readonly items: Set<T>; running: number };
 
-/** Items are told apart by identity: one that waits must not be added again. What belongs to no account has the account ''. */
+/** Items are compared by identity: a waiting item must not be added again. Items without an account have the account ''. */
 export class FairQueue<T> {
   private readonly lines = new Map<string, Line<T>>();
-  /** Those whose next item may run as soon as a place is free, in turn. */
+  /** Accounts whose next item may run as soon as a slot is free, in order. */
   private readonly ready = new Set<Line<T>>();
   private maxRunning: number;
   private maxRunningEach: number;
@@ -59,7 +59,7 @@ export class FairQueue<T> {
     return this.lines.get(account)?.items.size ?? 0;
   }
 
-  /** Adds an item; call `take` next. Returns the item that is rejected for it (F5), perhaps the item itself; null where there is room. */
+  /** Adds an item; call `take` next. Returns the item that is rejected for it (F5), which may be the item itself; null if there is room. */
   add(account: string, item: T): T | null {
     if (this.waitingOf(account) >= this.maxWaitingEach) return item;
     let turnedAway: T | null = null;
@@ -76,7 +76,7 @@ export class FairQueue<T> {
     return turnedAway;
   }
 
-  /** Gives the next item a place; null where none is free or no item may have one. Call `finish` when it has ended. */
+  /** Gives the next item a slot; null if none is free or no item may have one. Call `finish` when the item has ended. */
   take(): { account: string; item: T } | null {
     if (this.runningCount >= this.maxRunning) return null;
     const [line] = this.ready;
@@ -86,13 +86,13 @@ export class FairQueue<T> {
     this.waitingCount--;
     line.running++;
     this.runningCount++;
-    // At the end of the round again, should more of it wait.
+    // Goes to the end of the round if more of its items wait.
     this.ready.delete(line);
     this.settle(line);
     return { account: line.account, item: item! };
   }
 
-  /** Takes a place where one is free and no item waits for it. False: use `add`. */
+  /** Takes a slot if one is free and no item waits for it. False: use `add`. */
   takeFree(account: string): boolean {
     if (this.runningCount >= this.maxRunning || this.ready.size > 0 || this.runningOf(account) >= this.maxRunningEach) return false;
     this.lineOf(account).running++;
@@ -100,7 +100,7 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** An item of this account has returned its place. Call `take` next. */
+  /** An item of this account has released its slot. Call `take` next. */
   finish(account: string): void {
     const line = this.lines.get(account);
     if (line === undefined || line.running === 0) throw new Error('A place was given back that nobody had');
@@ -109,7 +109,7 @@ export class FairQueue<T> {
     this.settle(line);
   }
 
-  /** It waits no longer. False where it did not. */
+  /** Removes a waiting item. False if it was not waiting. */
   remove(account: string, item: T): boolean {
     const line = this.lines.get(account);
     if (line === undefined || !line.items.delete(item)) return false;
@@ -118,7 +118,7 @@ export class FairQueue<T> {
     return true;
   }
 
-  /** Changes the number of places. Running items keep theirs. Call `take` next. */
+  /** Changes the number of slots. Running items keep theirs. Call `take` next. */
   resize(maxRunning: number, maxRunningEach: number): void {
     this.maxRunning = maxRunning;
     this.maxRunningEach = maxRunningEach;
@@ -143,13 +143,13 @@ export class FairQueue<T> {
   }
 
   private settle(line: Line<T>): void {
-    // A line that is ready already keeps its turn.
+    // An account that is already ready keeps its position.
     if (line.items.size > 0 && line.running < this.maxRunningEach) this.ready.add(line);
     else this.ready.delete(line);
     if (line.items.size === 0 && line.running === 0) this.lines.delete(line.account);
   }
 
-  /** Looked for only where all places to wait are taken: as many steps as accounts wait, and these are no more than such places. */
+  /** Searched only when the queue is full: as many steps as accounts wait, which are at most as many as waiting items. */
   private longest(): Line<T> | null {
     let longest: Line<T> | null = null;
     for (const line of this.lines.values()) if (line.items.size > (longest?.items.size ?? 0)) longest = line;
@@ -191,7 +191,7 @@ export class FairGate {
     this.next();
   }
 
-  /** Runs `work` when it is the account's turn. Rejects as `work` or `enter` does. */
+  /** Runs `work` when the account has a slot. Rejects as `work` or `enter` does. */
   async pass<T>(account: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const leave = await this.enter(account, signal);
     try {
@@ -202,7 +202,7 @@ export class FairGate {
   }
 
   /**
-   * Resolves with a function that returns the place, to be called once; later calls do nothing. Rejects `overloaded` when the lines are full or
+   * Resolves with a function that releases the slot; call it once, later calls do nothing. Rejects `overloaded` when the queues are full or
    * too slow, and with the signal's reason when it is aborted while waiting.
    */
   async enter(account: string, signal?: AbortSignal): Promise<() => void> {

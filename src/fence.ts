@@ -1,4 +1,7 @@
-/** What stands in the Markdown fence (``` or ```json) that the whole text is; null when it is none. Scanned by hand: a pattern with white space on both sides of a line break takes cubic time. */
+/**
+ * The content of the Markdown fence (``` or ```json) that the whole text is; null if the text is not one fence. Scanned by hand: a pattern
+ * with white space on both sides of a line break takes cubic time.
+ */
 export function insideFence(text: string): string | null {
   const fenced = text.trim();
   const firstBreak = fenced.indexOf('\n');

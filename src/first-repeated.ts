@@ -1,4 +1,4 @@
-/** The first value that stands in the list before; undefined where all differ. */
+/** The first value that occurs earlier in the list; undefined if all differ. */
 export function firstRepeated(values: readonly string[]): string | undefined {
   return values.find((value, at) => values.indexOf(value) !== at);
 }

@@ -1,16 +1,17 @@
 /**
- * Counts the values of a JSON text before it is parsed. A parser cannot pause, and many small values cost it far more than their bytes: a MiB of
- * `[],[],` takes it as long as ten of text. Takes the text in pieces; for invalid JSON the count is arbitrary, and the parser refuses it.
+ * Counts the values of a JSON text before it is parsed. A parser cannot pause, and many small values cost it far more than their bytes: a
+ * MiB of `[],[],` takes as long as ten MiB of text. Takes the text in pieces; for invalid JSON the count is arbitrary, and the parser
+ * refuses it.
  */
 export type JsonLimits = {
   maxDepth: number;
-  /** Values and names in all. */
+  /** Values and names together. */
   maxValues: number;
 };
 
 export class JsonBounds {
   private readonly limits: JsonLimits;
-  /** Why `take` answered false. */
+  /** Why `take` returned false. */
   isTooDeep = false;
   private depth = 0;
   private values = 0;
@@ -21,7 +22,7 @@ export class JsonBounds {
     this.limits = limits;
   }
 
-  /** False once the text is nested too deeply or holds too many values. Bytes above 0x7f never equal one of those looked at. */
+  /** False once the text is nested too deeply or contains too many values. Bytes above 0x7f never equal an examined character. */
   take(bytes: Uint8Array): boolean {
     const { maxDepth, maxValues } = this.limits;
     for (let i = 0; i < bytes.length; i++) {

@@ -1,13 +1,13 @@
 /**
- * Keeps secrets out of log lines. Errors of libraries may contain anything: Redis errors carry the AUTH command, URL errors
- * the whole URL, mail errors the dialogue. So only a few known fields of errors are logged, and each finished line is scanned once more.
+ * Keeps secrets out of log lines. Errors of libraries may contain anything: Redis errors contain the AUTH command, URL errors the whole
+ * URL, mail errors the dialogue. So only a few known fields of errors are logged, and each finished line is scanned again.
  */
 import { type Config, collectorHeaders } from './config.ts';
 import { parseRedisUrl, redisLogins } from './redis-url.ts';
 
 const censor = '[secret]';
 const leftOut = '{"level":"warn","msg":"a line was left out, as the secret in it could not be masked"}\n';
-/** Shorter ones would match inside ordinary words; URLs are masked whatever they hold. */
+/** Shorter secrets would match inside ordinary words; URLs are masked in any case. */
 const shortestSecret = 6;
 const maxMessageChars = 4_000;
 const maxStackChars = 8_000;
@@ -15,19 +15,21 @@ const maxCauses = 4;
 
 const secretName =
   '[\\w.-]{0,60}(?:passw(?:or)?d|passphrase|secret|token|authorization|api_?-?key|private_?-?key|cookie|credential)[\\w.-]{0,60}';
-/** `"password":"..."` and the like at any depth of a line, and the same in a JSON text that stands in it as a string. Each part can match in
- * one way only: a line that somebody wrote to be slow is not. */
+/**
+ * `"password":"..."` and similar at any depth of a line, and the same in a JSON text within a string. Each part can match in one way only,
+ * so that no crafted line is slow.
+ */
 const secretField = new RegExp(`("(?:${secretName}|key)":)"(?:[^"\\\\]|\\\\.)*"`, 'gi');
 const quotedSecretField = new RegExp(`(\\\\"${secretName}\\\\":\\s?)\\\\"(?:[^"\\\\]|\\\\\\\\(?:\\\\"|\\\\\\\\|[^"\\\\]))*\\\\"`, 'gi');
-/** `scheme://user:password@`: up to the last @, since a password may hold one. */
+/** `scheme://user:password@`: up to the last @, because a password may contain one. */
 const urlUser = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s"<>]{1,2000}@/gi;
 const urlQuery = /([?&][\w.-]*(?:token|secret|passw(?:or)?d|signature|credential|key|sig)=)[^&\s"\\]+/gi;
 const header = /\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi;
-/** Our own tokens, keys and addresses of checkouts, those of well-known vendors, and password hashes. */
+/** The service's own tokens, keys and checkout addresses, those of well-known vendors, and password hashes. */
 const shapes =
   /\bv[1-4]\.(?:public|local)\.[\w-]{8,}(?:\.[\w-]+)?|\bm[kt]_(?:(?:live|test)_)?[0-9A-Za-z]{20,}|\bmr_[0-9a-z]{26}_[0-9A-Za-z]{20,}|\bcs_[0-9a-z]{26}\.[\w-]{20,}|\bsk-[\w-]{8,}|\b(?:[sr]k_(?:live|test)|whsec)_[\w+/=-]{8,}|\$argon2\w*\$[^\s"]+/g;
 
-/** What is secret in the settings, also the passwords inside URLs: as they are written there, decoded, and as mail servers and HTTP take them. */
+/** The secrets in the settings, including the passwords inside URLs: as written, decoded, and in the forms of mail servers and HTTP. */
 export function secretsOf(config: Config): string[] {
   const { secretKey, acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, token } = config;
   const signing = [...config.stripeWebhookSecrets, ...config.stripeIssuingWebhookSecrets];
@@ -45,14 +47,14 @@ function passwordForms(url: URL): string[] {
   return loginForms(decoded(url.username), decoded(url.password), url.password);
 }
 
-/** @param written as it stands in an address */
+/** @param written in the form of the address */
 function loginForms(user: string, password: string, written: string): string[] {
   if (password === '') return [];
   const inLogin = [`\0${user}\0${password}`, `${user}:${password}`, password].map((text) => Buffer.from(text).toString('base64'));
   return [written, password, ...inLogin];
 }
 
-/** Masks secrets in a finished line. `secrets`: texts that must not be told wherever they turn up. */
+/** Masks secrets in a finished line. `secrets`: texts that must never be logged. */
 export function createScrubber(secrets: readonly string[]): (line: string) => string {
   const known = [...new Set(secrets)]
     .filter((secret) => secret.length >= shortestSecret)
@@ -68,12 +70,12 @@ export function createScrubber(secrets: readonly string[]): (line: string) => st
       .replace(urlQuery, `$1${censor}`)
       .replace(header, `$1 ${censor}`)
       .replace(shapes, censor);
-    // A secret that began inside of an escape: rather no line than one that whatever reads logs stumbles over.
+    // A secret began inside an escape: better no line than an invalid one for log readers.
     return clean === line || isJson(clean) ? clean : leftOut;
   };
 }
 
-/** As JSON writes it in a string. */
+/** In the form of a JSON string. */
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -87,7 +89,7 @@ function isJson(line: string): boolean {
   }
 }
 
-/** What is logged of an error: its kind, words, code and causes. Everything else that a library hangs onto it stays out. */
+/** The logged part of an error: its kind, text, code and causes. Other properties that a library adds are left out. */
 export function errorFields(thrown: unknown, depth = 0): unknown {
   if (!(thrown instanceof Error)) return clip(String(thrown), maxMessageChars);
   const { name, message, stack, code, constraint, table, cause, errors } = thrown as Error & Record<string, unknown>;
@@ -102,7 +104,7 @@ export function errorFields(thrown: unknown, depth = 0): unknown {
   };
 }
 
-/** Short texts and numbers alone: an object under such a name is the library's own. */
+/** Only short texts and numbers: an object under such a name belongs to the library. */
 function fields(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => typeof value === 'number' || (typeof value === 'string' && value.length <= 200)),

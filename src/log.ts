@@ -12,9 +12,9 @@ export type Log = {
 };
 
 export type LogOptions = {
-  /** Texts that are masked wherever they occur, e.g. configured keys. */
+  /** Texts that are masked in every line, e.g. configured keys. */
   secrets?: readonly string[];
-  /** Takes the lines. Default: standard output. */
+  /** Receives the lines. Default: standard output. */
   write?: (line: string) => void;
 };
 
@@ -31,7 +31,7 @@ export function createLog(level: string, base: object = {}, { secrets = [], writ
   return write === undefined ? pino(options) : pino(options, { write });
 }
 
-/** What `work` resolves with; where it rejects, that is logged as a warning with `fields`, and goes on to the caller. */
+/** The result of `work`; if it rejects, logs a warning with `fields` and rethrows. */
 export async function warned<T>(log: Log, fields: object, message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -6,7 +6,7 @@ const maxAttempts = 5;
 const firstRetryMs = 15_000;
 const maxRetryMs = 600_000;
 
-/** @param attempt how often it has been tried. null: it is given up. */
+/** @param attempt number of tries so far. null: no further try. */
 export function mailAgainAfterMs(attempt: number): number | null {
   return attempt >= maxAttempts ? null : backoffMs(attempt, firstRetryMs, maxRetryMs);
 }

@@ -5,9 +5,10 @@ import { secretsOf } from './log-secrets.ts';
 import type { Disposers } from './node/disposers.ts';
 import { domains } from './node/domains.ts';
 import { startNode } from './node/node.ts';
+import { startPatiently } from './node/patient-start.ts';
 import { productOf } from './node/product.ts';
 
-/** Stops what was started, last first. One part that fails to stop does not keep the others running. */
+/** Stops the started parts in reverse order. A part that fails to stop does not prevent the others from stopping. */
 async function disposeAll(disposers: Disposers, graceMs: number, log: Log): Promise<void> {
   for (let stop = disposers.pop(); stop !== undefined; stop = disposers.pop()) {
     try {
@@ -28,32 +29,32 @@ async function main(): Promise<void> {
     log.info({ why }, 'stopping');
     stopping = disposeAll(disposers, graceMs, log).then(() => process.exit(code));
   };
-  // Its state in memory may be stale: a new process has none, and is refused while the other runs.
+  // Its state in memory may be stale: a new process has none, and is refused while the other node runs.
   const takenOver = ({ message }: Error): void => {
     process.stderr.write(`${message}\n`);
     stop('another node has the database', 0, 1);
   };
-  // Ctrl-C comes from a waiting user; SIGTERM from an orchestrator whose balancers must notice that the node leaves.
+  // Ctrl-C is sent by a waiting user; SIGTERM by an orchestrator whose balancers must notice that the node leaves.
   process.on('SIGINT', () => stop('SIGINT', 0));
   process.on('SIGTERM', () => stop('SIGTERM', config.drainGraceMs));
-  // The launcher (scripts/run.mjs) has ended: this process is no longer wanted.
+  // The launcher (scripts/run.mjs) has ended: this process is no longer needed.
   process.on('disconnect', () => stop('the process that started this one has ended', 0));
   process.channel?.unref();
   process.on('unhandledRejection', (err) => log.error({ err }, 'unhandled promise rejection'));
+  const start = () =>
+    startNode(productOf(domains), config, log, disposers, () => stop('an operator asked for it', config.drainGraceMs), takenOver);
   try {
-    const { address } = await startNode(
-      productOf(domains),
-      config,
+    const { address } = await startPatiently({
+      start,
+      undo: () => disposeAll(disposers, 0, log),
       log,
-      disposers,
-      () => stop('an operator asked for it', config.drainGraceMs),
-      takenOver,
-    );
+      isWanted: () => stopping === null,
+      // The embedded PostgreSQL is started by this process itself.
+      ...(config.databaseUrl === null && { patienceMs: 0 }),
+    });
     if (stopping === null) announce(address);
   } catch (error) {
-    if (stopping !== null) return;
-    await disposeAll(disposers, 0, log);
-    throw error;
+    if (stopping === null) throw error;
   }
 }
 

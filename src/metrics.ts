@@ -1,15 +1,15 @@
 /**
- * The node's Prometheus metrics. A metric is a name, a help text, and a function that reads a number that is kept anyway: nothing
- * is done between scrapes. The one file that knows prom-client.
+ * The node's Prometheus metrics. A metric is a name, a help text, and a function that reads an existing number: nothing is done between
+ * scrapes. The only file that imports prom-client.
  *
- * Names: `troupe_<what>_<unit>`, units are base units (seconds, bytes), counters end in `_total`. Labels take few values, which the code
- * knows: route patterns and statuses, never paths, ids or accounts.
+ * Names: `troupe_<what>_<unit>`, units are base units (seconds, bytes), counters end in `_total`. Labels have few values, known in the
+ * code: route patterns and statuses, never paths, ids or accounts.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { Distribution, type Labels, type Sample } from './counts.ts';
 import type { Log } from './log.ts';
 
-/** One number, several told apart by labels, or null where there is none now. */
+/** One number, several by labels, or null if there is none now. */
 export type Reading = number | Sample[] | null;
 export type DistributionReading = Distribution | { labels: Labels; distribution: Distribution }[];
 
@@ -29,12 +29,12 @@ export class Metrics {
     this.log = log;
   }
 
-  /** Metrics of the process and of Node.js themselves, under the names their dashboards know (`process_*`, `nodejs_*`). Once per process. */
+  /** Metrics of the process and of Node.js, under their usual names (`process_*`, `nodejs_*`). Once per process. */
   addProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** A number that goes up and down. */
+  /** A number that may go up and down. */
   gauge(name: string, help: string, read: () => Reading | Promise<Reading>): void {
     this.register(name, 'gauge', help, async () => valuesOf(name, await read()));
   }
@@ -52,12 +52,12 @@ export class Metrics {
     });
   }
 
-  /** Every metric of ours, in the order in which they were added. */
+  /** Every metric of the service, in the order in which they were added. */
   describe(): readonly Described[] {
     return this.described;
   }
 
-  /** The answer to a scrape. Scrapes that come while one is under way get its answer. Never rejects. */
+  /** The answer to a scrape. Concurrent scrapes share one answer. Never rejects. */
   text(): Promise<string> {
     this.scrape ??= this.registry.metrics().finally(() => (this.scrape = null));
     return this.scrape;
@@ -74,7 +74,7 @@ export class Metrics {
     this.registry.registerMetric({ name, get } as never);
   }
 
-  /** A metric that cannot be read must not hide the others. */
+  /** A metric that cannot be read must not prevent the others. */
   private async readSafely(name: string, read: () => Promise<Value[]>): Promise<Value[]> {
     try {
       return await read();
@@ -91,7 +91,7 @@ function valuesOf(metricName: string, reading: Reading): Value[] {
   return samples.map(({ labels = {}, value }: Sample) => ({ metricName, labels, value }));
 }
 
-/** Prometheus counts cumulatively: each bucket holds all that is not larger than its bound. */
+/** Prometheus counts cumulatively: each bucket contains all values up to its bound. */
 function buckets(name: string, labels: Labels, { bounds, counts, sum }: Distribution): Value[] {
   const values: Value[] = [];
   let count = 0;

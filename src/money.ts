@@ -1,17 +1,20 @@
-/** Money: integer minor units (cents) inside, a JSON number of major units with at most two decimals outside. Exact both ways: cents are never multiplied as fractions. */
+/**
+ * Money: integer minor units (cents) inside, a JSON number of major units with at most two decimals outside. Exact in both directions:
+ * cents are never computed from fractions.
+ */
 
-/** The one currency that wallets hold. */
+/** The only currency of wallets. */
 export const walletCurrency = 'USD';
 
-/** The bound of amounts and sums, so that each of them is exact as a number. */
+/** The limit of amounts and sums, so that each is exact as a number. */
 export const maxMinor = 1_000_000_000_000_000;
 
-/** Whether a number is an amount: by the digits a person reads, since multiplying by 100 would refuse 0.29. */
+/** Whether a number is an amount, by its decimal digits: multiplying by 100 would refuse 0.29. */
 export function isMoney(major: number): boolean {
   return amount.test(String(major));
 }
 
-/** Throws `RangeError` for what is no amount. */
+/** Throws `RangeError` if it is not an amount. */
 export function toMinor(major: number): number {
   const parts = amount.exec(String(major));
   const minor = parts === null ? Number.NaN : Number(`${parts[1]}${(parts[2] ?? '').padEnd(2, '0')}`);
@@ -19,7 +22,7 @@ export function toMinor(major: number): number {
   return minor;
 }
 
-/** The number whose digits are the amount's: a quotient is rounded to the nearest there is, which is that one. */
+/** The number with the amount's digits: a quotient is rounded to the nearest double, which is that number. */
 export function toMajor(minor: number): number {
   return minor / 100;
 }
@@ -29,5 +32,5 @@ export function shareMinor(amountMinor: number, part: number, whole: number): nu
   return Number((2n * BigInt(amountMinor) * BigInt(part) + BigInt(whole)) / (2n * BigInt(whole)));
 }
 
-/** Numbers beyond 10^21 and below 10^-6 are written with an exponent: no amounts. */
+/** Numbers above 10^21 and below 10^-6 are written with an exponent: not amounts. */
 const amount = /^(-?\d+)(?:\.(\d{1,2}))?$/;

@@ -1,6 +1,6 @@
 /**
- * Brings finished spans to an OpenTelemetry collector: OTLP over HTTP, JSON. Nothing waits for it: what the collector does not accept in
- * time is dropped and counted, and memory stays bounded.
+ * Sends finished spans to an OpenTelemetry collector: OTLP over HTTP, JSON. Nothing waits for it: spans that the collector does not accept
+ * in time are dropped and counted, and memory stays bounded.
  */
 import { backoffMs } from './backoff.ts';
 import type { AttributeValue, FinishedSpan, SpanKind, SpanSink } from './tracing.ts';
@@ -13,7 +13,7 @@ export type OtlpOptions = {
   headers?: Readonly<Record<string, string>>;
   /** The resource: `service.name`, `service.instance.id` … */
   resource: Readonly<Record<string, string>>;
-  /** Told once when spans begin to be dropped, and not again before some got through. */
+  /** Called once when spans begin to be dropped, and again only after some were sent. */
   onDropping?: (why: string) => void;
   /** Default 2,000. */
   intervalMs?: number;
@@ -79,7 +79,7 @@ export class OtlpTraces implements SpanSink {
     }
   }
 
-  /** Null when the collector took it; else why not. */
+  /** Null if the collector accepted it; otherwise the reason. */
   private async send(body: string): Promise<string | null> {
     for (let attempt = 1; ; attempt++) {
       const { retry, failure } = await this.try(body);
@@ -140,7 +140,7 @@ function attribute(value: AttributeValue): object {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** As text: nanoseconds since 1970 are beyond what a number holds; microseconds are not. */
+/** As text: nanoseconds since 1970 exceed the exact range of numbers; microseconds do not. */
 function nanoseconds(ms: number): string {
   return `${Math.round(ms * 1_000)}000`;
 }

@@ -1,15 +1,15 @@
-/** What each plan allows. An operator may set any limit of one account otherwise (`storage/account-overrides.ts`). */
+/** The limits of each plan. An operator may override any limit of one account (`storage/account-overrides.ts`). */
 
 export const plans = ['free', 'pro', 'power', 'business'] as const;
 export type Plan = (typeof plans)[number];
 
-/** Each is a count of 0 or more; `unlimited` lifts it. */
+/** Each is a count of 0 or more; `unlimited` removes the limit. */
 export type PlanLimits = {
   readonly requestsPerMinute: number;
-  /** Of one key, or one user's sessions, at one node. */
+  /** Of one key, or of one user's sessions, at one node. */
   readonly concurrentRequests: number;
   readonly websockets: number;
-  /** Tasks that may come to an end in a billing period. */
+  /** Tasks that may finish in a billing period. */
   readonly tasksLimit: number;
   /** Per billing period; a credit is 1,000 tokens. */
   readonly credits: number;
@@ -17,9 +17,9 @@ export type PlanLimits = {
   readonly agentMinutes: number;
   readonly concurrentTasks: number;
   readonly concurrentAgents: number;
-  /** Keys that have not been revoked, live and test ones together. */
+  /** Keys that are not revoked, live and test ones together. */
   readonly apiKeys: number;
-  /** Of files in all workspaces, newest versions. */
+  /** Of files in all workspaces, newest versions only. */
   readonly storageBytes: number;
   readonly storageFiles: number;
 };
@@ -28,15 +28,15 @@ export const unlimited = -1;
 
 const gibibyte = 2 ** 30;
 
-/** All keys and sessions of an account together have so many times the rate, the requests at once and the WebSocket connections of one key. */
+/** All keys and sessions of an account together have this multiple of one key's rate, concurrent requests and WebSocket connections. */
 export const accountTimes = 5;
 
-/** So many times a limit. */
+/** A multiple of a limit. */
 export function timesLimit(limit: number, factor: number): number {
   return limit === unlimited ? unlimited : limit * factor;
 }
 
-/** As people read it. */
+/** The displayed name. */
 export function planName(plan: Plan): string {
   return plan[0]!.toUpperCase() + plan.slice(1);
 }
@@ -96,7 +96,7 @@ export const planLimits: { readonly [P in Plan]: PlanLimits } = {
   },
 };
 
-/** Mails that agents of an account may send to people within 24 hours. */
+/** Mails that an account's agents may send to people within 24 hours. */
 export const mailsPerDay: { readonly [P in Plan]: number } = { free: 10, pro: 100, power: 300, business: 1_000 };
 
 /** Which plans may trade with real money. */
@@ -105,10 +105,10 @@ export const liveTradingIn: { readonly [P in Plan]: boolean } = { free: false, p
 export const billingPeriods = ['monthly', 'annual'] as const;
 export type BillingPeriod = (typeof billingPeriods)[number];
 
-/** USD cents a month; null: agreed with each customer. */
+/** USD cents a month; null: individual agreement. */
 const monthlyPriceMinor: { readonly [P in Plan]: number | null } = { free: 0, pro: 4_900, power: 14_900, business: null };
 
-/** USD cents for the whole billing period; null: agreed with each customer. */
+/** USD cents for the whole billing period; null: individual agreement. */
 export function planPriceMinor(plan: Plan, period: BillingPeriod): number | null {
   const monthly = monthlyPriceMinor[plan];
   return monthly === null ? null : monthly * (period === 'annual' ? 12 : 1);
@@ -118,7 +118,7 @@ export function isUpgrade(from: Plan, to: Plan): boolean {
   return plans.indexOf(to) > plans.indexOf(from);
 }
 
-/** What holds for an account: its plan's limits, save where an operator has set its plan or a limit itself. Null stands for: not set. */
+/** The limits of an account: its plan's, unless an operator has overridden the plan or a limit. Null means: not set. */
 export function limitsOf(
   plan: Plan,
   overrides: { readonly plan: Plan | null } & { readonly [L in keyof PlanLimits]: number | null },

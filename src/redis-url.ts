@@ -1,9 +1,9 @@
 /**
- * REDIS_URL, of which there are three kinds: one Redis; a primary that Sentinels watch and name; a Redis Cluster.
+ * REDIS_URL has three kinds: one Redis; a primary that Sentinels monitor; a Redis Cluster.
  *
  *     redis://user:password@host:6379/0
- *     redis+sentinel://user:password@host:26379,host:26379/PRIMARY/0?sentinel_username=…&sentinel_password=…
- *     redis+cluster://user:password@host:6379,host:6379
+ * redis+sentinel://user:password@host:26379,host:26379/PRIMARY/0?sentinel_username=…&sentinel_password=…
+ * redis+cluster://user:password@host:6379,host:6379
  *
  * With `rediss` instead of `redis` all connections are encrypted, also those to Sentinels.
  */
@@ -15,7 +15,7 @@ export type RedisAddress =
   | ({ kind: 'sentinel'; primary: string; db: number; sentinelUsername: string | null; sentinelPassword: string | null } & Login)
   | ({ kind: 'cluster' } & Login);
 
-/** A text that is no such address. The message is for people and holds nothing of the text but host names. */
+/** An invalid address. The message is for people and contains nothing of the text but host names. */
 export class RedisUrlFault extends Error {}
 
 const severalHosts = /^(rediss?)\+(sentinel|cluster):\/\//;
@@ -51,14 +51,14 @@ export function parseRedisUrl(text: string): RedisAddress {
   return { kind: 'sentinel', primary, db: Number(db), sentinelUsername, sentinelPassword, ...common };
 }
 
-/** Where it is, as it may stand in messages. */
+/** The hosts, in a form for messages. */
 export function redisHost(address: RedisAddress): string {
   if (address.kind === 'single') return new URL(address.url).host;
   const hosts = address.hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
   return address.kind === 'sentinel' ? `${address.primary} of ${hosts}` : hosts;
 }
 
-/** User names and passwords in it, to be masked in logs. */
+/** The user names and passwords in it, to be masked in logs. */
 export function redisLogins(address: RedisAddress): { username: string; password: string }[] {
   if (address.kind === 'single') {
     const { username, password } = new URL(address.url);
@@ -91,7 +91,7 @@ function refuseOthers(parameters: URLSearchParams, known: readonly string[]): vo
       throw new RedisUrlFault(known.length === 0 ? 'nothing may follow a ?' : `after a ? only ${known.join(' and ')} may stand`);
 }
 
-/** Before and after the first `mark`. */
+/** The texts before and after the first `mark`. */
 function halves(text: string, mark: string): [string, string] {
   const at = text.indexOf(mark);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];

@@ -1,4 +1,4 @@
-/** The scopes that a key can be granted. `teams.*` and `social.*` guard nothing yet. */
+/** The scopes that a key can be granted. No endpoint uses `teams.*` and `social.*` yet. */
 
 export const scopes = [
   'tasks.read',
@@ -28,7 +28,7 @@ export function isGranted(granted: Granted, scope: Scope): boolean {
   return granted === null || granted.includes(scope);
 }
 
-/** The scopes that both grant. */
+/** The scopes that are in both. */
 export function grantedByBoth(one: Granted, other: Granted): Granted {
   if (one === null) return other;
   return other === null ? one : one.filter((scope) => other.includes(scope));

@@ -1,11 +1,11 @@
-/** The key that tokens are signed and checked with: Ed25519, derived from SECRET_KEY, so that all nodes of a cluster sign and check alike. */
+/** The key that signs and verifies tokens: Ed25519, derived from SECRET_KEY, so that all nodes of a cluster have the same. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { derivedKey } from './derived-key.ts';
 
 /** `id` identifies the key without revealing it. */
 export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject; id: string };
 
-/** An Ed25519 key is any 32 bytes: these follow from the secret key. */
+/** Any 32 bytes are an Ed25519 key: these are derived from the secret key. */
 export function signingKey(secretKey: string): SigningKey {
   const seed = derivedKey(secretKey, 'token signing');
   const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);

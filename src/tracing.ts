@@ -1,6 +1,6 @@
 /**
- * Traces: what one request caused, across actors and nodes. Parts know this port alone and hold a `Tracer | null`; where nothing is traced
- * it is null, this file is not even loaded, and a request costs one comparison more. A span's place in its trace travels as W3C
+ * Traces: the work that one request caused, across actors and nodes. Parts use only this port and have a `Tracer | null`; if tracing is off
+ * it is null, this file is not loaded, and a request costs one more comparison. A span's position in its trace is passed on as W3C
  * `traceparent` text, also between nodes.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -9,7 +9,7 @@ import { machineClock } from './clock.ts';
 import { AppError } from './errors.ts';
 
 export type AttributeValue = string | number | boolean;
-/** Ids and names only: nothing a caller wrote, no secrets. */
+/** Only ids and names: no caller's text, no secrets. */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 export type SpanOptions = { kind?: SpanKind /** Further spans it belongs to, as `traceparent`. */; links?: readonly string[] };
@@ -17,18 +17,18 @@ export type SpanOptions = { kind?: SpanKind /** Further spans it belongs to, as 
 export interface Span {
   readonly traceparent: string;
   set(name: string, value: AttributeValue): void;
-  /** Ends it, once. Of an error only its code or class is kept, as messages may quote callers; a text stands for itself. */
+  /** Ends it, once. Of an error only its code or class is kept, because messages may quote callers; a text is kept as it is. */
   end(failure?: unknown): void;
 }
 
 export interface Tracer {
-  /** @param parent a `traceparent`; null, or one that cannot be read, begins a trace */
+  /** @param parent a `traceparent`; null or an invalid one starts a new trace */
   startSpan(name: string, parent: string | null, attributes?: Attributes, options?: SpanOptions): Span;
-  /** Runs `work` as part of the span: `current` returns it inside, also after awaits. */
+  /** Runs `work` in the span: inside, `current` returns it, also after awaits. */
   within<T>(traceparent: string, work: () => T): T;
   /** The span of the running code; null outside of any span. */
   current(): string | null;
-  /** Sends what has ended, as far as the collector takes it in a few seconds. */
+  /** Sends ended spans, as far as the collector accepts them in a few seconds. */
   stop(): Promise<void>;
 }
 
@@ -43,11 +43,11 @@ export type FinishedSpan = {
   beganAtMs: number;
   endedAtMs: number;
   attributes: Record<string, AttributeValue>;
-  /** Why it failed; null where it did not. */
+  /** Why it failed; null if it did not. */
   failure: string | null;
 };
 
-/** Where finished spans go. */
+/** Receives finished spans. */
 export interface SpanSink {
   take(span: FinishedSpan): void;
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ export type TraceContext = { traceId: string; spanId: string; sampled: boolean }
 
 const traceparentShape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
 
-/** Reads a `traceparent`, also of a later version than ours, as W3C asks. Null where it is none. */
+/** Parses a `traceparent`, also of a later version, as W3C requires. Null if it is invalid. */
 export function readTraceparent(text: string | null): TraceContext | null {
   const match = text === null || text.length > 512 ? null : traceparentShape.exec(text);
   if (match === null) return null;
@@ -69,7 +69,7 @@ export function readTraceparent(text: string | null): TraceContext | null {
 
 export type TracerOptions = {
   sink: SpanSink;
-  /** Which share of the traces that begin here is kept, 0 to 1. Those that come from outside keep their caller's decision. */
+  /** The share of new traces that is recorded, 0 to 1. Traces from outside keep their caller's decision. */
   sampleRatio?: number;
   random?: () => number;
 };
@@ -116,7 +116,7 @@ const clocksComparedEveryMs = 60_000;
 let wallClockOffsetMs = 0;
 let comparedAt = Number.NEGATIVE_INFINITY;
 
-/** The wall clock in fractions of a millisecond; compared anew now and then, since the two clocks drift apart. */
+/** The wall clock in fractions of a millisecond; synchronised periodically, because the two clocks drift apart. */
 function wallClockAt(now: number): number {
   if (now - comparedAt > clocksComparedEveryMs) {
     wallClockOffsetMs = machineClock.nowMs() - now;

@@ -1,4 +1,4 @@
-/** Waits for the promise, but no longer than that; a late result is ignored. */
+/** Waits for the promise, at most this long; a late result is ignored. */
 export async function within(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, Math.max(0, timeoutMs))));

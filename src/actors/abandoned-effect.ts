@@ -3,8 +3,8 @@ import { idPrefixes, newId } from '../ids.ts';
 import type { DeadLetterDraft, EffectDraft } from '../storage/commit-unit.ts';
 
 /**
- * An effect that was started this often, each time by a process that died before the effect ended, is not started again. An effect whose node is
- * killed for other reasons four times in a row is not lost.
+ * An effect that was started this often, each time by a process that died before the effect ended, is not started again. Four kills of the
+ * node for other reasons do not lose the effect.
  */
 export const maxStarts = 5;
 /** Longer than the life of a process that crashes in a loop right after its start. */

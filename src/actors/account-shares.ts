@@ -1,8 +1,8 @@
-/** How many items of each account are in memory, bounded by a share for each; and which accounts have more in the database. */
+/** Counts the items of each account in memory, limited by a share for each account; and records which accounts have more in the database. */
 
 export class AccountShares {
   private readonly counts = new Map<string, number>();
-  /** Accounts that were refused an item: each has, or lately had, a full share. */
+  /** Accounts that were refused an item: each has, or recently had, a full share. */
   private readonly refused = new Set<string>();
   private readonly maxEach: number;
 

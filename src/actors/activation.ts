@@ -1,4 +1,4 @@
-/** The one live copy of an actor in memory: its newest state, its last committed state, and what waits for it. */
+/** The one live copy of an actor in memory: its newest state, its last committed state, and its waiting envelopes. */
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { Envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
@@ -14,20 +14,20 @@ export class Activation {
   state: object | null = null;
   /** Committed state, which queries see. */
   committed: object | null = null;
-  /** Its part of the open batch, and of the one on its way to the database. */
+  /** Its part of the open batch, and of the batch being committed. */
   open: TurnPart | null = null;
   sending: TurnPart | null = null;
   /** Envelopes that wait for the state to be loaded or for room in the batch; null while there are none, which is nearly always. */
   mailbox: Envelope[] | null = null;
-  /** An envelope that must run alone, as soon as nothing else is open or being committed; until then nothing else is taken. */
+  /** An envelope that must run alone, as soon as nothing of the actor is open or being committed; until then no other envelope is taken. */
   next: Envelope | null = null;
   /** Actors with a co-located transaction that waits for this one's state to be loaded. */
   awaitedBy: Set<Activation> | null = null;
-  /** Its row was not there when it was loaded. */
+  /** The actor had no row when it was loaded. */
   isNew = false;
-  /** null: it has sent nothing, or nothing lately. */
+  /** null: it has sent nothing, or nothing recently. */
   sent: SentMessages | null = null;
-  /** Set by every use, cleared by passivation's sweep, which notes the time: so a use does not read the clock. */
+  /** Set by every use; the passivation sweep clears it and notes the time, so a use does not read the clock. */
   used = true;
   /** When a sweep last found it used. */
   lastUsedMs = 0;

@@ -22,7 +22,7 @@ export type ActivationsParts = {
 };
 
 const maxRowsInLoad = 500;
-/** Concurrent loads; what is requested meanwhile is loaded together afterwards. */
+/** Concurrent loads; actors requested meanwhile are loaded together afterwards. */
 const maxLoads = 4;
 
 export class Activations {
@@ -36,7 +36,7 @@ export class Activations {
     this.parts = parts;
   }
 
-  /** The actor's activation, for use; a new one is loading. */
+  /** The actor's activation, marked as used; a new one is loading. */
   get(kind: Kind, id: string, shard: number): Activation {
     const known = kind.activations.get(id);
     if (known !== undefined) {
@@ -53,7 +53,7 @@ export class Activations {
     else others.push(activation);
     if (!this.scheduled) {
       this.scheduled = true;
-      // What arrived in one tick is loaded together.
+      // Actors requested in one tick are loaded together.
       setImmediate(() => this.load());
     }
     return activation;

@@ -1,7 +1,7 @@
 /**
- * The actors of one node, as everyone else sees them: ask, query, deliver durable work. It decides where an envelope goes (this node's
- * mailboxes, another node, a command's recorded reply) and puts together the parts that do the rest: `activations.ts` loads, `mailboxes.ts`
- * orders, `turns.ts` runs, `settlement.ts` answers. R1 to R8, the runtime's promises, stand in the last two.
+ * The public interface to the actors of one node: ask, query, deliver durable work. It routes an envelope (to this node's mailboxes, to
+ * another node, or to a command's recorded reply) and connects the parts: `activations.ts` loads, `mailboxes.ts` orders, `turns.ts` runs,
+ * `settlement.ts` answers. R1 to R8, the runtime's guarantees, are in the last two.
  */
 import { type Clock, monotonicMs } from '../clock.ts';
 import { isActorId, shardOf } from '../cluster/address.ts';
@@ -40,15 +40,15 @@ export type ActorSystemOptions = {
   after: AfterCommit;
   /** Envelopes waiting in all mailboxes together; beyond it asks are shed. */
   maxWaiting?: number;
-  /** null: nothing is traced. */
+  /** null: asks are not traced. */
   tracer?: Tracer | null;
-  /** States are frozen, so that a command that changes one in place fails at once. Costs time: for tests. */
+  /** States are frozen, so that a command that changes one in place fails at once. Slow: for tests. */
   freezeStates?: boolean;
 };
 
-/** Asks without an answer at most: more than can be answered in the time that admission aims at. */
+/** Most asks without an answer: more than can be answered within the target time of admission. */
 const maxPending = 4_096;
-/** Queries that wait for a confirmation of ownership without a mailbox; further ones wait in mailboxes. */
+/** Most queries that wait for a confirmation of ownership without a mailbox; further ones wait in mailboxes. */
 const maxWaitingQueries = 10_000;
 const nobodyWaits = new AppError('overloaded', 'The caller waits no longer');
 
@@ -131,7 +131,7 @@ export class ActorSystem {
     return { waiting: this.mailboxes.size, pending: this.pending.size };
   }
 
-  /** Asks for a command's turn; resolves with its reply once it is committed. Rejects with an `AppError`. */
+  /** Sends a command; resolves with its reply once its turn is committed. Rejects with an `AppError`. */
   ask<C extends Contract, K extends keyof C['commands'] & string>(
     to: ActorRef<C>,
     id: string,
@@ -148,7 +148,7 @@ export class ActorSystem {
     return this.askOnce(kind, id, envelope, commandId) as never;
   }
 
-  /** Reads committed state. A value where the actor is in memory, else a promise of it. Throws, or rejects with, an `AppError`. */
+  /** Reads committed state. Returns a value if the actor is in memory, otherwise a promise. Throws, or rejects with, an `AppError`. */
   query<C extends Contract, K extends keyof C['queries'] & string>(
     to: ActorRef<C>,
     id: string,
@@ -170,8 +170,8 @@ export class ActorSystem {
   }
 
   /**
-   * Answers what another node asks of an actor that lives here: a value where it is in memory, else a promise. Throws, or rejects with, an
-   * `AppError`; `shard_not_owned` where the actor lives elsewhere.
+   * Answers another node's ask for an actor of this node: a value if the actor is in memory, otherwise a promise. Throws, or rejects with,
+   * an `AppError`; `shard_not_owned` if the actor lives elsewhere.
    */
   answer(ask: RemoteAsk, gone: (() => AbortSignal) | null = null): unknown {
     const kind = this.kinds.get(ask.kind);
@@ -208,7 +208,7 @@ export class ActorSystem {
     if (!this.deliver(timer.kind, timer.actorId, envelope)) this.options.timers.postpone(timer, 1_000);
   }
 
-  /** The open batch has room again for turns that wait. */
+  /** The open batch has room again for waiting turns. */
   takeWaiting(): void {
     this.mailboxes.pumpHeld();
   }
@@ -219,12 +219,12 @@ export class ActorSystem {
     return activation.phase === 'dropped';
   }
 
-  /** Refuses new asks; what was accepted is finished. */
+  /** Refuses new asks; accepted ones are finished. */
   drain(): void {
     this.state = 'draining';
   }
 
-  /** Runs no more turns and answers all asks that still wait. */
+  /** Runs no more turns and answers all waiting asks. */
   close(): void {
     this.state = 'closed';
     this.pending.close();
@@ -236,7 +236,7 @@ export class ActorSystem {
     return kind;
   }
 
-  /** The actor's activation, where its committed state may be shown without asking the database; it counts as used. */
+  /** The actor's activation if its committed state may be shown without asking the database; it counts as used. */
   private readyActivation(kind: Kind, id: string): Activation | null {
     const activation = kind.activations.get(id);
     if (activation?.phase !== 'ready' || this.options.placement.confirmation() !== null) return null;
@@ -244,12 +244,12 @@ export class ActorSystem {
     return activation;
   }
 
-  /** Null unless the actor is in memory and only the confirmation by the database is missing. */
+  /** Null unless the actor is in memory and only the database's confirmation is missing. */
   private pendingConfirmation(kind: Kind, id: string): Promise<void> | null {
     return kind.activations.get(id)?.phase === 'ready' ? this.options.placement.confirmation() : null;
   }
 
-  /** Needs no mailbox and no turn, so queries are served also when those are full. */
+  /** Uses no mailbox and no turn, so queries are served even when those are full. */
   private async queryWhenConfirmed(kind: Kind, id: string, name: string, input: unknown, confirmed: Promise<void>, orElse: () => unknown) {
     this.waitingQueries++;
     try {
@@ -286,7 +286,7 @@ export class ActorSystem {
     const shard = shardOf(kind.name, id);
     const isHere = this.options.placement.epochOf(shard) !== null;
     const inFlight = this.commands.find(commandId);
-    // The first ask, sent to another node, may have come back as this one, as its actor moved here: it would wait for itself.
+    // The first ask was sent to another node and may have come back as this one because the actor moved here: it would wait for itself.
     if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere))
       return this.commands.join(inFlight, envelope, () => this.askOnce(kind, id, envelope, commandId));
     if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
@@ -299,12 +299,12 @@ export class ActorSystem {
     return answer;
   }
 
-  /** Routes an envelope that may have taken effect before, here or elsewhere: then it is answered as it was then. */
+  /** Routes an envelope that may have taken effect before, here or elsewhere: if it has, it gets the recorded answer. */
   private enter(kind: Kind, id: string, shard: number, envelope: Envelope): void {
     const { placement } = this.options;
     const epoch = placement.epochOf(shard);
     const take = () => this.route(kind, id, shard, envelope, kind.mailboxLimit);
-    // Under another epoch, another owner may have recorded a result after the look.
+    // Under another epoch, another owner may have recorded a result after the look-up.
     const takeOrEnter = () => (placement.epochOf(shard) === epoch ? take() : this.enter(kind, id, shard, envelope));
     if (envelope.commandId === null) take();
     else this.commands.enter(envelope.commandId, envelope, takeOrEnter);
@@ -332,7 +332,7 @@ export class ActorSystem {
     if (refused !== null) this.pending.settle(envelope, refused, undefined);
   }
 
-  /** The check began after the query came, so what is committed here when it ends may be shown, however long it took. */
+  /** The check began after the query arrived, so state that is committed here when the check ends may be shown. */
   private acceptWhenConfirmed(kind: Kind, id: string, shard: number, envelope: Envelope, confirmation: Promise<void>): void {
     confirmation.then(
       () => {
@@ -385,7 +385,7 @@ export class ActorSystem {
     return this.options.commit.whenClear(shards);
   }
 
-  /** Nothing of lost shards may be written from here on, whatever epoch they come back with: another node may have changed them. */
+  /** Nothing of lost shards may be written from now on, under any later epoch: another node may have changed them. */
   private dropShards(shards: Set<number>): void {
     const { commit, timers } = this.options;
     timers.dropShards(shards);

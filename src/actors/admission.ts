@@ -6,9 +6,9 @@
 
 /** Target time: a later answer is late. */
 export const lateAfterMs = 120;
-/** Between two samples. */
+/** Time between two samples. */
 export const sampleEveryMs = 50;
-/** Lower bound of the limit: with fewer, batches get so small that throughput falls and no answer is sooner. */
+/** Lower bound of the limit: with fewer, batches become so small that throughput falls and answers are not faster. */
 const fewest = 256;
 /** Burst allowance while nothing is late: the work of this long. */
 const burstMs = 240;

@@ -1,12 +1,12 @@
-/** How long an ask may take, and whether it may be asked again. */
+/** How long an ask may take, and whether it may be repeated. */
 import type { Clock } from '../clock.ts';
 
 export type AskOptions = {
   /** Default: 10 s. */
   timeoutMs?: number;
-  /** Instead, by the wall clock; it is turned into the time that is left when it is asked. */
+  /** Instead of `timeoutMs`: a deadline on the wall clock, converted to the remaining time when the ask is sent. */
   deadlineMs?: number;
-  /** Makes the command take effect once, however often it is asked: the first reply is given again. */
+  /** The command takes effect once, however often it is asked: repeats get the first reply. */
   commandId?: string;
 };
 

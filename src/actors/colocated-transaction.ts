@@ -2,9 +2,9 @@
  * A co-located transaction: the turn of one actor runs commands of other actors of its shard, and all of them are committed together.
  *
  * J1 All participants live on one shard, so one owner and one epoch fence all that they change.
- * J2 What they change and record is one commit unit: it is committed as a whole or not at all, and no part of it is shown alone.
- * J3 It sees the newest state of each participant. Until all are loaded it waits, and later envelopes of the asked actor wait behind it;
- *    an attempt that was postponed changes nothing.
+ * J2 Their changes and records are one commit unit: it is committed as a whole or not at all, and no part of it is visible alone.
+ * J3 It sees the newest state of each participant. Until all are loaded it waits, and later envelopes of the asked actor wait behind it; an
+ *    attempt that was postponed changes nothing.
  * J4 When its unit is not committed, the activations of all participants are dropped, and turns built on any of them are undone.
  */
 import { shardOf } from '../cluster/address.ts';
@@ -34,7 +34,7 @@ export class ColocatedTransaction {
     this.parts = parts;
   }
 
-  /** Adds a participant; throws where it is not ready. */
+  /** Adds a participant; throws if it is not ready. */
   join(kind: string, id: string): Activation {
     const { asked } = this;
     if (shardOf(kind, id) !== asked.shard || (id === asked.id && kind === asked.kind.name))

@@ -1,6 +1,6 @@
 /**
- * Commands with idempotency keys on this node, from when they are asked until their outcome is certain. They take effect once, and a repeat gets
- * the result of the first: it shares a pending ask, waits for a commit that is being sent, and reads the recorded reply after that.
+ * Commands with idempotency keys on this node, from the ask until the outcome is certain. They take effect once, and a repeat gets the
+ * result of the first: it shares a pending ask, waits for a commit that is being sent, and reads the recorded reply after that.
  *
  * I1 No turn of a command id begins while the commit of another turn of that id is undecided.
  * I2 A caller that waits for an undecided commit gets `outcome_unknown` when its deadline passes.
@@ -18,7 +18,7 @@ type Waiting = { envelope: Envelope; take(): void };
 type Asked = { envelope: Envelope; answer: Promise<unknown> };
 
 export class CommandsInFlight {
-  /** Pending: a repeat shares the answer of the first. As many as there are pending asks, at most. */
+  /** Pending asks: a repeat shares the answer of the first. At most as many as there are pending asks. */
   private readonly asked = new Map<string, Asked>();
   /** Recorded by a turn whose commit is undecided, with the envelopes that wait for it. */
   private readonly undecided = new Map<string, Waiting[]>();
@@ -30,7 +30,7 @@ export class CommandsInFlight {
     this.replies = replies;
   }
 
-  /** The first of that id which has no answer yet, if there is one. */
+  /** The first pending ask with that id, if there is one. */
   find(commandId: string): Asked | undefined {
     return this.asked.get(commandId);
   }
@@ -49,8 +49,8 @@ export class CommandsInFlight {
   }
 
   /**
-   * The answer of a pending ask, for a further one of its command. A refusal that it gets may have been told without a record: a repeat then asks
-   * by itself, and gets the record where there is one.
+   * The answer of a pending ask, for a repeat of its command. A refusal of the pending ask may not be recorded: then the repeat asks by
+   * itself, and gets the record if there is one.
    */
   join(first: Asked, { repeat, deadlineMs }: Envelope, askAlone: () => Promise<unknown>): Promise<unknown> {
     if (!repeat) return first.answer;
@@ -62,7 +62,7 @@ export class CommandsInFlight {
     });
   }
 
-  /** Answers the envelope with the recorded result of its command, from here or elsewhere, or calls `take` when there is none. */
+  /** Answers the envelope with its command's recorded result, from this or another node, or calls `take` if there is none. */
   enter(commandId: string, envelope: Envelope, take: () => void): void {
     const first = this.asked.get(commandId);
     if (first !== undefined && first.envelope !== envelope) {
@@ -81,19 +81,19 @@ export class CommandsInFlight {
     this.replies.find(commandId).then(
       (found) => {
         if (found !== null) this.pending.settleAsRecorded(envelope, found.reply);
-        // Meanwhile it may have been taken by an ask that another node sent back to this one.
+        // Meanwhile an ask that another node sent back to this one may have run the command.
         else if (!envelope.settled && !this.wait(commandId, envelope, take)) take();
       },
       (error) => this.pending.settle(envelope, error, undefined),
     );
   }
 
-  /** A turn has recorded the command, in a unit that is to be committed. */
+  /** A turn has recorded the command, in a unit that will be committed. */
   recorded(commandId: string): void {
     if (!this.undecided.has(commandId)) this.undecided.set(commandId, []);
   }
 
-  /** The commit is decided. @param committed false: certainly nothing of it is stored */
+  /** The commit's outcome is certain. @param committed false: nothing of it is stored */
   decided(commands: readonly CommandDraft[], committed: boolean): void {
     for (const { id, reply } of commands) {
       const waiting = this.undecided.get(id);
@@ -108,7 +108,7 @@ export class CommandsInFlight {
     }
   }
 
-  /** It has taken effect before: it gets the recorded reply. */
+  /** The command has taken effect before: the envelope gets the recorded reply. */
   answerDuplicate(commandId: string, envelope: Envelope): void {
     const gone = () => this.pending.settle(envelope, new AppError('internal', 'The record of a command is missing'), undefined);
     this.enter(commandId, envelope, gone);

@@ -36,7 +36,7 @@ export class DeferredCallers {
     return taken;
   }
 
-  /** It is answered, its deadline has passed, or its turn is undone. */
+  /** The envelope is answered, its deadline has passed, or its turn is undone. */
   forget(envelope: Envelope): void {
     const { deferredKey } = envelope;
     if (deferredKey === null) return;
@@ -49,7 +49,7 @@ export class DeferredCallers {
   }
 }
 
-/** Keys are scoped to the actor. */
+/** The key, scoped to the actor. */
 export function deferredKeyOf(activation: Activation, key: string): string {
   return `${activation.kind.name}/${activation.id}/${key}`;
 }

@@ -1,7 +1,7 @@
 /**
- * What an actor is: its kind, the entity that is its durable state, and what may be done to it. A definition is data and plain
- * synchronous functions; the runtime does the rest. Commands return the next state and the reply, and *record* on the context what must
- * follow; the commit makes it true.
+ * The definition of an actor: its kind, the entity of its durable state, and its commands, queries and effects. A definition is data and
+ * plain synchronous functions; the runtime does the rest. Commands return the next state and the reply, and *record* further work on the
+ * context; the commit makes all of it durable.
  */
 import type { EntitySchema, InferEntity } from '@mikro-orm/core';
 import type { TSchema } from 'typebox';
@@ -10,7 +10,7 @@ import type { IdPrefix } from '../ids.ts';
 import type { AnyEntity } from '../storage/database.ts';
 import type { DurableInputs } from './durable-input.ts';
 
-/** What can be asked of a kind of actor: function types by name, each from its input to its reply. */
+/** The interface of a kind of actor: function types by name, each from its input to its reply. */
 export type Contract = {
   commands: Record<string, (input: any) => unknown>;
   queries: Record<string, (input: any) => unknown>;
@@ -20,23 +20,26 @@ export type Contract = {
 
 /** Names a kind of actor together with its contract, so that asking and sending are checked by the compiler. */
 export type ActorRef<C extends Contract> = { readonly kind: string; readonly versions?: InputVersions<C>; readonly contract?: C };
-/** The version of each command's input where it is not 1. A message or timer whose version a node does not know waits for one that does. */
+/**
+ * The version of each command's input where it is not 1. A message or timer with a version that a node does not know waits for a node that
+ * does.
+ */
 export type InputVersions<C extends Contract> = { readonly [K in keyof C['commands']]?: number };
 
 export function actorRef<C extends Contract>(kind: string, versions?: InputVersions<C>): ActorRef<C> {
   return versions === undefined ? { kind } : { kind, versions };
 }
 
-/** A turn's outcome. Return the state you were given to change nothing. */
+/** A turn's outcome. Return the given state to change nothing. */
 export type Turn<S, R> = { state: S; reply: R };
 
 /**
- * The outcome of an effect, for its actor. `unknown`: it had begun and must not be repeated blindly, but its result is not known: the process that
- * ran it died, its time was up, or it failed unexpectedly.
+ * The outcome of an effect, for its actor. `unknown`: it was started and must not be repeated blindly, but its result is not known: the
+ * process that ran it died, its time was up, or it failed unexpectedly.
  */
 export type EffectOutcome<V = unknown> =
   | { kind: 'done'; value: V }
-  /** `abandoned`: it was begun several times, and each time the process that ran it ended. It must not be requested again. */
+  /** `abandoned`: it was started several times, and each time the process that ran it ended. It must not be requested again. */
   | { kind: 'failed'; message: string; abandoned?: true }
   | { kind: 'unknown' };
 /** `tookMs`: how long the run took that had this outcome. */
@@ -44,12 +47,12 @@ export type EffectResult<V = unknown> = { effectId: string; outcome: EffectOutco
 
 export type NewEvent = { accountId: string; type: string; taskId?: string; data: object };
 
-/** All a turn may do besides returning its state. Nothing here happens before the commit. */
+/** What a turn can do besides returning its state. Nothing of it happens before the commit. */
 export interface TurnContext<Own extends Contract = any> {
   /** The actor's own id. */
   readonly id: string;
   readonly nowMs: number;
-  /** `owner`: as `newId` takes it. */
+  /** `owner`: as in `newId`. */
   newId<P extends IdPrefix>(prefix: P, owner: string | null): `${P}${string}`;
   /** Appends an event to its account's stream. */
   emit(event: NewEvent): void;
@@ -63,7 +66,7 @@ export interface TurnContext<Own extends Contract = any> {
   /**
    * Co-located transaction: runs a command of another actor at once, on its newest state, and returns the reply. The changes of both are
    * committed together or not at all. The other actor must live on the same shard (`idBeside`), and its command may neither call a further
-   * actor nor defer its caller. Throws what that command throws, which then has changed nothing.
+   * actor nor defer its caller. Throws the command's error; then the command has changed nothing.
    */
   callColocated<C extends Contract, K extends keyof C['commands'] & string>(
     to: ActorRef<C>,
@@ -73,12 +76,15 @@ export interface TurnContext<Own extends Contract = any> {
   ): ReturnType<C['commands'][K]>;
   /** Starts an effect of this actor's definition; its outcome arrives as the effect's `outcome` command. Returns the effect's id. */
   run<E extends keyof Effects<Own> & string>(effect: E, input: Input<Effects<Own>[E]>): string;
-  /** Ends an effect that runs; its outcome will not arrive. */
+  /** Cancels a running effect; its outcome will not arrive. */
   cancel(effectId: string): void;
   /** Sets the timer of this name, or moves it; when it is due, `command` arrives with `input`. */
   schedule<K extends keyof Own['commands'] & string>(name: string, dueMs: number, command: K, input: Input<Own['commands'][K]>): void;
   unschedule(name: string): void;
-  /** Writes a row of a history or a list that belongs to this actor (inserted, or replaced by primary key; one of a read-only entity is never replaced: there already, it fails the turn). */
+  /**
+   * Writes a row of a history or list that belongs to this actor: inserted, or replaced by primary key. A row of a read-only entity is
+   * never replaced: if it exists, the turn fails.
+   */
   append<E extends EntitySchema<any>>(entity: E, row: InferEntity<E>): void;
   /** Defers the reply of this turn: the caller is answered by a later turn's `answer` with the same key, or when its deadline has passed. */
   defer(key: string): void;
@@ -88,7 +94,7 @@ export interface TurnContext<Own extends Contract = any> {
 
 export type EffectContext = {
   readonly actorId: string;
-  /** The same for every try of one effect: the idempotency key for the other side. */
+  /** The same for every try of one effect: the idempotency key for the external service. */
   readonly effectId: string;
   /** Aborted when the effect is cancelled, its time is up, or the node stops. */
   readonly signal: AbortSignal;
@@ -96,11 +102,14 @@ export type EffectContext = {
 
 export type EffectDefinition<I = any, V = unknown> = {
   /**
-   * Awaits the outside world. A thrown `AppError` becomes the outcome `failed` with its message; anything else with a general one, and is logged:
-   * `unknown` where it must not be repeated. `draining` is for another node to run.
+   * Calls the outside world. A thrown `AppError` becomes the outcome `failed` with its message. Any other error is logged and becomes
+   * `failed` with a general message, or `unknown` if the effect must not be repeated. After `draining`, another node runs the effect.
    */
   run(input: I, context: EffectContext): Promise<V>;
-  /** May run again after a crash. When false for an input, a run that was interrupted, by its time limit too, is not repeated: its outcome is `unknown`. */
+  /**
+   * Whether it may run again after a crash. If false for an input, an interrupted run, also one interrupted by its time limit, is not
+   * repeated: its outcome is `unknown`.
+   */
   repeatable: (input: I) => boolean;
   timeoutMs: number;
   /**
@@ -108,13 +117,13 @@ export type EffectDefinition<I = any, V = unknown> = {
    * begins a few. Default: `tool`.
    */
   lane?: 'model' | 'tool' | 'vital' | 'compute';
-  /** It is quick and calls nothing outside: it does not wait for a slot. */
+  /** It is quick and calls nothing outside: it needs no slot. */
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */
   outcome: string;
-  /** The form of its input, which is checked before each run. */
+  /** The schema of its input, which is checked before each run. */
   input?: TSchema;
-  /** Of its input; default 1. An effect whose version a node does not know waits for one that does. */
+  /** Version of its input; default 1. An effect with a version that a node does not know waits for a node that does. */
   version?: number;
 };
 
@@ -128,7 +137,7 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   ref: ActorRef<C>;
   /** Its primary key is the actor's id. */
   entity: AnyEntity;
-  /** `state` is null until a command has created the actor. Throw an `AppError` to refuse; a refused turn leaves no trace. */
+  /** `state` is null until a command has created the actor. Throw an `AppError` to refuse; a refused turn changes nothing. */
   commands: {
     [K in keyof C['commands']]: (
       state: S | null,
@@ -139,11 +148,11 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   /** Read the last committed state. */
   queries: { [K in keyof C['queries']]: (state: S | null, input: Input<C['queries'][K]>) => Reply<C['queries'][K]> };
   effects?: Record<string, EffectDefinition>;
-  /** The forms of what it is sent and of its timers. */
+  /** The schemas of messages and timers that it receives. */
   inputs?: DurableInputs;
-  /** An activation that was not used for this long is dropped. */
+  /** An activation that is unused for this long is dropped. */
   idleTimeoutMs?: number;
-  /** Envelopes that may wait for one actor; beyond it callers are told `mailbox_full`. */
+  /** Most envelopes that wait for one actor; further callers get `mailbox_full`. */
   mailboxLimit?: number;
   /** Its asks are not shed: it reports the node's health. */
   isVital?: boolean;
@@ -151,7 +160,7 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   sendsBeforeItExists?: boolean;
 };
 
-/** A definition whose types have been checked; what the runtime works with. */
+/** A definition whose types have been checked; the form that the runtime uses. */
 export type AnyActor = {
   ref: ActorRef<any>;
   entity: AnyEntity;

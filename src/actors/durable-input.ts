@@ -1,7 +1,7 @@
 /**
- * The schemas of stored inputs: of messages, timers and effects. They may have been written by another
- * version of the service, so they are checked where they are taken. Unknown fields pass: a newer version may add them (`recorded-name.ts` has what
- * a newer version must do where that is not enough).
+ * The schemas of stored inputs: of messages, timers and effects. Another version of the service may have written them, so they are checked
+ * where they are taken. Unknown fields are allowed: a newer version may add them (`recorded-name.ts` describes changes for which that is
+ * not enough).
  */
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
@@ -10,7 +10,7 @@ import type { Contract } from './define-actor.ts';
 /** By command. Every command that is sent or scheduled has one (`test/actors/inputs.test.ts`). */
 export type DurableInputs = { readonly [command: string]: TSchema };
 
-/** The compiler refuses a form that something the contract allows to be sent would not fit. */
+/** The compiler refuses a schema that does not accept every input of the contract. */
 type Fitting<C extends Contract, S> = {
   [K in keyof S]: K extends keyof C['commands']
     ? S[K] extends TSchema
@@ -27,7 +27,7 @@ export function durableInputs<C extends Contract>(): <S extends DurableInputs>(f
 
 const compiled = new WeakMap<TSchema, Validator>();
 
-/** What is wrong with the input, without any value of it; null where nothing is. */
+/** The mismatch of the input and its schema, without any value of it; null if there is none. */
 export function faultOf(form: TSchema | undefined, input: unknown): string | null {
   if (form === undefined) return null;
   let validator = compiled.get(form);

@@ -1,6 +1,6 @@
 /**
- * Durable work that arrived before what it needs (`NotYet`): it is retried with growing pauses for ten minutes, so that a slow actor, a failover
- * or a deploy does not make a dead letter of it; then it becomes a dead letter, so that an operator sees it.
+ * Durable work that arrived before something it depends on (`NotYet`): it is retried with growing pauses for ten minutes, which covers a
+ * slow actor, a failover or a deploy; then it becomes a dead letter for an operator.
  */
 
 import { elapsedBackoffMs } from '../backoff.ts';
@@ -11,7 +11,7 @@ import { TriedSince } from './tried-since.ts';
 
 const shortestPauseMs = 100;
 const longestPauseMs = 30_000;
-/** Longer than a failover of PostgreSQL, and than an actor's move or a restart of its node. */
+/** Longer than a failover of PostgreSQL, an actor's move or a restart of its node. */
 const triedForMs = 10 * 60_000;
 
 export class EarlyWork {
@@ -21,7 +21,7 @@ export class EarlyWork {
   private readonly log: Log;
   private readonly nowMs: () => number;
 
-  /** @param nowMs milliseconds that never jump */
+  /** @param nowMs monotonic clock in milliseconds */
   constructor(log: Log, nowMs: () => number = () => performance.now()) {
     this.log = log;
     this.nowMs = nowMs;
@@ -39,7 +39,7 @@ export class EarlyWork {
     return null;
   }
 
-  /** How much is being retried now, and for how long the oldest has been. */
+  /** The number of items being retried, and for how long the oldest has been. */
   get size(): { count: number; oldestS: number } {
     return this.tried.size(this.nowMs());
   }

@@ -1,12 +1,12 @@
 /**
- * The process that may have started an effect that is found in the database. Where that process died, the effect is suspected to have killed it.
- * A process that stops cleanly records that in `ended_owner`: its unfinished effects are not suspected.
+ * The process that may have started an effect found in the database. If that process died, the effect is suspected to have killed it. A
+ * process that stops cleanly is recorded in `ended_owner`: its unfinished effects are not suspects.
  */
 import type { Placement } from '../cluster/placement.ts';
 import type { EffectDraft } from '../storage/commit-unit.ts';
 import type { Database } from '../storage/database.ts';
 
-/** The process that may have started it: where another than its recorder starts it, `startedBy` is committed first. */
+/** The process that may have started it: if another process than the recorder starts it, `startedBy` is committed first. */
 export function holderOf({ startedBy, recordedBy }: EffectDraft): string | null {
   return startedBy ?? recordedBy;
 }
@@ -14,7 +14,7 @@ export function holderOf({ startedBy, recordedBy }: EffectDraft): string | null 
 /**
  * The ids of effects that may have killed the process that ran them.
  *
- * @param orphaned shards that this node has taken from a dead owner, also where not all has been taken from it yet
+ * @param orphaned shards that this node has taken from a dead owner, even if it has not taken all of the owner's shards yet
  */
 export async function suspectedOf(
   effects: readonly EffectDraft[],
@@ -35,7 +35,7 @@ export async function suspectedOf(
   return new Set(abandoned.filter((effect) => !inOrder.has(holderOf(effect)!)).map(({ id }) => id));
 }
 
-/** To be called when nothing of this process runs any more. */
+/** Call it when nothing of this process runs any more. */
 export async function recordCleanStop(database: Database, owner: string): Promise<void> {
   await database.write({
     name: 'end_in_order',

@@ -1,9 +1,9 @@
 /**
- * Concurrency limits of effects. Each lane has its own, so that slow tools delay no model turn, and neither delays a mail or a payment; within a
- * lane accounts are served round-robin, and one account has a part of the limit at most.
+ * Concurrency limits of effects. Each lane has its own, so that slow tools delay no model turn, and neither delays a mail or a payment;
+ * within a lane accounts are served round-robin, and one account has at most a part of the limit.
  *
- * Suspects run in a lane of limit one (E5): one after the other, so that the effect that ends its process is found, and those that ran at the
- * same time by chance are not blamed.
+ * Suspects run in a lane of limit one (E5): one after the other, so that the effect that kills its process is found, and others that ran at
+ * the same time are not blamed.
  */
 import { FairQueue, type FairQueueOptions } from '../fair-queue.ts';
 import type { EffectDefinition } from './define-actor.ts';
@@ -12,7 +12,7 @@ export type Lane = NonNullable<EffectDefinition['lane']>;
 export type LaneSizes = { lane: string; running: number; waiting: number }[];
 export type LaneLimits = Pick<FairQueueOptions, 'maxRunning' | 'maxRunningEach'>;
 
-/** Model turns and tools mostly wait for others; mails and payments are short and few. What computes for long waits its turn here, outside its time limit. */
+/** Model turns and tools mostly wait for external services; mails and payments are short and few. A long computation waits here, outside its time limit. */
 const limits: Record<Lane, LaneLimits> = {
   model: { maxRunning: 256, maxRunningEach: 128 },
   tool: { maxRunning: 128, maxRunningEach: 32 },
@@ -60,7 +60,7 @@ export class EffectLanes<T extends object> {
     return null;
   }
 
-  /** Frees its slot, or removes it from the queue; no effect where it has neither. */
+  /** Frees the item's slot, or removes the item from the queue; no effect if it has neither. */
   leave(item: T): void {
     const at = this.at.get(item);
     if (at === undefined) return;

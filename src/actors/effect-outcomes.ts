@@ -1,8 +1,8 @@
 /**
  * Delivers outcomes of effects to their actors, on this node or another.
  *
- * E4 The outcome is delivered until the actor, wherever it lives by then, has committed it. Where it cannot be taken (no room, a move, a node
- *    that is not reached), it is delivered again after growing pauses.
+ * E4 The outcome is delivered until the actor has committed it, on any node. If it cannot be taken (no room, a moving shard, an unreachable
+ *    node), it is delivered again after growing pauses.
  */
 
 import { elapsedBackoffMs } from '../backoff.ts';
@@ -17,7 +17,7 @@ import { aboutEffect } from './effect-run.ts';
 import { newEnvelope } from './envelope.ts';
 import { askOwner } from './remote-asks.ts';
 
-/** An effect that this node runs, or is going to run. */
+/** An effect that this node runs or will run. */
 export type InFlightEffect = {
   effect: EffectDraft;
   controller: AbortController;
@@ -48,7 +48,7 @@ export class EffectOutcomes {
     this.parts = parts;
   }
 
-  /** @param triedSinceMs monotonic; when it was first to be delivered */
+  /** @param triedSinceMs monotonic time of the first delivery */
   deliver(held: InFlightEffect, definition: EffectDefinition, outcome: EffectOutcome, triedSinceMs = performance.now()): void {
     const { effect } = held;
     const { system, placement, clock, isOver, release } = this.parts;
@@ -71,7 +71,7 @@ export class EffectOutcomes {
     if (!system.deliver(effect.kind, effect.actorId, envelope)) again();
   }
 
-  /** Delivers the outcome to the node where the actor lives now, which may be this one again. */
+  /** Delivers the outcome to the node that owns the actor's shard now, which may be this one again. */
   private async forward(held: InFlightEffect, definition: EffectDefinition, outcome: EffectOutcome, again: () => void): Promise<void> {
     const { shard, kind, actorId, id } = held.effect;
     const { placement, log, isOver, release } = this.parts;

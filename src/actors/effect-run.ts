@@ -1,4 +1,4 @@
-/** One run of one effect: bounded in time, abortable, and every end of it an outcome. */
+/** One run of one effect: limited in time, abortable, always with an outcome. */
 import { AppError, mayHaveHappened } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { EffectDraft } from '../storage/commit-unit.ts';
@@ -8,11 +8,11 @@ import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 import { faultOf } from './durable-input.ts';
 
 /**
- * Never rejects. An effect that ignores its signal keeps running, but its slot is free when its time is up and a late result is ignored. Null: it was stopped because this
- * node stops, and may run again elsewhere.
+ * Never rejects. An effect that ignores its signal keeps running, but its slot is released at its time limit and a late result is ignored.
+ * Null: it was stopped because this node stops, and may run again elsewhere.
  *
- * @param repeatable where it is not, only a failure that the effect itself reports is `failed`: an effect that was stopped, by its time limit or
- *   with the node, or that threw unexpectedly, may have acted, and is `unknown`
+ * @param repeatable if false, only a failure that the effect itself reports is `failed`: an effect that was stopped (by its time limit or
+ *   with the node) or that threw unexpectedly may have acted, and is `unknown`
  */
 export async function runEffect(
   effect: EffectDraft,

@@ -1,18 +1,18 @@
 /**
- * Effects: calls of actors to the outside world, between their turns. An effect is a row from the commit that recorded it until the
- * commit of the turn that took its outcome. Owns which effects are in flight; concurrency limits are `effect-lanes.ts`, one run is
+ * Effects: calls of actors to the outside world, between their turns. An effect is a row from the commit that recorded it until the commit
+ * of the turn that took its outcome. Owns which effects are in flight; concurrency limits are `effect-lanes.ts`, one run is
  * `effect-run.ts`, and the delivery of outcomes (E4) `effect-outcomes.ts`.
  *
- * E1 A finished effect is never run again: while its row stands and the process that began it lives, it is in flight there.
- * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it begins. Found started by a process that
- *    has ended, it is not run: its actor is told `unknown`.
- * E3 An effect that runs while its shard is handed over goes on here: "started by this incarnation" is committed before the release, so
- *    the new owner leaves it alone as long as this process lives. No model turn is paid twice because a node was added. What has not begun is
- *    released with its shard, handed over or lost: another node may have run it by the time the shard is back.
+ * E1 A finished effect is never run again: while its row exists and the process that started it lives, it is in flight there.
+ * E2 An effect that must not be repeated blindly commits "started by this incarnation" before it starts. If the process that started it has
+ *    ended, it is not run: its actor gets `unknown`.
+ * E3 An effect that runs while its shard is handed over continues here: "started by this incarnation" is committed before the release, so
+ *    the new owner does not run it while this process lives, and no model turn is paid twice because a node was added. An effect that has
+ *    not started is released with its shard, whether handed over or lost: another node may have run it before the shard returns.
  * E5 An effect whose process died while it may have run is a suspect: it is started again only after the start is counted durably. After
- *    `maxStarts` it is not started again: it becomes a dead letter, and its actor gets `failed`. The first restart is together with all
- *    other effects, later ones run one suspect after the other, and after a pause: an effect that kills processes takes no others with it, and
- *    one that only ran at the same time is not blamed.
+ *    `maxStarts` it is not started again: it becomes a dead letter, and its actor gets `failed`. The first restart runs together with all
+ *    other effects; later ones run one suspect at a time, after a pause: so an effect that kills processes affects no others, and one that
+ *    only ran at the same time is not blamed.
  * E6 Accounts are served round-robin in each lane, and no account can use all slots of a lane or all of `maxInFlight`.
  */
 import type { Clock } from '../clock.ts';
@@ -43,15 +43,15 @@ export type EffectsParts = {
   clock: Clock;
   log: Log;
   left: LeftWork;
-  /** null: nothing is traced. */
+  /** null: effects are not traced. */
   tracer?: Tracer | null;
 };
 export type EffectsOptions = {
   /** Limits of every lane, instead of its own. */
   laneLimits?: LaneLimits;
-  /** How long a suspect that was begun again before waits (`suspectPauseMs`). */
+  /** Pause before a suspect that was restarted before starts again (`suspectPauseMs`). */
   suspectPauseMs?: number;
-  /** Effects in memory at most, running or waiting; the others stay in the database until there is room. */
+  /** Most effects in memory, running or waiting; the others stay in the database until there is room. */
   maxInFlight?: number;
 };
 
@@ -74,10 +74,10 @@ export class Effects {
   private readonly orphaned = new Set<number>();
   private reading = false;
   private empty: (() => void) | null = null;
-  /** Ended while a page was read, which may still contain them. */
+  /** Effects that ended while a page was read; the page may still contain them. */
   private readonly ended = new Set<string>();
   private readonly outcomes: EffectOutcomes;
-  /** Shards that were lost while a page was read, whose rows are out of date. */
+  /** Shards that were lost while a page was read; their rows are out of date. */
   private readonly lostInPage = new Set<number>();
   private readonly parts: EffectsParts;
   private readonly maxInFlight: number;
@@ -96,7 +96,7 @@ export class Effects {
     this.shares = new AccountShares(Math.ceil(this.maxInFlight / 4));
   }
 
-  /** `running` counts brief ones too, which need no slot. */
+  /** `running` includes brief effects, which need no slot. */
   get size(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.laneSizes.reduce((sum, { waiting }) => sum + waiting, 0) };
   }
@@ -124,7 +124,7 @@ export class Effects {
     }
   }
 
-  /** Releases what has not begun, and commits for the rest that it goes on here. Resolves when that is committed, or refused. */
+  /** Releases effects that have not started, and commits for the others that they continue here. Resolves when that is committed, or refused. */
   async seal(shards: ReadonlySet<number>): Promise<void> {
     const ofThem = [...this.inFlight.values()].filter(({ effect }) => shards.has(effect.shard));
     const marks = ofThem.map(async (held) => {
@@ -134,7 +134,10 @@ export class Effects {
     await Promise.all(marks);
   }
 
-  /** Another node owns these shards: what has not begun is released. What runs goes on, and its outcome is delivered to the new owner. */
+  /**
+   * Another node owns these shards: effects that have not started are released. Running ones continue, and their outcome is delivered to
+   * the new owner.
+   */
   lost(shards: ReadonlySet<number>): void {
     if (this.reading) for (const shard of shards) this.lostInPage.add(shard);
     for (const { effect, hasBegun } of [...this.inFlight.values()]) if (!hasBegun && shards.has(effect.shard)) this.release(effect.id);
@@ -171,13 +174,13 @@ export class Effects {
     return new Promise((resolve) => (this.empty = resolve));
   }
 
-  /** While paused no model turn and no tool call begins, so that agents write nothing new; mails and payments go on. */
+  /** While paused, no model turn and no tool call starts, so that agents write nothing new; mails and payments continue. */
   pause(paused: boolean): void {
     this.lanes.onlyVital = paused;
     this.next();
   }
 
-  /** Aborts what runs; the next owner of the shard runs it again. */
+  /** Aborts running effects; the next owner of the shard runs them again. */
   stop(): void {
     this.stopped = true;
     this.lanes.clear();
@@ -220,7 +223,7 @@ export class Effects {
     return startedBy !== null && startedBy !== placement.owner && placement.isAlive(startedBy);
   }
 
-  /** True when it is in flight, another node's, left, or beyond its account's share; false when there is no room for it. */
+  /** True if it is in flight, another node's, left, or beyond its account's share; false if there is no room for it. */
   private take(effect: EffectDraft, isSuspect = false): boolean {
     if (this.stopped || this.inFlight.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
     if (!this.parts.left.knows('effect', effect.kind, effect.name)) return true;
@@ -244,7 +247,7 @@ export class Effects {
     return true;
   }
 
-  /** Restarted alone; the second time after a pause. */
+  /** Restarts it alone; from the second restart on after a pause. */
   private isolate(held: InFlightEffect, account: string): void {
     if (held.effect.starts === 1) return this.lanes.add(held, account, 'suspect');
     setTimeout(() => {
@@ -254,7 +257,7 @@ export class Effects {
     }, this.pauseMs).unref();
   }
 
-  /** It has ended here, and its row is deleted or another node's. */
+  /** The effect has ended here, and its row is deleted or another node's. */
   private release(id: string): void {
     const held = this.inFlight.get(id);
     if (held !== undefined) {
@@ -303,7 +306,7 @@ export class Effects {
     // `startedBy` of another process is replaced, so that the next owner checks the right one.
     const isAnothers = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
     if ((isAnothers || effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
-      // It has not begun. The shard's owner reads it from the database.
+      // It has not started. The shard's owner reads it from the database.
       this.hasUnread = true;
       return this.release(effect.id);
     }
@@ -313,7 +316,7 @@ export class Effects {
     if (outcome !== null) this.outcomes.deliver(held, definition, outcome);
   }
 
-  /** Runs it as part of the trace of the turn that recorded it, which the turn that takes the outcome continues. */
+  /** Runs it in the trace of the turn that recorded it; the turn that takes the outcome continues the trace. */
   private async perform(held: InFlightEffect, definition: EffectDefinition): Promise<EffectOutcome | null> {
     const { effect, controller } = held;
     const { tracer = null, log } = this.parts;
@@ -330,7 +333,7 @@ export class Effects {
     return outcome;
   }
 
-  /** E2, E3, and with `again` E5. Resolves with whether it is committed. */
+  /** E2, E3, and with `again` E5. Resolves with whether the start is committed. */
   private async markStarted(effect: EffectDraft, again = false): Promise<boolean> {
     const outcome = await new Promise<CommitOutcome>((resolve) => {
       const unit = new CommitUnit(effect.shard, resolve);

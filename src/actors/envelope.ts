@@ -1,15 +1,15 @@
-/** A message inside one node: command, input, deadline, and where the answer goes. */
+/** A message inside one node: command, input, deadline, and the receiver of the answer. */
 import type { AppError } from '../errors.ts';
 import type { DeadLetterDraft } from '../storage/commit-unit.ts';
 
-/** What brought the envelope. Durable work must be gone from the database when its turn is committed. */
+/** The origin of the envelope. Durable work must be deleted from the database when its turn is committed. */
 export type Source =
   | { kind: 'ask' }
   /** Reads committed state as soon as it is loaded; runs no turn. */
   | { kind: 'query' }
   | { kind: 'message'; id: string }
   | { kind: 'effect'; id: string }
-  /** `dueMs` tells whether the timer still is the one that fired. */
+  /** `dueMs` shows whether the timer is still the one that fired. */
   | { kind: 'timer'; name: string; dueMs: number };
 
 export type Envelope = {
@@ -17,13 +17,13 @@ export type Envelope = {
   command: string;
   input: unknown;
   source: Source;
-  /** By `monotonicMs`; Infinity for what must be done whenever it can be. */
+  /** By `monotonicMs`; Infinity for work without a deadline. */
   deadlineMs: number;
   /** The caller's idempotency key, if it has one. */
   commandId: string | null;
-  /** An earlier try of the command may still take effect: a refusal is recorded before it is told. */
+  /** An earlier try of the command may still take effect: a refusal is recorded before it is sent. */
   repeat: boolean;
-  /** W3C traceparent of what it is done for; null where nothing is traced. */
+  /** W3C traceparent of the cause; null if it is not traced. */
   readonly trace: string | null;
   /** Unexpected failures that its own command caused. */
   failures: number;
@@ -35,18 +35,18 @@ export type Envelope = {
   deadLetter: DeadLetterDraft | null;
   /** Number of its first turn, so that retries keep the order; 0 before. */
   order: number;
-  /** By `monotonicMs`, when it came to this node; 0 where no caller waits. */
+  /** By `monotonicMs`, when it arrived at this node; 0 if no caller waits. */
   askedAtMs: number;
-  /** It was sent to another node, which sheds for itself. */
+  /** It was sent to another node, which does its own shedding. */
   elsewhere: boolean;
-  /** Its turn has been taken: from here on a missing answer is an unknown outcome. */
+  /** Its turn was run: from here on a missing answer is an unknown outcome. */
   taken: boolean;
   settled: boolean;
-  /** The message before it from the same sender, which must be taken first; null where it is consumed. */
+  /** The previous message of the same sender, which must be taken first; null if it is consumed. */
   behind: Envelope | null;
-  /** The message after it, which waits until this one is taken. */
+  /** The next message of the same sender, which waits until this one is taken. */
   follower: Envelope | null;
-  /** Under which a later turn answers it; null when its own turn does. */
+  /** The key under which a later turn answers it; null if its own turn does. */
   deferredKey: string | null;
   resolve(reply: unknown): void;
   reject(error: AppError): void;
@@ -92,7 +92,7 @@ export function newEnvelope(
   };
 }
 
-/** Messages, outcomes and timers stand in the database until a turn consumes them; asks and queries live in memory alone. */
+/** Messages, outcomes and timers are in the database until a turn consumes them; asks and queries are in memory only. */
 export function isDurable({ source }: Envelope): boolean {
   return source.kind !== 'ask' && source.kind !== 'query';
 }

@@ -1,32 +1,33 @@
 /**
  * The messages that this node has read or received and that their actors have not consumed yet, and the order in which they must be taken.
  *
- * H1 Of one sender's messages to one actor those in flight are a run without gap that begins with the first that is not consumed: none is added
- *    before all earlier ones are consumed or in flight, and when one is released without being consumed, those after it are released too.
- * H2 Each names the one before it in the run (`Envelope.behind`); turns are taken in this order (`turns.ts`).
+ * H1 One sender's messages to one actor that are in flight form a run without a gap, which begins with the first unconsumed message: none
+ *    is added before all earlier ones are consumed or in flight, and when one is released without being consumed, later ones are released
+ *    too.
+ * H2 Each names its predecessor in the run (`Envelope.behind`); turns are taken in this order (`turns.ts`).
  */
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { Envelope } from './envelope.ts';
 
 type Held = { envelope: Envelope; message: MessageDraft; pair: string | null; next: Held | null };
 
-/** Consumed messages that are remembered: their successors and duplicates need no read of the database. */
+/** Most consumed messages that are recorded: their successors and duplicates need no read of the database. */
 const maxConsumed = 20_000;
 
 export class InFlightMessages {
   private readonly held = new Map<string, Held>();
-  /** The last of each run, by sender and receiver. */
+  /** The last message of each run, by sender and receiver. */
   private readonly tails = new Map<string, Held>();
-  /** With the shard of the actor. */
+  /** Each with the shard of its actor. */
   private readonly consumed = new Map<string, number>();
-  /** While true, no consumed message is forgotten: a page that is being read may still contain it. */
+  /** While true, no consumed message is forgotten, because a page being read may contain it. */
   remembersAll = false;
 
   get size(): number {
     return this.held.size;
   }
 
-  /** It is in flight, or consumed as far as is remembered. */
+  /** Whether it is in flight, or recorded as consumed. */
   knows(id: string): boolean {
     return this.held.has(id) || this.consumed.has(id);
   }
@@ -62,7 +63,7 @@ export class InFlightMessages {
     if (!this.remembersAll && this.consumed.size > maxConsumed) this.forget();
   }
 
-  /** It stays in the database. Returns the one after it, which must be released too. */
+  /** It stays in the database. Returns its follower, which must be released too. */
   release(id: string): Envelope | null {
     return this.remove(id)?.next?.envelope ?? null;
   }
@@ -72,7 +73,7 @@ export class InFlightMessages {
     for (const [id, shard] of this.consumed) if (shards.has(shard)) this.consumed.delete(id);
   }
 
-  /** Forgets the oldest of what is consumed. */
+  /** Forgets the oldest consumed messages. */
   forget(): void {
     let excess = this.consumed.size - maxConsumed;
     for (const id of this.consumed.keys()) {

@@ -21,7 +21,7 @@ export type Kind = {
   readonly sendsBeforeItExists: boolean;
 };
 
-/** Throws for a definition whose table cannot hold actors. */
+/** Throws if the definition's table cannot hold actors. */
 export function kindOf(definition: AnyActor, database: Database): Kind {
   const table = database.table(definition.entity);
   if (table.primaryKey.length !== 1) throw new Error(`The primary key of ${table.name} must be the id of an actor, one column`);
@@ -38,19 +38,19 @@ export function kindOf(definition: AnyActor, database: Database): Kind {
   };
 }
 
-/** Whether this version of the service knows what is recorded under this name: the command, and this version of its input. */
+/** Whether this version of the service knows the recorded name: the command, and this version of its input. */
 export function supportsCommand({ definition }: Kind, recorded: string): boolean {
   if (Object.hasOwn(definition.commands, recorded)) return true;
   const { name, version } = parsedName(recorded);
   return Object.hasOwn(definition.commands, name) && version <= (definition.ref.versions?.[name] ?? 1);
 }
 
-/** What is wrong with the input of a command that was sent or scheduled. */
+/** The mismatch of a message's or timer's input and its schema; null if there is none. */
 export function inputFault({ definition }: Kind, recorded: string, input: unknown): string | null {
   return definition.inputs === undefined ? null : faultOf(definition.inputs[parsedName(recorded).name], input);
 }
 
-/** As `supportsCommand`, of an effect. */
+/** As `supportsCommand`, for an effect. */
 export function supportsEffect({ definition }: Kind, recorded: string): boolean {
   const { name, version } = parsedName(recorded);
   const effect = Object.hasOwn(definition.effects ?? {}, name) ? definition.effects![name]! : null;
@@ -58,8 +58,8 @@ export function supportsEffect({ definition }: Kind, recorded: string): boolean 
 }
 
 /**
- * Throws for what another node asks of this kind and this version does not know: an outcome waits until the actor lives at a node that knows
- * it, a caller is told to come again.
+ * Throws if another node's ask uses something of this kind that this version does not know: an outcome waits until the actor lives on a
+ * node that knows it; a caller should try again.
  */
 export function assertSupported(kind: Kind, { name, query, effectId }: RemoteAsk): void {
   if (query ? Object.hasOwn(kind.definition.queries, name) : supportsCommand(kind, name)) return;

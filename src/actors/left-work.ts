@@ -1,9 +1,9 @@
 /**
- * Durable work that this version of the service does not know: messages, timers and effects that a newer version has recorded. It is left
- * where it is, for a node that knows it.
+ * Durable work that this version of the service does not know: messages, timers and effects that a newer version has recorded. It stays in
+ * its table for a node that knows it.
  *
  * L1 A node changes, consumes and dead-letters nothing that it does not know. A node that knows it takes it when it owns the actor's shard.
- * L2 What is left is counted, logged once for each name, and counted again after growing pauses: an operator may have discarded it.
+ * L2 Left work is counted, logged once for each name, and counted again after growing pauses: an operator may have discarded it.
  */
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +15,7 @@ export type LeftWorkParts = {
   database: Pick<Database, 'read'>;
   placement: Pick<Placement, 'epochOf'>;
   log: Log;
-  /** Called after each count: it is time to try again. */
+  /** Called after each count: reading can be tried again. */
   onCounted(): void;
 };
 
@@ -59,12 +59,12 @@ export class LeftWork {
     return false;
   }
 
-  /** `kind/name` of all that was left in this table so far: reads leave them out. */
+  /** `kind/name` of all work in this table that was left so far: reads exclude it. */
   namesIn(place: Place): string[] {
     return [...this.names[place]];
   }
 
-  /** Counts what is left. Runs after growing pauses, and on demand. */
+  /** Counts left work. Runs after growing pauses, and on demand. */
   async count(): Promise<void> {
     const shards = ownedShards(this.parts.placement as Placement);
     const counts: LeftCount[] = [];

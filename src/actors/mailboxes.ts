@@ -14,7 +14,7 @@ import type { Turns } from './turns.ts';
 
 export class Mailboxes {
   private waiting = 0;
-  /** Ready activations with a mailbox: they wait for room in the batch, or for a turn of theirs that runs alone. */
+  /** Ready activations with a mailbox: they wait for room in the batch, or for a turn that must run alone. */
   private readonly held = new Set<Activation>();
   private readonly commit: GroupCommit;
   private readonly maxWaiting: number;
@@ -30,7 +30,7 @@ export class Mailboxes {
     return this.waiting;
   }
 
-  /** Null when the envelope was taken or waits; an error when there is no room for it. */
+  /** Null if the envelope was taken or waits; an error if there is no room for it. */
   accept(activation: Activation, envelope: Envelope, limit: number): AppError | null {
     const mayTurn = activation.phase === 'ready' && activation.mailbox === null && this.mayTurn(activation, envelope);
     if (mayTurn && this.turns.take(activation, envelope)) return null;
@@ -44,7 +44,7 @@ export class Mailboxes {
     return null;
   }
 
-  /** Its state is loaded: its envelopes are taken, and co-located transactions that wait for it. */
+  /** The activation is loaded: its envelopes are taken, and those of co-located transactions that wait for it. */
   ready(activation: Activation): void {
     const { awaitedBy } = activation;
     activation.awaitedBy = null;

@@ -1,4 +1,4 @@
-/** Thrown by a command that depends on something which has not arrived yet but certainly will. */
+/** Thrown by a command that depends on something that has not arrived yet but certainly will. */
 import { AppError } from '../errors.ts';
 
 /**

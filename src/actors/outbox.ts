@@ -1,14 +1,14 @@
 /**
- * Durable messages on their way to actors of this node. A message is a row from its sender's commit until its receiver's commit deletes
- * it; memory only says which rows are in flight (`in-flight-messages.ts`).
+ * Durable messages in transit to actors of this node. A message is a row from its sender's commit until its receiver's commit deletes it;
+ * memory only says which rows are in flight (`in-flight-messages.ts`).
  *
  * O1 No message is in flight twice at once.
- * O2 Messages of one sender to one actor are delivered in the order of the sender's turns. A message that was just committed is delivered where
- *    memory proves that all before it were; else the rows of its shard are read in order. A row that has to stay in the database keeps back those
- *    after it, and nothing else.
+ * O2 Messages of one sender to one actor are delivered in the order of the sender's turns. A message that was just committed is delivered
+ *    if memory proves that all earlier ones were; otherwise the rows of its shard are read in order. A row that must stay in the database
+ *    delays only the later messages of its pair.
  * O3 A message that this version does not know is left (`left-work.ts`), and later messages of its sender to the same actor wait behind it.
- * O4 Rows are read in the order of their numbers. One statement shows with each row all earlier rows of its sender, since they were committed
- *    before it. Of several pages only rows are read whose number was drawn before the first page.
+ * O4 Rows are read in the order of their numbers. A statement that sees a row sees all earlier rows of its sender, because they were
+ *    committed before it. If there are several pages, only rows with a number drawn before the first page are read.
  */
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import { AppError } from '../errors.ts';
@@ -22,7 +22,7 @@ import type { LeftWork } from './left-work.ts';
 
 export type OutboxParts = { system: ActorSystem; database: Database; placement: Placement; log: Log; left: LeftWork };
 export type OutboxOptions = {
-  /** Messages in flight at most; further ones stay in the database until a sweep. */
+  /** Most messages in flight; further ones stay in the database until a sweep. */
   maxInFlight?: number;
   sweepIntervalMs?: number;
 };
@@ -31,7 +31,7 @@ type MessageRow = MessageDraft & { seq: number };
 type Page = { shards: number[]; after: { shard: number; seq: number; id: string }; upTo: number };
 
 const pageSize = 1_000;
-/** A full sweep every so many intervals: notifications between nodes may be lost. */
+/** A full sweep after every so many intervals: notifications between nodes may be lost. */
 const fullSweepEvery = 10;
 /** Bound of `toVerify`. */
 const maxToVerify = 10_000;
@@ -39,7 +39,7 @@ const staysBehind = new AppError('unavailable', 'An earlier message of its sende
 
 export class Outbox {
   private readonly inFlight = new InFlightMessages();
-  /** Messages whose shard must be read to see what is before them. */
+  /** Messages whose shard must be read to find their predecessors. */
   private readonly toVerify = new Map<string, MessageDraft>();
   /** Shards to read at once, and with the next interval. */
   private readonly toRead = new Set<number>();
@@ -47,10 +47,10 @@ export class Outbox {
   private scheduled = false;
   /** The sweep that is running. */
   private sweeping: Promise<void> | null = null;
-  /** Where there was no room for all, the next sweep begins with the first shard that was not read. */
+  /** If there was no room for all, the next sweep begins with the first unread shard. */
   private firstShard = 0;
   private releasing: Envelope[] | null = null;
-  /** Pairs of sender and receiver with a message that this sweep has left: later ones are left too. */
+  /** Pairs of sender and receiver with a message that this sweep has left; later messages of the pair are left too. */
   private readonly left = new Set<string>();
   /** O3: pairs whose next message this version does not know; their later messages wait for a sweep. */
   private readonly held = new Set<string>();
@@ -84,7 +84,7 @@ export class Outbox {
     if (this.timer !== null) clearInterval(this.timer);
   }
 
-  /** These shards are lost, and with them what is known of their messages. */
+  /** These shards are lost: all records about their messages are dropped. */
   lost(shards: ReadonlySet<number>): void {
     this.inFlight.lost(shards);
   }
@@ -94,7 +94,7 @@ export class Outbox {
     for (const message of messages) {
       const { id, shard, sender, kind, actorId } = message;
       if (this.parts.placement.epochOf(shard) === null || this.inFlight.knows(id)) continue;
-      // A message without an order goes after all that have been left.
+      // A message without an order goes after all left messages.
       const isLast = sender == null && (this.sweeping !== null || this.toReadLater.has(shard));
       const waits =
         isLast || this.inFlight.size >= this.maxInFlight || (this.held.size > 0 && this.held.has(pairOf(sender ?? '', kind, actorId)));
@@ -104,13 +104,13 @@ export class Outbox {
     }
   }
 
-  /** As `sweep`, including what was left before: this node has other shards, or what was left may be gone. */
+  /** As `sweep`, including messages that were left before: this node has other shards, or the left messages may be gone. */
   sweepAll(): Promise<void> {
     this.held.clear();
     return this.sweep();
   }
 
-  /** Delivers what stands in the database for shards of this node, as far as there is room. */
+  /** Delivers the messages in the database for shards of this node, as far as there is room. */
   sweep(): Promise<void> {
     return this.read(ownedShards(this.parts.placement));
   }
@@ -133,7 +133,7 @@ export class Outbox {
     return this.sweeping;
   }
 
-  /** Also reads what is requested meanwhile. What it cannot read or has no room for is read later. */
+  /** Also reads shards requested meanwhile. What it cannot read or has no room for is read later. */
   private async readAll(): Promise<void> {
     this.inFlight.remembersAll = true;
     while (this.toRead.size > 0 && !this.stopped) {
@@ -156,7 +156,7 @@ export class Outbox {
     this.sweeping = null;
   }
 
-  /** False when there was no room for all. */
+  /** False if there was no room for all. */
   private async readShards(shards: number[]): Promise<boolean> {
     if (shards.length === 0) return true;
     const page: Page = { shards, after: { shard: -1, seq: 0, id: '' }, upTo: Number.MAX_SAFE_INTEGER };
@@ -193,7 +193,7 @@ export class Outbox {
     return Number(rows[0].last_value);
   }
 
-  /** A row, after all before it. False when there is no room for it. */
+  /** Takes a row, after all before it. False if there is no room for it. */
   private take(row: MessageRow): boolean {
     const { id, shard, sender, kind, actorId } = row;
     const trace = this.toVerify.get(id)?.trace;
@@ -213,7 +213,7 @@ export class Outbox {
     return true;
   }
 
-  /** False when there is no room for it. All before it from the same sender are consumed or in flight. */
+  /** False if there is no room for it. All earlier messages of the same sender are consumed or in flight. */
   private handOver(message: MessageDraft): boolean {
     const { system } = this.parts;
     if (this.inFlight.size >= this.maxInFlight) return false;

@@ -6,13 +6,13 @@ import type { Activation } from './activation.ts';
 import type { ActorSystem } from './actor-system.ts';
 
 const sweepIntervalMs = 1_000;
-/** Examined in one sweep, so that a million activations do not delay a turn. */
+/** Most activations examined in one sweep, so that a million activations do not delay a turn. */
 const maxExamined = 20_000;
-/** Above this share of the heap's limit, activations idle for longer than `shortIdleMs` go. */
+/** Above this share of the heap limit, activations idle for longer than `shortIdleMs` are dropped. */
 const pressureShare = 0.7;
 /** An actor that has sent nothing for this long forgets its predecessors (`sent-messages.ts`). */
 const forgetSentMs = 10_000;
-/** Also for actors that do not exist: a query of an invented id must not hold memory for long. */
+/** Also for actors that do not exist: a query with an invented id must not hold memory for long. */
 const shortIdleMs = 5_000;
 
 export class Passivation {

@@ -11,13 +11,13 @@ export class PendingAsks {
   private readonly sweep: NodeJS.Timeout;
   private readonly deferred: DeferredCallers;
   private readonly admission: Admission;
-  /** Since the last sample. */
+  /** Answers since the last sample. */
   private answered = 0;
-  /** Late ones of these. Asks sent to another node are not counted: that node sheds for itself. */
+  /** Late ones of these. Asks sent to another node are not counted: that node does its own shedding. */
   private late = 0;
   private empty: (() => void) | null = null;
 
-  /** @param most without an answer at once */
+  /** @param most limit of unanswered asks */
   constructor(deferred: DeferredCallers, most: number) {
     this.admission = new Admission(most);
     this.deferred = deferred;
@@ -29,7 +29,7 @@ export class PendingAsks {
     return this.waiting.size;
   }
 
-  /** Whether there is room for one more that is answered soon. */
+  /** Whether there is room for one more short ask. */
   get hasRoom(): boolean {
     return this.admission.admits(this.waiting.size);
   }
@@ -53,7 +53,7 @@ export class PendingAsks {
     if (this.waiting.size === 0 && this.empty !== null) this.empty();
   }
 
-  /** Answers an envelope with what is recorded of its command: a reply, or a refusal. */
+  /** Answers an envelope with its command's recorded reply or refusal. */
   settleAsRecorded(envelope: Envelope, recorded: unknown): void {
     this.settle(envelope, recordedRefusal(recorded), recorded);
   }
@@ -88,7 +88,7 @@ export class PendingAsks {
   }
 }
 
-/** A turn that was taken may have been committed, and so may an earlier try; where neither was, there has been no effect. */
+/** A turn that was run may have been committed, and so may an earlier try; otherwise there was no effect. */
 function unanswered(envelope: Envelope): AppError {
   return envelope.taken || envelope.repeat
     ? outcomeUnknown()

@@ -1,8 +1,8 @@
 /**
- * The name under which a durable input stands in its table: that of the command or effect, and the version of the input's form. Version 1 is
- * the name alone, as it was before there were versions; the form of version 2 of `begin` is recorded as `begin@2`. To a node that knows only
- * version 1 it is a name it does not know. The version stands in the name, not in a column of its own, so that a row that an older node
- * replaces cannot keep the version of the input that stood there before.
+ * The name of a durable input in its table: the command's or effect's name, and the version of the input's schema. Version 1 is the name
+ * alone, as before versions existed; version 2 of `begin` is recorded as `begin@2`. A node that knows only version 1 does not know that
+ * name. The version is in the name, not in a separate column, so that a row that an older node replaces cannot keep the version of the
+ * earlier input.
  */
 const separator = '@';
 

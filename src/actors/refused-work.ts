@@ -1,6 +1,6 @@
 /**
- * Durable work that the database refuses for a reason that is not in the work: it is retried with growing pauses for as long as that lasts, and
- * never becomes a dead letter for it. Counted for metrics.
+ * Durable work that the database refuses for a reason outside the work: it is retried with growing pauses until it is accepted, and never
+ * becomes a dead letter for it. Counted for metrics.
  */
 
 import { elapsedBackoffMs } from '../backoff.ts';
@@ -11,7 +11,7 @@ import { TriedSince } from './tried-since.ts';
 
 const shortestPauseMs = 250;
 const longestPauseMs = 30_000;
-/** A disk that fails refuses thousands at once. */
+/** A failing disk refuses thousands at once. */
 const logEveryMs = 1_000;
 
 export class RefusedWork {
@@ -23,7 +23,7 @@ export class RefusedWork {
   private readonly log: Log;
   private readonly nowMs: () => number;
 
-  /** @param nowMs milliseconds that never jump */
+  /** @param nowMs monotonic clock in milliseconds */
   constructor(log: Log, nowMs: () => number = () => performance.now()) {
     this.log = log;
     this.nowMs = nowMs;
@@ -44,13 +44,13 @@ export class RefusedWork {
     return elapsedBackoffMs(forMs, shortestPauseMs, longestPauseMs);
   }
 
-  /** How much is being retried now, and for how long the oldest has been. */
+  /** The number of items being retried, and for how long the oldest has been. */
   get size(): { count: number; oldestS: number } {
     return this.tried.size(this.nowMs());
   }
 }
 
-/** The SQLSTATE; `defect` where the commit itself went wrong. */
+/** The SQLSTATE; `defect` if the commit itself failed unexpectedly. */
 function codeOf(error: Error): string {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : 'defect';

@@ -8,11 +8,11 @@ type Query = Pick<RemoteAsk, 'kind' | 'id' | 'name' | 'input' | 'deadlineMs' | '
 const longestPauseMs = 500;
 
 /**
- * Resolves with the owner's reply, or with `'here'` as soon as this node owns the shard itself. Rejects with what the owner refused.
- * Ends as well, with `'given up'`, when the caller waits no longer.
+ * Resolves with the owner's reply, or with `'here'` as soon as this node owns the shard itself. Rejects with the owner's refusal. Resolves
+ * with `'given up'` when the caller no longer waits.
  *
- * A try whose outcome is unknown may take effect until its deadline has passed: it may wait in a network, or go on to the next owner. So all later
- * tries are repeats (`ask.repeat` is set): a refusal of theirs is recorded, and an earlier try that comes after it is refused by it.
+ * A try whose outcome is unknown may take effect until its deadline: it may be delayed in the network, or forwarded to the next owner. So
+ * all later tries are repeats (`ask.repeat` is set): their refusal is recorded, and an earlier try that arrives later gets it.
  *
  * @param onTry called with whether a try may have taken effect, so that a missing answer counts as unknown
  */
@@ -45,7 +45,7 @@ function isShed(error: unknown): boolean {
   return error instanceof AppError && errorCodes[error.code].retry === 'later';
 }
 
-/** Sends a query to another node once, without a pending ask here; where it may be tried again, `orElse` continues. */
+/** Sends a query to another node once, without a pending ask here; if it may be tried again, `orElse` continues. */
 export function queryOwner(placement: Placement, shard: number, about: Query, orElse: () => Promise<unknown>): Promise<unknown> {
   const ask = { ...about, query: true, repeat: false, commandId: null, effectId: null };
   return placement.forward(shard, ask).catch((error) => {

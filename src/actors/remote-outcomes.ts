@@ -1,6 +1,6 @@
 /**
- * Outcomes of effects that ran on other nodes, for actors of this one. The other node repeats its ask while it has no answer, which may be
- * for as long as the database refuses the outcome; here each outcome is in flight once.
+ * Outcomes of effects that ran on other nodes, for actors of this node. The other node repeats its ask while it has no answer, which may be
+ * as long as the database refuses the outcome; here each outcome is in flight once.
  */
 import type { RemoteAsk } from '../cluster/placement.ts';
 import { AppError } from '../errors.ts';

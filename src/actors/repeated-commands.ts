@@ -1,8 +1,8 @@
-/** Ids of commands that requests of this node repeat while they run: an earlier request, of any node, may have asked for them. */
+/** Ids of commands that requests of this node repeat while they run: an earlier request, on any node, may have sent them. */
 export class RepeatedCommands {
   private readonly ids = new Set<string>();
 
-  /** From now on these count as repeated, until the returned function is called. */
+  /** Marks these ids as repeated until the returned function is called. */
   begin(ids: readonly string[]): () => void {
     for (const id of ids) this.ids.add(id);
     return () => {

@@ -1,4 +1,4 @@
-/** Puts the runtime's parts together and gives them one start and one stop. */
+/** Connects the parts of the runtime and gives them one start and one stop. */
 import { backoffMs } from '../backoff.ts';
 import { type Clock, monotonicMs, systemClock } from '../clock.ts';
 import { ownedShards, type Placement } from '../cluster/placement.ts';
@@ -19,7 +19,7 @@ import { Passivation } from './passivation.ts';
 import type { AfterCommit } from './settlement.ts';
 import { Timers, timerHorizonMs } from './timers.ts';
 
-/** Called with each batch of events right after its commit, with the number of each; in commit order. */
+/** Called with each batch of events right after its commit, with the events' numbers; in commit order. */
 export type EventListener = AfterCommit['events'];
 
 export type RuntimeOptions = {
@@ -29,13 +29,13 @@ export type RuntimeOptions = {
   clock?: Clock;
   maxWaiting?: number;
   maxBatchTurns?: number;
-  /** Places of each lane of effects, instead of its own. */
+  /** Slots of each lane of effects, instead of the defaults. */
   effectLaneLimits?: LaneLimits;
-  /** How long an effect waits that was in flight when two processes died. */
+  /** Pause before an effect starts again that was in flight when two processes died. */
   suspectPauseMs?: number;
   maxEffectsInFlight?: number;
   outbox?: OutboxOptions;
-  /** How long one commit statement, and one lock in its way, may take. */
+  /** Longest time of one commit statement, and of its wait for one lock. */
   statementTimeoutMs?: number;
   lockTimeoutMs?: number;
   freezeStates?: boolean;
@@ -44,7 +44,10 @@ export type RuntimeOptions = {
 };
 
 export type RuntimeHealth = {
-  /** Since when, by `monotonicMs`, the batch on its way has had no answer; null while none is on its way. Seconds ago: the database is away. */
+  /**
+   * Since when, by `monotonicMs`, the batch in flight has had no answer; null if none is in flight. After some seconds the database counts
+   * as unavailable.
+   */
   commitWaitsSinceMs: number | null;
   /** 0 before the first. */
   lastCommitAtMs: number;
@@ -151,14 +154,14 @@ export class Runtime {
     };
   }
 
-  /** Resolves when the effects that still run here for actors of other nodes have ended, and after `timeoutMs` at the latest. */
+  /** Resolves when the effects that run here for actors of other nodes have ended, at the latest after `timeoutMs`. */
   finishEffects(timeoutMs: number): Promise<void> {
     return within(this.effects.drained(), timeoutMs);
   }
 
   /**
-   * Refuses new asks, answers what was accepted, and releases everything. Asks without an answer after `graceMs` get `outcome_unknown`, or
-   * `overloaded` where nothing was done; with 0 that is all of them, as in a crash.
+   * Refuses new asks, answers accepted ones, and releases everything. Asks without an answer after `graceMs` get `outcome_unknown`, or
+   * `overloaded` if nothing was done; with 0 all of them do, as in a crash.
    */
   async stop(graceMs = defaultGraceMs): Promise<void> {
     const deadlineMs = monotonicMs() + graceMs;
@@ -173,7 +176,7 @@ export class Runtime {
     this.effects.stop();
     await within(this.commit.drained(), deadlineMs - monotonicMs());
     const { database, placement, log } = this.options;
-    // Not in a simulated crash. Recorded before the others see this node leave.
+    // Not in a simulated crash. Recorded before other nodes see this node leave.
     if (graceMs > 0) {
       const told = recordCleanStop(database, placement.owner).catch((err) => log.debug({ err }, 'the clean stop could not be recorded'));
       await within(told, endTimeoutMs);

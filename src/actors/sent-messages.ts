@@ -1,17 +1,17 @@
 /**
- * The last message that one activation has sent to each receiver, so that each message names its predecessor. It is part of the activation: when
- * turns are undone, it is dropped with them.
+ * The last message that one activation has sent to each receiver, so that each message names its predecessor. It belongs to the activation:
+ * when turns are undone, both are dropped.
  */
 import type { MessageDraft } from '../storage/commit-unit.ts';
 
-/** With more receivers all are forgotten. */
+/** With more receivers all entries are dropped. */
 const maxReceivers = 256;
 
 export class SentMessages {
   /** By receiver. */
   private readonly last = new Map<string, string>();
   private readonly sender: string;
-  /** All that this actor has ever sent is known here. */
+  /** Whether it contains all messages that this actor has ever sent. */
   private isComplete: boolean;
 
   constructor(sender: string, isComplete: boolean) {
@@ -19,7 +19,7 @@ export class SentMessages {
     this.isComplete = isComplete;
   }
 
-  /** Records in the message its sender and predecessor. */
+  /** Records the message's sender and predecessor in it. */
   note(message: MessageDraft): void {
     const receiver = `${message.kind}/${message.actorId}`;
     const before = this.last.get(receiver);

@@ -2,9 +2,9 @@
  * Publishes the results of a unit's turns when it is committed, and undoes the turns when it is not.
  *
  * R5 Every envelope is answered once: by its turn, by a failure, or when its deadline has passed.
- * R6 When a commit is refused or fails, the activation and all turns built on it are dropped; what was waiting is tried again from the
- *    committed state inside its deadline. Only a turn that was alone in its unit is blamed for the unit's failure, and only where the
- *    database refused its contents; durable work that is refused for any other reason is tried again for as long as that lasts.
+ * R6 When a commit is refused or fails, the activation and all turns built on it are dropped; waiting envelopes are retried from the
+ *    committed state within their deadlines. Only a turn that was alone in its unit is blamed for the unit's failure, and only if the
+ *    database refused its contents; durable work refused for any other reason is retried until it is accepted.
  */
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -21,7 +21,7 @@ import { RefusedWork } from './refused-work.ts';
 import type { Timers } from './timers.ts';
 import type { TurnPart, TurnUnit } from './turn-unit.ts';
 
-/** What is done after a commit, by the parts that own it. */
+/** The actions after a commit, implemented by other parts. */
 export interface AfterCommit {
   events(events: EventDraft[], seqs: number[]): void;
   messages(messages: MessageDraft[]): void;
@@ -37,11 +37,11 @@ export type SettlementParts = {
   deferred: DeferredCallers;
   commands: CommandsInFlight;
   after: AfterCommit;
-  /** Drops the activation and returns what waited in its mailbox. */
+  /** Drops the activation and returns the envelopes of its mailbox. */
   drop(activation: Activation): Envelope[];
-  /** Sends an envelope to the actor again, wherever it lives now. */
+  /** Sends an envelope to the actor again, on whatever node it lives now. */
   route(activation: Activation, envelope: Envelope): void;
-  /** The same for an envelope that may have taken effect before. */
+  /** Likewise, for an envelope that may have taken effect before. */
   enter(activation: Activation, envelope: Envelope): void;
 };
 
@@ -62,13 +62,13 @@ export class Settlement {
   }
 
   settle(unit: TurnUnit, outcome: CommitOutcome): void {
-    // The next batch may be being sent already.
+    // The next batch may already be in flight.
     for (const part of unit.parts) if (part.activation.sending === part) part.activation.sending = null;
     if (outcome.kind === 'committed') this.committed(unit, outcome.seqs);
     else this.notCommitted(unit, outcome);
   }
 
-  /** A turn that changed nothing is answered when ownership is confirmed; where the actor was lost meanwhile, it is asked again. */
+  /** A turn that changed nothing is answered when ownership is confirmed; if the actor was lost meanwhile, it is asked again. */
   confirmed(activation: Activation, envelope: Envelope, confirmation: Promise<void>): void {
     confirmation.then(
       () => {
@@ -84,7 +84,7 @@ export class Settlement {
     for (const { activation, envelope } of deferred) this.again(activation, envelope);
   }
 
-  /** The command of an envelope of durable work threw, or came too early: it is tried again after a while, or given up. */
+  /** The command of durable work threw, or came too early: it is retried after a pause, or given up. */
   threw(activation: Activation, envelope: Envelope, failure: unknown): void {
     if (failure instanceof NotYet) return this.retryEarly(activation, envelope, failure);
     if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));
@@ -100,7 +100,7 @@ export class Settlement {
 
   private committed(unit: TurnUnit, seqs: number[]): void {
     const { after } = this.parts;
-    // J2: all rows are visible to queries before any caller is answered.
+    // J2: queries see all rows before any caller is answered.
     for (const { activation, row } of unit.parts) if (row !== null) activation.committed = row;
     for (const part of unit.parts) this.partCommitted(part);
     this.parts.commands.decided(unit.commands, true);
@@ -125,13 +125,13 @@ export class Settlement {
 
   private notCommitted(unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
     const { commit, deferred } = this.parts;
-    // J4. Units found here are followed in turn.
+    // J4. Units found here are searched in turn.
     const units = new Set([unit]);
     for (const { parts } of units) for (const { activation } of parts) if (activation.open !== null) units.add(activation.open.unit);
     const parts = [...units].flatMap((undone) => undone.parts);
     for (const built of units) if (built !== unit) commit.withdraw(built);
     const inMailboxes = parts.map(({ activation }) => ({ activation, envelopes: this.parts.drop(activation) }));
-    // The turns of these callers may be committed: they go on waiting for an answer.
+    // The turns of these callers may be committed: the callers continue to wait for an answer.
     for (const { activation, answered } of parts) {
       for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
     }
@@ -150,7 +150,7 @@ export class Settlement {
     const { pending, log } = this.parts;
     const taken = unit.parts.flatMap((part) => part.taken);
     if (outcome.kind === 'unavailable') {
-      // Run alone, so that one refused envelope does not hold up the others.
+      // They run alone next, so that one refused envelope does not delay the others.
       for (const envelope of taken) envelope.alone ||= taken.length > 1;
       for (const part of unit.parts) for (const envelope of part.taken) this.unavailable(part.activation, envelope, outcome.error);
       return taken;
@@ -173,7 +173,7 @@ export class Settlement {
     return taken;
   }
 
-  /** Nothing was written, and the turn is not the cause. A caller gets `unavailable`; durable work is retried for as long as it lasts. */
+  /** Nothing was written, and the turn is not the cause. A caller gets `unavailable`; durable work is retried until it is accepted. */
   private unavailable(activation: Activation, envelope: Envelope, error: Error): void {
     if (isDurable(envelope)) return this.tryLater(activation, envelope, error);
     const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', {
@@ -183,16 +183,16 @@ export class Settlement {
     this.parts.pending.settle(envelope, told, undefined);
   }
 
-  /** A duplicate of what has taken effect before: durable work is done, a command gets the recorded reply. */
+  /** A duplicate of committed work: durable work is done, a command gets the recorded reply. */
   private settleDuplicate(envelope: Envelope): void {
     if (envelope.commandId === null) this.parts.pending.settle(envelope, undefined, envelope.reply);
     else this.parts.commands.answerDuplicate(envelope.commandId, envelope);
   }
 
   /**
-   * Routes an envelope that was not taken, or whose turn is undone, to its actor again.
+   * Routes an envelope to its actor again, because it was not taken or its turn is undone.
    *
-   * @param repeated a duplicate is in its unit: where it is this one, the recorded reply must be looked up before its command runs again
+   * @param repeated its unit contains a duplicate, which may be this envelope: look up the recorded reply before its command runs again
    */
   again(activation: Activation, envelope: Envelope, repeated = false): void {
     if (envelope.settled) return;
@@ -201,12 +201,12 @@ export class Settlement {
     else this.parts.route(activation, waiting);
   }
 
-  /** After a pause, in which other envelopes go on. */
+  /** Routes it after a pause, in which other envelopes continue. */
   private routeLater(activation: Activation, envelope: Envelope): void {
     this.routeAfter(envelope.givenUp === null ? 25 * 4 ** envelope.failures : 0, activation, envelope);
   }
 
-  /** The same for a failure that its command did not cause. */
+  /** Likewise, for a failure that its command did not cause. */
   private tryLater(activation: Activation, envelope: Envelope, error: Error): void {
     const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
     this.routeAfter(this.refused.pauseMs(envelope, error, about), activation, envelope);

@@ -1,13 +1,14 @@
 /**
- * Timers of the shards this node owns. Durable in the `timer` table; here only those due soon, in one heap with one system timer.
+ * Timers of the shards this node owns. They are durable in the `timer` table; in memory are only those due soon, in one heap with one
+ * system timer.
  *
- * T1 A timer fires at most once for one `set`: it stays current until the turn that took it is committed or it is set anew.
- * T2 What a sweep read from the database never overrides what was set or cleared since the sweep began.
+ * T1 A timer fires at most once for one `set`: it stays current until the turn that took it is committed or it is set again.
+ * T2 Rows that a sweep has read never override timers that were set or cleared since the sweep began.
  */
 import type { Clock } from '../clock.ts';
 import type { TimerDraft } from '../storage/commit-unit.ts';
 
-/** Timers due later than this stay in the database until a sweep finds them near. */
+/** Timers due later than this stay in the database until a later sweep. */
 export const timerHorizonMs = 60_000;
 const longestWaitMs = 10_000;
 
@@ -27,7 +28,7 @@ export class Timers {
     this.fire = fire;
   }
 
-  /** Takes a committed timer. One of the same actor and name is replaced. */
+  /** Takes a committed timer; it replaces one with the same actor and name. */
   set(timer: TimerDraft): void {
     const key = keyOf(timer.kind, timer.actorId, timer.name);
     this.touched?.add(key);
@@ -46,7 +47,7 @@ export class Timers {
     return this.current.get(keyOf(kind, actorId, name))?.dueAt === dueMs;
   }
 
-  /** Takes what `read` finds in the database: timers due within the horizon. Called while one is under way, another follows it. */
+  /** Takes the result of `read`: timers in the database that are due within the horizon. If called during a sweep, another one follows. */
   async sweep(read: () => Promise<TimerDraft[]>): Promise<void> {
     if (this.touched !== null) {
       this.sweepAgain = true;
@@ -105,7 +106,7 @@ export class Timers {
     this.wake.unref();
   }
 
-  /** Fires what is due by the clock. Called by the system timer, and by tests that move the clock. */
+  /** Fires all due timers. Called by the system timer, and by tests that move the clock. */
   fireDue(): void {
     const nowMs = this.clock.nowMs();
     for (let next = this.heap[0]; next !== undefined && next.dueAt <= nowMs; next = this.heap[0]) {

@@ -8,7 +8,7 @@ export class TriedSince {
   private readonly tried = new Map<Envelope, Tried>();
   private sweepAtSize = 1_000;
 
-  /** Counts one more try. Returns for how long and how often it has been tried; 0 ms and 1 the first time. */
+  /** Counts one more try. Returns for how long and how often it has been retried; 0 ms and 1 the first time. */
   again(envelope: Envelope, nowMs: number): { forMs: number; times: number } {
     let tried = this.tried.get(envelope);
     if (tried === undefined) {
@@ -19,7 +19,7 @@ export class TriedSince {
     return { forMs: nowMs - tried.sinceMs, times: ++tried.times };
   }
 
-  /** How much is being retried now, and for how long the oldest has been. */
+  /** The number of items being retried, and for how long the oldest has been. */
   size(nowMs: number): { count: number; oldestS: number } {
     let oldestMs = 0;
     this.forgetSettled();

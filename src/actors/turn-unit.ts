@@ -1,16 +1,16 @@
-/** What turns add to one batch, together with everyone who waits for its commit: a unit, and in it the part of each actor. */
+/** What turns add to one batch, with all callers that wait for its commit: a unit, and in it the part of each actor. */
 import { type ActorPart, type CommitOutcome, CommitUnit, type TimerDraft } from '../storage/commit-unit.ts';
 import type { Table } from '../storage/table.ts';
 import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
 
-/** Hears once what became of a unit. */
+/** Called once with the outcome of a unit. */
 export interface UnitListener {
   settle(unit: TurnUnit, outcome: CommitOutcome): void;
 }
 
 export class TurnUnit extends CommitUnit<TurnPart> {
-  /** Holds a turn whose unit failed before: no other turn may be added, so that the failure is attributed to this one. */
+  /** Holds a turn whose unit failed before: no other turn may be added, so that a failure is attributed to this one. */
   alone = false;
 
   constructor(shard: number, listener: UnitListener) {
@@ -33,11 +33,11 @@ export class TurnPart implements ActorPart {
   table: Table | null = null;
   row: object | null = null;
   timers: Map<string, TimerDraft | null> | null = null;
-  /** Whose turns these are, in order; a co-located transaction is listed with the asked actor. If the commit fails they are retried. */
+  /** Envelopes of these turns, in order; a co-located transaction is listed with the asked actor. If the commit fails they are retried. */
   readonly taken: Envelope[] = [];
   /** Answers that change nothing but were decided on this unit's state, or an earlier one's. */
   readonly waiting: Envelope[] = [];
-  /** Callers that an earlier turn left waiting and that a turn of this unit answers. */
+  /** Callers that an earlier turn deferred and a turn of this unit answers. */
   answered: Answered[] | null = null;
 
   constructor(activation: Activation, unit: TurnUnit) {

@@ -1,4 +1,4 @@
-/** One turn: the context that records what a command wants, written into the activation's commit unit only when the command succeeded. */
+/** One turn: the context records the command's requests; they are written into the activation's commit unit only when the command succeeds. */
 import type { Clock } from '../clock.ts';
 import { isActorId, shardOf } from '../cluster/address.ts';
 import { AppError } from '../errors.ts';
@@ -32,7 +32,7 @@ export class TurnRecord implements TurnContext {
   deferred: string | null = null;
   answers: { key: string; reply: unknown }[] | null = null;
   transaction: ColocatedTransaction | null = null;
-  /** The turn's span, of which its commit, messages and effects become parts. */
+  /** The turn's span, the parent of its commit, messages and effects. */
   private readonly trace: string | null;
 
   constructor(activation: Activation, envelope: Envelope | null, parts: TurnRecordParts, trace: string | null) {
@@ -43,7 +43,7 @@ export class TurnRecord implements TurnContext {
     this.trace = trace;
   }
 
-  /** One time for the whole turn, read when it is first wanted: reading the clock is a good part of a turn that does little. */
+  /** One time for the whole turn, read when first used: reading the clock is a large part of a small turn's cost. */
   get nowMs(): number {
     this.readAtMs ??= this.parts.clock.nowMs();
     return this.readAtMs;
@@ -155,7 +155,7 @@ export class TurnRecord implements TurnContext {
     );
   }
 
-  /** Adds what the turn recorded to what its batch will commit. */
+  /** Adds the turn's records to its commit unit. */
   writeTo(part: TurnPart): void {
     const { unit } = part;
     if (this.trace !== null) (unit.traces ??= []).push(this.trace);
@@ -190,13 +190,13 @@ export class TurnRecord implements TurnContext {
   }
 }
 
-/** The account that an actor works for, as its state names it. */
+/** The account that an actor works for, from its state. */
 function accountOf(state: object | null): string | null {
   const accountId = (state as Row | null)?.accountId;
   return typeof accountId === 'string' ? accountId : null;
 }
 
-/** Runs an actor's command on this state. Throws what the command throws, and where the command returns an invalid state. */
+/** Runs an actor's command on this state. Throws the command's error, and an error if the command returns an invalid state. */
 export function runCommand(
   { kind, id }: Activation,
   state: object | null,
@@ -212,7 +212,7 @@ export function runCommand(
   return turn;
 }
 
-/** A state that would be written over another actor, or nowhere, is a defect of the command. */
+/** A state that would overwrite another actor, or that no actor could load, is a defect of the command. */
 function checkState(kind: Kind, id: string, turn: { state: unknown }): void {
   const { state } = turn;
   if (turn instanceof Promise) {

@@ -1,13 +1,14 @@
 /**
- * Runs turns: a command on an actor's newest state, whose result goes into the activation's unit of the open batch. What happens after the
- * commit is `settlement.ts`.
+ * Runs turns: a command on an actor's newest state; the result goes into the activation's unit of the open batch. `settlement.ts` handles
+ * the time after the commit.
  *
  * R1 Turns of one actor run one at a time, to the end, without awaiting (they are synchronous; taking a turn inside a turn is a defect).
  * R2 No result of a turn, refusals included, is answered before all state that it was based on is committed.
  * R3 A query sees committed state only.
- * R4 A turn that throws changes nothing: its record is dropped, the activation and all others go on.
+ * R4 A turn that throws changes nothing: its record is dropped, the activation and all others continue.
  * R7 A message is taken after all earlier ones of its sender to this actor: they are consumed, or their turns are among those it builds on.
- * R8 A refusal that is final for its caller is final for the command: where an earlier try may still come (`repeat`), it is recorded first.
+ * R8 A refusal that is final for its caller is final for the command: if an earlier try may still arrive (`repeat`), the refusal is
+ *    recorded first.
  */
 import type { Clock } from '../clock.ts';
 import type { Placement } from '../cluster/placement.ts';
@@ -62,7 +63,7 @@ export class Turns {
     this.parts = parts;
   }
 
-  /** False: not now. Nothing has happened; take it again when the participants are ready (J3). */
+  /** False: not now. Nothing has happened; call it again when the participants are ready (J3). */
   take(activation: Activation, envelope: Envelope): boolean {
     if (envelope.settled) return true;
     if (envelope.source.kind === 'query') this.answerQuery(activation, envelope);
@@ -101,7 +102,7 @@ export class Turns {
       const turn = runCommand(activation, activation.state, envelope.command, envelope.input, record);
       state = turn.state;
       envelope.reply = turn.reply;
-      // Reported in tests only; in production the message is sent all the same.
+      // An error in tests only; in production the message is still sent.
       if (this.parts.freezeStates && state === null && record.messages !== null && !activation.kind.sendsBeforeItExists)
         throw new Error(`${activation.kind.name} sends a message and has no state: say so with sendsBeforeItExists`);
     } catch (error) {
@@ -119,7 +120,7 @@ export class Turns {
     return true;
   }
 
-  /** Runs a query's handler. Throws what it throws on purpose; a defect is logged and becomes `internal`. */
+  /** Runs a query's handler. Rethrows an `AppError`; a defect is logged and becomes `internal`. */
   runQuery(kind: Kind, state: object | null, name: string, input: unknown): unknown {
     try {
       const handler = kind.definition.queries[name];
@@ -202,19 +203,19 @@ export class Turns {
       envelope.reply = refusalRecord(failure);
       return this.consume(this.partOf(activation, transaction), envelope, null);
     }
-    // R2: it may have been decided on what others have not committed.
+    // R2: the refusal may be based on uncommitted state of others.
     if (transaction !== null) this.partOf(activation, transaction);
     this.answerAfter(activation, envelope);
   }
 
-  /** Consumes durable work that its actor cannot take, and keeps it where a person can find it. */
+  /** Consumes durable work that its actor cannot take, and keeps it as a dead letter. */
   private becomeDeadLetter(activation: Activation, envelope: Envelope, reason: Error): void {
     const part = this.partOf(activation, null);
     this.consume(part, envelope, null);
     part.unit.deadLetters.push(deadLetterDraft(activation, envelope, reason, this.parts.clock.nowMs()));
   }
 
-  /** The turn is part of the batch, and with it what brought it. */
+  /** Adds the turn and its envelope's source to the batch. */
   private consume(part: TurnPart, envelope: Envelope, record: TurnRecord | null): void {
     const { source } = envelope;
     const { unit } = part;
@@ -231,7 +232,7 @@ export class Turns {
     if (envelope.follower !== null) this.takeFollower(part.activation, envelope);
   }
 
-  /** R7. In a microtask: a chain of followers would be turns inside turns. */
+  /** R7. In a microtask: a chain of followers would otherwise be turns inside turns. */
   private takeFollower(activation: Activation, before: Envelope): void {
     const follower = before.follower!;
     before.follower = null;
@@ -260,8 +261,8 @@ export class Turns {
   }
 
   /**
-   * A timer that was moved or cleared after it fired, an outcome of an effect that was cancelled: no turn. Where that is not committed
-   * yet, it waits for the commit, and is tried again should that fail.
+   * Whether it needs no turn: a timer that was moved or cleared after it fired, or an outcome of a cancelled effect. If that change is not
+   * committed yet, the envelope waits for the commit, and is retried if the commit fails.
    */
   private isStale({ open, sending, kind, id }: Activation, { source }: Envelope): boolean {
     if (source.kind === 'timer') {
@@ -271,7 +272,7 @@ export class Turns {
     return source.kind === 'effect' && (isCancelled(open, source.id) || isCancelled(sending, source.id));
   }
 
-  /** Its part of the open batch. J2: one unit for all that a co-located transaction has seen; at most one of them has one already. */
+  /** The actor's part of the open batch. J2: one unit for all participants of a co-located transaction; at most one of them has one already. */
   private partOf(activation: Activation, transaction: ColocatedTransaction | null): TurnPart {
     if (transaction === null) return activation.open ?? this.begin(activation, null);
     const all = [activation, ...transaction.others];
@@ -281,7 +282,7 @@ export class Turns {
     return activation.open!;
   }
 
-  /** @param unit null: one of its own */
+  /** @param unit null: a new one */
   private begin(activation: Activation, unit: TurnUnit | null): TurnPart {
     const { commit, settlement } = this.parts;
     const of = unit ?? new TurnUnit(activation.shard, settlement);
@@ -293,7 +294,7 @@ export class Turns {
   }
 }
 
-/** R7. True: it is taken when the message before it has been. That one's turn may be undone, and then this one's is too. */
+/** R7. True: it is taken after its predecessor. The predecessor's turn may be undone, and then this one's too. */
 function waitsForItsTurn(envelope: Envelope): boolean {
   const { behind } = envelope;
   if (behind === null) return false;

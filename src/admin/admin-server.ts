@@ -1,6 +1,6 @@
 /**
- * The operator's port: metrics, status, liveness and readiness by plain HTTP, away from the port that callers reach. It changes nothing and knows no
- * secrets, but is not for the public: loopback unless configured otherwise.
+ * The operator's port: metrics, status, liveness and readiness over plain HTTP, separate from the callers' port. It changes nothing and
+ * contains no secrets, but is not public: loopback unless configured otherwise.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,14 +9,14 @@ import type { Metrics } from '../metrics.ts';
 
 export type AdminOptions = {
   host: string;
-  /** 0 takes any free one. */
+  /** 0 takes any free port. */
   port: number;
-  /** The port was configured: if it is taken, the start fails. Otherwise that is only logged: several nodes may run on one machine. */
+  /** The port was configured: if it is in use, the start fails. Otherwise that is only logged, because several nodes may run on one machine. */
   portGiven: boolean;
   metrics: Metrics;
-  /** What `GET /status` shows as JSON. No secrets. */
+  /** The JSON of `GET /status`. No secrets. */
   status(): unknown | Promise<unknown>;
-  /** `ready`, or why not. */
+  /** `ready`, or the reason why not. */
   readiness(): string;
   log: Log;
 };
@@ -28,12 +28,12 @@ export interface AdminServer {
 
 type Answer = { status: number; type: string; body: string };
 
-/** Few connections suffice; the time limit covers a request and its answer together. */
+/** Few connections are enough; the time limit covers a request and its answer together. */
 const maxConnections = 32;
 const exchangeTimeoutMs = 15_000;
 const maxHeaderBytes = 8 * 1024;
 
-/** Listens. Null where the default port is taken, which is logged. Throws one line for people where the given one cannot be had. */
+/** Listens. Null if the default port is in use, which is logged. Throws one line for people if the configured port is unavailable. */
 export async function startAdminServer(options: AdminOptions): Promise<AdminServer | null> {
   const server = createServer(
     {
@@ -85,7 +85,7 @@ async function respond(options: AdminOptions, request: IncomingMessage, response
     options.log.warn({ path: request.url?.slice(0, 100), err }, 'the admin port could not answer');
     answer = plain(500, 'Internal Server Error');
   }
-  // A client with a body may wait to send it: the answer says that it is not read.
+  // A client may wait before it sends a body: the answer says that the body is not read.
   const headers = { 'Content-Type': answer.type, 'Cache-Control': 'no-store', ...(request.complete ? {} : { Connection: 'close' }) };
   response.writeHead(answer.status, headers).end(request.method === 'HEAD' ? undefined : answer.body);
 }

@@ -21,7 +21,7 @@ export function addClusterMetrics(metrics: Metrics, { node, membership, transpor
     'troupe_cluster_unable',
     '1 for each node in that view that cannot commit and is given no shards while another can, else 0',
     () => {
-      // By name: one that was just started again may stand in the view twice.
+      // By name: a restarted node may be in the view twice.
       const byName = new Map<string, number>();
       for (const { name, cannotCommit } of membership.view.members) byName.set(name, Math.max(byName.get(name) ?? 0, cannotCommit ? 1 : 0));
       return Array.from(byName, ([node, value]) => ({ labels: { node }, value }));
@@ -71,7 +71,7 @@ function addTransport(metrics: Metrics, { transport, membership, node }: Pick<Cl
   ];
   metrics.gauge('troupe_peer_up', '1 for each other node whose stream stands, 0 where it does not', () => {
     const up = new Set(transport.peerStatuses().flatMap((standing) => (standing.up ? [standing.incarnation] : [])));
-    // By name: one that was just started again may stand in the view twice.
+    // By name: a restarted node may be in the view twice.
     const byName = new Map<string, number>();
     for (const { incarnation, name } of membership.view.members) {
       if (incarnation !== node.owner) byName.set(name, Math.max(byName.get(name) ?? 0, up.has(incarnation) ? 1 : 0));

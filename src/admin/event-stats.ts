@@ -4,7 +4,7 @@ import type { EventDraft } from '../storage/commit-unit.ts';
 
 export class EventStats {
   published = 0;
-  /** Recorded once for each batch of an actor, by its oldest event. */
+  /** Recorded once for each batch of an actor, for its oldest event. */
   readonly lagS = new Distribution(latencyBoundsS);
 
   committed(events: readonly Pick<EventDraft, 'createdAt'>[], nowMs: number): void {

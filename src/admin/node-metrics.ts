@@ -1,4 +1,4 @@
-/** Registers the metrics of one node: the source and name of each. Everything is read at the scrape. */
+/** Registers the metrics of one node: the source and name of each. All values are read at the scrape. */
 import { statfs } from 'node:fs/promises';
 import type { Runtime } from '../actors/runtime.ts';
 import { monotonicMs } from '../clock.ts';
@@ -22,11 +22,11 @@ export type NodeParts = {
   incarnation: string;
   dataDir: string;
   room: Pick<DiskRoom, 'isFull'>;
-  /** By how much this machine's clock is corrected to the database's. */
+  /** The correction of this machine's clock to the database's. */
   databaseClock: { readonly offsetMs: number };
-  /** `ready`, or why not. */
+  /** `ready`, or the reason why not. */
   readiness(): string;
-  /** Whether the database answers this node and takes its writes. */
+  /** Whether the database answers this node and accepts its writes. */
   canCommit(): boolean;
   requests: RequestStats;
   limits: { requests: { readonly refused: Readonly<Record<string, number>> }; redisCommands: (() => number) | null };
@@ -151,7 +151,7 @@ function addDatabase(metrics: Metrics, { database, placement, canCommit }: NodeP
   );
 }
 
-/** Queues that accounts share, besides effects. */
+/** Shared queues of accounts, other than effects. */
 function addPlaces(metrics: Metrics, { database, sandbox }: NodeParts): void {
   const places = (of: 'running' | 'waiting' | 'turnedAway') => () => [
     { labels: { place: 'lists' }, value: database.listLoad[of] },

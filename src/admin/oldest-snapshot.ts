@@ -1,6 +1,6 @@
 /**
  * The age of the oldest open snapshot of the database: rows that were deleted or replaced since then cannot be vacuumed, and each commit
- * reads more of them. Where the role does not see when a transaction began, it counts from when this node first saw it.
+ * reads more of them. If the role may not see when a transaction began, its age counts from when this node first saw it.
  */
 import type { Database } from '../storage/database.ts';
 import { type SnapshotHolder, snapshotHolders } from '../storage/server-functions.ts';
@@ -13,13 +13,13 @@ export class OldestSnapshot {
     this.database = database;
   }
 
-  /** In seconds; 0 where none is open, null where the database does not tell. */
+  /** In seconds; 0 if none is open, null if the database does not show it. */
   async measure(): Promise<number | null> {
     const holders = await snapshotHolders(this.database.pool);
     return holders === null ? null : this.oldest(holders, performance.now());
   }
 
-  /** @param nowMs of a clock that only goes forward */
+  /** @param nowMs of a monotonic clock */
   oldest(holders: readonly SnapshotHolder[], nowMs: number): number {
     const ids = new Set(holders.map(({ id }) => id));
     for (const id of this.seenAtMs.keys()) if (!ids.has(id)) this.seenAtMs.delete(id);

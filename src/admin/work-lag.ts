@@ -1,6 +1,6 @@
 /**
- * The durable work that waits in the database for actors of this node, and the database's size. A scrape starts the query and does not wait: it
- * gets the last result, and none where that is too old.
+ * Durable work in the database that waits for actors of this node, and the database's size. A scrape starts the query without waiting: it
+ * gets the last result, or none if that is too old.
  */
 import { ownedShards, type Placement } from '../cluster/placement.ts';
 import type { Database } from '../storage/database.ts';
@@ -11,7 +11,7 @@ export type Lag = {
   mostOverdueTimerS: number;
   deadLetters: number;
   databaseBytes: number;
-  /** Null where the database does not tell. */
+  /** Null if the database does not show it. */
   oldestSnapshotS: number | null;
 };
 
@@ -19,7 +19,7 @@ const holdsMs = 15_000;
 const forgottenAfterMs = 120_000;
 const maxDeadLettersCounted = 10_000;
 
-/** The index of both tables begins with the shard: one look-up for each. */
+/** The index of both tables begins with the shard: one look-up for each shard. */
 const text = `select
   coalesce((select max(extract(epoch from now() - m.created_at)) from unnest($1::int[]) s(shard),
     lateral (select created_at from message where shard = s.shard order by seq limit 1) m), 0)::float8 as "oldestMessageS",
@@ -42,7 +42,7 @@ export class WorkLag {
     this.placement = placement;
   }
 
-  /** The last result; null before the first and when it is too old. */
+  /** The last result; null before the first, and if it is too old. */
   read(): Lag | null {
     const ageMs = performance.now() - this.foundAtMs;
     if (ageMs > holdsMs && !this.measuring) void this.measure();
@@ -57,7 +57,7 @@ export class WorkLag {
       const { rows } = await this.database.read({ name: 'work_lag', text, values: [shards] });
       const { oldestMessageS, mostOverdueTimerS, ...counts } = rows[0] as Omit<Lag, 'oldestSnapshotS'>;
       const oldestSnapshotS = await this.snapshots.measure();
-      // A timer that is not due yet is not late; clocks of two machines differ a little.
+      // A timer that is not due is not late; clocks of two machines differ slightly.
       this.found = {
         oldestMessageS: Math.max(0, oldestMessageS),
         mostOverdueTimerS: Math.max(0, mostOverdueTimerS),

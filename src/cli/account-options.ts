@@ -1,4 +1,4 @@
-/** The options of `troupe account`: read, checked, and explained. Nothing is asked of the database here. */
+/** The options of `troupe account`: parsed, checked and described. No database query here. */
 import { parseArgs } from 'node:util';
 import { plans } from '../plans.ts';
 import type { OverrideName, Overrides } from '../storage/account-overrides.ts';
@@ -8,12 +8,12 @@ import { oneLine } from './plain-text.ts';
 
 export type AccountOptions = {
   email: string;
-  /** What to set; null for `account show`. */
+  /** The overrides to set; null for `account show`. */
   changes: Partial<Overrides> | null;
   output: 'human' | 'json';
 };
 
-/** What can be set: its option, and its name for people and in JSON. */
+/** Each setting: its option, and its name for people and in JSON. */
 export const settings: readonly { name: OverrideName; option: string; words: string; field: string }[] = [
   setting('plan', 'plan'),
   setting('requestsPerMinute', 'requests-per-minute'),
@@ -67,7 +67,7 @@ Examples
   npm run troupe -- account set ann@example.com --plan ${unset} --credits ${unset}
   npm run troupe -- account show ann@example.com --json`;
 
-/** `help` when help was asked for. Throws a `Failure` (usage) that names the option. */
+/** `help` if help was requested. Throws a `Failure` (usage) that names the option. */
 export function readAccountOptions(args: string[]): AccountOptions | 'help' {
   const { values, positionals } = parse(args);
   if (values.help === true) return 'help';
@@ -97,7 +97,7 @@ function parse(args: string[]) {
   };
 }
 
-/** `--credits -1` as `--credits=-1`: the parser takes a lone -1 for another option. */
+/** `--credits -1` as `--credits=-1`: the parser reads a single -1 as another option. */
 function joinNegatives(args: string[]): string[] {
   return args.flatMap((arg, i) => {
     if (/^--[\w-]+$/.test(arg) && isNegative(args[i + 1])) return [`${arg}=${args[i + 1]}`];

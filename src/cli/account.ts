@@ -1,4 +1,4 @@
-/** `troupe account set|show EMAIL`: what an operator has set for one account, changed in the database and read back from it. */
+/** `troupe account set|show EMAIL`: an operator's overrides for one account, changed in the database and read back. */
 import type { Config } from '../config.ts';
 import type { Plan } from '../plans.ts';
 import { accountByEmail, type Overrides, readOverrides, setOverrides } from '../storage/account-overrides.ts';

@@ -1,6 +1,6 @@
 /**
- * Approvals: asked at the terminal, or decided by the options, or left open with a notice how to decide. One question at
- * a time; a decision made elsewhere meanwhile withdraws the question.
+ * Approvals: asked at the terminal, or decided by the options, or left open with a notice how to decide. One question at a time; a decision
+ * made elsewhere withdraws the question.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
@@ -10,7 +10,7 @@ import { NobodyThere, question, type Terminal } from './question.ts';
 import type { Task, TaskApproval, TaskEvent } from './task.ts';
 import type { View } from './view.ts';
 
-/** Of longer arguments the beginning is shown, and a note of what is not shown. */
+/** Longer arguments are truncated, with a note. */
 const maxShownChars = 20_000;
 const retryMs = 2_000;
 const pollMs = 200;
@@ -19,7 +19,7 @@ export type ApprovalParts = {
   client: Client;
   taskId: string;
   decisions: 'ask' | 'approve' | 'reject';
-  /** Null where there is no terminal to ask at. */
+  /** Null without a terminal for questions. */
   terminal: Terminal | null;
   /** The command that follows this task again. */
   attachCommand: string;
@@ -32,7 +32,7 @@ export type ApprovalParts = {
 type Decision = { approved: boolean; reason?: string };
 
 export type Approvals = {
-  /** Handles every event; asks where it requests an approval. */
+  /** Handles every event; asks when the event requests an approval. */
   event(event: TaskEvent): void;
 };
 
@@ -94,7 +94,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
     return reason === '' ? { approved: false } : { approved: false, reason };
   }
 
-  /** Shows how to decide from elsewhere, and lets the task wait. */
+  /** Shows how to decide elsewhere, and lets the task wait. */
   function tell(approval: TaskApproval): null {
     view.notice(
       `${oneLine(approval.action, 60)} waits for your approval:\n${described(approval)}\n` +
@@ -121,7 +121,7 @@ export function createApprovals(parts: ApprovalParts): Approvals {
         seen.add(id);
         const decided = new AbortController();
         decidedElsewhere.set(id, decided);
-        // Each handles its own failures, so the next one always runs.
+        // Each piece of work handles its own failures, so the next one always runs.
         work = work.then(() => settle(id, decided.signal)).finally(() => decidedElsewhere.delete(id));
       }
       if (type === 'approval.approved' || type === 'approval.rejected' || type === 'approval.expired') decidedElsewhere.get(id)?.abort();
@@ -138,7 +138,7 @@ function approvePath({ id, agent_id: agentId }: TaskApproval): string {
   return `/v1/agents/${encodeURIComponent(agentId)}/approve/${encodeURIComponent(id)}`;
 }
 
-/** One argument a line; a text of several lines below its name. What is not shown is mentioned, as the decision covers all of it. */
+/** One argument per line; a text of several lines below its name. Omitted parts are mentioned, because the decision covers them too. */
 function readable(args: unknown): string {
   const entries = typeof args === 'object' && args !== null && !Array.isArray(args) ? Object.entries(args) : [['', args] as const];
   const text = entries

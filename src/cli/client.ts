@@ -1,6 +1,6 @@
 /**
- * The service over HTTP. A request that got no answer, or was told to come later, is made again where that is safe: reads always, commands under
- * their Idempotency-Key. Whatever goes wrong ends as a `Failure` whose one line says what to do.
+ * The service over HTTP. A request without an answer, or with an answer to come later, is retried if that is safe: reads always, commands
+ * with their Idempotency-Key. Every failure ends as a `Failure` with one line that says what to do.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -11,9 +11,9 @@ import { oneLine } from './plain-text.ts';
 
 export type Call = {
   json?: unknown;
-  /** Made anew for each try, since a body is read once. */
+  /** Called for each try, because a body can be read once. */
   form?: () => FormData;
-  /** How often a request without an answer is retried; 0 where the caller retries itself. */
+  /** Most retries of a request without an answer; 0 if the caller retries itself. */
   retries?: number;
   timeoutMs?: number;
 };
@@ -23,12 +23,12 @@ export type Client = {
   readonly token: string | null;
   /** The answer's JSON; null for an answer without a body. */
   request<T>(method: 'GET' | 'POST' | 'DELETE', path: string, call?: Call): Promise<T>;
-  /** An answer whose body the caller reads. */
+  /** An answer with a body that the caller reads. */
   open(path: string): Promise<Response>;
 };
 
 export type ClientParts = {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
   token: string | null;
   /** Ends every wait. */
@@ -38,19 +38,19 @@ export type ClientParts = {
 
 const requestTimeoutMs = 60_000;
 const downloadTimeoutMs = 3_600_000;
-/** With the pauses between them, some 20 seconds: longer than a node takes to be replaced by another. */
+/** With the pauses, about 20 seconds: longer than the replacement of a node takes. */
 const maxRetries = 12;
 const firstBackoffMs = 250;
 const longestBackoffMs = 2_000;
-/** A first try of ours that is still being answered is soon done; later the refusal is meant. */
+/** A first try that is still running ends soon; a later conflict is a real refusal. */
 const maxConflicts = 4;
 const triesBeforeNotice = 3;
-/** How long one request waits in all for a service that asks for patience. */
+/** Longest total wait of one request while the service answers "later". */
 const maxPatienceMs = 15 * 60_000;
 const maxAnswerBytes = 32 * 2 ** 20;
 
 export function createClient({ url, token, signal, notice }: ClientParts): Client {
-  /** The service has answered before: a failure now is temporary. */
+  /** The service has answered before, so a failure now is temporary. */
   let isKnown = false;
 
   async function answered(method: string, path: string, call: Call): Promise<Response> {
@@ -80,7 +80,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
     }
   }
 
-  /** Null when there was no answer and another try is due. */
+  /** Null if there was no answer and another try is due. */
   async function once(method: string, path: string, call: Call, headers: Record<string, string>, last: boolean): Promise<Response | null> {
     const limit = AbortSignal.timeout(call.timeoutMs ?? requestTimeoutMs);
     const body = call.form?.() ?? (call.json === undefined ? undefined : JSON.stringify(call.json));
@@ -90,7 +90,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
       return response;
     } catch (error) {
       signal.throwIfAborted();
-      // There was never a listener: the service was probably not started, and waiting does not help.
+      // Nothing has ever listened: the service was probably not started, and waiting does not help.
       const isNobody = !isKnown && ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error) ?? '');
       if (last || isNobody) throw unreachable(url, error);
       return null;
@@ -115,7 +115,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
   };
 }
 
-/** Worth another try with the same key: a busy or leaving node, or our own first try that is still being answered. */
+/** Worth another try with the same key: a busy or leaving node, or a first try that is still running. */
 function isPassing(status: number, attempt: number): boolean {
   return isBusy(status) || (status === 409 && attempt > 0 && attempt <= maxConflicts);
 }
@@ -137,7 +137,7 @@ async function readBounded(response: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** `detail` of an error body in words; a 422 names its fields. */
+/** `detail` of an error body as text; a 422 names its fields. */
 async function readDetail(response: Response): Promise<string> {
   try {
     const { detail } = JSON.parse(await readBounded(response)) as { detail?: unknown };
@@ -179,13 +179,13 @@ export function unreachable(url: string, cause: unknown): Failure {
   return new Failure('unreachable', `The service cannot be reached at ${url} (${why}): ${hint}`, { cause });
 }
 
-/** Whether the service is on this very machine. */
+/** Whether the service is on this machine. */
 export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** The system's code of a failed connection; fetch keeps it some causes deep. */
+/** The system's code of a failed connection; fetch nests it several causes deep. */
 function codeOf(error: unknown): string | null {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     const { code } = at as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/** The cluster as PostgreSQL shows it: shard owners, waiting work, committed batches. One connection, reads only, all bounded. */
+/** The cluster's state in PostgreSQL: shard owners, waiting work, committed batches. One connection, reads only, all bounded. */
 import type pg from 'pg';
 import { connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
@@ -6,20 +6,20 @@ import { connectionNames } from '../storage/server-functions.ts';
 import { outOfReach } from './find-database.ts';
 
 export type ShardOwner = { shard: number; owner: string | null; epoch: number };
-/** `oldestMs` is null where nothing waits. Counts stop at `countLimit`. */
+/** `oldestMs` is null if nothing waits. Counts stop at `countLimit`. */
 export type Backlog = { count: number; oldestMs: number | null };
 
 export type DatabaseReading = {
   /** The database's clock. */
   nowMs: number;
   shards: ShardOwner[];
-  /** null: the database could not tell within its time. */
+  /** null: the query exceeded its time limit. */
   backlogs: { messages: Backlog; effects: Backlog; timers: Backlog; deadLetters: Backlog } | null;
-  /** Batches committed so far, by marker: an owner has one for each lane. */
+  /** Number of committed batches, by marker: an owner has one marker for each lane. */
   batches: Map<string, number>;
-  /** Events of all accounts so far; null as with the backlogs. */
+  /** Number of events of all accounts; null as with the backlogs. */
   events: number | null;
-  /** Whether the database has a connection of this owner, as far as it tells: it may be alive, or have failed without closing it. */
+  /** Whether the database has a connection of this owner, as far as it shows: the owner may be alive, or have failed without closing it. */
   isConnected(owner: string): boolean;
 };
 
@@ -27,7 +27,7 @@ export const countLimit = 100_000;
 const commandName = 'troupe command';
 const statementTimeoutMs = 4_000;
 
-/** Throws `Failure`: `unreachable`, or `refused` where no service has set the database up. */
+/** Throws `Failure`: `unreachable`, or `refused` if the database has no service's tables. */
 export async function readDatabase(url: string): Promise<DatabaseReading> {
   return withClient(url, async (client) => {
     const { rows: shards } = await client.query('select shard, owner, epoch::float8 as epoch from shard order by shard');
@@ -47,7 +47,7 @@ export async function readDatabase(url: string): Promise<DatabaseReading> {
   });
 }
 
-/** Which shards this owner's process, or any earlier one of its name, still has. */
+/** The shards of this owner's process, or of any earlier one with its name. */
 export async function shardsByOwner(url: string): Promise<Map<string, number>> {
   return withClient(url, async (client) => {
     const { rows } = await client.query('select owner, count(*)::int as count from shard where owner is not null group by owner');
@@ -55,7 +55,7 @@ export async function shardsByOwner(url: string): Promise<Map<string, number>> {
   });
 }
 
-/** Tables that could be long are looked at up to a limit, oldest first as they lie: an outbox is short while all is well. */
+/** Tables that may be long are counted up to a limit, in physical order: an outbox is normally short. */
 const backlogQuery = ['message', 'effect', 'timer', 'dead_letter']
   .map((table) => {
     const time = table === 'timer' ? 'due_at' : 'created_at';
@@ -75,7 +75,7 @@ function backlogsOf(rows: { name: string; count: number; oldest_ms: number | nul
 
 const queryCanceled = '57014';
 
-/** A database under load may not count in time; the rest is worth showing without. */
+/** A database under load may not count in time; the rest is shown without the counts. */
 async function inTime<T>(query: Promise<T>): Promise<T | null> {
   return query.catch((error: Error & { code?: string }) => {
     if (error.code === queryCanceled) return null;

@@ -1,4 +1,4 @@
-/** `troupe cluster drain`: asks a node to leave, and tells how far it is until it has left. */
+/** `troupe cluster drain`: asks a node to leave, and shows its progress until it has left. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { canOwn } from '../cluster/member.ts';
 import { type ClusterReading, readCluster, requestDrain } from '../cluster/membership-reading.ts';
@@ -14,13 +14,13 @@ export type DrainParts = {
   databaseUrl: string;
   redis: { url: string; clusterId: string };
   say(line: string): void;
-  /** Aborted when the user interrupts; the drain goes on. */
+  /** Aborted when the user interrupts; the drain continues. */
   signal: AbortSignal;
 };
 
 const pollEveryMs = 250;
 
-/** The exit code. Throws `Failure`: `refused` for an unknown node and for one that has not left in time, `unreachable` without Redis. */
+/** The exit code. Throws `Failure`: `refused` for an unknown node and for a node that has not left in time, `unreachable` without Redis. */
 export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, say, signal }: DrainParts): Promise<number> {
   const before = await readCluster(redis.url, redis.clusterId);
   if (!before.redis.up) throw new Failure('unreachable', `${before.redis.trouble}; nobody was asked`);

@@ -1,4 +1,4 @@
-/** The options of `troupe cluster`: read, checked and explained. Nothing is asked of the cluster here. */
+/** The options of `troupe cluster`: parsed, checked and described. No cluster query here. */
 import { parseArgs } from 'node:util';
 import { Failure } from './failure.ts';
 import { parsedOptions } from './parsed-options.ts';
@@ -27,7 +27,7 @@ Without an answer from Redis status shows what PostgreSQL knows, and says so.
 Ends with 0 done, 1 refused or not in time, 2 wrong use, 4 database or Redis out of reach.
 `;
 
-/** 'help' when that is asked for. Throws `Failure` of kind usage. */
+/** 'help' if help was requested. Throws `Failure` of kind usage. */
 export function readClusterOptions([name, ...args]: string[]): ClusterOptions | 'help' {
   if (name === '--help' || name === '-h' || args.includes('--help') || args.includes('-h')) return 'help';
   if (name === 'status') return readStatus(args);

@@ -1,4 +1,4 @@
-/** The status of the cluster, from PostgreSQL and Redis; no node and no admin port is asked. */
+/** The status of the cluster, from PostgreSQL and Redis, without a query to any node or admin port. */
 
 import { isolatedOf } from '../cluster/isolation.ts';
 import type { ClusterReading } from '../cluster/membership-reading.ts';
@@ -6,15 +6,15 @@ import { planOf } from '../cluster/placement-plan.ts';
 import type { DatabaseReading, ShardOwner } from './cluster-database.ts';
 
 /**
- * `isolated`: it lives, but the other nodes do not reach it, and it is given no shards. `unable`: it cannot commit, likewise. `silent`: it has not renewed its lease for a while, or,
- * without Redis, has no connection to the database.
+ * `isolated`: it is alive, but the other nodes cannot reach it, and it is given no shards. `unable`: it cannot commit, likewise. `silent`:
+ * it has not renewed its lease for a while, or, without Redis, has no connection to the database.
  */
 export type NodeState = 'ready' | 'leaving' | 'isolated' | 'unable' | 'silent';
 
 export type NodeStatus = {
   name: string;
   incarnation: string;
-  /** The address where other nodes reach it; null where only the database knows it. */
+  /** The address at which other nodes reach it; null if only the database lists the node. */
   address: string | null;
   roles: readonly string[] | null;
   state: NodeState;
@@ -25,15 +25,15 @@ export type NodeStatus = {
 
 type BacklogStatus = { count: number; oldest_s: number | null };
 
-/** What `--json` prints. Null where unknown. */
+/** The output of `--json`. Null: unknown. */
 export type ClusterStatus = {
   nodes: NodeStatus[];
-  /** `owner` is the incarnation, as in `nodes`; null where nobody has claimed the shard. */
+  /** `owner` is the incarnation, as in `nodes`; null for a shard without an owner. */
   shards: ShardOwner[];
   /** Null without Redis. */
   view: { number: number; generation: string | null } | null;
   redis: { up: boolean; trouble: string | null } | null;
-  /** Shards that are not where they are planned, and so are about to move. */
+  /** Shards that are not on their planned owner, and so will move. */
   moves: { shard: number; from: string | null; to: string }[];
   lag: { messages: BacklogStatus; effects: BacklogStatus; timers: BacklogStatus; dead_letters: number } | null;
   rates: { commits_per_s: number; events_per_s: number | null; over_ms: number } | null;
@@ -42,7 +42,7 @@ export type ClusterStatus = {
 /** Four renewals missed. */
 const silentAfterMs = 1_000;
 
-/** `earlier` is what the rates are counted from. `cluster` is null for a service of one node. */
+/** The rates are computed from `earlier`. `cluster` is null for a service of one node. */
 export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, cluster: ClusterReading | null): ClusterStatus {
   const overMs = earlier === null ? 0 : now.nowMs - earlier.nowMs;
   const perSecond = (count: number) => round((Math.max(0, count) * 1_000) / overMs);
@@ -78,7 +78,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
     };
   });
   for (const incarnation of strangers) {
-    // Redis has the members; without it a connection to the database is the only sign of life.
+    // The members are in Redis; without it a connection to the database is the only sign of life.
     const lives = !cluster?.redis.up && now.isConnected(incarnation);
     nodes.push({
       name: incarnation.split('/')[0]!,
@@ -107,7 +107,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
   };
 }
 
-/** Of all its lanes: those beside the main one have markers of their own (`commit-lane.ts`). */
+/** Of all its lanes: each has its own marker (`commit-lane.ts`). */
 function batchesOf({ batches }: DatabaseReading, owner: string): number {
   return [...batches].reduce((sum, [marker, batch]) => (marker === owner || marker.startsWith(`${owner} lane `) ? sum + batch : sum), 0);
 }

@@ -1,4 +1,4 @@
-/** The cluster's status as people read it. */
+/** The cluster's status as text. */
 import { countLimit } from './cluster-database.ts';
 import type { ClusterStatus, NodeStatus } from './cluster-status.ts';
 import { oneLine } from './plain-text.ts';
@@ -15,7 +15,7 @@ export function statusTable(status: ClusterStatus): string {
   return [headline(status), '', line(head), ...rows.map(line), '', ...details(status)].map((text) => `${text}\n`).join('');
 }
 
-/** All of it on one line, for a log. */
+/** The status on one line, for a log. */
 export function statusLine(status: ClusterStatus): string {
   const nodes = status.nodes.map(({ name, state, shards }) => `${oneLine(name, 63)} ${state} ${shards}`);
   return `${headline(status)} | ${nodes.join(', ')} | ${details(status).join(' | ')}`;
@@ -24,7 +24,7 @@ export function statusLine(status: ClusterStatus): string {
 const isNumber = [false, false, true, true, true, false, false];
 
 function row({ name, incarnation, state, shards, commits_per_s, last_renewal_ms, address, roles }: NodeStatus, { nodes }: ClusterStatus) {
-  // A node that was restarted, beside the shards that its earlier process still owns.
+  // A restarted node, beside the shards that its earlier process still owns.
   const namesake = nodes.some((other) => other.name === name && other.incarnation !== incarnation);
   return [
     oneLine(namesake ? `${name} (${incarnation.slice(name.length + 1, name.length + 5)})` : name, 70),

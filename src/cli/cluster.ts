@@ -62,12 +62,12 @@ async function showOnce({ output }: Extract<ClusterOptions, { kind: 'status' }>,
   return exitCodes.complete;
 }
 
-/** Until Ctrl-C, over times without a database too. */
+/** Until Ctrl-C, also while the database is unavailable. */
 async function watch({ output }: Extract<ClusterOptions, { kind: 'status' }>, service: Service, { dumbTerminal }: Caller): Promise<number> {
   const live = output === 'human' && process.stdout.isTTY && !dumbTerminal;
   const write = (text: string) =>
     process.stdout.write(live ? `${screen.hideCursor}${screen.wrapOff}${screen.clear}${text}${screen.wrapOn}` : text);
-  // A failure of the first query is more likely a wrong setting: it ends the command.
+  // A failure of the first query is probably a wrong setting: it ends the command.
   let earlier = await readDatabase(service.databaseUrl);
   try {
     for (;;) {
@@ -93,7 +93,7 @@ async function watch({ output }: Extract<ClusterOptions, { kind: 'status' }>, se
   }
 }
 
-/** Redis and the database at once, so that what moves meanwhile is counted exactly once. */
+/** Reads Redis and the database at the same time, so that a moving shard is counted once. */
 async function readStatus(
   { databaseUrl, redis }: Service,
   earlier: DatabaseReading,

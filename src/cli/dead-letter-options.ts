@@ -1,4 +1,4 @@
-/** The options of `troupe dead-letter`: read, checked and explained. */
+/** The options of `troupe dead-letter`: parsed, checked and described. */
 import { parseArgs } from 'node:util';
 import { Failure } from './failure.ts';
 import { parsedOptions } from './parsed-options.ts';
@@ -37,7 +37,7 @@ Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 
 Ends with 0 done, 1 refused (one of the ids is unknown; the others are done), 2 wrong use, 4 database out of reach.`;
 
-/** 'help' when that is asked for. Throws `Failure` of kind usage. */
+/** 'help' if help was requested. Throws `Failure` of kind usage. */
 export function readDeadLetterOptions(args: string[]): DeadLetterOptions | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';

@@ -1,4 +1,4 @@
-/** Dead letters as text and as JSON. Their content is untrusted, so none of it may move the cursor. */
+/** Dead letters as text and as JSON. Their content is untrusted, so none of it may control the terminal. */
 import type { DeadLetter, DeadLetterAction } from '../storage/dead-letters.ts';
 import { fileSize, oneLine, plainText } from './plain-text.ts';
 

@@ -1,4 +1,4 @@
-/** Saves what a task has delivered. Names come from agents: none leads out of the folder, none replaces an existing file. */
+/** Saves the deliverables of a task. Their names come from agents: no name leads out of the folder or replaces an existing file. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
@@ -13,11 +13,11 @@ type Deliverable = { id: string; name: string };
 const pageSize = 100;
 const maxDeliverables = 10_000;
 const maxTries = 3;
-/** Of the 255 bytes that file systems take, room for a suffix. */
+/** File systems allow 255 bytes; the rest is for a suffix. */
 const maxNameBytes = 240;
 const maxSuffix = 10_000;
 
-/** The paths that were written, oldest deliverable first. Throws `Failure`; what was saved before stays. */
+/** The written paths, oldest deliverable first. Throws `Failure`; files that were saved before stay. */
 export async function saveDeliverables(client: Client, taskId: string, folder: string, signal: AbortSignal): Promise<string[]> {
   const deliverables = await listDeliverables(client, taskId);
   if (deliverables.length === 0) return [];
@@ -36,7 +36,7 @@ export async function saveDeliverables(client: Client, taskId: string, folder: s
   return paths;
 }
 
-/** A name of one plain file on any system; never hidden, never an option of a command, never empty. */
+/** The name of one plain file on any system; never hidden, never like an option, never empty. */
 export function safeFileName(name: string): string {
   const printed = name
     .toWellFormed()
@@ -71,7 +71,7 @@ async function listDeliverables(client: Client, taskId: string): Promise<Deliver
   }
 }
 
-/** A download that was cut is begun again. */
+/** An interrupted download starts again. */
 async function saveTried(client: Client, path: string, folder: string, name: string, signal: AbortSignal): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -101,7 +101,7 @@ async function save(client: Client, path: string, folder: string, name: string):
   }
 }
 
-/** The first of `name.md`, `name-2.md`, `name-3.md` that is not there. `wx` follows no link and replaces nothing. */
+/** The first of `name.md`, `name-2.md`, `name-3.md` that does not exist. `wx` follows no link and replaces nothing. */
 async function openNew(folder: string, name: string): Promise<{ target: string; file: ReturnType<typeof createWriteStream> }> {
   const extension = extname(name);
   const stem = basename(name, extension);

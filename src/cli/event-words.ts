@@ -4,7 +4,7 @@ import { labelOf, type Progress } from './progress.ts';
 import type { TaskEvent } from './task.ts';
 
 export type EventWords = {
-  /** The agent it is about, or the task. */
+  /** The agent of the event, or the task. */
   who: string;
   text: string;
   tone: 'plain' | 'good' | 'bad' | 'ask' | 'faint';
@@ -67,7 +67,7 @@ function said(value: unknown): string {
   return oneLine(String(value ?? ''), 160);
 }
 
-/** Arguments and results with each value cut short: the name of a file matters here, not its content. */
+/** Arguments and results with truncated values: the name of a file matters here, not its content. */
 function compact(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return oneLine(JSON.stringify(value) ?? '', 80);
   const parts = Object.entries(value).map(([name, part]) => {

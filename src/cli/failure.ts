@@ -1,4 +1,4 @@
-/** How a command ends when it does not simply succeed: one line for the person at the terminal, and the code the shell sees. */
+/** The end of a command that fails: one line for the user, and the exit code. */
 
 export const exitCodes = {
   complete: 0,
@@ -13,10 +13,10 @@ export const exitCodes = {
 
 export type FailureKind = 'usage' | 'refused' | 'unreachable';
 
-/** The message is one line that says what is wrong and what to do next; it holds no secrets. */
+/** The message is one line that states the problem and the next step; it contains no secrets. */
 export class Failure extends Error {
   readonly kind: FailureKind;
-  /** HTTP status of a refusal; null where no answer came. */
+  /** HTTP status of a refusal; null without an answer. */
   readonly status: number | null;
 
   constructor(kind: FailureKind, message: string, options: { status?: number; cause?: unknown } = {}) {
@@ -31,7 +31,7 @@ export class Failure extends Error {
   }
 }
 
-/** No answer, or a balancer or a leaving node reports that none is possible now: worth a retry later. */
+/** No answer, or a balancer or a leaving node reports that no answer is possible now: worth a retry later. */
 export function mayPass(error: unknown): error is Failure {
   return error instanceof Failure && (error.kind === 'unreachable' || isBusy(error.status));
 }

@@ -1,4 +1,7 @@
-/** Where a command finds the service's data: the database that DATABASE_URL names, or the embedded PostgreSQL of DATA_DIR, whether the service runs or not. */
+/**
+ * Finds the service's data for a command: the database named by DATABASE_URL, or the embedded PostgreSQL of DATA_DIR, whether or not the
+ * service runs.
+ */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,21 +14,22 @@ import { Failure } from './failure.ts';
 import { oneLine } from './plain-text.ts';
 
 export type FoundDatabase = {
-  /** With the password: never shown. */
+  /** Contains the password: never shown. */
   url: string;
-  /** Stops what was started for this command; what ran before goes on. */
+  /** Stops what was started for this command; processes that ran before continue. */
   close(): Promise<void>;
 };
 
-/** A service holds the folder a little before its PostgreSQL answers, and a little after it has ended. */
+/** A service locks the folder shortly before its PostgreSQL answers, and until shortly after it has ended. */
 const changeWithinMs = 10_000;
 const pollMs = 100;
-/** A table or a column that an older version does not have. */
+/** A table or column that is missing in an older version. */
 const undefinedInSchema = ['42P01', '42703'];
 
 /**
- * Adopts a PostgreSQL that runs without disturbing it. A stopped one is started, and the folder locked, until `close`. Throws `Failure`:
- * `usage` where no service has ever kept data, `unreachable` where it neither runs nor can be started. A given DATABASE_URL is not tried here.
+ * Uses a running PostgreSQL without affecting it. A stopped one is started, and the folder locked, until `close`. Throws `Failure`: `usage`
+ * if the folder has no service's data, `unreachable` if PostgreSQL neither runs nor can be started. A given DATABASE_URL is not checked
+ * here.
  */
 export async function findDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<FoundDatabase> {
   if (databaseUrl !== null) return { url: databaseUrl, close: async () => {} };
@@ -50,7 +54,7 @@ async function startOwn(dataDir: string, lock: DataDirLock): Promise<FoundDataba
   }
 }
 
-/** Does the work of a command on the database that was found. Throws `Failure`. */
+/** Runs a command's work on the database. Throws `Failure`. */
 export async function withDatabase<T>(
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
   work: (database: Database) => Promise<T>,
@@ -70,7 +74,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** The text of an error of the database at `url`: one line, without its password. */
+/** The error of the database at `url` as one line, without its password. */
 export function outOfReach(error: Error, url: string): Failure {
   if (error instanceof Failure) return error;
   const cause: Error & { code?: string } = error.cause instanceof Error ? error.cause : error;

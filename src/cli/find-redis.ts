@@ -1,9 +1,12 @@
-/** Where a command finds the Redis of the cluster: by REDIS_URL, or by what a local cluster (`npm run cluster`) keeps in DATA_DIR while it runs. */
+/**
+ * Finds the Redis of the cluster for a command: by REDIS_URL, or by the file that a local cluster (`npm run cluster`) keeps in DATA_DIR
+ * while it runs.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 
-/** Null where there is none: a service of one node. A database elsewhere (DATABASE_URL) has nothing to do with this DATA_DIR. */
+/** Null if there is none: a service of one node. A database elsewhere (DATABASE_URL) is unrelated to this DATA_DIR. */
 export async function findRedisUrl({
   redisUrl,
   databaseUrl,
@@ -13,7 +16,7 @@ export async function findRedisUrl({
   return (await readFile(localRedisFile(dataDir), 'utf8').catch(() => null))?.trim() ?? null;
 }
 
-/** Holds the address of a local cluster's Redis. */
+/** Contains the address of a local cluster's Redis. */
 export function localRedisFile(dataDir: string): string {
   return join(dataDir, 'redis', 'url');
 }

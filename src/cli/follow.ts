@@ -1,6 +1,6 @@
 /**
- * Follows one task to its end: its recorded history first, then the live stream from just there on. A lost stream is resumed; where there is
- * none to be had, the history is polled. Each event comes once, in order, from either source.
+ * Follows one task to its end: first its recorded history, then the live stream from that point. A lost stream is resumed; without a
+ * stream, the history is polled. Each event is returned once, in order, from either source.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { mayPass } from './failure.ts';
 import { openEventSocket } from './socket.ts';
 import { endsTask, hasEnded, type Task, type TaskEvent } from './task.ts';
 
-/** How long a service may be out of reach before following it is given up. */
+/** How long an unreachable service is waited for. */
 const patienceMs = 5 * 60_000;
 const pageSize = 100;
 const firstPauseMs = 250;
@@ -18,7 +18,7 @@ const longestPauseMs = 3_000;
 
 export type FollowParts = { client: Client; taskId: string; signal: AbortSignal; notice(line: string): void };
 
-/** Ends after the event that ends the task. Throws `Failure` when the service refuses, or stays out of reach for five minutes. */
+/** Ends after the event that ends the task. Throws `Failure` when the service refuses, or is unreachable for five minutes. */
 export async function* followTask({ client, taskId, signal, notice }: FollowParts): AsyncGenerator<TaskEvent, void> {
   const path = `/v1/tasks/${encodeURIComponent(taskId)}`;
   let seq = 0;
@@ -28,7 +28,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
   let lostAtMs: number | null = null;
   let awayMs = 0;
 
-  /** True when the event is new; repeated ones come where history and stream overlap. */
+  /** True if the event is new; events are repeated where history and stream overlap. */
   function take(event: TaskEvent): boolean {
     if (event.seq <= seq) return false;
     seq = event.seq;
@@ -68,7 +68,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
 
   for (;;) {
     try {
-      // Asked before the history is read, so that an end seen here has its events in there.
+      // Queried before the history is read: if the task has ended by then, the history contains all its events.
       over ||= hasEnded(await client.request<Task>('GET', path, { retries: 1 }));
       yield* history();
       if (lostAtMs !== null) notice('Reached the service again');

@@ -1,11 +1,14 @@
-/** Ctrl-C and other signals. The first may be handled by code that has something to finish (cancelling the task); otherwise, and from the second on, all waits end. */
+/**
+ * Ctrl-C and other signals. Code with work to finish (cancelling the task) may handle the first one; otherwise, and from the second on, all
+ * waits end.
+ */
 
 export type Interrupts = {
-  /** Aborted when it is time to leave; the reason is `Interrupted`. */
+  /** Aborted when the command must end; the reason is `Interrupted`. */
   readonly signal: AbortSignal;
-  /** What the first Ctrl-C does instead of leaving. */
+  /** The action for the first Ctrl-C, instead of ending. */
   onFirst: (() => void) | null;
-  /** As if Ctrl-C had been pressed. */
+  /** Acts as if Ctrl-C had been pressed. */
   interrupt(): void;
 };
 
@@ -36,10 +39,10 @@ export function watchInterrupts(): Interrupts {
   process.on('SIGINT', () => interrupts.interrupt());
   process.on('SIGTERM', () => leave(143));
   process.on('SIGHUP', () => leave(129));
-  // The launcher (scripts/run.mjs) has ended without a signal, and with it the user's terminal.
+  // The launcher (scripts/run.mjs) has ended without a signal, and the user's terminal with it.
   process.on('disconnect', () => leave(129));
   process.channel?.unref();
-  // The reader of the output has closed it (`| head`): nothing more can be written.
+  // The reader of the output has closed it (`| head`): no further output is possible.
   process.stdout.on('error', () => leave(141));
   process.stderr.on('error', () => leave(141));
   return interrupts;

@@ -1,4 +1,4 @@
-/** `troupe ledger check`: verifies by the database alone that no cent is missing, whether the service runs or not. */
+/** `troupe ledger check`: checks the books in the database, whether or not the service runs. */
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { toMajor } from '../money.ts';
@@ -48,7 +48,7 @@ function booksInWords({ entries, wallets, cards, balanceMinor }: Books): string 
   return `${entries} entries, ${wallets} wallets with ${toMajor(balanceMinor).toFixed(2)} USD, ${cards} cards`;
 }
 
-/** The figures at the top are those of live money. */
+/** The figures at the top level are those of live money. */
 function asJson({ live, test, findings, leftOut }: LedgerReading) {
   const figures = ({ balanceMinor, ...counts }: Books) => ({ ...counts, balance: toMajor(balanceMinor) });
   const found = findings.map(({ check, accountId, mode, about }) => ({ check, account_id: accountId, mode, about }));

@@ -1,4 +1,4 @@
-/** The options of `troupe left-work`: read, checked and explained. */
+/** The options of `troupe left-work`: parsed, checked and described. */
 import { parseArgs } from 'node:util';
 import type { WorkName } from '../storage/waiting-work.ts';
 import { Failure } from './failure.ts';
@@ -28,7 +28,7 @@ Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 
 Ends with 0 done, 1 refused (there is nothing of that name), 2 wrong use, 4 database out of reach.`;
 
-/** 'help' when that is asked for. Throws `Failure` of kind usage. */
+/** 'help' if help was requested. Throws `Failure` of kind usage. */
 export function readLeftWorkOptions(args: string[]): LeftWorkOptions | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';

@@ -1,4 +1,4 @@
-/** `npm run troupe -- COMMAND …`: the commands, their help, and failures on one line. */
+/** `npm run troupe -- COMMAND …`: the commands, their help, and failures as one line. */
 import { type Config, ConfigError, readCaller, readConfig } from '../config.ts';
 import { clusterUsage } from './cluster-options.ts';
 import { deadLetterUsage } from './dead-letter-options.ts';
@@ -20,7 +20,7 @@ const commands: Record<string, Command> = {
   account: {
     summary: 'give one account another plan or other limits',
     usage: 'npm run troupe -- account set EMAIL [--plan P] [--requests-per-minute N] …, account show EMAIL, or --help for all options',
-    // Loaded when it is used: the database's packages would slow the start of other commands.
+    // Loaded on use: the database's packages would slow the start of other commands.
     run: async (args, config) => (await import('./account.ts')).account(args, config),
   },
   ledger: {

@@ -1,6 +1,6 @@
 /**
- * Masks a payload for display: commands carry codes of mails, hashes of passwords, keys, texts of users. So every text is replaced by its
- * length, unless it is an id of this service; of a field that is secret by its name not even the length is shown.
+ * Masks a payload for display: commands contain codes from mails, hashes of passwords, keys, texts of users. So every text is replaced by
+ * its length, unless it is an id of this service; for a field with a secret name not even the length is shown.
  */
 import { accountsIds } from '../domains/accounts/ids.ts';
 import { billingIds } from '../domains/billing/ids.ts';
@@ -12,7 +12,7 @@ import { workspacesIds } from '../domains/workspaces/ids.ts';
 import { idPrefixes } from '../ids.ts';
 import { createScrubber } from '../log-secrets.ts';
 
-/** Ids of a domain that is not named here are masked like any other text. */
+/** Ids of other domains are masked like any other text. */
 const prefixes = [idPrefixes, accountsIds, billingIds, commerceIds, identityIds, tasksIds, webhooksIds, workspacesIds].flatMap((of) =>
   Object.values<string>(of),
 );
@@ -22,7 +22,7 @@ const plainName = /^[A-Za-z][\w.-]{0,59}$/;
 const longestArray = 20;
 const deepest = 12;
 
-/** The same shape; every text of it that is not an id is replaced. */
+/** The same structure; every text that is not an id is replaced. */
 export function maskedPayload(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return ids.test(value) ? value : `(text of ${value.length} characters)`;
   if (typeof value !== 'object' || value === null) return value;
@@ -39,7 +39,7 @@ export function maskedPayload(value: unknown, depth = 0): unknown {
   );
 }
 
-/** An error without what it repeats of the payload, and without what a log line is cleaned of. */
+/** An error without the parts that repeat the payload, and without the secrets that are removed from log lines. */
 export function maskedError(error: string, payload: unknown, secrets: readonly string[]): string {
   const scrub = createScrubber([...secrets, ...textsOf(payload)]);
   return (JSON.parse(scrub(JSON.stringify({ error }))) as { error?: string }).error ?? '(left out: the secret in it could not be masked)';

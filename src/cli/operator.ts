@@ -9,7 +9,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // The user of a container need not have a name.
+    // A container's user may have no name.
     return String(process.getuid?.() ?? 'somebody');
   }
 }

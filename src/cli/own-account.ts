@@ -1,6 +1,6 @@
 /**
- * The account of a user at this machine who has made none: registered on first use, its API key stored in DATA_DIR/cli.json for
- * each service, readable by this user alone. Only for a service on this machine; elsewhere users bring an account.
+ * The account of a user of this machine without an account: registered on first use; its API key is stored in DATA_DIR/cli.json for each
+ * service, readable only by this user. Only for a service on this machine; elsewhere users bring an account.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { Failure } from './failure.ts';
 type KeptAccount = { email: string; api_key: string };
 type Kept = { services: Record<string, KeptAccount> };
 
-/** What `troupe run` does on its account's behalf; agents buy and trade what a prompt orders, once the person at the terminal has approved it. */
+/** The rights that `troupe run` uses; agents buy and trade what a prompt orders, after the person at the terminal has approved it. */
 const scopes = ['tasks', 'agents', 'workspaces', 'commerce', 'trading'].flatMap((about) => [`${about}.read`, `${about}.write`]);
 
 export type OwnAccountParts = {
@@ -21,7 +21,7 @@ export type OwnAccountParts = {
   notice(line: string): void;
 };
 
-/** A client with the account's key; makes the account where there is none, or where the service no longer knows it. Throws `Failure`. */
+/** A client with the account's key; registers the account if there is none, or if the service no longer has it. Throws `Failure`. */
 export async function ownAccountClient({ path, clientFor, notice }: OwnAccountParts): Promise<Client> {
   const anonymous = clientFor(null);
   const { url } = anonymous;
@@ -49,7 +49,7 @@ async function accepts(client: Client): Promise<boolean> {
 
 async function register(anonymous: Client, clientFor: (token: string) => Client): Promise<KeptAccount> {
   const email = `cli-${randomBytes(8).toString('hex')}@localhost.localdomain`;
-  // Nobody needs to know it: the key does what the commands do, and a lost key means a new account.
+  // The password is not kept: the key is enough for the commands, and a lost key means a new account.
   const password = randomBytes(24).toString('base64url');
   const json = { email, password, name: 'Command line' };
   const { access_token: session } = await anonymous.request<{ access_token: string }>('POST', '/v1/auth/register', { json });
@@ -70,12 +70,12 @@ async function readKept(path: string): Promise<Kept> {
     if (Object.values(services!).every((one) => typeof one.email === 'string' && typeof one.api_key === 'string'))
       return { services: services! };
   } catch {
-    // Told below, as for any other content that is not ours.
+    // Reported below, like any other unusable content.
   }
   throw new Failure('usage', `${path} does not hold what was kept there: remove it, and a new account is made`);
 }
 
-/** Replaces the file as a whole, so that no reader and no crash sees half of it. */
+/** Replaces the file atomically, so that no reader and no crash sees a part of it. */
 async function keep(path: string, url: string, account: KeptAccount): Promise<void> {
   const draft = `${path}.${randomBytes(4).toString('hex')}`;
   try {

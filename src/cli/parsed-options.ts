@@ -1,12 +1,12 @@
-/** Reads what was given on a command line. */
+/** Parses command line options. */
 import { Failure } from './failure.ts';
 
-/** What `parse` returns. Where it throws, as `parseArgs` does for an option that is not known: `Failure` of kind usage. */
+/** The result of `parse`. If it throws, as `parseArgs` does for an unknown option: `Failure` of kind usage. */
 export function parsedOptions<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    // Its first sentence names the option; the rest is about dashes.
+    // Its first sentence names the option; the rest is not helpful.
     throw new Failure('usage', (error as Error).message.split(/\.\s/)[0]!);
   }
 }

@@ -1,11 +1,14 @@
-/** Text from elsewhere as it may reach a terminal: agents, files and models choose it, so it must not move the cursor, colour, or turn the line around. */
+/**
+ * External text in a form that is safe for a terminal: agents, files and models choose it, so it must not move the cursor, change colours,
+ * or reverse the text direction.
+ */
 import { stripVTControlCharacters } from 'node:util';
 
 const controls = /[\p{Cc}\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/gu;
 
 /** On one line, of at most `maxChars` characters. */
 export function oneLine(text: string, maxChars = 200): string {
-  // Long texts are cut before they are cleaned, with room for what cleaning removes.
+  // Long texts are truncated before cleaning, with reserve for removed characters.
   const line = plainText(text.slice(0, maxChars * 20))
     .replace(/\s+/g, ' ')
     .trim();

@@ -1,4 +1,4 @@
-/** What a task looks like after the events so far: its plan, its agents by the names people see, its files. Pure but for its own state. */
+/** The state of a task after the events so far: its plan, its agents by displayed name, its files. */
 import { oneLine } from './plain-text.ts';
 import type { Task, TaskAgent, TaskEvent } from './task.ts';
 
@@ -9,7 +9,7 @@ export type Progress = {
   credits: number;
   /** By agent id, in the order of the plan. */
   agents: Map<string, AgentProgress>;
-  /** Names of what has been delivered. */
+  /** Names of the deliverables. */
   files: Set<string>;
 };
 
@@ -36,7 +36,7 @@ export function newProgress(): Progress {
 
 export function applyEvent(progress: Progress, { type, data }: TaskEvent): void {
   if (type.startsWith('task.'))
-    // A task that waits has the status it had.
+    // A waiting task keeps its status.
     progress.status =
       type === 'task.waiting'
         ? progress.status
@@ -56,7 +56,7 @@ export function applyEvent(progress: Progress, { type, data }: TaskEvent): void 
   if (status === 'complete') agent.percent = 100;
 }
 
-/** Takes over what only the task itself shows: the progress of its agents, and its cost. */
+/** Takes over values that only the task itself shows: the progress of its agents, and its cost. */
 export function applyTask(progress: Progress, task: Task): void {
   progress.status = task.status;
   progress.credits = task.cost;
@@ -69,7 +69,7 @@ export function applyTask(progress: Progress, task: Task): void {
   }
 }
 
-/** `analyst`, or `analyst 2` where there are several of a type. */
+/** `analyst`, or `analyst 2` if there are several of a type. */
 export function labelOf(progress: Progress, agentId: unknown): string {
   return (typeof agentId === 'string' ? progress.agents.get(agentId)?.label : undefined) ?? 'agent';
 }

@@ -7,7 +7,7 @@ export type Terminal = { input: NodeJS.ReadStream; output: NodeJS.WritableStream
 export class NobodyThere extends Error {}
 
 /**
- * The line that was typed. Rejects with `NobodyThere`, or the signal's reason.
+ * The typed line. Rejects with `NobodyThere`, or the signal's reason.
  *
  * @param onInterrupt Ctrl-C, which does not reach the process while a line is read
  */

@@ -1,4 +1,4 @@
-/** The options of `troupe run`: read, checked, and explained. Nothing is asked of the service here. */
+/** The options of `troupe run`: parsed, checked and described. No request to the service here. */
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,9 +8,9 @@ import { parsedOptions } from './parsed-options.ts';
 import { oneLine } from './plain-text.ts';
 
 export type RunOptions = {
-  /** What to start; null with `attach`. */
+  /** The task to start; null with `attach`. */
   start: { prompt: string; config: Record<string, unknown>; workspaceId: string | null; files: string[] } | null;
-  /** The task to follow that runs already. */
+  /** The running task to follow. */
   attach: string | null;
   url: string | null;
   token: string | null;
@@ -40,7 +40,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** These say what the task is like, so they mean nothing for one that runs already. */
+/** Properties of a new task, so they are invalid for a running one. */
 const startOptions = ['file', 'workspace', 'autonomy', 'max-agents', 'max-credits', 'model', 'schema'] as const;
 const maxSchemaBytes = 1_000_000;
 
@@ -78,7 +78,7 @@ Examples
   npm run troupe -- run "E-mail a summary of notes.txt to ann@example.com" --file notes.txt --no
   npm run troupe -- run --attach task_01k…`;
 
-/** `help` when help was asked for. Throws a `Failure` (usage) that names the option, before anything has been created. */
+/** `help` if help was requested. Throws a `Failure` (usage) that names the option, before anything has been created. */
 export async function readRunOptions(args: string[], folder: string): Promise<RunOptions | 'help'> {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
@@ -112,7 +112,7 @@ export async function readRunOptions(args: string[], folder: string): Promise<Ru
   return { ...rest, start: { prompt, config, workspaceId, files }, attach: null };
 }
 
-/** The address without a slash at its end. Throws a `Failure` for what is no plain http or https address. */
+/** The address without a trailing slash. Throws a `Failure` if it is not a plain http or https address. */
 export function serviceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
@@ -160,7 +160,7 @@ async function mustBeFile(option: string, path: string): Promise<void> {
   });
 }
 
-/** In the workspace a second file of the same name would take the first one's place. */
+/** In the workspace a second file of the same name would replace the first one. */
 function mustDiffer(files: string[]): void {
   const names = files.map((path) => basename(path).normalize('NFC'));
   const twice = names.find((name, i) => names.indexOf(name) !== i);

@@ -1,4 +1,4 @@
-/** `troupe run`: a prompt and files become a task, which is followed to its end; what it delivers is saved. */
+/** `troupe run`: creates a task from a prompt and files, follows it to its end, and saves its deliverables. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ import { jsonView } from './view-json.ts';
 import { liveView } from './view-live.ts';
 import { logView } from './view-log.ts';
 
-/** How often a running task is polled for what no event reports: the progress of each agent, and its cost. */
+/** How often a running task is polled for values that no event reports: the progress of each agent, and its cost. */
 const pollEveryMs = 1_000;
 
 /** Where the command was typed. */
@@ -62,7 +62,7 @@ export async function run(args: string[], config: Config, caller: Caller): Promi
 
 type Followed = { client: Client; taskId: string; options: RunOptions; view: View; interrupts: Interrupts; attachCommand: string };
 
-/** The task outlives this command, unless the service says that there is none. */
+/** The task continues after this command, unless the service reports that it does not exist. */
 function withWayBack(error: unknown, command: string): unknown {
   if (!(error instanceof Failure) || error.status === 404) return error;
   return new Failure(error.kind, `${error.message}\nThe task goes on; follow it again: ${command}`, {
@@ -84,7 +84,7 @@ async function createTask(client: Client, { prompt, config, workspaceId, files }
   return id;
 }
 
-/** The task when it has ended, or waits for something that cannot be given at this terminal. */
+/** The task when it has ended, or waits for something that this terminal cannot provide. */
 async function follow({ client, taskId, options, view, interrupts, attachCommand }: Followed): Promise<Task> {
   const { signal } = interrupts;
   const path = `/v1/tasks/${encodeURIComponent(taskId)}`;
@@ -105,7 +105,7 @@ async function follow({ client, taskId, options, view, interrupts, attachCommand
   });
   if (options.cancelOnInterrupt) interrupts.onFirst = () => void cancel(client, path, view);
 
-  /** Polls the task while it is followed; a failed poll is ignored, as following it reports the same. */
+  /** Polls the task while it is followed; a failed poll is ignored, because following reports the same failure. */
   async function keepPolling(): Promise<void> {
     while (!until.aborted) {
       const task = await readTask().catch(() => null);

@@ -3,9 +3,9 @@ import type { TaskEvent } from './task.ts';
 
 export type SocketEnd = 'lost' | 'refused';
 export type EventSocket = {
-  /** True when the stream goes on just after the event that was asked for; false where older events must be had elsewhere. */
+  /** True if the stream continues directly after the requested event; false if older events must be read elsewhere. */
   resumed: boolean;
-  /** How long to stay away once it has ended: a node that leaves asks each client to come back at a time of its own. */
+  /** How long to wait after the end: a node that leaves asks each client to reconnect at a different time. */
   stayAwayMs(): number;
   /** Events as they come; returns why it ended. */
   events(): AsyncGenerator<TaskEvent, SocketEnd>;
@@ -14,21 +14,21 @@ export type EventSocket = {
 
 const helloTimeoutMs = 10_000;
 const pingEveryMs = 20_000;
-/** More unread events than this, and the socket is given up: resuming brings them again. */
+/** With more unread events than this, the socket is closed: resuming delivers them again. */
 const maxWaiting = 10_000;
 /** The delay that the service asks for. */
 const longestAwayMs = 10_000;
-/** With these closings the service says not to come back. */
+/** Close codes after which the client must not reconnect. */
 const refusals: readonly number[] = [4400, 4401, 4408, 4429];
 
 type Frame = { type?: string; resumed?: boolean; event?: TaskEvent; reconnect_after_ms?: unknown };
 
-/** Opens the stream after event `resumeFrom`, narrowed to one task. Null when it cannot be had now, `refused` when not at all. */
+/** Opens the stream after event `resumeFrom`, limited to one task. Null if it is unavailable now, `refused` if permanently. */
 export async function openEventSocket(
   url: string,
   { token, taskId, resumeFrom, signal }: { token: string; taskId: string; resumeFrom: number; signal: AbortSignal },
 ): Promise<EventSocket | SocketEnd> {
-  // A listener is not called for an abort that has happened already.
+  // A listener is not called for an earlier abort.
   if (signal.aborted) return 'lost';
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`);
   const waiting: TaskEvent[] = [];
@@ -38,7 +38,7 @@ export async function openEventSocket(
   let wake = () => {};
   const hello = Promise.withResolvers<boolean | SocketEnd>();
   const end = (how: SocketEnd) => {
-    // Closing a socket that is still connecting fires its error at once, which would come here again.
+    // Closing a socket that is still connecting emits its error at once, which would call this function again.
     if (ended !== null) return;
     ended = how;
     clearInterval(pings);

@@ -1,4 +1,4 @@
-/** Tasks and events as the service's answers show them; only what the commands read. */
+/** The fields of tasks and events that the commands read from the service's answers. */
 
 export type TaskAgent = {
   id: string;
@@ -21,7 +21,7 @@ export type Task = {
   approvals: TaskApproval[];
   cost: number;
   pause_reason: string | null;
-  /** Why it waits for the account's plan, and in words; a service of an older version does not say. */
+  /** Why it waits for the account's plan, as code and as text; absent in answers of older versions. */
   waiting_for?: string | null;
   waiting_message?: string | null;
   error: string | null;
@@ -39,7 +39,7 @@ export function endsTask(event: TaskEvent): boolean {
   return endings.includes(event.type);
 }
 
-/** Held up by what this terminal cannot change: the budget is spent, or the plan's limit is reached. */
+/** Waits for something that this terminal cannot change: the budget is spent, or the plan's limit is reached. */
 export function waitsForMoney({ status, pause_reason: reason, waiting_for: waitingFor }: Task): boolean {
   if (status === 'pending') return waitingFor === 'plan_limit';
   return status === 'paused' && (reason === 'budget' || reason === 'plan_limit');

@@ -1,4 +1,4 @@
-/** Brings a person's files into a workspace, streamed from disk, before the task that reads them is created. */
+/** Uploads a user's files into a workspace, streamed from disk, before the task that reads them is created. */
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import type { Client } from './client.ts';
@@ -9,9 +9,9 @@ const uploadTimeoutMs = 3_600_000;
 const maxNameChars = 150;
 
 /**
- * A new workspace named after the run, or the given one, with the files in it. Where one file is refused the others are removed.
+ * A new workspace named after the run, or the given one, with the files in it. If one file is refused the others are removed.
  *
- * @param nowText makes the name the account's only one of its kind
+ * @param nowText makes the name unique in the account
  */
 export async function uploadFiles(
   client: Client,
@@ -23,7 +23,7 @@ export async function uploadFiles(
   try {
     for (const path of run.files) uploaded.push(await upload(client, folder, path));
   } catch (error) {
-    // Files of a given workspace may have become new versions; only a workspace made here is emptied.
+    // Files of a given workspace may have become new versions; only a new workspace is emptied.
     if (run.workspaceId === null)
       for (const file of uploaded) await client.request('DELETE', `${folder}/${file}`, { retries: 0 }).catch(() => {});
     throw error;

@@ -1,4 +1,4 @@
-/** A terminal's view: what has happened scrolls by, and below it a few lines say how each agent is doing; only those are drawn again. */
+/** A terminal's view: past events scroll, and below them a few lines show the state of each agent; only those lines are redrawn. */
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { eventWords } from './event-words.ts';
@@ -24,7 +24,7 @@ export function liveView(out: WriteStream): View {
   };
   const draw = (above: string[] = []) => {
     if (held !== null) return;
-    // Lines longer than the terminal are cut by it: no width of any character needs to be known here.
+    // The terminal truncates longer lines: the width of characters need not be known here.
     const block = progress === null ? [] : lines(progress).slice(0, Math.max(1, (out.rows || 24) - 1));
     const up = drawnLines > 0 ? `\x1b[${drawnLines}A\r` : '';
     const scrolled = above.map((line) => `${line}\n`).join('');
@@ -64,7 +64,7 @@ export function liveView(out: WriteStream): View {
   return {
     event(event, after) {
       progress = after;
-      // The steps of agents are in the lines below; written down each, they would push away what matters.
+      // The lines below show the steps of agents; in the log they would displace more important lines.
       if (eventWords(event, after).step) draw();
       else show(logLine(event, after, out));
     },

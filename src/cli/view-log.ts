@@ -1,4 +1,4 @@
-/** A plain log, one line an event, for files, pipes and terminals that cannot do more. */
+/** A plain log, one line per event, for files, pipes and simple terminals. */
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import { type EventWords, eventWords } from './event-words.ts';
@@ -9,7 +9,7 @@ import { maxHeldLines, type View } from './view.ts';
 const whoWidth = 12;
 const colours = { good: 'green', bad: 'red', ask: 'yellow', faint: 'dim' } as const;
 
-/** @param notices where the command's own words go; apart from the events where those are for a program */
+/** @param notices stream for the command's own messages; separate from the events if a program reads those */
 export function logView(out: NodeJS.WritableStream, notices: NodeJS.WritableStream): View {
   let held: string[] | null = null;
   const show = (line: string) => {
@@ -40,7 +40,7 @@ function coloured({ text, tone }: EventWords, out: NodeJS.WritableStream): strin
   return tone !== 'plain' && hasColours(out) ? styleText(colours[tone], text, { validateStream: false }) : text;
 }
 
-/** As NO_COLOR, FORCE_COLOR and the terminal say. */
+/** Decided by NO_COLOR, FORCE_COLOR and the terminal. */
 export function hasColours(out: NodeJS.WritableStream): boolean {
   return (out as WriteStream).isTTY === true && (out as WriteStream).hasColors();
 }

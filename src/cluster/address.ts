@@ -1,9 +1,9 @@
-/** Where a message goes: an actor's kind and id. Actors move in shards, fixed groups of addresses. */
+/** The address of a message: an actor's kind and id. Actors move in shards, fixed groups of addresses. */
 import { steppedId } from '../ids.ts';
 
 export type Address = { kind: string; id: string };
 
-/** Shared by all nodes of a cluster and written into the database: it never changes. */
+/** The same on all nodes of a cluster and stored in the database: it never changes. */
 export const shardCount = 1024;
 
 /** The shard of an address: FNV-1a over `kind/id`, the same on every node and in every version. */
@@ -12,13 +12,13 @@ export function shardOf(kind: string, id: string): number {
   for (let i = 0; i < kind.length; i++) hash = Math.imul(hash ^ kind.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ 47, 0x01000193);
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
-  // The low bits of FNV-1a are its weak ones.
+  // The low bits of FNV-1a are weak.
   return ((hash ^ (hash >>> 15)) >>> 0) % shardCount;
 }
 
 /**
- * An id like `seed` with which an actor of this kind lives on the shard of another actor, for as long as both exist: always the same for
- * the same seed. Some 1,000 hashes.
+ * An id like `seed` that puts an actor of this kind on the shard of another actor, permanently: always the same for the same seed. Costs
+ * about 1,000 hashes.
  */
 export function idBeside<Id extends string>(seed: Id, kind: string, other: Address): Id {
   const shard = shardOf(other.kind, other.id);
@@ -28,7 +28,7 @@ export function idBeside<Id extends string>(seed: Id, kind: string, other: Addre
   }
 }
 
-/** What PostgreSQL can hold as it is; anything else would be found under another id than it was kept. */
+/** Whether PostgreSQL can store the id unchanged; any other id would not be found again. */
 export function isActorId(id: string): boolean {
   return id !== '' && !id.includes('\0') && id.isWellFormed();
 }

@@ -1,4 +1,4 @@
-/** Which cluster this is: as many as there are databases. */
+/** The identity of the cluster: one for each database. */
 import type pg from 'pg';
 import { AppError } from '../errors.ts';
 import { connect } from '../storage/connect.ts';
@@ -6,8 +6,8 @@ import { connect } from '../storage/connect.ts';
 const patienceMs = 5_000;
 
 /**
- * The random identity that this database was given with its tables: the same for all its nodes, for good. Rejects `unavailable` when the
- * database does not answer within 5 seconds.
+ * The random identity that was stored in this database with its tables: the same for all its nodes, permanently. Rejects `unavailable` when
+ * the database does not answer within 5 seconds.
  */
 export async function clusterIdentity(databaseUrl: string): Promise<string> {
   let client: pg.Client | null = null;

@@ -1,4 +1,4 @@
-/** The members of the newest view: the planned owner of each shard, which members are reachable, and notification of all. */
+/** The members of the newest view: the planned owner of each shard, which members are reachable, and notifications to all of them. */
 
 import { areLinked, isolatedOf } from './isolation.ts';
 import type { Member, View } from './member.ts';
@@ -9,9 +9,9 @@ import { defaultReachability, ReachabilityDetector } from './reachability-detect
 export class ClusterMembers {
   viewNumber = 0;
   plan: readonly (string | null)[] = [];
-  /** Members that are given no shards, as others cannot reach them. */
+  /** Members that other members cannot reach; they are given no shards. */
   isolated: ReadonlySet<string> = new Set();
-  /** Incarnations with an open stream, listed as members or not yet. */
+  /** Incarnations with an open stream, whether or not they are members yet. */
   readonly reachable = new Set<string>();
   private members: ReadonlyMap<string, Member> = new Map();
   private readonly detector = new ReachabilityDetector(defaultReachability);
@@ -23,7 +23,7 @@ export class ClusterMembers {
     this.peers = peers;
   }
 
-  /** This node among them. */
+  /** Including this node. */
   get all(): Member[] {
     return [...this.members.values()];
   }
@@ -46,13 +46,13 @@ export class ClusterMembers {
     this.peers.setMembers(view.members.filter(({ incarnation }) => incarnation !== this.self));
   }
 
-  /** Takes a sample. Returns the unreachable members where they have changed, else null. */
+  /** Takes a sample. Returns the unreachable members if they have changed, otherwise null. */
   sampleReachability(): readonly string[] | null {
     const others = [...this.members.keys()].filter((incarnation) => incarnation !== this.self);
     return this.detector.sample(others, (incarnation) => this.reachable.has(incarnation)) ? this.detector.unreachable : null;
   }
 
-  /** Members that are reached and, as far as is reported, reach `to`. */
+  /** Members that this node reaches and that, as far as reported, reach `to`. */
   relaysTo(to: Member): Member[] {
     return this.all.filter((by) => this.reachable.has(by.incarnation) && areLinked(by, to));
   }

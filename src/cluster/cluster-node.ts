@@ -36,22 +36,22 @@ import { ShardTable } from './shard-table.ts';
 
 export type ClusterNodeOptions = {
   databaseUrl: string;
-  /** This node as the others know it; its gRPC listens already. */
+  /** This node in its form for other nodes; its gRPC server already listens. */
   self: Member;
-  /** Not started yet: `start` does it, `stop` stops it. */
+  /** Not started yet: `start` starts it, `stop` stops it. */
   membership: Membership;
   peers: Peers;
   log: Log;
   timings?: Partial<ClusterTimings>;
-  /** Called once, when a node without a cluster has the database. */
+  /** Called once, when a node without a cluster has locked the database. */
   onTakenOver?: (error: AppError) => void;
 };
 
-/** Clocks of two machines do not run at quite the same rate. */
+/** Clocks of two machines do not run at the same rate. */
 const waitOutFactor = 1.2;
 /**
- * Shards in motion at once: few where they only move to the planned owner, so that few callers wait; more where the node leaves;
- * all where other nodes cannot reach them here.
+ * Shards in motion at once: few if they only move to the planned owner, so that few callers wait; more if the node leaves; all if other
+ * nodes cannot reach them here.
  */
 const paces = {
   toBalance: { inMotion: 8, pauses: true },
@@ -201,7 +201,7 @@ export class ClusterNode implements Placement {
     return this.router.moved(timeoutMs);
   }
 
-  /** Serves what other nodes ask of this one, and passes on what they cannot bring to its owner themselves. */
+  /** Serves asks of other nodes, and forwards those that they cannot send to the owner themselves. */
   serve(answer: AnswerAsk): void {
     this.options.peers.serve(this.router.answering(answer));
   }
@@ -239,8 +239,8 @@ export class ClusterNode implements Placement {
   }
 
   /**
-   * Joins, and claims the free shards of its share; owners hand over the others later. Throws `conflict` when a node without a cluster runs on
-   * this database or this node's settings differ from the others', `unavailable` when the coordinator cannot be reached.
+   * Joins, and claims the free shards of its share; owners hand over the others later. Throws `conflict` when a node without a cluster runs
+   * on this database or this node's settings differ from the others', `unavailable` when the coordinator cannot be reached.
    */
   async start(): Promise<void> {
     await this.lock.take();
@@ -252,8 +252,8 @@ export class ClusterNode implements Placement {
   }
 
   /**
-   * Announces that this node leaves and hands over its shards, while it serves those it still owns. Resolves when none is left, when
-   * no other node can take them, or after `timeoutMs`. Call `stop` afterwards.
+   * Announces that this node leaves and hands over its shards, while it serves those it still owns. Resolves when no shard is left, when no
+   * other node can take them, or after `timeoutMs`. Call `stop` afterwards.
    */
   async leave(timeoutMs: number): Promise<void> {
     if (this.phase === 'stopped') return;
@@ -347,7 +347,7 @@ export class ClusterNode implements Placement {
     this.options.onTakenOver?.(error);
   }
 
-  /** It was paused or cut off for longer than its lease. Its state in memory may be out of date. */
+  /** This node was paused or disconnected for longer than its lease. Its state in memory may be out of date. */
   private expelled(): void {
     if (this.phase === 'in') this.phase = 'out';
     this.lease.end();
@@ -366,7 +366,7 @@ export class ClusterNode implements Placement {
     this.clusterMembers.reachable.add(incarnation);
     this.failures.up(incarnation);
     this.relay.up(incarnation);
-    // It may be the planned owner of shards that this node has.
+    // The member may be the planned owner of shards that this node has.
     void this.reconciler.reconcile();
   }
 
@@ -380,7 +380,7 @@ export class ClusterNode implements Placement {
   private gone(incarnation: string): void {
     this.provenDead.delete(incarnation);
     this.listeners.emit('gone', incarnation);
-    // Scan for messages that it had committed and not yet delivered.
+    // Scan for messages that the gone node committed but did not deliver.
     this.listeners.emit('messages', null);
   }
 

@@ -3,7 +3,7 @@ import type { Member } from './member.ts';
 
 /**
  * `joining`: not in a view yet, or expelled and rejoining. `alone`: the coordinator does not answer, placement is frozen. `isolated`: the
- * other nodes cannot reach it, and it is given no shards. `unable`: it cannot commit, and is given no shards while another can.
+ * other nodes cannot reach it, and it is given no shards. `unable`: it cannot commit, and is given no shards while another node can.
  */
 export type ClusterState = 'joining' | 'ready' | 'alone' | 'isolated' | 'unable' | 'taken over' | 'leaving' | 'stopped';
 
@@ -12,11 +12,11 @@ export type ClusterStatus = {
   incarnation: string;
   view: number;
   members: readonly Member[];
-  /** Incarnations of members that are given no shards, as the others do not reach them. */
+  /** Incarnations of members that the others cannot reach and that are given no shards. */
   isolated: readonly string[];
-  /** How many shards are in each state here. */
+  /** The number of shards in each state on this node. */
   shards: { waiting: number; owned: number; sealing: number; releasing: number; inMotion: number };
-  /** How many shards each incarnation owns, as far as known here; the key `''` is for shards without an owner. */
+  /** The number of shards of each incarnation, as far as known here; the key `''` is for shards without an owner. */
   routes: Record<string, number>;
   largestEpoch: number;
   handoffsDone: number;

@@ -4,27 +4,27 @@ export type ClusterTimings = {
   /** How often a node polls the shard table. */
   shardPollMs: number;
   /**
-   * How often a node samples which members are reachable; `reachability-detector.ts` counts these samples. While a member is isolated the shard
-   * table is polled as often.
+   * How often a node samples which members are reachable; `reachability-detector.ts` counts these samples. While a member is isolated the
+   * shard table is polled at this interval too.
    */
   reachabilitySampleMs: number;
   /** How often a node asks the database whether it can commit; `commit-health.ts` counts these samples. */
   commitProbeMs: number;
   /** How long committed state is shown without asking the database. */
   readLeaseMs: number;
-  /** A question renews that lease in the background when it is this old. */
+  /** At this age of the read lease, a query renews it in the background. */
   renewReadLeaseMs: number;
-  /** How long a question waits for the database. */
+  /** How long a query waits for the database. */
   confirmationWaitMs: number;
-  /** Between two reads of the table that are caused by stale routes. */
+  /** Pause between two reads of the table that are caused by stale routes. */
   rereadMs: number;
-  /** How long a shard that was offered may stay unowned. */
+  /** How long an offered shard may stay unowned. */
   takeBackMs: number;
-  /** How long a member that did not take an offer is offered nothing. */
+  /** How long a member that did not take an offer gets no further offer. */
   shunMs: number;
   /** How long a start waits for the lock of a node without a cluster. */
   lockWaitMs: number;
-  /** How long a stop waits for the database and for the coordinator, each. */
+  /** How long a stop waits for the database, and again for the coordinator. */
   stopMs: number;
 };
 

@@ -1,4 +1,4 @@
-/** A node's part in a cluster: the streams to the others, the membership, the shards. Puts the three together in the order they need each other. */
+/** A node's part in a cluster: the streams to other nodes, the membership, the shards. Connects the three in the order of their dependencies. */
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -19,16 +19,16 @@ export type ClusterOptions = {
   databaseUrl: string;
   redisUrl: string;
   secretKey: string;
-  /** What other nodes may have beside it, while it is changed. */
+  /** Other keys that other nodes may have while the key is being changed. */
   acceptedKeys?: readonly string[];
   name: string;
   roles: readonly Role[];
-  /** Where this node's gRPC listens; port 0 takes any free one. */
+  /** The address of this node's gRPC server; port 0 takes any free port. */
   host: string;
   port: number;
-  /** host:port that the others reach it at; null where that is what it listens on. */
+  /** host:port at which other nodes reach it; null: the listening address. */
   announce: string | null;
-  /** For mutual TLS, PEM texts; null: nodes prove by the secret key who they are, and speak in the open. */
+  /** For mutual TLS, PEM texts; null: nodes authenticate by the secret key, without encryption. */
   tls: ClusterTls | null;
   log: Log;
   clock: Clock;
@@ -37,7 +37,7 @@ export type ClusterOptions = {
 
 export type Cluster = { readonly transport: Transport; readonly membership: Membership; readonly node: ClusterNode };
 
-/** Builds this node's part; nothing is joined before `node.start()`. Rejects with one line where its address cannot be listened on. */
+/** Builds this node's part; it joins only with `node.start()`. Rejects with one line if its address cannot be listened on. */
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const { databaseUrl, redisUrl, secretKey, acceptedKeys = [], name, roles, clock, onTakenOver } = options;
   const clusterId = await clusterIdentity(databaseUrl);
@@ -66,13 +66,13 @@ function announced({ host, announce }: ClusterOptions, port: number): { host: st
   return { host: announce.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(announce.slice(at + 1)) };
 }
 
-/** A loopback address means another process on every machine: nodes that announce one must all be on this one. */
+/** On each machine a loopback address means another process: nodes that announce loopback addresses must all be on one machine. */
 function networkOf(host: string): string {
   const isLoopback = host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
   return isLoopback ? `loopback of ${machine()}` : 'reachable';
 }
 
-/** This machine, or this container of it: what shares a loopback. */
+/** Identifies this machine or container: processes with the same value share a loopback. */
 function machine(): string {
   try {
     const network = readlinkSync('/proc/self/ns/net');

@@ -1,17 +1,18 @@
 /**
- * Whether this node can commit, as it reports it: whether PostgreSQL answers and accepts writes. With hysteresis, as for peers
+ * Whether this node reports that it can commit: whether PostgreSQL answers and accepts writes. With hysteresis, as for peers
  * (`reachability-detector.ts`). It counts samples, not time, so a pause of the process changes nothing.
  *
- * C1 A node says that it cannot commit after `doubtAfter` samples in a row without an answer, and that it can after `trustAfter` with one.
- * C2 It is steady only after answers without a gap for longer than it takes a node to trust again. Only a steady node takes shards from one
- *    that cannot commit: where the database was away from all, each of them can commit again before another may take anything from it.
- * C3 Where it is to be trusted again an answer that comes within a second counts for every sample that it took: a database that is slow, but
- *    does answer, would otherwise never have enough samples with an answer in a row.
+ * C1 A node reports that it cannot commit after `doubtAfter` consecutive samples without an answer, and that it can after `trustAfter`
+ *    consecutive samples with one.
+ * C2 A node is steady only after uninterrupted answers for longer than `trustAfter` samples. Only a steady node takes shards from a node
+ *    that cannot commit: after an outage of the database for all nodes, each node can commit again before another may take its shards.
+ * C3 Until the node is trusted again, an answer within a second counts for every sample during its wait: otherwise a slow database that
+ *    does answer would never give enough consecutive samples with an answer.
  */
 import { ReachabilityDetector } from './reachability-detector.ts';
 
 export type CommitHealthOptions = {
-  /** Resolves with whether the database takes writes. Rejects where it does not answer. */
+  /** Resolves with whether the database accepts writes. Rejects if it does not answer. */
   probe: () => Promise<boolean>;
 };
 
@@ -43,7 +44,7 @@ export class CommitHealth {
     return this.canCommit && this.steadyFor >= steadyAfter;
   }
 
-  /** Call at even intervals. True where the state has changed. */
+  /** Call at regular intervals. True if the state has changed. */
   sample(): boolean {
     const hasAnswer = this.answered;
     this.answered = false;

@@ -1,23 +1,24 @@
 /**
- * Whether the database still is the one whose commits this node has seen. A promoted standby that lacked the last of them, a restored backup and
- * a lost tail of the log have one thing in common: what was committed before is no longer there, while memory still holds it.
+ * Detects whether the database still has the commits that this node has seen. A promoted standby that lacked the last commits, a restored
+ * backup and a truncated log have the same effect: earlier commits no longer exist, while memory still contains them.
  *
- * The sign is the position in PostgreSQL's log: cluster, timeline, and how far the log is on disk. It is read with whatever is asked of the
- * database anyway. Any role may read it with PostgreSQL as it comes; where a service does not have these functions, epochs that fall are the
- * only sign (`shard-reconciler.ts`, K6).
+ * The check compares positions in PostgreSQL's log: cluster, timeline, and the flushed length of the log. A position is read together with
+ * other queries. By default any role may read it; if a service lacks these functions, epochs that fall are the only sign
+ * (`shard-reconciler.ts`, K6).
  *
- * D1 A log that is shorter than it was before a question was put, or of another timeline or cluster, is another history.
- * D2 Of several answers to one such change only the first is reported, and answers from before the change are distinguished from later ones.
+ * D1 A log that is shorter than before a query was sent, or that has another timeline or cluster, is another history.
+ * D2 Of several answers to one such change only the first is reported, and answers from before the change are distinguished from later
+ *    ones.
  */
 import type pg from 'pg';
 
-/** `system`: PostgreSQL's own number of the cluster. `bytes`: the length of its log that is on disk. */
+/** `system`: PostgreSQL's own id of the cluster. `bytes`: the flushed length of its log. */
 export type Position = { system: string; timeline: number; bytes: number };
 
-/** What was known when a question was put. */
+/** The known state when a query was sent. */
 export type Asked = { position: Position | null; change: number };
 
-/** `changed`: what this node remembers may never have happened. `past`: the answer was given before a change that is known by now. */
+/** `changed`: state in memory may no longer exist in the database. `past`: the answer is older than a change that is already known. */
 export type Verdict = 'same' | 'changed' | 'past';
 
 const positionSql = `(select json_build_array(c.system_identifier::text, pg_walfile_name(w.lsn), (w.lsn - '0/0')::float8)
@@ -32,8 +33,8 @@ export class DatabaseHistory {
   private isReadable = true;
 
   /**
-   * Puts a question together with that for the position. `ask` is given an expression for a column, `position`, and returns the one row of the
-   * answer with it in place. `variant` tells the texts of the question apart, for the names of prepared statements.
+   * Sends a query that also returns the position. `ask` gets an SQL expression for a column `position`, and returns the one row of the
+   * answer with that column. `variant` distinguishes the texts of the query, for the names of prepared statements.
    */
   async with<Row extends { position?: unknown }>(
     ask: (position: string, variant: string) => Promise<Row>,
@@ -50,14 +51,14 @@ export class DatabaseHistory {
     } catch (error) {
       if (!refusals.has((error as { code?: string }).code ?? '')) throw error;
       const answer = await without();
-      // Not before it is sure that nothing else was refused: with a disk that is read-only for a while everything is.
+      // Only after it is certain that nothing else was refused: while a disk is read-only, everything is refused.
       this.isReadable = false;
       return answer;
     }
     return { row, verdict: this.answered(asked, positionOf(row.position)) };
   }
 
-  /** For a connection that was just made. */
+  /** For a new connection. */
   async compare(client: pg.ClientBase): Promise<Verdict> {
     const { verdict } = await this.with(async (position) => (await client.query(`select ${position} as position`)).rows[0]);
     return verdict;
@@ -85,7 +86,7 @@ function isSameLine(a: Position, b: Position): boolean {
   return a.system === b.system && a.timeline === b.timeline;
 }
 
-/** The name of a file of the log begins with the timeline, eight hexadecimal digits. */
+/** The name of a log file begins with the timeline, eight hexadecimal digits. */
 function positionOf(told: unknown): Position | null {
   if (!Array.isArray(told)) return null;
   const [system, file, bytes] = told as [string, string, number];

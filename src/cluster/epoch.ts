@@ -1,9 +1,9 @@
 /**
- * The number that fences commits. It grows with every change of a shard's row; who holds an older one writes nothing.
+ * The number that fences commits. It grows with every change of a shard's row; an owner with an older number can write nothing.
  *
- * It is also later than the database's clock, in microseconds. So where the database is set back to an earlier state, the changes that follow
- * do not give numbers again that were given before: what a node remembers under such a number then never equals what a row says. Nothing else
- * rests on that clock: within one history each number is larger than the one before, whatever the clock does.
+ * It is also greater than the database's clock in microseconds. So if the database is set back to an earlier state, later changes do not
+ * reuse earlier numbers: an epoch in a node's memory then never equals a new epoch in a row. Nothing else depends on that clock: within one
+ * history each number is larger than the one before, whatever the clock shows.
  */
 
 /** SQL: the epoch after `epoch`, an expression. */

@@ -1,6 +1,7 @@
 /**
- * Proves that a process is gone, long before its lease ends: its stream broke, then nothing or another process answered at its address, and
- * then it did not renew its lease for two intervals. None of these proves it alone: a proxy refuses, a link is cut, Redis is slow.
+ * Proves that a process has ended, long before its lease expires: its stream broke, then nothing or another process answered at its
+ * address, and then it did not renew its lease for two intervals. None of these is enough alone: a proxy may refuse, a link may be cut,
+ * Redis may be slow.
  *
  * D1 A member that renews is not expelled. The coordinator compares the renewal count in the same step.
  */
@@ -8,11 +9,11 @@ import type { Log } from '../log.ts';
 import type { DownReason } from './peers.ts';
 
 export type Renewals = {
-  /** How often an incarnation has renewed its lease, as far as is known here; null where it is no member. */
+  /** How often an incarnation has renewed its lease, as far as known here; null if it is not a member. */
   renewals(incarnation: string): { count: number } | null;
   /** Resolves when the renewals are as new as the call, or cannot be read. */
   refresh(): Promise<unknown>;
-  /** Expels it when it has been silent for two intervals, unless it has renewed since that count. True where it is expelled. */
+  /** Expels it if it has been silent for two intervals, unless it has renewed since that count. True if it is expelled. */
   expel(incarnation: string, count: number): Promise<boolean>;
 };
 
@@ -23,7 +24,7 @@ export type FailureDetectorOptions = {
   log: Log;
 };
 
-/** `broken`: its stream broke. `proving`: its address refuses too, and its renewals are watched. */
+/** `broken`: its stream broke. `proving`: its address refuses too, and its renewals are monitored. */
 type Suspicion = 'broken' | 'proving';
 
 export class FailureDetector {
@@ -49,7 +50,7 @@ export class FailureDetector {
     }
   }
 
-  /** It is no member any more. */
+  /** It is no longer a member. */
   forget(incarnation: string): void {
     this.suspects.delete(incarnation);
   }
@@ -76,7 +77,7 @@ export class FailureDetector {
     } catch (error) {
       log.warn({ err: error, peer: incarnation }, 'could not check whether a node has failed; retrying');
     } finally {
-      // The next refusal begins another proof.
+      // The next refusal starts another proof.
       if (this.suspects.get(incarnation) === 'proving') this.suspects.set(incarnation, 'broken');
     }
   }

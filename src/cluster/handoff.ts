@@ -1,9 +1,9 @@
 /**
- * Hands shards over to their planned owner: seal, drain, drop, release, offer. Owns the pace, a few shards at a time; the states of a shard are in
- * `own-shards.ts`.
+ * Hands shards over to their planned owner: seal, drain, drop, release, offer. Owns the pace, a few shards at a time; the states of a shard
+ * are in `own-shards.ts`.
  *
  * H1 A shard is released only after all sealing listeners have finished, and after its activations are dropped.
- * H2 At most `pace().inMotion` shards are in motion; where nothing is urgent, none are for most of the time.
+ * H2 At most `pace().inMotion` shards are in motion; if no move is urgent, there are long pauses without any move.
  * H3 A shard that is not claimed is taken back: a node that cannot claim does not leave its planned shards unserved.
  */
 import { monotonicMs } from '../clock.ts';
@@ -13,7 +13,7 @@ import type { ShardRow } from './shard-map.ts';
 import type { ShardTable } from './shard-table.ts';
 
 export type Pace = {
-  /** How many may be on their way at once. */
+  /** How many may be in motion at once. */
   inMotion: number;
   /** Whether to pause between moves, so that few callers meet a moving shard. */
   pauses: boolean;
@@ -23,7 +23,7 @@ export type HandoffsOptions = {
   own: OwnShards;
   table: ShardTable;
   log: Log;
-  /** Resolves when nothing of these shards runs any more; never rejects. */
+  /** Resolves when no work of these shards runs any more; never rejects. */
   sealing: (shards: number[]) => Promise<void>;
   /** Their activations are dropped. */
   lost: (shards: number[]) => void;
@@ -50,7 +50,7 @@ export class Handoffs {
   private stopped = false;
   /** Sealed or being released. */
   private readonly leaving = new Set<number>();
-  /** Released and not claimed yet: since when, and by whom they should be claimed. */
+  /** Released and not claimed yet: since when, and which member should claim them. */
   private readonly offers = new Map<number, { sinceMs: number; to: string }>();
   private readonly sealed: number[] = [];
   private releasing = false;
@@ -66,7 +66,7 @@ export class Handoffs {
     return this.leaving.size + this.offers.size;
   }
 
-  /** Begins as many moves as the pace allows. `planned`: the planned owner of a shard. */
+  /** Starts as many moves as the pace allows. `planned`: the planned owner of a shard. */
   begin(shards: readonly number[], planned: (shard: number) => string | null): void {
     const { own, pace } = this.options;
     if (pace().pauses && (this.pauseTimer !== null || this.inMotion > 0)) return;
@@ -127,7 +127,7 @@ export class Handoffs {
     if (!this.releasing) await this.releaseSealed(planned);
   }
 
-  /** One statement for everything that is ready; what becomes ready meanwhile is in the next. */
+  /** One statement for all sealed shards; those sealed meanwhile are in the next. */
   private async releaseSealed(planned: (shard: number) => string | null): Promise<void> {
     this.releasing = true;
     while (this.sealed.length > 0 && !this.stopped) {

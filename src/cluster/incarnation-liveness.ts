@@ -1,6 +1,6 @@
 /**
- * Which incarnations may still run and deliver the outcomes of their effects. Others take over the work of an incarnation only when it has certainly
- * ended, was expelled from the cluster or is isolated in it, and owns no shard any more.
+ * Which incarnations may still run and deliver outcomes of their effects. Other nodes take over an incarnation's work only when it has
+ * certainly ended, was expelled from the cluster or is isolated in it, and owns no shard any more.
  *
  * K1 No incarnation is gone before the first view.
  * K2 An incarnation that no view of this node lists may be in a newer one: it is gone only if a view requested later does not list it.
@@ -9,7 +9,7 @@ import type { View } from './member.ts';
 
 export type IncarnationLivenessOptions = {
   self: string;
-  /** How many shards it owns, as far as is known. */
+  /** The number of its shards, as far as known. */
   shardsOf: (incarnation: string) => number;
   /** Resolves when the view is as new as the call. */
   refresh: () => Promise<unknown>;
@@ -19,7 +19,7 @@ export type IncarnationLivenessOptions = {
 /** `unconfirmed`: perhaps in a newer view. `out`: no member or isolated, and `onGone` is not called yet. */
 type Absence = 'unconfirmed' | 'out' | 'gone';
 
-/** Bound of known incarnations that are no members; the oldest are forgotten, and checked again on the next question. */
+/** Bound of known incarnations that are not members; the oldest are forgotten, and checked again on the next query. */
 const maxAbsent = 10_000;
 
 export class IncarnationLiveness {
@@ -57,7 +57,7 @@ export class IncarnationLiveness {
     return before.filter((incarnation) => !members.has(incarnation));
   }
 
-  /** Call when shards have moved: an incarnation that is out and owns nothing is gone. An isolated one may claim shards again. */
+  /** Call when shards have moved: an incarnation that is out and owns no shard is gone. An isolated one may claim shards again. */
   announce(): void {
     for (const [incarnation, absence] of this.absent) {
       const ownsNothing = this.options.shardsOf(incarnation) === 0;
@@ -78,13 +78,13 @@ export class IncarnationLiveness {
       for (const incarnation of asked) if (this.absent.get(incarnation) === 'unconfirmed') this.absent.set(incarnation, 'out');
       this.announce();
     } catch {
-      // Without an answer no incarnation is declared gone; the next question tries again.
+      // Without an answer no incarnation is declared gone; the next query tries again.
     } finally {
       this.refreshing = false;
     }
   }
 
-  /** Independent of what it owns. */
+  /** Independent of its shards. */
   private isAlwaysAlive(incarnation: string): boolean {
     if (incarnation === this.options.self) return true;
     return this.members?.has(incarnation) === true && !this.isolated.has(incarnation);

@@ -1,23 +1,24 @@
 /**
- * Which members are isolated: alive, as they renew their lease, and of no use to the others, which do not reach them. A pure function of
- * what the members of a view report that they do not hear, so that all nodes of one view agree without communication. An isolated node stays a
- * member and is given no shards (`placement-plan.ts`).
+ * Which members are isolated: alive, because they renew their lease, but not reachable by the others. A pure function of the unreachable
+ * members that each member of a view reports, so that all nodes of one view agree without communication. An isolated node stays a member
+ * and is given no shards (`placement-plan.ts`).
  *
- * Two members are linked where neither reports that it does not hear the other, and near where they are linked or some member is linked to
- * both: it passes their asks on (`router.ts`, A1).
+ * Two members are linked if neither reports the other as unreachable, and near if they are linked or some member is linked to both: that
+ * member forwards their asks (`router.ts`, A1).
  *
  * I1 The order of the members changes nothing.
- * I2 Where all members are near each other none is isolated. A member that reports nothing, as an earlier version does, reaches all.
+ * I2 If all members are near each other, none is isolated. A member that reports nothing, as an earlier version does, reaches all.
  * I3 Those that are not isolated are near each other, and one of them can own shards; no isolated member is near all of them.
- * I4 They are no fewer than any member that can own shards, or is linked to one that can, has links: the larger part stays. Of equal parts
- *    the one around the oldest stays, so that a new member that no other reaches takes no shards from working members.
+ * I4 The larger part stays: the members that are not isolated are at least as many as the links of any member that can own shards or is
+ *    linked to one that can. Of equal parts the one around the oldest member stays, so that a new, unreachable member takes no shards from
+ *    working members.
  * I5 A member without links does not change the result for the others.
  */
 import { canOwn, type Member, type View } from './member.ts';
 
 const nobody: ReadonlySet<string> = new Set();
 
-/** Incarnations; none where no member can own shards. */
+/** Incarnations; empty if no member can own shards. */
 export function isolatedOf({ members }: View): ReadonlySet<string> {
   if (members.every(({ unheard = [] }) => unheard.length === 0)) return nobody;
   const all = [...members].sort(byAge);
@@ -36,7 +37,7 @@ export function isolatedOf({ members }: View): ReadonlySet<string> {
   return new Set(indexes.flatMap((i) => (together.has(i) ? [] : [all[i]!.incarnation])));
 }
 
-/** Whether neither of the two reports that it does not hear the other. */
+/** Whether neither of the two reports the other as unreachable. */
 export function areLinked(a: Member, b: Member): boolean {
   return !a.unheard?.includes(b.incarnation) && !b.unheard?.includes(a.incarnation);
 }
@@ -54,7 +55,7 @@ function linksOf(members: readonly Member[]): (i: number, j: number) => boolean 
   return (i, j) => cut[i * members.length + j] === 0;
 }
 
-/** A member without `startedAtMs` runs an older version and counts as the older one. */
+/** A member without `startedAtMs` runs an older version and counts as older. */
 function byAge(a: Member, b: Member): number {
   return (a.startedAtMs ?? 0) - (b.startedAtMs ?? 0) || (a.incarnation < b.incarnation ? -1 : 1);
 }

@@ -11,7 +11,7 @@ export type LostCommitsParts = {
   peers: Pick<Peers, 'onNotification'>;
   clusterMembers: Pick<ClusterMembers, 'notifyAll'>;
   listeners: PlacementListeners;
-  /** Nothing in memory may be shown before the database has confirmed it. */
+  /** Ends the read lease: state in memory may be shown only after the database has confirmed it. */
   endLease(): void;
 };
 
@@ -28,7 +28,7 @@ export class LostCommits {
     parts.peers.onNotification(topic, () => monotonicMs() - this.announcedAtMs > sameForMs && this.announce());
   }
 
-  /** This node has found it, and has announced the loss of its shards. */
+  /** This node has detected the loss, and has announced the loss of its shards. */
   found(): void {
     this.parts.clusterMembers.notifyAll(topic, null);
     this.announce();

@@ -1,26 +1,26 @@
-/** A node as the others know it, and the numbered view of all of them. */
+/** A node in its form for other nodes, and the numbered view of all nodes. */
 
 export type Role = 'edge' | 'actors';
 
 export type Member = {
-  /** New with every start of a process, never used twice: `NODE_NAME/uuid`. It is what `owner` in the database says. */
+  /** New with every start of a process, never used twice: `NODE_NAME/uuid`. The column `owner` in the database contains it. */
   readonly incarnation: string;
   readonly name: string;
-  /** Where its gRPC is reached. */
+  /** Address of its gRPC server. */
   readonly host: string;
   readonly port: number;
   readonly roles: readonly Role[];
-  /** It is on its way out: it gives its shards away and is given none. */
+  /** The node is leaving: it hands over its shards and is given none. */
   readonly leaving: boolean;
-  /** By its own wall clock. Absent: a version before this one. */
+  /** By its own wall clock. Absent: an older version. */
   readonly startedAtMs?: number;
   /** Incarnations of members that it cannot reach. Absent: none. */
   readonly unheard?: readonly string[];
-  /** It does not reach the database, or only one that takes no writes. Absent: it can commit, or its version does not report it. */
+  /** It does not reach the database, or only one that refuses writes. Absent: it can commit, or its version does not report it. */
   readonly cannotCommit?: true;
 };
 
-/** The live nodes, sorted by incarnation. Each change of them makes a new view with a larger number. */
+/** The live nodes, sorted by incarnation. Each change creates a new view with a larger number. */
 export type View = { readonly number: number; readonly members: readonly Member[] };
 
 /** Whether shards can be planned onto this member. */

@@ -1,4 +1,4 @@
-/** The cluster as an operator's command sees and moves it: through Redis, without being a member. */
+/** Reads and changes the cluster for an operator's command: through Redis, without being a member. */
 import { randomBytes } from 'node:crypto';
 import type { AppError } from '../errors.ts';
 import type { View } from './member.ts';
@@ -7,35 +7,35 @@ import { keysOf, membershipScripts, numberOfKeys, type ProtocolRange } from './m
 import { RedisConnection } from './redis-connection.ts';
 
 export type ClusterReading = {
-  /** `trouble`: why Redis cannot be asked, in one line for the operator; the rest is empty then. */
+  /** `trouble`: why Redis does not answer, in one line for the operator; the other fields are empty then. */
   redis: { up: boolean; trouble: string | null };
   view: View;
-  /** Random, new whenever Redis lost what it knew; null where no node has been yet. */
+  /** Random, new whenever Redis lost its data; null if no node has ever joined. */
   generation: string | null;
   /** In the order of the view's members. */
   nodes: {
     incarnation: string;
     protocol: ProtocolRange;
-    /** How often it has renewed its lease. */
+    /** The number of its lease renewals. */
     renewals: number;
-    /** Since its latest renewal, by the cluster's clock, which stops while no member renews. */
+    /** Time since its latest renewal, by the cluster's clock, which stops while no member renews. */
     silentMs: number;
-    /** It was asked to leave. */
+    /** An operator has asked it to leave. */
     drainRequested: boolean;
   }[];
 };
 
 export type DrainRequest =
-  /** It learns it with its next renewal, within a second. */
+  /** The node sees the request with its next renewal, within a second. */
   | { kind: 'asked' }
-  /** It is on its way out already. */
+  /** It is leaving already. */
   | { kind: 'leaving' }
-  /** No live node has that name; these are the live ones. */
+  /** No live node has that name; `names` lists the live ones. */
   | { kind: 'unknown'; names: string[] };
 
 const patienceMs = 5_000;
 
-/** How the cluster stands. Resolves also when Redis is away, and says so. */
+/** The state of the cluster. Also resolves when Redis is unavailable, and reports that. */
 export async function readCluster(redisUrl: string, clusterId: string): Promise<ClusterReading> {
   try {
     return await asked(redisUrl, clusterId, 'troupe_read', {}, readingOf);
@@ -45,7 +45,7 @@ export async function readCluster(redisUrl: string, clusterId: string): Promise<
   }
 }
 
-/** Asks the node of that name to leave as with SIGTERM. Rejects `unavailable` when Redis cannot be asked. */
+/** Asks the node with that name to leave as with SIGTERM. Rejects `unavailable` when Redis does not answer. */
 export async function requestDrain(redisUrl: string, clusterId: string, nodeName: string): Promise<DrainRequest> {
   return asked(redisUrl, clusterId, 'troupe_drain', { name: nodeName }, ([kind, names]: any) =>
     kind === 'unknown' ? { kind, names: names.sort() } : { kind },

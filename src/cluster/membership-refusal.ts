@@ -1,12 +1,12 @@
-/** Why a node may not join, in one line for the operator. */
+/** The reason why a node may not join, in one line for the operator. */
 import { AppError } from '../errors.ts';
 import type { Reply } from './membership-reply.ts';
 import type { AcceptedDigests, MemberRecord, SharedSettings } from './membership-scripts.ts';
 
 /**
- * The reason for good; null where it makes sense to ask again.
+ * A permanent reason; null if the node should ask again.
  *
- * @param firstTaken what was answered first about a namesake: one that has renewed since then lives
+ * @param firstTaken the first answer about a node of the same name: if that node has renewed since, it is alive
  */
 export function refusalOf(
   reply: Reply | { kind: 'unanswered' },
@@ -33,7 +33,7 @@ export function refusalOf(
   }
 }
 
-/** For a node that was not admitted in all the time it had. */
+/** For a node that was not admitted within its time limit. */
 export function tooLate(reply: Reply | { kind: 'unanswered'; error: AppError }, self: MemberRecord): AppError {
   if (reply.kind === 'unanswered') return reply.error;
   if (reply.kind === 'taken') return nameTaken(reply, self);

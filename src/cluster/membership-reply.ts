@@ -1,11 +1,11 @@
-/** What the scripts of `membership-scripts.ts` answer, read into types. */
+/** Parses the replies of the scripts in `membership-scripts.ts` into types. */
 import type { Member, View } from './member.ts';
 import type { MemberRecord, SharedSettings } from './membership-scripts.ts';
 
 export type MembershipSnapshot = {
   generation: string;
   number: number;
-  /** By incarnation; null where the view is the one that was known when it was asked. */
+  /** By incarnation; null if the view has not changed since the query. */
   records: ReadonlyMap<string, MemberRecord> | null;
   /** Incarnation and renewals of every member. */
   counts: [string, number][];
@@ -17,7 +17,7 @@ export type Taken = { kind: 'taken'; host: string; port: number; incarnation: st
 
 export type Reply =
   | { kind: 'member'; snapshot: MembershipSnapshot }
-  /** The asker was expelled (null), or the target of `expel` is, with the current snapshot. */
+  /** The asker was expelled (null), or the target of `expel` is out, with the current snapshot. */
   | { kind: 'out'; snapshot: MembershipSnapshot | null }
   | { kind: 'strange' }
   | { kind: 'settling' }
@@ -70,7 +70,7 @@ function snapshotOf([generation, number, texts, counts, drain]: any[]): Membersh
   return { generation, number, records: texts === null ? null : recordsOf(texts), counts: pairsOf(counts), drain: drain === 1 };
 }
 
-/** Fields that a newer version added are ignored; fields that an older one does not send are absent. */
+/** Fields added by a newer version are ignored; fields missing in an older one are absent. */
 function memberOf({ incarnation, name, host, port, roles, leaving, startedAtMs, unheard, cannotCommit }: MemberRecord): Member {
   const told = {
     ...(startedAtMs === undefined ? {} : { startedAtMs }),

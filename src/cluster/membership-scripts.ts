@@ -1,39 +1,39 @@
 /**
- * What Redis knows of the cluster, and the only steps that change it. Each step is one Lua script, so it happens wholly or not at all.
+ * The cluster's data in Redis, and the only steps that change it. Each step is one Lua script, so it is atomic.
  *
- * Time is the cluster's own: `servedMs` grows with Redis's clock, but from one script to the next by no more than one renewal interval. It
- * therefore stands still while Redis is paused, away or reached by nobody, and leaps of Redis's clock are no time: in each of these cases
- * nobody could have renewed. It starts with 0 when a generation is founded, so it is also the generation's age.
+ * Time is the cluster's own: `servedMs` grows with Redis's clock, but from one script to the next by at most one renewal interval. So it
+ * stands still while Redis is paused or unreachable, and jumps of Redis's clock do not count: in each of these cases no node could have
+ * renewed. It starts with 0 when a generation is founded, so it is also the generation's age.
  *
- * state: hash of `generation` (random, new when what Redis knew was lost), `number` (of the view), `servedMs`, `nowMs` (Redis's clock at the
- * latest script), `size` (how many members) and the shared settings. members: incarnation → record, as JSON. counts: incarnation → renewals. heard: incarnation
- * by `servedMs` of its latest renewal. gone: expelled incarnations, by when. waiting: name → record, while a generation is too young to tell who
- * else belongs to it. drains: incarnations that were asked to leave.
+ * state: hash of `generation` (random, new when Redis lost its data), `number` (of the view), `servedMs`, `nowMs` (Redis's clock at the
+ * latest script), `size` (number of members) and the shared settings. members: incarnation → record, as JSON. counts: incarnation →
+ * renewals. heard: incarnation by `servedMs` of its latest renewal. gone: expelled incarnations, by time. waiting: name → record, while a
+ * generation is too young to know all members. drains: incarnations that were asked to leave.
  */
 import type { Member } from './member.ts';
 
 export type ProtocolRange = { lowest: number; highest: number };
 
-/** A member as it stands in Redis. */
+/** A member as stored in Redis. */
 export type MemberRecord = Member & { protocol: ProtocolRange };
 
 /**
- * What nodes must have in common. The digest is of the SECRET_KEY, and does not reveal it; Redis holds that of the node that was admitted last.
- * `network` names where the addresses that they announce mean the same: one machine for loopback addresses.
+ * Settings that all nodes must share. The digest is of the SECRET_KEY, and does not reveal it; Redis stores that of the node admitted last.
+ * `network` identifies where the announced addresses have the same meaning: one machine for loopback addresses.
  */
 export type SharedSettings = { shardCount: number; secretKeyDigest: string; network: string };
 
-/** Of keys that others may have beside it, while the key is changed. */
+/** Digests of other keys that nodes may have while the key is being changed. */
 export type AcceptedDigests = { acceptedDigests: readonly string[] };
 
-/** What a node gives with every script, beside what it asks. */
+/** What a node sends with every script, besides the arguments. */
 export type Ask = SharedSettings &
   AcceptedDigests & {
     incarnation: string;
     record: string;
-    /** Its renewals so far, this one included. */
+    /** Its renewals so far, including this one. */
     count: number;
-    /** Of the view and of the generation that it knows. */
+    /** Of the known view and generation. */
     number: number;
     generation: string;
     /** For a generation that this script may have to found. */
@@ -42,7 +42,7 @@ export type Ask = SharedSettings &
     renewEveryMs: number;
   };
 
-/** The keys of a cluster. The braces keep them together where Redis itself is a cluster. */
+/** The keys of a cluster. The braces (a hash tag) keep them in one slot of a Redis Cluster. */
 export function keysOf(clusterId: string): string[] {
   return ['state', 'members', 'counts', 'heard', 'gone', 'waiting', 'drains'].map((name) => `troupe:{${clusterId}}:${name}`);
 }
@@ -93,7 +93,7 @@ local function nextView()
   redis.call('HSET', state, 'size', redis.call('HLEN', members))
 end
 
--- A part that is lost, as where Redis evicts keys, is the whole lost: the members tell it again.
+-- If a part is lost, e.g. because Redis evicts keys, all data counts as lost: the members present theirs again.
 local function forgetFragments()
   local size = tonumber(redis.call('HGET', state, 'size') or 0)
   if redis.call('HLEN', members) ~= size or redis.call('HLEN', counts) ~= size or redis.call('ZCARD', heard) ~= size then
@@ -131,8 +131,8 @@ end
 `;
 
 /**
- * A member renews its lease and gets the current view. `strange`: Redis knows less than the asker, which must present what it knows.
- * `out`: it was expelled. A record that differs from the one that is kept replaces it, in a new view.
+ * A member renews its lease and gets the current view. `strange`: Redis has less data than the asker, which must present its own. `out`: it
+ * was expelled. A record that differs from the stored one replaces it, in a new view.
  */
 const renew = `
 forgetFragments()
@@ -148,8 +148,8 @@ return answer('member')
 `;
 
 /**
- * A member restores the view in a Redis that has lost a part of it. Where another member was first,
- * what that one did not know is added, for one lease; members that have not presented themselves by then have lapsed.
+ * A member restores the view in a Redis that has lost a part of it. If another member was first, further members that this one knows are
+ * added for one lease; members that have not presented themselves by then have lapsed.
  */
 const present = `
 forgetFragments()
@@ -179,7 +179,7 @@ lapse(servedMs)
 return answer('member')
 `;
 
-/** A node asks to become a member. Refused with the setting that differs; asked to retry while it cannot be decided. */
+/** A node asks to become a member. Refused with the setting that differs; asked to retry if it cannot be decided yet. */
 const register = `
 forgetFragments()
 if redis.call('HEXISTS', state, 'generation') == 0 then found(0) end
@@ -216,13 +216,13 @@ for _, record in ipairs(others) do
   end
 end
 redis.call('HSET', waiting, self.name, ask.record)
--- Who waits comes again; a list that nobody comes back to must not stand in the way of others.
+-- A waiting node asks again; an abandoned list must not block other nodes.
 redis.call('PEXPIRE', waiting, ask.leaseMs)
 if servedMs < 4 * ask.renewEveryMs then return {'settling'} end
 for _, record in ipairs(redis.call('HVALS', waiting)) do
   local incarnation = cjson.decode(record).incarnation
   redis.call('ZREM', gone, incarnation)
-  -- A first lease lasts twice as long: the first renewal comes only after this answer, which a slow Redis takes seconds for.
+  -- A first lease is twice as long: the first renewal follows only after this answer, for which a slow Redis needs seconds.
   keep(incarnation, record, incarnation == ask.incarnation and ask.count or 0, servedMs + ask.leaseMs)
 end
 redis.call('DEL', waiting)
@@ -230,7 +230,7 @@ nextView()
 return answer('member')
 `;
 
-/** A member puts another out that is proven dead, unless that one has renewed since. `early`: it has not been silent long enough, so far. */
+/** A member expels another whose death is proven, unless that one has renewed since. `early`: it has not been silent for long enough yet. */
 const expel = `
 forgetFragments()
 if redis.call('HGET', state, 'generation') ~= ask.generation or not isMember(ask.incarnation) then return {'strange'} end
@@ -253,7 +253,7 @@ end
 return {'out'}
 `;
 
-/** Asks the live node of that name to leave; it learns it with its next renewal. */
+/** Asks the live node with that name to leave; the node sees the request with its next renewal. */
 const drain = `
 local names = {}
 local asked = 'unknown'

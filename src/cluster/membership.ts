@@ -1,14 +1,14 @@
 /**
- * Membership: which nodes live, agreed on through Redis. Each node renews a lease and gets the current view with every renewal: one round trip for
- * each node and interval. Redis is soft state: membership moves no shard by itself; PostgreSQL is authoritative for ownership.
+ * Membership: the live nodes, agreed on through Redis. Each node renews a lease and gets the current view with every renewal: one round
+ * trip for each node and interval. Redis is soft state: membership moves no shard by itself; PostgreSQL is authoritative for ownership.
  *
- * M1 The view's number only grows, on every node, also when Redis lost what it knew.
- * M2 A member that renews is not expelled: not by a slow or paused Redis, a step of a clock, or a Redis that comes back empty.
+ * M1 The view's number only grows, on every node, also when Redis lost its data.
+ * M2 A member that renews is not expelled: not because of a slow or paused Redis, a step of a clock, or a Redis that restarts empty.
  * M3 A member that has not renewed for a lease while Redis was available is expelled by the next node that asks.
- * M4 Before that a member is expelled only when another reports it dead, and not when it has renewed since.
- * M5 While Redis is away the view stays as it was.
- * M6 An expelled member learns it with its next renewal, drops its state, and only then rejoins.
- * M7 All members agree on shard count and SECRET_KEY, and any two of them speak a common version.
+ * M4 Before that, a member is expelled only if another reports it dead and it has not renewed since.
+ * M5 While Redis is unavailable the view does not change.
+ * M6 An expelled member detects it with its next renewal, drops its state, and only then rejoins.
+ * M7 All members agree on shard count and SECRET_KEY, and any two of them have a common protocol version.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,12 +32,12 @@ import { RenewalCounts, type Renewals } from './renewal-counts.ts';
 
 export type MembershipOptions = {
   redisUrl: string;
-  /** Of this database's nodes alone: see `storage/cluster-identity.ts`. */
+  /** Only of this database's nodes: see `storage/cluster-identity.ts`. */
   clusterId: string;
   self: Member;
-  /** What all nodes must have in common, but for the protocol: of that, any two must share a version. */
+  /** Settings that all nodes must share, except the protocol: any two nodes must have a common version. */
   shared: Omit<SharedSettings, 'network'> & Partial<AcceptedDigests> & { network?: string; protocol: ProtocolRange };
-  /** How long a silent member stays. Default 2 s. */
+  /** How long a silent member remains. Default 2 s. */
   leaseMs?: number;
   /** Default 250 ms. */
   renewEveryMs?: number;
@@ -49,7 +49,7 @@ export type MembershipState = 'joining' | 'member' | 'alone' | 'stopped';
 
 /** How long a start waits for Redis. */
 const connectMs = 10_000;
-/** So many renewals may be on their way at once. Enough to keep up the pace with a Redis that takes three seconds for an answer. */
+/** Most renewals in flight. Enough to keep the interval with a Redis that takes three seconds for an answer. */
 const mostInFlight = 16;
 const rejoinEveryMs = 2_000;
 
@@ -62,11 +62,11 @@ export class Membership {
   private readonly shared: SharedSettings & AcceptedDigests;
   private self: MemberRecord;
   private current: View = { number: 0, members: [] };
-  /** As stored in Redis, to restore them in a Redis that lost them. */
+  /** As stored in Redis, to restore them in a Redis that lost its data. */
   private records: ReadonlyMap<string, MemberRecord> = new Map();
   private generation = '';
   private phase: MembershipState = 'joining';
-  /** Of this process, over all its registrations. */
+  /** Renewals of this process, over all its registrations. */
   private count = 0;
   private readonly seen = new RenewalCounts();
   private timer: NodeJS.Timeout | null = null;
@@ -90,7 +90,7 @@ export class Membership {
     const { protocol, network = 'any', acceptedDigests = [], shardCount, secretKeyDigest } = options.shared;
     this.shared = { shardCount, secretKeyDigest, acceptedDigests, network };
     this.self = { ...self, protocol };
-    // All must reconnect well within one lease after Redis is back: late members would be expelled.
+    // All must reconnect well within one lease after Redis is available again: late members would be expelled.
     const longestRetryMs = this.leaseMs / 4;
     this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys, longestRetryMs });
   }
@@ -110,7 +110,7 @@ export class Membership {
   }
 
   /**
-   * Calls back when this node learns that it was expelled, as after a pause: it must drop its state. When the promises of the listeners have
+   * Calls back when this node detects that it was expelled, e.g. after a pause: it must drop its state. When the listeners' promises have
    * resolved, it rejoins.
    */
   onExpelled(listener: () => void | Promise<void>): void {
@@ -123,7 +123,7 @@ export class Membership {
   }
 
   /**
-   * Joins. Rejects `conflict` with one line that names the setting in which this node differs from those that run, and `unavailable` when
+   * Joins. Rejects `conflict` with one line that names the setting in which this node differs from running nodes, and `unavailable` when
    * Redis cannot be reached within 10 seconds. Takes a second longer for the first node of a cluster.
    */
   async start(): Promise<void> {
@@ -142,11 +142,11 @@ export class Membership {
   }
 
   /**
-   * Expels a member whose process is proven dead, unless it has renewed since its renewal number `count`. Where it has been silent for less
+   * Expels a member whose process is proven dead, unless it has renewed since its renewal number `count`. If it has been silent for less
    * than two intervals, waits until it has. True: it is expelled. False: it lives, or Redis does not answer.
    */
   async expel(incarnation: string, count: number): Promise<boolean> {
-    // Each wait brings it closer, except when Redis answers slowly.
+    // Each wait is shorter, except when Redis answers slowly.
     for (let attempt = 0; attempt < 5 && this.phase === 'member'; attempt++) {
       const reply = await this.ask('expel', { target: incarnation, seen: count }, this.patienceMs).catch(() => null);
       if (reply?.kind === 'out' && reply.snapshot !== null) {
@@ -159,7 +159,7 @@ export class Membership {
     return false;
   }
 
-  /** Reads the view now, not at the next interval, as when a peer notifies of a change. Resolves also when Redis does not answer. */
+  /** Reads the view now, not at the next interval, e.g. when a peer reports a change. Also resolves when Redis does not answer. */
   refresh(): Promise<void> {
     if (this.refreshing === null) {
       const patience = delay(this.patienceMs, undefined, { ref: false });
@@ -174,7 +174,7 @@ export class Membership {
     return this.nextRefresh;
   }
 
-  /** Publishes in the view that this node leaves. Where Redis does not answer, as soon as it does. */
+  /** Publishes in the view that this node leaves; if Redis does not answer, as soon as it does. */
   leaving(): Promise<void> {
     return this.change({ leaving: true });
   }
@@ -189,7 +189,7 @@ export class Membership {
     return this.change({ cannotCommit: canCommit ? undefined : true });
   }
 
-  /** Leaves the view at once and renews no more. Where Redis does not answer, the lease expires. */
+  /** Leaves the view at once and stops renewing. If Redis does not answer, the lease expires. */
   async leave(): Promise<void> {
     if (this.phase === 'stopped') return;
     const joined = this.generation !== '';
@@ -220,7 +220,7 @@ export class Membership {
     this.timer = null;
   }
 
-  /** Asks until it is a member. Rejects when it is refused, and, with `patienceMs`, when it has not been admitted for so long. */
+  /** Asks until it is a member. Rejects when it is refused, and, with `patienceMs`, when it was not admitted within that time. */
   private async register(patienceMs: number): Promise<void> {
     const startedMs = performance.now();
     let taken: { incarnation: string; count: number } | null = null;
@@ -283,7 +283,7 @@ export class Membership {
     if (reply.kind === 'out') void this.rejoin();
   }
 
-  /** Redis was emptied, restarted, or replaced by a copy that lags behind. */
+  /** Redis was emptied, restarted, or replaced by an older copy. */
   private async present(): Promise<void> {
     if (this.presenting) return;
     this.presenting = true;
@@ -310,7 +310,7 @@ export class Membership {
       { view: this.current.number },
       'this node was expelled from the cluster because it did not renew its lease; it drops its state and rejoins',
     );
-    // A listener that fails has dropped what it could.
+    // A listener that fails has dropped as much as it could.
     const done = await Promise.allSettled(this.expelledListeners.map(async (listener) => listener()));
     for (const each of done)
       if (each.status === 'rejected') this.log.error({ err: each.reason }, 'a part of this node failed to drop its state');
@@ -362,7 +362,7 @@ export class Membership {
     return replyOf(await this.redis.run(`troupe_${script}`, this.keys, JSON.stringify(ask), timeoutMs));
   }
 
-  /** Asked after a wait, when the compiler still trusts what was known before it. */
+  /** A function, so that the compiler does not assume the value from before a wait. */
   private isStopped(): boolean {
     return this.phase === 'stopped';
   }

@@ -1,11 +1,11 @@
 /**
- * Sends committed messages to the owners of their shards. Each is a row until its receiver has taken it, so this only saves time; where a message
- * may have been lost, the receiving node is asked to rescan the database.
+ * Sends committed messages to the owners of their shards. Each message is a row until its receiver has consumed it, so the relay only saves
+ * time; if a message may have been lost, the receiving node is asked to rescan the database.
  *
  * P1 A peer that may have missed a message is asked to rescan as soon as it can be reached.
- * P2 A shard's new owner is asked to rescan where messages for the shard went to the previous owner, or to none: it may have read the
- *    database before they were committed.
- * P3 While a peer cannot be reached, another one is asked to forward the request: a broken link delays no message for long.
+ * P2 A shard's new owner is asked to rescan if messages for the shard went to the previous owner, or to none: it may have read the database
+ *    before they were committed.
+ * P3 While a peer cannot be reached, another peer is asked to forward the request: a broken link delays no message for long.
  */
 import { monotonicMs } from '../clock.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
@@ -18,18 +18,18 @@ export type MessageRelayOptions = {
   self: string;
   peers: Peers;
   ownerOf: (shard: number) => string | null;
-  /** The member with this incarnation, if it is one now. */
+  /** The member with this incarnation, if there is one now. */
   member: (incarnation: string) => Member | null;
-  /** All of them, this node among them. */
+  /** All members, including this node. */
   members: () => readonly Member[];
   /** Called with messages from other nodes; null: rescan the database. */
   onMessages: (messages: readonly MessageDraft[] | null) => void;
 };
 
-/** Beyond this many messages or characters of one tick for one peer, it is asked to rescan instead. */
+/** With more messages or characters than this in one tick for one peer, the peer is asked to rescan instead. */
 const maxMessages = 500;
 const maxChars = 256 * 1024;
-/** A message that was sent longer ago has been found by the owner of its shard. */
+/** The owner of a shard has found all messages that were sent longer ago. */
 const rememberedMs = 10_000;
 const messagesTopic = 'messages';
 const rescanTopic = 'look';
@@ -51,7 +51,7 @@ export class MessageRelay {
     peers.onNotification(rescanTopic, () => onMessages(null));
     peers.onNotification(forwardRescanTopic, (payload) => {
       const to = member(String(payload));
-      // Where it is not reachable from here either, the sender tries another peer.
+      // If it is not reachable from here either, the sender tries another peer.
       if (to !== null) peers.notify(to, rescanTopic, null);
     });
   }
@@ -99,7 +99,7 @@ export class MessageRelay {
     for (const incarnation of this.rescanPending) this.requestRescan(incarnation);
   }
 
-  /** It is no member any more. */
+  /** It is no longer a member. */
   forget(incarnation: string): void {
     this.rescanPending.delete(incarnation);
     this.notified.delete(incarnation);
@@ -125,7 +125,7 @@ export class MessageRelay {
     if (member !== null) this.requestRescanThrough(incarnation);
   }
 
-  /** P3. Round-robin, as one of them may not reach it either. */
+  /** P3. Round-robin, because a chosen peer may not reach it either. */
   private requestRescanThrough(incarnation: string): void {
     const { self, members, peers } = this.options;
     const others = members().filter((one) => one.incarnation !== self && one.incarnation !== incarnation);

@@ -1,4 +1,4 @@
-/** Logs moving shards: one line when a movement has ended, and one every few seconds while it lasts. */
+/** Logs moving shards: one line when a movement has ended, and one every few seconds while it continues. */
 import type { Log } from '../log.ts';
 
 const restMs = 500;
@@ -13,13 +13,13 @@ export class MovementLog {
   private readonly log: Log;
   private readonly owned: () => number;
 
-  /** @param owned how many shards are this node's now */
+  /** @param owned number of shards that this node owns now */
   constructor(log: Log, owned: () => number) {
     this.log = log;
     this.owned = owned;
   }
 
-  /** @param waiting how many of them are served only after a read lease, as their last owner may still show them */
+  /** @param waiting number of these that are served only after a read lease, because their last owner may still show them */
   claimedShards(count: number, waiting: number): void {
     this.claimed += count;
     this.waiting += waiting;
@@ -31,7 +31,7 @@ export class MovementLog {
     this.writeLater();
   }
 
-  /** Writes what is not logged yet. */
+  /** Writes pending log lines. */
   stop(): void {
     if (this.timer !== null) this.write();
   }

@@ -1,13 +1,13 @@
 /**
- * The lock that says who may use a database: one node without a cluster has it for itself, the nodes of a cluster share it. It fences
- * nothing; epochs do. It only keeps a service that knows nothing of a cluster from being started beside one.
+ * The lock on a database: a single node has it exclusively, the nodes of a cluster share it. It does not fence writes; epochs do. It only
+ * keeps a node without a cluster from being started beside others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { connect } from '../storage/connect.ts';
+import { breakConnection, connect } from '../storage/connect.ts';
 import { connectionName } from '../storage/connection-name.ts';
 import { endConnections, holdsAdvisoryLock, tryAdvisoryLock } from '../storage/server-functions.ts';
 
@@ -21,9 +21,9 @@ export type NodeLockOptions = {
   /** `exclusive`: the only node. `shared`: one of a cluster. */
   mode: 'exclusive' | 'shared';
   log: Log;
-  /** How long taking it waits for a process that was just killed, whose connection takes a moment to break. Default 5 s. */
+  /** How long it waits for the lock of a process that was just killed, whose connection takes a moment to break. Default 5 s. */
   waitMs?: number;
-  /** Called once, when the lock was lost and another has it: never again will this object hold it. */
+  /** Called once, when the lock was lost and another process has it: this object never takes it again. */
   onTakenOver?: (error: AppError) => void;
 };
 
@@ -44,7 +44,9 @@ export class NodeLock {
   private taking: Promise<void> | null = null;
   private released = false;
   private inUse: Promise<unknown> = Promise.resolve();
-  /** From then on a failure to take it means that another node has taken over. */
+  /** The error that ended the last connection with the lock. */
+  private brokenBy: Error | undefined;
+  /** Once true, a failure to take the lock means that another node has taken over. */
   private wasHeld = false;
   private takenOver: AppError | null = null;
   private readonly options: NodeLockOptions;
@@ -53,12 +55,12 @@ export class NodeLock {
     this.options = options;
   }
 
-  /** False while the connection that holds it is broken: it is being taken again. */
+  /** False while the connection that holds it is broken: the lock is being taken again. */
   get held(): boolean {
     return this.holder !== null;
   }
 
-  /** Throws `conflict` when the other mode holds it, and whatever the database answers when it cannot be asked. */
+  /** Throws `conflict` when the other mode holds it, and the database's error when it does not answer. */
   take(): Promise<void> {
     if (this.takenOver !== null) return Promise.reject(this.takenOver);
     if (this.holder !== null) return Promise.resolve();
@@ -67,13 +69,13 @@ export class NodeLock {
   }
 
   /**
-   * Does something on the connection that holds the lock, one after the other: an answer also says that the lock was held while it was given.
-   * A connection on which it takes longer than that counts as broken.
+   * Runs work on the connection that holds the lock, one at a time: an answer also proves that the lock was held. If the work takes longer
+   * than `patienceMs`, the connection counts as broken.
    */
   use<T>(work: (client: pg.Client) => Promise<T>, patienceMs = 2_000): Promise<T> {
     const used = this.inUse.then(async () => {
       const client = this.holder;
-      if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now');
+      if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now', { cause: this.brokenBy });
       const timer = setTimeout(() => this.broke(client, new Error('no answer')), patienceMs);
       return work(client).finally(() => clearTimeout(timer));
     });
@@ -81,7 +83,7 @@ export class NodeLock {
     return used;
   }
 
-  /** Whether the database takes writes. */
+  /** Whether the database accepts writes. */
   takesWrites(): Promise<boolean> {
     const text = `select current_setting('transaction_read_only') = 'off' as writes`;
     return this.use(async (client) => (await client.query<{ writes: boolean }>(text)).rows[0]!.writes);
@@ -103,7 +105,7 @@ export class NodeLock {
         (error, broken) => this.broke(broken, error),
       );
       try {
-        // A connection of this very owner that the server believes alive still holds it.
+        // A connection of this owner that the server considers alive still holds it.
         if (this.wasHeld) await endConnections(client, [connectionName('node', owner)]);
         if ((await tryAdvisoryLock(client, nodeLock, mode)) && !this.released) {
           this.holder = client;
@@ -123,13 +125,13 @@ export class NodeLock {
     }
   }
 
-  /** The database was restarted or cut off. Commits are fenced by epochs; the lock is taken again as soon as there is an answer. */
+  /** The database was restarted or disconnected. Epochs fence commits; the lock is taken again as soon as the database answers. */
   private broke(client: pg.Client, error: Error): void {
     if (this.holder !== client || this.released) return;
     this.options.log.warn({ err: error }, 'the connection that holds the lock on this database broke; taking the lock again');
     this.holder = null;
-    // Without waiting for the server, which may be out of reach.
-    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    this.brokenBy = error;
+    breakConnection(client);
     void this.retake();
   }
 

@@ -15,7 +15,7 @@
 import { shardCount } from './address.ts';
 
 /**
- * `waiting`: claimed, but an earlier owner may still serve reads. `owned`: turns are taken. `sealing`: running turns are finished.
+ * `waiting`: claimed, but an earlier owner may still serve reads. `owned`: turns are run. `sealing`: running turns are finished.
  * `releasing`: its activations are dropped, and its row is being released.
  */
 export type ShardState = 'foreign' | 'waiting' | 'owned' | 'sealing' | 'releasing';
@@ -39,17 +39,17 @@ export class OwnShards {
     return state === 'owned' || state === 'sealing' ? this.epochs[shard]! : null;
   }
 
-  /** The epoch under which the database knows this node as the owner; null where it is foreign. */
+  /** The epoch under which the database lists this node as the owner; null if the shard is foreign. */
   heldEpochOf(shard: number): number | null {
     return this.states[shard] === 'foreign' ? null : this.epochs[shard]!;
   }
 
-  /** The largest under which it was ever this node's; -1: never. */
+  /** The largest epoch under which this node ever owned it; -1: never. */
   lastEpochOf(shard: number): number {
     return this.epochs[shard]!;
   }
 
-  /** Every shard that the database knows as this node's. */
+  /** Every shard that the database lists as this node's. */
   held(): number[] {
     return this.states.flatMap((state, shard) => (state === 'foreign' ? [] : [shard]));
   }
@@ -64,7 +64,7 @@ export class OwnShards {
     return counts;
   }
 
-  /** The database has granted it to this node. False where that is out of date. */
+  /** The database has granted it to this node. False if that is out of date. */
   take(shard: number, epoch: number): boolean {
     if (this.states[shard] !== 'foreign' || epoch <= this.epochs[shard]!) return false;
     this.epochs[shard] = epoch;
@@ -84,14 +84,14 @@ export class OwnShards {
     return this.step(shard, 'sealing', 'releasing');
   }
 
-  /** The database has it under a new epoch, still as this node's. */
+  /** The database has a new epoch for it; this node is still the owner. */
   raise(shard: number, epoch: number): void {
     if (this.states[shard] === 'foreign' || epoch <= this.epochs[shard]!) return;
     this.epochs[shard] = epoch;
     if (this.states[shard] === 'owned') this.serving[shard] = epoch;
   }
 
-  /** It is not this node's any more. Returns the state it was in. */
+  /** This node no longer owns it. Returns its previous state. */
   drop(shard: number): ShardState {
     const state = this.states[shard]!;
     this.enter(shard, 'foreign');

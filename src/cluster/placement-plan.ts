@@ -1,17 +1,18 @@
 /**
- * Which node should own which shard: a pure function of the view, so that all nodes of one view agree without communication. Rendezvous hashing:
- * every node draws a number for every shard, and the largest wins. It says what should be; what is, PostgreSQL says.
+ * Which node should own which shard: a pure function of the view, so that all nodes of one view agree without communication. Rendezvous
+ * hashing: every node has a hash for every shard, and the largest wins. This is the plan; the actual owners are in PostgreSQL.
  *
- * P1 The order of the members changes nothing, nor does an incarnation: a node that comes back under its name is given what it had.
- * P2 A node that joins takes shards, and no others move; a node that leaves gives its shards away, and no others move. One that is isolated
- *    is as one that left, until it is no longer.
- * P3 A member that cannot commit is planned like one that leaves, as long as another can commit; where none can, all are planned as if they could.
+ * P1 Neither the order of the members nor their incarnations matter: a node that returns under its name gets the same shards.
+ * P2 When a node joins, only the shards that it gets move; when a node leaves, only its shards move. An isolated node counts as one that
+ *    left.
+ * P3 A member that cannot commit is planned like one that leaves, as long as another can commit; if none can, all are planned as if they
+ *    could.
  */
 import { shardCount } from './address.ts';
 import { isolatedOf } from './isolation.ts';
 import { canOwn, type Member, type View } from './member.ts';
 
-/** Shard → the incarnation that should own it. null throughout where no member can: none runs actors, or all of them leave. */
+/** Shard → the incarnation that should own it. All null if no member can own shards: none runs actors, or all of them leave. */
 export type Plan = readonly (string | null)[];
 
 export function planOf(view: View): Plan {
@@ -23,7 +24,7 @@ export function planOf(view: View): Plan {
   return shardHashes.map((shardHash) => owners[winner(seeds, shardHash)]?.incarnation ?? null);
 }
 
-/** The index of the largest draw, -1 among none. Of equal draws the first wins, which is why `seeds` stand in the order of names. */
+/** The index of the largest hash, -1 if there is none. Of equal hashes the first wins, so `seeds` are in the order of names. */
 function winner(seeds: number[], shardHash: number): number {
   let best = -1;
   let bestDraw = -1;
@@ -49,7 +50,7 @@ function textHash(text: string): number {
   return mixed(hash);
 }
 
-/** Every bit of the input moves every bit of the output (the finalizer of MurmurHash3). */
+/** Every bit of the input affects every bit of the output (the finalizer of MurmurHash3). */
 function mixed(bits: number): number {
   let hash = bits;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

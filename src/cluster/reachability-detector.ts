@@ -1,11 +1,11 @@
 /**
- * Which members this node reports as unreachable, with hysteresis, so that a flapping link does not move shards back and forth. It counts samples,
- * not time: a paused process takes no samples, so a pause makes no member unreachable.
+ * Which members this node reports as unreachable, with hysteresis, so that a flapping link does not move shards back and forth. It counts
+ * samples, not time: a paused process takes no samples, so a pause makes no member unreachable.
  *
- * H1 A member that is reached in one of any `doubtAfter` samples in a row is not reported.
- * H2 A reported member stays reported until it was reached in each of `trustAfter` samples in a row; in twice as many where it was lost again soon,
- *    up to `longestTrust`.
- * H3 Where more than `mostReported` are unreachable none is reported, so that a view stays small; the other members report this node instead.
+ * H1 A member that is reached in at least one of any `doubtAfter` consecutive samples is not reported.
+ * H2 A reported member stays reported until it was reached in `trustAfter` consecutive samples; in twice as many if it soon became
+ *    unreachable again, up to `longestTrust`.
+ * H3 If more than `mostReported` are unreachable none is reported, so that a view stays small; the other members report this node instead.
  */
 
 export type ReachabilityOptions = { doubtAfter: number; trustAfter: number; longestTrust: number; mostReported: number };
@@ -13,7 +13,10 @@ export type ReachabilityOptions = { doubtAfter: number; trustAfter: number; long
 /** At four samples a second: 1.5 s, 5 s, 40 s. */
 export const defaultReachability: ReachabilityOptions = { doubtAfter: 6, trustAfter: 20, longestTrust: 160, mostReported: 64 };
 
-/** `samples`: in a row that spoke against what is reported. `trustAfter`: what it takes this time. `trustedFor`: samples since it was trusted. */
+/**
+ * `contrary`: consecutive samples that contradict the reported state. `trustAfter`: the number needed this time. `trustedFor`: samples
+ * since it was trusted.
+ */
 type PeerSamples = { unreachable: boolean; contrary: number; trustAfter: number; trustedFor: number };
 
 export class ReachabilityDetector {
@@ -26,7 +29,7 @@ export class ReachabilityDetector {
     this.options = options;
   }
 
-  /** One sample of all other members; former members are forgotten. True where the result has changed. */
+  /** Takes one sample of all other members; former members are forgotten. True if the result has changed. */
   sample(members: readonly string[], isReached: (incarnation: string) => boolean): boolean {
     const listed = new Set(members);
     for (const incarnation of this.peers.keys()) if (!listed.has(incarnation)) this.peers.delete(incarnation);

@@ -1,26 +1,27 @@
 /**
- * The right to show committed state without asking: it lasts a moment after the database has confirmed what this node owns. Commits are
- * fenced anyway; this keeps a node that slept, or was cut off, from showing what another has changed meanwhile.
+ * The right to show committed state without asking the database: it is valid for a short time after the database has confirmed this node's
+ * shards. Commits are fenced anyway; the lease keeps a node that was paused or disconnected from showing state that another node has
+ * changed meanwhile.
  *
- * L1 The lease counts from the moment the check was begun, by the monotonic and by the machine's wall clock: a suspended machine stops the
- *    first, a set clock moves the second. Either one ends it.
- * L2 Without the lease an answer waits for a check that began after the question came, or for one that renews the lease.
- * L3 A node that claims shards of a node that was not proven dead waits for longer than a lease before it takes turns.
+ * L1 The lease counts from the start of the check, on the monotonic clock and on the machine's wall clock: the first stops while a machine
+ *    is suspended, the second moves when it is set. The lease ends when either clock says so.
+ * L2 Without the lease a query waits for a check that began after the query arrived, or for a check that renews the lease.
+ * L3 A node that claims shards of a node that was not proven dead waits for longer than a lease before it runs turns.
  */
 import { type Clock, machineClock, monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
 export type ReadLeaseOptions = {
-  /** Asks the database, and announces what is lost before it resolves. */
+  /** Asks the database, and announces losses before it resolves. */
   check: () => Promise<void>;
-  /** The machine's wall clock, as it is, unless a test says otherwise. */
+  /** The machine's wall clock, uncorrected; another one only in tests. */
   clock?: Clock;
-  /** Milliseconds that never jump: `performance.now()` unless a test says otherwise. */
+  /** Monotonic clock; default: `performance.now()`. */
   monotonicMs?: () => number;
   leaseMs: number;
-  /** A question that comes when the lease is this old has it renewed in the background. */
+  /** A query that finds the lease this old has it renewed in the background. */
   renewAfterMs: number;
-  /** How long a question waits for the database at most. */
+  /** Longest wait of a query for the database. */
   waitMs: number;
 };
 
@@ -29,7 +30,7 @@ type Moment = { wallMs: number; monotonicMs: number };
 export class ReadLease {
   private confirmed: Moment | null = null;
   private checking = false;
-  /** Asked since the check under way began. */
+  /** Queries that arrived since the running check began. */
   private next: PromiseWithResolvers<void> | null = null;
   private readonly options: ReadLeaseOptions;
   private readonly clock: Clock;
@@ -41,7 +42,7 @@ export class ReadLease {
     this.monotonicMs = options.monotonicMs ?? monotonicMs;
   }
 
-  /** Null while the lease lasts; else a promise that resolves when the database has confirmed. Rejects `unavailable`. */
+  /** Null while the lease is valid; otherwise a promise that resolves when the database has confirmed. Rejects `unavailable`. */
   confirmation(): Promise<void> | null {
     const ageMs = this.ageMs();
     if (ageMs >= this.options.leaseMs) return this.askNext();
@@ -49,7 +50,7 @@ export class ReadLease {
     return null;
   }
 
-  /** As if it had run out long ago. */
+  /** Ends the lease. */
   end(): void {
     this.confirmed = null;
   }
@@ -69,7 +70,7 @@ export class ReadLease {
       }, this.options.waitMs);
       const done = () => clearTimeout(timer);
       asked.promise.then(done, done);
-      // Everything that is asked in this tick is answered by one check.
+      // One check serves all queries of this tick.
       if (!this.checking) setImmediate(() => !this.checking && void this.runNext());
     }
     return this.next.promise;
@@ -88,7 +89,7 @@ export class ReadLease {
       await this.options.check();
       this.confirmed = begun;
       asked?.resolve();
-      // L2: queries that came after the check had begun are answered as well where the lease is valid now.
+      // L2: queries that arrived after the check had begun are answered too if the lease is valid now.
       if (this.next !== null && this.ageMs() < this.options.leaseMs) {
         this.next.resolve();
         this.next = null;

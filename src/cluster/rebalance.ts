@@ -7,7 +7,7 @@ export type Situation = {
   self: string;
   /** The planned owner of each shard; null where no member can own it. */
   plan: readonly (string | null)[];
-  /** Liveness is unknown: running moves end, no move begins, no shard is claimed from another owner. */
+  /** Liveness is unknown: running moves finish, no move starts, no shard is claimed from another owner. */
   frozen: boolean;
   map: ShardMap;
   own: OwnShards;
@@ -18,8 +18,8 @@ export type Situation = {
 };
 
 /**
- * Shards that this node should claim. `free`: without an owner, or its own by a claim whose answer was lost. `orphaned`: of an owner that is no
- * longer a member.
+ * Shards that this node should claim. `free`: without an owner, or this node's own by a claim whose answer was lost. `orphaned`: of an
+ * owner that is no longer a member.
  */
 export function claimable({ self, plan, frozen, map, own, wanted, isMember }: Situation): { free: ShardRow[]; orphaned: ShardRow[] } {
   const free: ShardRow[] = [];

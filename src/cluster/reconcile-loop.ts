@@ -1,6 +1,7 @@
 /**
- * Periodic work of a cluster node, since notifications may be lost: polls the shard table, retries requests for rescans, samples which members are
- * reachable, and probes the database. While a member is isolated it polls more often, as notifications from that member do not arrive.
+ * Periodic work of a cluster node, because notifications may be lost: polls the shard table, retries requests for rescans, samples which
+ * members are reachable, and probes the database. While a member is isolated it polls more often, because notifications from that member do
+ * not arrive.
  */
 import type { Log } from '../log.ts';
 import type { ClusterMembers } from './cluster-members.ts';

@@ -1,9 +1,9 @@
 /**
- * One connection to Redis that comes back by itself, and runs scripts on it. Nothing waits for Redis: while it is away a script fails at
- * once. An answer may be slow, up to `silenceMs`; after that the connection is taken for broken and made anew.
+ * One connection to Redis that reconnects by itself, and runs scripts on it. Nothing waits for Redis: while it is unavailable a script
+ * fails at once. An answer may take up to `silenceMs`; after that the connection counts as broken and is reopened.
  *
- * A primary that Sentinels watch is found through them at each connect; Sentinels end the connections of one that became a replica. In a
- * Redis Cluster a script runs where its keys are: all keys of a script have one hash tag, so they are in one slot.
+ * With Sentinels, the primary is looked up through them at each connect; Sentinels close the connections of a primary that became a
+ * replica. In a Redis Cluster a script runs on the node of its keys: all keys of a script have one hash tag, so they are in one slot.
  */
 
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
@@ -11,30 +11,30 @@ import { backoffMs } from '../backoff.ts';
 import { AppError } from '../errors.ts';
 import { parseRedisUrl, type RedisAddress, redisHost } from '../redis-url.ts';
 
-/** Without any answer for so long the connection is dead. Longer than a slow Redis takes, as a new connection would be no faster. */
+/** Without any answer for this time the connection is dead. Longer than a slow Redis takes, because a new connection would not be faster. */
 const silenceMs = 5_000;
 const connectTimeoutMs = 1_000;
 const firstRetryMs = 50;
-/** How soon a new primary of a Redis Cluster is noticed without a redirect. */
+/** How soon a new primary of a Redis Cluster is detected without a redirect. */
 const slotsRefreshMs = 1_000;
-/** From an old primary of a Redis Cluster to the new one; a script that is sent on and on fails, and is asked again. */
+/** Redirects from an old primary of a Redis Cluster to the new one; a script that is redirected more often fails, and is sent again. */
 const maxRedirections = 4;
 
 export type RedisConnectionOptions = {
   url: string;
-  /** What the connection is called in Redis's own list. */
+  /** The connection's name in Redis's list of clients. */
   name: string;
   /** Lua texts by name, all with the same number of keys. */
   scripts: Readonly<Record<string, string>>;
   numberOfKeys: number;
-  /** Between two tries to connect. Default 500. */
+  /** Longest pause between two tries to connect. Default 500 ms. */
   longestRetryMs?: number;
 };
 
 type Runner = (...args: (string | number)[]) => Promise<unknown>;
 
 export class RedisConnection {
-  /** Hosts and ports: what may stand in messages. */
+  /** Hosts and ports: the part that messages may contain. */
   readonly host: string;
   private readonly redis: Redis | Cluster;
   private lastTrouble: string | null = null;
@@ -45,7 +45,7 @@ export class RedisConnection {
     const retryMs = (attempt: number) => backoffMs(attempt, firstRetryMs, longestRetryMs) * (0.5 + Math.random() / 2);
     this.redis = clientOf(address, name, retryMs);
     for (const [script, lua] of Object.entries(scripts)) this.redis.defineCommand(script, { lua, numberOfKeys });
-    // Each Sentinel, and each node of a Redis Cluster, says what is wrong; that all of them failed says less.
+    // The error of each Sentinel or cluster node is kept; the final error, that all of them failed, says less.
     for (const event of ['sentinelError', 'node error']) this.redis.on(event, (error: Error) => (this.lastTrouble = wordsOf(error)));
     this.redis.on('error', (error) => {
       if (this.lastTrouble === null || !error.message.startsWith('All sentinels')) this.lastTrouble = wordsOf(error);
@@ -53,12 +53,15 @@ export class RedisConnection {
     this.redis.on('ready', () => (this.lastTrouble = null));
   }
 
-  /** What was wrong last, in words without secrets; null while the connection stands. */
+  /** The last error, in words without secrets; null while connected. */
   get trouble(): string | null {
     return this.redis.status === 'ready' ? null : (this.lastTrouble ?? 'the connection broke');
   }
 
-  /** Resolves when Redis answers. Rejects with one line for the operator when it does not within `withinMs`, and at once when it refuses the credentials. */
+  /**
+   * Resolves when Redis answers. Rejects with one line for the operator if it does not within `withinMs`, and at once if it refuses the
+   * credentials.
+   */
   async connect(withinMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -78,8 +81,8 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a script. Rejects `unavailable` when Redis is away or silent, or refused it; the script may have run. With `timeoutMs` also when the
-   * answer takes longer.
+   * Runs a script. Rejects `unavailable` when Redis is unavailable or silent, or refused it; the script may have run. With `timeoutMs` also
+   * when the answer takes longer.
    */
   async run(script: string, keys: readonly string[], argument: string, timeoutMs = silenceMs): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
@@ -90,7 +93,7 @@ export class RedisConnection {
       });
       return await Promise.race([runner.call(this.redis, ...keys, argument), late]);
     } catch (error) {
-      // Without a cause: errors of Redis carry the command, and a command may carry the password.
+      // Without a cause: errors of Redis contain the command, and a command may contain the password.
       const why = (this.redis.status === 'ready' ? null : this.lastTrouble) ?? wordsOf(error as Error);
       throw new AppError('unavailable', `Redis at ${this.host} does not answer (${why})`);
     } finally {
@@ -117,7 +120,7 @@ function clientOf(address: RedisAddress, connectionName: string, retryMs: (attem
     lazyConnect: true,
     enableOfflineQueue: false,
     retryStrategy: retryMs,
-    // A primary that became a replica: the name may lead to the new primary by now.
+    // The primary has become a replica: the name may now lead to the new primary.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   } satisfies RedisOptions;
   if (address.kind === 'single') return new Redis(address.url, alone);
@@ -145,7 +148,7 @@ function clientOf(address: RedisAddress, connectionName: string, retryMs: (attem
     slotsRefreshTimeout: connectTimeoutMs,
     slotsRefreshInterval: slotsRefreshMs,
     maxRedirections,
-    // Whatever cannot be asked now fails at once; its asker comes again.
+    // A command that cannot be sent now fails at once; its caller tries again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: 0,
@@ -155,13 +158,13 @@ function clientOf(address: RedisAddress, connectionName: string, retryMs: (attem
   });
 }
 
-/** It was reached and said no, e.g. to the password: that stays so. */
+/** Redis was reached and refused, e.g. the password: a retry would not help. */
 function isRefusal(error: Error): boolean {
   const cause = (error as { lastNodeError?: Error }).lastNodeError ?? error;
   return cause.name === 'ReplyError' && !/^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN)/.test(cause.message);
 }
 
-/** Its message; some have none but a code, as where several addresses of a host were tried. */
+/** The error's message; some have only a code, e.g. after several addresses of a host were tried. */
 function wordsOf(given: Error): string {
   const error = (given as { lastNodeError?: Error }).lastNodeError ?? given;
   return error.message || (error as NodeJS.ErrnoException).code || error.name;

@@ -9,7 +9,7 @@ export class RenewalCounts {
     return this.seen.get(incarnation) ?? null;
   }
 
-  /** A count that is not larger than the known one is no renewal. */
+  /** A count that is not larger than the known one is not a renewal. */
   learn(counts: readonly (readonly [string, number])[], nowMs: number): void {
     for (const [incarnation, count] of counts) {
       if (count > (this.seen.get(incarnation)?.count ?? -1)) this.seen.set(incarnation, { count, seenAtMs: nowMs });

@@ -1,5 +1,5 @@
 /**
- * Routes an ask to the node that owns its actor. Where there is no open stream to that member, another reachable node forwards the ask, so a
+ * Routes an ask to the node that owns its actor. If there is no open stream to that member, another reachable node forwards the ask, so a
  * broken link between two nodes does not make actors unreachable.
  *
  * A1 An ask is forwarded at most once: the forwarding node sends it to the owner directly, or refuses it.
@@ -19,7 +19,7 @@ export type RouterOptions = {
   onStaleRoute: () => void;
 };
 
-/** Kind of an ask that is to be forwarded: its `id` is the target incarnation, its `input` the ask. No actor has this kind. */
+/** Kind of an ask to be forwarded: its `id` is the target incarnation, its `input` the ask. No actor has this kind. */
 const passedKind = '>';
 const maxTries = 3;
 
@@ -62,7 +62,7 @@ export class Router {
     }
   }
 
-  /** Answers asks of other nodes, and forwards those for another member. */
+  /** Answers asks of other nodes, and forwards asks for another member. */
   answering(answer: AnswerAsk): AnswerAsk {
     return (ask, from, gone) => {
       if (ask.kind !== passedKind) return answer(ask, from, gone);
@@ -73,7 +73,7 @@ export class Router {
     };
   }
 
-  /** Resolves with the next call of `wake`, and after `timeoutMs` at the latest. */
+  /** Resolves with the next call of `wake`, at the latest after `timeoutMs`. */
   moved(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
@@ -95,7 +95,7 @@ export class Router {
     const to = clusterMembers.member(owner);
     if (to === null) throw notOwned();
     if (clusterMembers.reachable.has(owner)) return peers.ask(to, ask);
-    // Round-robin, as one of them may not reach it either.
+    // Round-robin, because a chosen node may not reach it either.
     const others = clusterMembers.relaysTo(to);
     if (others.length === 0) throw notOwned();
     const through = others[this.turn++ % others.length]!;

@@ -1,8 +1,8 @@
 /**
- * Which node owns which shard, as far as this node knows: from the table, from notifications, from its own claims. It decides
- * nothing; it says whom to ask, and what a claim is compared with.
+ * Which node owns which shard, as far as this node knows: from the table, from notifications, from its own claims. It has no authority; it
+ * provides the routes, and the values that a claim is compared with.
  *
- * M1 What is known of a shard only gives way to something with a larger epoch, so that notifications may arrive in any order, late or twice.
+ * M1 An entry is replaced only by one with a larger epoch, so notifications may arrive in any order, late or twice.
  */
 import { shardCount } from './address.ts';
 
@@ -10,10 +10,10 @@ import { shardCount } from './address.ts';
 export type ShardRow = { shard: number; epoch: number; owner: string | null };
 
 export class ShardMap {
-  /** Called with the rows that changed hands. */
+  /** Called with the rows whose owner changed. */
   onMoved: (rows: readonly ShardRow[]) => void = () => {};
   private readonly rows: ShardRow[] = Array.from({ length: shardCount }, (_, shard) => ({ shard, epoch: -1, owner: null }));
-  /** How often something new was learned. */
+  /** How often an entry has changed. */
   changes = 0;
   private readonly counts = new Map<string, number>();
 
@@ -21,7 +21,7 @@ export class ShardMap {
     return this.rows[shard]!;
   }
 
-  /** As it stands now, by shard. */
+  /** The current rows, by shard. */
   all(): readonly ShardRow[] {
     return [...this.rows];
   }
@@ -30,7 +30,7 @@ export class ShardMap {
     return this.rows[shard]!.owner;
   }
 
-  /** How many shards an incarnation owns. */
+  /** The number of an incarnation's shards. */
   countOf(owner: string): number {
     return this.counts.get(owner) ?? 0;
   }
@@ -39,7 +39,7 @@ export class ShardMap {
     return [...this.counts.keys()];
   }
 
-  /** The largest epoch of all shards; -1 before anything is known. */
+  /** The largest epoch of all shards; -1 if none is known. */
   get largestEpoch(): number {
     let largest = -1;
     for (const { epoch } of this.rows) if (epoch > largest) largest = epoch;
@@ -69,7 +69,7 @@ export class ShardMap {
   }
 }
 
-/** Whether the database, asked after `before` was known, has lost a commit: epochs only grow, and each is one owner's. */
+/** Whether the database has lost a commit, if it was read after `before` was known: epochs only grow, and each belongs to one owner. */
 export function hasFallen(before: ShardRow, now: ShardRow): boolean {
   return now.epoch < before.epoch || (now.epoch === before.epoch && now.owner !== before.owner);
 }

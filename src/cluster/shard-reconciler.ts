@@ -1,13 +1,13 @@
 /**
- * Brings the shards this node owns closer to the plan, in small steps, and drops shards that the database denies. PostgreSQL is authoritative.
+ * Brings this node's shards closer to the plan in small steps, and drops shards that the database denies. PostgreSQL is authoritative.
  *
- * K1 A claim is a compare-and-set on the row as it was last read; where the row has changed, nothing happens, and the table is read again.
- * K2 A shard of another owner is claimed only when a view that was read after its row does not list that owner, or lists it as unable to commit.
+ * K1 A claim is a compare-and-set on the row as it was last read; if the row has changed, nothing happens, and the table is read again.
+ * K2 A shard of another owner is claimed only when a view read after its row does not list that owner, or lists it as unable to commit.
  * K3 Such a shard is not served before a read lease has passed, unless its owner was proven dead and the database has no connection of it.
- * K4 A shard that is claimed while the node is expelled, or stops, is not served.
- * K5 Nothing depends on a single notification: polling the table finds what was missed.
- * K6 Where the database has lost confirmed commits (its history is another, or an epoch fell) all shards are dropped, every epoch is raised above
- *    the highest known one before anything is claimed, and shards claimed then are not served before a read lease has passed.
+ * K4 A shard whose claim completes after the node was expelled or stopped is not served.
+ * K5 Nothing depends on a single notification: polling the table finds missed changes.
+ * K6 If the database has lost confirmed commits (its history is another, or an epoch fell) all shards are dropped, every epoch is raised
+ *    above the highest known one before anything is claimed, and shards claimed then are not served before a read lease has passed.
  */
 import type pg from 'pg';
 import { monotonicMs } from '../clock.ts';
@@ -38,9 +38,9 @@ export type ShardReconcilerOptions = {
   table: ShardTable;
   map: ShardMap;
   log: Log;
-  /** Null while this node is no member. */
+  /** Null while this node is not a member. */
   placementView: () => PlacementView | null;
-  /** Resolves when the view is as new as the call; rejects where it cannot be had. */
+  /** Resolves when the view is as new as the call; rejects if it cannot be read. */
   refresh: () => Promise<void>;
   isProvenDead: (incarnation: string) => boolean;
   isMember: (incarnation: string) => boolean;
@@ -52,7 +52,7 @@ export type ShardReconcilerOptions = {
   lost: (shards: number[]) => void;
   /** The database has lost commits; called after `lost` for all shards. */
   rewound: () => void;
-  /** A read lease and a little more. */
+  /** Slightly longer than a read lease. */
   waitOutMs: number;
   rereadMs: number;
   takeBackMs: number;
@@ -65,11 +65,11 @@ export class ShardReconciler {
   readonly handoffs: Handoffs;
   /** Successful claims since the start. */
   claims = 0;
-  /** How often the database was found to have lost commits. */
+  /** How often the database has lost commits. */
   rewinds = 0;
   private readonly movement: MovementLog;
   private readonly options: ShardReconcilerOptions;
-  /** Shards that the database refused although this node believed to own them. */
+  /** Shards whose epoch the database refused although this node had them as its own. */
   private readonly refusedShards = new Set<number>();
   /** Shards whose offer was not taken: this node keeps them until the planned owner recovers. */
   private readonly takenBack = new Set<number>();
@@ -80,12 +80,12 @@ export class ShardReconciler {
   private era = 0;
   /** Which epochs must still be raised above the highest known ones. */
   private mustRaise: 'none' | 'fallen' | 'all' = 'none';
-  /** Until then other nodes may show state that the database has lost. */
+  /** Until this time other nodes may show state that the database has lost. */
   private lateUntilMs = -Infinity;
   private ended: 'no' | 'released' | 'abandoned' = 'no';
   private rereadTimer: NodeJS.Timeout | null = null;
   private lastReadMs = -Infinity;
-  /** `map.changes` right after the last read of the table. Where it differs, all rows are read. */
+  /** `map.changes` right after the last read of the table. If it differs, all rows are read. */
   private changesAtRead = -1;
 
   constructor(options: ShardReconcilerOptions) {
@@ -108,7 +108,7 @@ export class ShardReconciler {
     });
   }
 
-  /** Takes every step that is possible now. One round at a time; a call during a round causes another. */
+  /** Takes every step that is possible now. One round at a time; a call during a round causes another round. */
   reconcile(): Promise<void> {
     if (this.reconciling !== null) this.again = true;
     this.reconciling ??= this.reconcileUntilDone().finally(() => (this.reconciling = null));
@@ -141,7 +141,7 @@ export class ShardReconciler {
     this.pollSoon();
   }
 
-  /** Call with changed rows: shards that another node owns by a later epoch are dropped. */
+  /** Call with changed rows: shards that another node owns under a later epoch are dropped. */
   overtaken(rows: readonly ShardRow[]): void {
     const { self } = this.options;
     const lost = rows.filter(({ shard, epoch, owner }) => owner !== self && epoch > (this.confirmableEpoch(shard) ?? Infinity));
@@ -154,7 +154,7 @@ export class ShardReconciler {
     this.lose(this.own.held());
   }
 
-  /** Compares held shards with the database. Shards it does not list for this node are dropped before this resolves. */
+  /** Compares held shards with the database. Shards that it does not list for this node are dropped before this resolves. */
   async check(): Promise<void> {
     const before = Array.from({ length: shardCount }, (_, shard) => this.confirmableEpoch(shard));
     const { epochs, verdict } = await this.options.table.own();
@@ -162,7 +162,7 @@ export class ShardReconciler {
     const fell = held.some((shard) => (epochs.get(shard) ?? Infinity) < before[shard]!);
     if (this.hasChanged(verdict)) this.rewind('history');
     else if (fell) this.rewind('epochs');
-    // Same owner, other epoch: a node that knew a later history has raised it.
+    // Same owner, other epoch: a node with knowledge of a later history has raised it.
     else this.lose(held.filter((shard) => epochs.get(shard) !== before[shard]));
   }
 
@@ -190,7 +190,7 @@ export class ShardReconciler {
     this.lose([...before].flatMap(([shard, epoch]) => (this.own.heldEpochOf(shard) === epoch ? [shard] : [])));
   }
 
-  /** Gives up all shards. With `release` others can claim them at once; else after a failure is detected. */
+  /** Releases all shards. With `release` others can claim them at once, otherwise after the failure is detected. */
   async stop(release: boolean): Promise<void> {
     this.ended = release ? 'released' : 'abandoned';
     this.handoffs.stop();
@@ -252,7 +252,7 @@ export class ShardReconciler {
     const { table, map, self, waitOutMs, isMember } = this.options;
     const { era } = this;
     const rows = await table.claim(seen);
-    // K4: the planned owner claims them later, which may be this node.
+    // K4: the planned owner claims them later; that may be this node.
     if (era !== this.era || this.ended !== 'no') {
       if (this.ended === 'released') await table.release(rows.map(({ shard }) => shard));
       else map.learn(rows);
@@ -262,7 +262,7 @@ export class ShardReconciler {
     const atOnce: number[] = [];
     const later: number[] = [];
     for (const { shard, epoch } of rows) {
-      // A later owner, or an own release, may be known before the answer to this claim.
+      // A later owner, or a release by this node, may be known before the answer to this claim.
       if (map.row(shard).epoch > epoch || !this.own.take(shard, epoch)) continue;
       const before = ownerBefore.get(shard)!;
       const isFree = before === null || before === self || dead.has(before);
@@ -306,7 +306,7 @@ export class ShardReconciler {
     this.options.announce(rows);
   }
 
-  /** True where a row has changed. */
+  /** True if a row has changed. */
   private async readTable(): Promise<boolean> {
     const { table, map, self } = this.options;
     this.lastReadMs = performance.now();
@@ -319,7 +319,7 @@ export class ShardReconciler {
     const isUndisturbed = changes === map.changes;
     map.learn(rows);
     this.changesAtRead = isUndisturbed ? map.changes : -1;
-    // Another node has raised the epoch: this node's commits are fenced off.
+    // Another node has raised the epoch: this node's commits are refused.
     this.lose(
       rows.flatMap(({ shard, epoch, owner }) => (owner === self && epoch > (this.confirmableEpoch(shard) ?? epoch) ? [shard] : [])),
     );
@@ -331,7 +331,7 @@ export class ShardReconciler {
     return verdict === 'changed';
   }
 
-  /** K6. Each node detects another history. Fallen epochs are detected by one node, which raises all epochs, so the others drop theirs too. */
+  /** K6. Each node detects another history. Fallen epochs may be detected by one node only; it raises all, so others drop theirs. */
   private rewind(sign: 'history' | 'epochs'): void {
     const { log, waitOutMs, rewound: forgot } = this.options;
     log.error(
@@ -349,7 +349,7 @@ export class ShardReconciler {
     this.pollSoon();
   }
 
-  /** K6. Other nodes do the same; the node that knows the largest epoch decides. */
+  /** K6. Other nodes do the same; the node with the largest known epoch decides. */
   private async raise(those: 'fallen' | 'all'): Promise<boolean> {
     const { table, map } = this.options;
     const { rewinds } = this;

@@ -1,10 +1,10 @@
 /**
  * The table `shard`: the only authority on ownership. Every change of a row raises its epoch; commits compare epoch and owner.
  *
- * T1 A claim changes a row only if epoch and owner still are what the claimer saw. So of two claimers one gets it.
- * T2 A release changes a row only if it still is this owner's.
- * T3 Statements lock rows in the order of their shards, as commits do, so there is no deadlock. A claim waits for commits under way, and
- *    commits that come later see it.
+ * T1 A claim changes a row only if epoch and owner are still those that the claimer read. So of two claimers one gets it.
+ * T2 A release changes a row only if this owner still has it.
+ * T3 Statements lock rows in the order of their shards, as commits do, so there is no deadlock. A claim waits for running commits, and
+ *    later commits see it.
  */
 import type pg from 'pg';
 import { openPool } from '../storage/connect.ts';
@@ -17,7 +17,7 @@ import type { ShardRow } from './shard-map.ts';
 export type ShardTableOptions = {
   databaseUrl: string;
   owner: string;
-  /** How long one statement may take. Default 5 s. */
+  /** Longest time of one statement. Default 5 s. */
   statementTimeoutMs?: number;
 };
 
@@ -28,7 +28,7 @@ const lockNotAvailable = '55P03';
 
 export class ShardTable {
   readonly history = new DatabaseHistory();
-  /** Of all rows at the last read. */
+  /** Digest of all rows at the last read. */
   private digest: string | null = null;
   private readonly pool: pg.Pool;
   private readonly owner: string;
@@ -46,7 +46,7 @@ export class ShardTable {
     });
   }
 
-  /** All rows. With `unlessSame` none where they have not changed since the last read. */
+  /** All rows. With `unlessSame` no rows if they have not changed since the last read. */
   async read({ unlessSame = false } = {}): Promise<{ rows: ShardRow[]; verdict: Verdict }> {
     const { row, verdict } = await this.history.with((position, variant) =>
       this.one({
@@ -64,7 +64,7 @@ export class ShardTable {
     return { rows: shards.map((shard: number, i: number): ShardRow => ({ shard, epoch: epochs[i], owner: owners[i] })), verdict };
   }
 
-  /** The shards that are this owner's at some moment between the call and the answer, and their epochs. */
+  /** The shards that this owner has at some moment between the call and the answer, with their epochs. */
   async own(): Promise<{ epochs: Map<number, number>; verdict: Verdict }> {
     const { row, verdict } = await this.history.with((position, variant) =>
       this.one({
@@ -78,9 +78,9 @@ export class ShardTable {
   }
 
   /**
-   * Gives rows an epoch above what they have and above what was known of them; their owners stay. For a database that has lost some of its
-   * commits: what was seen before is then older than what is, everywhere. `those`: only rows that are older than what was known, or all, so
-   * that their owners lose what they remember. Returns the rows that were changed.
+   * Raises rows to an epoch above their own and above the known ones; their owners stay. For a database that has lost some of its commits:
+   * afterwards every known epoch is older than the stored one. `those`: only rows that are older than known, or all, so that their owners
+   * drop their state. Returns the changed rows.
    */
   async raise(known: readonly ShardRow[], those: 'fallen' | 'all'): Promise<ShardRow[]> {
     const { rows } = await this.pool.query({
@@ -95,7 +95,7 @@ export class ShardTable {
     return rows as ShardRow[];
   }
 
-  /** T1. Returns the rows as they are now, of those that were got. Rows that are locked for seconds are left out. */
+  /** T1. Returns the current rows of the claimed shards. Rows that are locked for seconds are left out. */
   async claim(seen: readonly ShardRow[]): Promise<ShardRow[]> {
     try {
       return await this.claimRows(seen, '');
@@ -105,7 +105,7 @@ export class ShardTable {
     }
   }
 
-  /** T2. Returns the rows as they are now, of those that were this owner's. */
+  /** T2. Returns the current rows of the released shards. */
   async release(shards: readonly number[]): Promise<ShardRow[]> {
     const { rows } = await this.pool.query({
       name: 'shard_release',
@@ -117,8 +117,8 @@ export class ShardTable {
   }
 
   /**
-   * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for what they have on its way. Returns
-   * those that are still connected, as far as the database reports it.
+   * Ends the commit connections of owners that are out of the cluster, so that a claim need not wait for their running statements. Returns
+   * the owners that are still connected, as far as the database reports it.
    */
   async endCommits(owners: readonly string[]): Promise<Set<string>> {
     await endConnections(
@@ -151,12 +151,12 @@ export class ShardTable {
   }
 }
 
-/** `before`: what it was. */
+/** `before`: the previous epoch. */
 export type RaisedRow = ShardRow & { before: number };
 
 /**
- * After a commit whose outcome is unknown, on the commit's new connection: ends what is left of the old one (`pid`), and raises the epochs of
- * these shards, so that nothing of it can land any more. Returns the rows of those that still are this owner's.
+ * After a commit with an unknown outcome, on the commit's new connection: ends the old server process (`pid`) if it still runs, and raises
+ * the epochs of these shards, so that its statement can no longer commit. Returns the rows that this owner still has.
  */
 export async function raiseEpochs(client: pg.Client, owner: string, shards: readonly number[], pid: number | null): Promise<RaisedRow[]> {
   if (pid !== null) await endConnection(client, connectionName('commit', owner), pid);

@@ -1,13 +1,13 @@
 /**
- * Placement for a service of one node: every shard lives here. A session lock in PostgreSQL keeps a second node off the same database;
- * the epochs in the `shard` table fence whatever an earlier process of this database may still have on its way.
+ * Placement for a service of one node: all shards are here. A session lock in PostgreSQL excludes a second node from the database; the
+ * epochs in the `shard` table fence statements that an earlier process may still have in flight.
  *
  * N1 Shards are claimed only while the lock is held, and always under a new epoch.
- * N2 A shard that the database refused is lost first and claimed anew afterwards: nothing in memory outlives the loss.
- * N3 Committed state is shown only for a read lease after the database has confirmed, on the connection that holds the lock, that every
- *    shard is this node's. A node that takes the database over waits that long before it serves.
- * N4 A node that lost its lock to another drops everything at once, answers `unavailable`, claims nothing and ends no connection.
- * N5 Where the database has lost confirmed commits, all shards are dropped, and claimed again under epochs that were never used.
+ * N2 A shard whose epoch the database refused is first dropped and then claimed again: no state in memory survives the loss.
+ * N3 Committed state is shown only for a read lease after the database has confirmed, on the connection that holds the lock, that this node
+ *    owns every shard. A node that takes the database over waits that long before it serves.
+ * N4 A node that lost its lock to another node drops all state at once, answers `unavailable`, claims no shard and ends no connection.
+ * N5 If the database has lost confirmed commits, all shards are dropped, and claimed again under epochs that were never used.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -28,12 +28,12 @@ import { ReadLease } from './read-lease.ts';
 import { raiseEpochs } from './shard-table.ts';
 
 const retryMs = 500;
-/** Clocks of two machines do not run at quite the same rate. */
+/** Clocks of two machines do not run at the same rate. */
 const waitOutFactor = 1.2;
 const releaseMs = 500;
 /** A claim waits for commits of earlier owners. */
 const claimMs = 60_000;
-/** Sums of epochs are compared by what is left of each when divided by this: so they are exact as doubles. */
+/** Sums of epochs are compared modulo this number: so they are exact as doubles. */
 const sumModulo = 1_000_000_007;
 
 export type SingleNodeOptions = {
@@ -45,9 +45,9 @@ export type SingleNodeOptions = {
   watchMs?: number;
   /** Whether an earlier owner that did not release its shards may still run on another machine. Default true. */
   mayHaveRivals?: boolean;
-  /** The machine's own, which goes on while it is suspended. Another one only for tests. */
+  /** The machine's wall clock, which continues while the machine is suspended. Another one only in tests. */
   clock?: Clock;
-  /** Called once, when another node has the database: this one is of no use any more. */
+  /** Called once, when another node has the database: this node must stop. */
   onTakenOver?: (error: AppError) => void;
 };
 
@@ -56,10 +56,10 @@ export type SingleNodeState = 'ready' | 'unconfirmed' | 'taken over';
 
 export class SingleNode implements Placement {
   readonly owner: string;
-  /** Nothing is handed over here, so the fence knows the very epochs that turns are taken under. */
+  /** Nothing is handed over here, so the fence uses the same epochs as turns. */
   readonly fence: FenceControl;
   private readonly epochs: (number | null)[] = new Array(shardCount).fill(null);
-  /** The largest epoch of each shard that was ever seen. */
+  /** The largest known epoch of each shard. */
   private readonly seen: number[] = new Array(shardCount).fill(-1);
   private readonly acquired: ((shards: number[], orphaned: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
@@ -92,7 +92,7 @@ export class SingleNode implements Placement {
     this.lease = new ReadLease({ check: () => this.check(), clock, leaseMs, renewAfterMs: leaseMs / 2, waitMs: 2_000 });
   }
 
-  /** Whether this is certainly the only node: false while the connection that says so is broken. */
+  /** Whether this is certainly the only node: false while the connection with the lock is broken. */
   get isOnly(): boolean {
     return this.lock.held;
   }
@@ -123,7 +123,7 @@ export class SingleNode implements Placement {
     return pause(timeoutMs);
   }
 
-  /** All shards live here; messages of shards that are being reclaimed are read when they are back. */
+  /** All shards are here; messages of shards that are being reclaimed are read after the claim. */
   passOn(): void {}
 
   onPassedOn(): void {}
@@ -157,13 +157,13 @@ export class SingleNode implements Placement {
     this.watching = setInterval(() => this.watch(), this.options.watchMs).unref();
   }
 
-  /** What is released in order the next start serves at once. */
+  /** Shards that are released in order are served at once after the next start. */
   async stop(): Promise<void> {
     this.stopping = true;
     if (this.watching !== null) clearInterval(this.watching);
     this.epochs.fill(null);
     if (this.lock.held && this.takenOver === null) {
-      // What a commit still holds is left as it is.
+      // A row locked by a commit is left as it is.
       const text = `with mine as (select shard from shard where owner = $1 order by shard for update skip locked)
         update shard set owner = null, epoch = ${nextEpoch('epoch')} from mine where shard.shard = mine.shard`;
       const released = this.lock.use((client) => client.query(text, [this.owner]), releaseMs);
@@ -172,13 +172,13 @@ export class SingleNode implements Placement {
     await this.lock.release();
   }
 
-  /** For callers; null where this node may serve. */
+  /** The error for callers; null if this node may serve. */
   private refusal(): AppError | null {
     if (this.takenOver === null) return null;
     return new AppError('unavailable', 'Another node has taken over the database; this node stops', { retryAfterS: 2 });
   }
 
-  /** Checks ownership also without queries. */
+  /** Checks ownership also while there are no queries. */
   private watch(): void {
     if (this.checking) return;
     this.checking = true;
@@ -187,9 +187,9 @@ export class SingleNode implements Placement {
       .finally(() => (this.checking = false));
   }
 
-  /** N3. What the database does not have as this node's is lost before this resolves. */
+  /** N3. Shards that the database does not list for this node are dropped before this resolves. */
   private async check(): Promise<void> {
-    // The claim has the connection for itself, and takes as long as a commit in its way.
+    // The claim uses the connection alone, and takes as long as a commit that it waits for.
     if (this.claiming !== null) await this.claiming;
     await this.lock.take();
     const before = [...this.epochs];
@@ -220,7 +220,7 @@ export class SingleNode implements Placement {
     if (gone.length > 0) this.refused(gone);
   }
 
-  /** Of the connection for commits, before it is used. */
+  /** Checks a new commit connection before its first use. */
   private async connected(client: pg.Client): Promise<void> {
     const verdict = await this.history.compare(client);
     if (verdict === 'past') throw new AppError('unavailable', 'This connection leads to the database as it was');
@@ -276,7 +276,7 @@ export class SingleNode implements Placement {
     this.seen[shard] = Math.max(this.seen[shard]!, epoch);
   }
 
-  /** Claims what is not held. The update waits for commits that earlier owners have on their way, and refuses those that come later. */
+  /** Claims all shards that are not held. The update waits for running commits of earlier owners; later ones are refused. */
   private async claim(): Promise<void> {
     const missing = this.epochs.flatMap((epoch, shard) => (epoch === null ? [shard] : []));
     const rows = await this.lock.use(async (client) => {
@@ -300,7 +300,7 @@ export class SingleNode implements Placement {
     for (const listener of this.acquired) listener(shards, []);
   }
 
-  /** Claims what was lost as soon as the lock and the database allow. */
+  /** Claims lost shards as soon as the lock and the database allow. */
   private async claimUntilDone(): Promise<void> {
     while (!this.stopping && this.takenOver === null && this.epochs.includes(null)) {
       try {
@@ -315,7 +315,7 @@ export class SingleNode implements Placement {
   }
 }
 
-/** Commit connections of dead incarnations can still hold a statement: they are ended, so that the claim need not wait for it. */
+/** Commit connections of dead incarnations can still run a statement: they are ended, so that the claim need not wait for it. */
 async function endEarlierCommits(client: pg.Client, spared: string): Promise<void> {
   await endConnectionsLike(client, 'troupe commit ', connectionName('commit', spared));
 }

@@ -1,11 +1,12 @@
 /**
- * Idempotency-Key: a request that is sent again has its effect once and gets the first answer again. The key is reserved with the ids the
- * request will work with; a retry that finds no answer, since a crash came first, runs again with those ids and so repeats nothing.
- * It is freed only where surely nothing happened: by a refusal of the first request that had it, behind which none of its commands is committed.
- * A refusal of a retry proves nothing: the commit of the first may still be on its way.
+ * Idempotency-Key: a repeated request has its effect once and gets the first answer again. The key is reserved with the ids that the
+ * request will use; a retry that finds no answer, because a crash came first, runs again with those ids and so repeats nothing. A key is
+ * released only where certainly nothing happened: by a refusal of its first request, with none of its commands committed. A refusal of a
+ * retry proves nothing: the first request's commit may still arrive.
  *
- * An account has one space of keys for what is live and one for what is test, whichever credential sends them. An answer is given again to whoever
- * could have made the request. An uploaded file is part of its request: it is hashed as it comes, and the key is bound to the hash before the file has an effect.
+ * An account has one set of keys for live mode and one for test mode, for all its credentials. An answer is replayed to every credential
+ * that could have made the request. An uploaded file is part of its request: it is hashed as it arrives, and the key is bound to the hash
+ * before the file has an effect.
  */
 import { createHash } from 'node:crypto';
 import { AppError, errorCodes, invalidField, mayHaveHappened } from '../errors.ts';
@@ -28,20 +29,20 @@ export type IdempotencyOptions = {
   keys: IdempotencyKeys;
   secrets: Secrets;
   log: Log;
-  /** Told which commands are asked for again, until the returned function is called: their refusals must be final for earlier requests too. */
+  /** Marks commands as repeated until the returned function is called: their refusals must be final for earlier requests too. */
   repeating(commandIds: readonly string[]): () => void;
 };
 
 export { earlierCommand };
 
-/** Answers may hold secrets, a new key above all: they are kept encrypted, each bound to its account and key. */
+/** Answers may hold secrets, e.g. a new key: they are stored encrypted, each bound to its account and key. */
 const purpose = 'idempotent answers';
-/** Larger answers are not kept: a retry runs again with the same ids instead. */
+/** A larger answer is not stored: a retry runs again with the same ids. */
 const maxKeptChars = 262_144;
 
 /**
- * The id of what a handler creates, and the id of the command it asks for. One command id stands for one command: a handler that asks twice
- * adds `earlierCommand` to that of the first. Without a key the id is new and there is no command id.
+ * The id of the object that a handler creates, and the id of its command. One command id stands for one command: a handler with two adds
+ * `earlierCommand` to that of the first. Without a key the object's id is new and there is no command id.
  */
 export function commandIds<P extends IdPrefix>(
   { reservation, principal }: { readonly reservation: Reservation | null; readonly principal: Pick<Principal, 'accountId'> },
@@ -52,14 +53,14 @@ export function commandIds<P extends IdPrefix>(
   return { id: `${prefix}${reservation.ulid}`, commandId: reservation.commandId };
 }
 
-/** Makes the wrapper of handlers that the router takes. */
+/** Makes the wrapper of handlers for the router. */
 export function createIdempotency({
   keys,
   secrets,
   log,
   repeating,
 }: IdempotencyOptions): (context: AnyContext, next: () => Promise<Reply>) => Promise<Reply> {
-  /** Fingerprints of what runs in this process, by account and key. */
+  /** Fingerprints of requests that run in this process, by account and key. */
   const running = new Map<string, string>();
 
   return async function around(context, next) {
@@ -90,7 +91,7 @@ export function createIdempotency({
     context.reservation = found;
     let isOther = false;
     if (isUpload) {
-      // Before it is stored: a retry after a crash, which may have come behind the effect, is held to the same contents.
+      // Before the file is stored: a retry after a crash, which may follow the effect, must have the same contents.
       context.uploaded = async (contents) => {
         isOther = !(await keys.bind(of, found.commandId, contents));
         if (isOther) throw otherRequest();
@@ -116,7 +117,7 @@ export function createIdempotency({
     const whole = keptForm(reply, []);
     if (whole === null) return;
     const encrypted = secrets.encrypt(purpose, whole, name);
-    // A key that is kept for a day is gone when its secret would be.
+    // A key that is kept for a day is deleted with its secret.
     if (keptForOf(route) === 'day' || secretFields.length === 0) return keys.keep(of, commandId, reply.status, encrypted);
     const bare = secrets.encrypt(purpose, keptForm(reply, secretFields)!, name);
     return keys.keep(of, commandId, reply.status, bare, encrypted);
@@ -131,27 +132,27 @@ export function createIdempotency({
     }
   }
 
-  /** The request itself has been decided: what fails here costs a later retry some work, and nobody their answer. */
+  /** The request is already decided: a failure here only costs a later retry some work. */
   async function quietly(work: Promise<void>, { requestId }: AnyContext): Promise<void> {
     await work.catch((error) => log.warn({ err: error, request_id: requestId }, 'an idempotency key could not be completed'));
   }
 }
 
-/** Bare, or quoted as a structured field. */
+/** The key, bare or quoted as a structured field. */
 function readKey(header: string): string {
   const key = header.length >= 2 && header.startsWith('"') && header.endsWith('"') ? header.slice(1, -1) : header;
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw invalidField(['header', 'Idempotency-Key'], 'Use 1 to 255 printable characters');
   return key;
 }
 
-/** Live and test keys are apart: no caller's key holds a tab. */
+/** Separates live and test keys: no caller's key contains a tab. */
 function keyOf({ accountId, mode }: Principal, key: string): KeyOfCaller {
   return { accountId, key: mode === 'test' ? `test\t${key}` : key };
 }
 
 /**
- * What makes two requests the same: target and contents, those of an upload excepted, which have not come yet. Where any key may ask and the
- * route does not say what an answer needs, the caller too.
+ * Identifies equal requests: by target and contents; an upload's contents are added when they have arrived. The caller is included where
+ * any key may ask and the route does not state what the answer requires.
  */
 function fingerprint({ route, request, principal, body }: AnyContext): string {
   const { method, path, queryString } = request;
@@ -159,7 +160,7 @@ function fingerprint({ route, request, principal, body }: AnyContext): string {
   return printOf([caller, method, path.startsWith('/v1/') ? path.slice(3) : path, queryString, body ?? null]);
 }
 
-/** How an earlier version told requests apart, whose keys are still in use: by caller and prefix too, and an upload by its length. */
+/** The fingerprint of an earlier version, whose keys are still in use: includes caller and prefix, and an upload's length. */
 function earlierFingerprint({ request, principal, body }: AnyContext): string {
   const caller = callerOf(principal!);
   const contents = body === undefined ? (request.body?.declaredBytes ?? null) : body;
@@ -170,7 +171,7 @@ function printOf(parts: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts, inOrder)).digest('base64url');
 }
 
-/** Reads the uploaded file to its end and keeps nothing of it. Throws where it is another one. */
+/** Reads the uploaded file to its end without storing it. Throws where it differs from the first one. */
 async function mustUpload(context: AnyContext, contents: string): Promise<void> {
   context.uploaded = async (uploaded) => {
     if (uploaded !== contents) throw otherRequest();
@@ -180,25 +181,25 @@ async function mustUpload(context: AnyContext, contents: string): Promise<void> 
   });
 }
 
-/** For JSON.stringify: the order of an object's fields does not matter. */
+/** For JSON.stringify: makes the order of an object's fields irrelevant. */
 function inOrder(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A refusal (4xx) leaves no trace. What failed otherwise may have had part of its effect: its ids stay reserved for the retry. */
+/** A refusal (4xx) had no effect. Another failure may have had part of its effect: its ids stay reserved for the retry. */
 function hadNoEffect(error: unknown): boolean {
   return error instanceof AppError && errorCodes[error.code].http < 500 && !mayHaveHappened(error);
 }
 
-/** Where money moves a retry may come late. */
+/** Routes that move money keep keys longer, because a retry may come late. */
 function keptForOf({ path }: AnyRoute): KeptFor {
   return /^\/(commerce|trading)\//.test(path) ? 'month' : 'day';
 }
 
 type Kept = { json?: unknown; text?: string; headers?: Record<string, string> | null };
 
-/** null: a body that cannot be kept. */
+/** null: the body cannot be stored. */
 function keptForm(reply: Reply, secretFields: readonly string[]): string | null {
   let kept: Kept;
   if (!('body' in reply)) kept = { json: without(secretFields, reply.json), headers: reply.headers };

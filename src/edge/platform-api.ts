@@ -1,4 +1,4 @@
-/** What the API reference says of the service itself, and examples of fields that several domains have. */
+/** The API reference's texts about the service itself, and examples of fields that several domains have. */
 import { exampleId } from './http/examples.ts';
 import type { ReferencePart } from './http/reference-part.ts';
 

@@ -1,4 +1,7 @@
-/** What the API reference says before its operations, of the whole product: what every caller needs to know once. Markdown, where `{base_url}` is the service's address. */
+/**
+ * The general text of the API reference for the whole product: what every caller needs to know once. Markdown, where `{base_url}` is the
+ * service's address.
+ */
 
 export const apiDescription = `
 Give Troupe a prompt: it plans the work, sends AI agents to do it with real tools, asks a person before anything that cannot be taken back,

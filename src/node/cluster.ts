@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import type { Disposers } from './disposers.ts';
 import type { Stores } from './stores.ts';
 
-/** Time limit of a leaving node's handoff and drain; what still runs then continues on another node, or after the next start. */
+/** Time limit of a leaving node's handoff and drain; remaining work continues on another node, or after the next start. */
 const leaveGraceMs = 15_000;
 
 /** Listens for the other nodes; it joins when the runtime starts. */

@@ -9,5 +9,5 @@ import { trading } from '../domains/trading/domain.ts';
 import { webhooks } from '../domains/webhooks/domain.ts';
 import { workspaces } from '../domains/workspaces/domain.ts';
 
-/** Models are offered their tools in this order, and the API reference has their paths in it. */
+/** In this order models are offered the domains' tools, and the API reference lists their paths. */
 export const domains: readonly Domain[] = [tasks, workspaces, identity, accounts, webhooks, billing, commerce, trading];

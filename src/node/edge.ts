@@ -30,11 +30,11 @@ import type { Stores } from './stores.ts';
 
 const maxHeaderBytes = 16 * 1024;
 const maxMessageBytes = 64 * 1024;
-/** A message that is too long is read up to here, to tell its client why it is disconnected. */
+/** A message that is too long is read up to this length, so that its client gets the reason for the close. */
 const maxReceivedBytes = 4 * 1024 * 1024;
-/** Beyond this a stream's reader is too slow (contract §8). */
+/** A stream's reader with more unsent bytes is too slow (contract §8). */
 const maxUnsentBytes = 1024 * 1024;
-/** A client is pinged after 24 s of silence, more often than balancers give up, and has 8 s to answer. */
+/** A client is pinged after 24 s of silence, before balancers close the connection, and has 8 s to answer. */
 const socketIdleTimeoutS = 32;
 
 export type EdgeOptions = {
@@ -48,7 +48,7 @@ export type EdgeOptions = {
   limits: LimitsOfNode;
   runtime: Runtime;
   placement: Placement;
-  /** null: a node alone. */
+  /** null: a single node. */
   cluster: Cluster | null;
   /** Called with the service's address, once it listens. */
   onPublicUrl(url: string): void;
@@ -57,11 +57,11 @@ export type EdgeOptions = {
 export type Edge = {
   server: HttpServer;
   stream: Stream;
-  /** null: a node alone. */
+  /** null: a single node. */
   relay: EventRelay | null;
   idempotencyKeys: IdempotencyKeys;
   stats: { requests: RequestStats; events: EventStats };
-  /** Takes requests for these routes and the service's own from now on; resolves with the address. */
+  /** Accepts requests for these routes and the service's own from now on; resolves with the address. */
   listen(domainRoutes: readonly AnyRoute[], health: Health): Promise<string>;
 };
 
@@ -88,7 +88,7 @@ export async function openEdge({
     incarnation: placement.owner,
     isAlive: (incarnation) => placement.isAlive(incarnation),
   });
-  // Links in answers need the port, which may only be known once the server listens.
+  // Links in answers need the port, which is known only when the server listens.
   let handler: HttpHandler = () => ({ status: 503, headers: null, body: null });
   const server = await createServer({
     handler: (request) => handler(request),

@@ -1,4 +1,4 @@
-/** Rate limits of a node: in memory where it is alone, else shared with the other nodes through Redis. */
+/** Rate limits of a node: in memory for a single node, otherwise shared with the other nodes through Redis. */
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { clusterIdentity } from '../cluster/cluster-identity.ts';
@@ -17,11 +17,11 @@ import type { Stores } from './stores.ts';
 export type LimitsOfNode = {
   requests: RequestLimits;
   connections: ConnectionLimits;
-  /** Commands this node has sent to Redis to count requests and connections; null: a single node, which sends none. */
+  /** Number of commands that this node has sent to Redis to count requests and connections; null for a single node. */
   redisCommands: (() => number) | null;
 };
 
-/** Rejects with one line where Redis cannot be reached. */
+/** Rejects with one line if Redis cannot be reached. */
 export async function openLimits(
   config: Config,
   stores: Stores,
@@ -55,7 +55,7 @@ async function openShared(config: Config, databaseUrl: string, { membership, nod
     import('../edge/limits/shared-socket-counts.ts'),
   ]);
   let nodes = 1;
-  // Any node answers callers, whatever its roles.
+  // All nodes answer callers, whatever their roles.
   membership.onView(({ members }) => (nodes = Math.max(1, members.length)));
   const redis = new RedisLimits(config.redisUrl!, await clusterIdentity(databaseUrl), config.nodeName);
   disposers.push(() => redis.close());

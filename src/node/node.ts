@@ -1,4 +1,4 @@
-/** Builds one node, alone or of a cluster: its parts in the order of their dependencies, each with its disposer. */
+/** Builds one node, single or in a cluster: its parts in the order of their dependencies, each with its disposer. */
 
 import { Canary, canaryActor } from '../actors/canary/canary.ts';
 import { Runtime } from '../actors/runtime.ts';
@@ -16,6 +16,7 @@ import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents
 import { leaveCluster, openCluster } from './cluster.ts';
 import type { Disposers } from './disposers.ts';
 import { openEdge } from './edge.ts';
+import { LeavingTime } from './leaving-time.ts';
 import { openLimits } from './limits.ts';
 import { openAdminPort, openTracing } from './observation.ts';
 import type { Product } from './product.ts';
@@ -24,18 +25,18 @@ import { openStores } from './stores.ts';
 
 const version = '0.1.0';
 const commandRecordsKeptMs = 24 * 3_600_000;
-/** Disconnected clients reconnect spread over at least so long. */
+/** Disconnected clients reconnect spread over at least this time. */
 const fewestReconnectMs = 2_000;
-/** Requests that still run after the drain's grace have this long to be answered. */
+/** Requests that still run after the drain's grace have this time to be answered. */
 const closeGraceMs = 10_000;
-/** Running deliveries have this long to be answered; the next owner of the shard repeats the others. */
+/** Running deliveries have this time to be answered; the next owner of the shard repeats the others. */
 const deliveryGraceMs = 1_000;
 
 /**
- * Starts a node and resolves with its address when it serves. What it has started is in `disposers`, also when it rejects.
+ * Starts a node and resolves with its address when it serves. The started parts are in `disposers`, also when it rejects.
  *
  * @param onDrain called when an operator has asked this node to leave
- * @param onTakenOver called when another node has taken the database lock: this one serves nothing more and has to end
+ * @param onTakenOver called when another node has taken the database lock: this node serves nothing more and must stop
  */
 export async function startNode(
   product: Product,
@@ -54,7 +55,7 @@ export async function startNode(
   const providers = createProviders(config, log, disposers, tracer);
 
   const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, disposers, onTakenOver);
-  // The lock on DATA_DIR keeps every other process off the embedded database.
+  // The lock on DATA_DIR keeps all other processes from the embedded database.
   const alone = { mayHaveRivals: config.databaseUrl !== null, onTakenOver };
   const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, alone);
   const runtime = new Runtime({ database, placement, log, clock, tracer });
@@ -98,7 +99,8 @@ export async function startNode(
   cluster?.node.serve((ask, _from, gone) => actors.answer(ask, gone));
   // Events that are committed while the runtime stops are still published.
   disposers.push(() => relay?.stop());
-  disposers.push(() => runtime.stop());
+  const leavingTime = new LeavingTime();
+  disposers.push(() => runtime.stop(leavingTime.forAnswersMs()));
   disposers.push(() => Promise.all(started.domains.map((domain) => domain.stop?.())));
   await runtime.start();
   const canary = new Canary(actors, placement);
@@ -129,9 +131,10 @@ export async function startNode(
   );
   disposers.push(async (graceMs) => {
     draining = true;
-    // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`: each of them leaves by itself.
+    // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`.
     server.drain();
     await new Promise((resolve) => setTimeout(resolve, graceMs));
+    leavingTime.begin();
     stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));
     await Promise.all([
       server.close(closeGraceMs),

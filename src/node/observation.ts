@@ -1,4 +1,4 @@
-/** What operators see of a node: its traces and its admin port. Both are loaded only where configured. */
+/** A node's data for operators: its traces and its admin port. Both are loaded only if configured. */
 import type { NodeParts } from '../admin/node-metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Config, collectorHeaders } from '../config.ts';
@@ -9,7 +9,7 @@ import type { OtlpTraces } from '../otlp-traces.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Disposers } from './disposers.ts';
 
-/** null where no collector is configured. */
+/** null if no collector is configured. */
 export async function openTracing(
   config: Config,
   version: string,

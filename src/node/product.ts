@@ -12,12 +12,12 @@ export type Product = {
   schema: Schema;
   eventCatalogue: EventCatalogue;
   apiReference: ApiReference;
-  /** Starts all domains: their actors are to be registered, then the runtime started. */
+  /** Starts all domains: register their actors, then start the runtime. */
   start(platform: Omit<Platform, 'eventCatalogue'>): StartedProduct;
 };
 export type StartedProduct = { domains: readonly StartedDomain[]; authenticator: Authenticator };
 
-/** Throws where two domains have one name, one prefix of ids, one family of events, or one example of a field. */
+/** Throws if two domains share a name, an id prefix, a family of events, or an example of a field. */
 export function productOf(domains: readonly Domain[]): Product {
   refuseRepeated(
     'name',

@@ -1,4 +1,4 @@
-/** The providers of a node: real where configured, else embedded. */
+/** The providers of a node: real if configured, otherwise embedded. */
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -19,7 +19,7 @@ import type { Disposers } from './disposers.ts';
 
 export type Providers = {
   outbound: Outbound;
-  /** For webhooks, which bound their own connections: many receivers may share an address, and one may hang. */
+  /** For webhooks, which limit their connections themselves: many receivers may share an address, and one may hang. */
   deliveries: Outbound;
   mail: MailProvider;
   model: Model;

@@ -21,7 +21,7 @@ import type { Disposers } from './disposers.ts';
 export type Stores = {
   /** The root secret for signing and encryption. */
   secretKey: string;
-  /** Other roots that are accepted for reading. */
+  /** Other root secrets that are accepted for reading. */
   acceptedKeys: readonly string[];
   databaseUrl: string;
   database: Database;
@@ -36,7 +36,7 @@ const fitEveryMs = 15_000;
 /** Opens them with the newest tables. */
 export async function openStores(config: Config, schema: Schema, log: Log, disposers: Disposers): Promise<Stores> {
   if (config.redisUrl === null) {
-    // Nodes of a cluster keep nothing of their own there, so they may share it.
+    // Nodes of a cluster store nothing of their own there, so they may share it.
     const lock = await lockDataDir(config.dataDir);
     disposers.push(() => lock.release());
   }
@@ -73,19 +73,19 @@ async function warnOfMissingRights(databaseUrl: string, database: Database, log:
     );
 }
 
-/** Null where the disk decides; 0 where nothing that is kept lies there. */
+/** Null: computed from the disk's size; 0 if no data is stored on this disk. */
 function reserveOf({ databaseUrl, redisUrl, s3Url, diskReserveMb }: Config): number | null {
   const keepsNothing = databaseUrl !== null && (redisUrl !== null || s3Url !== null);
   if (keepsNothing) return 0;
   return diskReserveMb === null ? null : diskReserveMb * 2 ** 20;
 }
 
-/** After a checkpoint PostgreSQL frees log that it no longer needs. Only the embedded one is asked for it. */
+/** After a checkpoint PostgreSQL frees log segments that it no longer needs. Only for the embedded one. */
 async function makeRoom({ databaseUrl }: Config, database: Database): Promise<void> {
   if (databaseUrl === null) await database.write({ text: 'checkpoint' });
 }
 
-/** Content that every node of a cluster needs is kept in shared storage, and stays there when one node is left. */
+/** Content for all nodes of a cluster is in shared storage, and stays there when only one node remains. */
 async function openFiles(config: Config, database: Database, room: DiskRoom, log: Log): Promise<FileStore> {
   if (config.s3Url !== null) return openS3Files(parseS3Url(config.s3Url));
   const directory = join(config.dataDir, 'files');
@@ -97,7 +97,7 @@ async function openFiles(config: Config, database: Database, room: DiskRoom, log
 
 async function startPostgres(config: Config, log: Log, disposers: Disposers): Promise<string> {
   const starting = startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost: () => endAtOnce(config.dataDir) });
-  // Registered as a disposer before it runs: Ctrl-C may come during the start.
+  // Registered as a disposer before it runs: Ctrl-C may be pressed during the start.
   disposers.push(() =>
     starting.then(
       (postgres) => postgres.stop(),
@@ -107,7 +107,7 @@ async function startPostgres(config: Config, log: Log, disposers: Disposers): Pr
   return (await starting).url;
 }
 
-/** As after a crash, from which a start recovers by itself: an orderly stop would wait for commits that can no longer come. */
+/** Ends as after a crash, from which a start recovers by itself: an orderly stop would wait for commits that can no longer succeed. */
 function endAtOnce(dataDir: string): never {
   const advice = hasNoRoom(dataDir)
     ? `The disk of DATA_DIR (${dataDir}) is full: make room there, and start the service again`

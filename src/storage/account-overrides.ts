@@ -1,12 +1,12 @@
 /**
- * What operators have set for single accounts, in place of their plan or of single limits of it. The table is no actor's: the `troupe` command
- * writes it, the accounts get it by a command, and the edge of every node reads it beside the plan.
+ * Overrides that operators have set for single accounts, in place of the plan or of single limits. No actor owns the table: the `troupe`
+ * command writes it, accounts receive it by a command, and the edge of every node reads it with the plan.
  */
 import { emailKey } from '../email.ts';
 import type { Plan } from '../plans.ts';
 import type { Database } from './database.ts';
 
-/** Each thing that can be set and its column. */
+/** Each setting and its column. */
 export const overrideColumns = {
   plan: 'plan',
   requestsPerMinute: 'requests_per_minute',
@@ -22,13 +22,13 @@ export const overrideColumns = {
   storageFiles: 'storage_files',
 } as const;
 export type OverrideName = keyof typeof overrideColumns;
-/** Null: the plan's own; -1: unlimited. */
+/** Null: the plan's value; -1: unlimited. */
 export type Overrides = Readonly<{ plan: Plan | null } & Record<Exclude<OverrideName, 'plan'>, number | null>>;
 const names = Object.keys(overrideColumns) as OverrideName[];
 
 const none = overridesOf({});
 
-/** What is set for each of the accounts, as it stands in the database. */
+/** The overrides of each account, as stored in the database. */
 export async function readOverrides(database: Database, accountIds: string[]): Promise<Map<string, Overrides>> {
   const { rows } = await database.read({
     name: 'account_overrides',
@@ -40,10 +40,10 @@ export async function readOverrides(database: Database, accountIds: string[]): P
   return found;
 }
 
-/** Changes in one read; the rest follow in the next ones. */
+/** Most changes in one read; further ones are read next time. */
 const changesPerRead = 1_000;
 
-/** What is set for accounts that do not know it yet by their own rows. @param recentMs only what was set within so long; null: all */
+/** Overrides that the accounts' own rows do not contain yet. @param recentMs only those set within this time; null: all */
 export async function readOverrideChanges(
   database: Database,
   recentMs: number | null,
@@ -59,7 +59,7 @@ export async function readOverrideChanges(
   return rows.map((row) => ({ accountId: row.account_id, overrides: overridesOf(row), changedAtMs: row.changed_at }));
 }
 
-/** Sets what `changes` names, null to withdraw it, and leaves the rest. Answers what was set before and what is set now. */
+/** Sets the fields in `changes`, null to remove one; other fields stay. Returns the overrides before and after. */
 export async function setOverrides(
   database: Database,
   accountId: string,
@@ -79,7 +79,7 @@ export async function setOverrides(
   return { before: overridesOf(rows[0].before ?? {}), after: overridesOf(rows[0].after) };
 }
 
-/** The account of an e-mail address, and its own plan; null where the address is not registered. */
+/** The account of an e-mail address, and the plan of the account; null where the address is not registered. */
 export async function accountByEmail(database: Database, email: string): Promise<{ accountId: string; plan: Plan } | null> {
   const { rows } = await database.read({
     text: 'select a.id as "accountId", a.plan from email_address e join account a on a.id = e.account_id where e.id = $1',

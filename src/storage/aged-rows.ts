@@ -1,12 +1,12 @@
 /**
- * Deletes the rows of a table that are too old, oldest first, in pieces that are bounded in rows and in time, however large the table is.
+ * Deletes rows past their retention time, oldest first, in pieces limited in rows and time, for any size of table.
  *
- * A1 No row is examined twice: the mark up to which all is done stands in the database (`chore.done_until`), so a restart or
- *    another node goes on where the last piece ended. It moves in the statement that deletes.
- * A2 A row that comes after the mark has passed its time, by up to `overlapMs`, is found in the next round; any other within a day, when a walk
- *    begins at the oldest row again. Such a walk reads the index alone, where what was deleted before is not to be found any more.
- * A3 A piece that takes longer than `pieceMs` is taken back, and a smaller one tried: many dead rows may stand where nothing is left, as long as an
- *    old snapshot keeps them from being vacuumed.
+ * A1 No row is examined twice: the database stores the time up to which all rows are done (`chore.done_until`, the mark), so a restart or
+ *    another node continues after the last piece. The statement that deletes also moves the mark.
+ * A2 A row inserted with a time up to `overlapMs` before the mark is found in the next round; an older one within a day, when a walk begins
+ *    at the oldest row again. Such a walk reads only the index, which no longer contains deleted rows.
+ * A3 A piece that takes longer than `pieceMs` is rolled back and retried smaller: its range may hold many dead rows that an old snapshot
+ *    protects from vacuum.
  */
 import type pg from 'pg';
 import type { Clock } from '../clock.ts';
@@ -14,17 +14,17 @@ import { queryCanceled } from './database-errors.ts';
 import type { HousekeepingJob } from './maintenance.ts';
 
 export type AgedRows = {
-  /** Of the job, and of its mark. */
+  /** Name of the job and of its mark. */
   name: string;
   table: string;
-  /** When a row's time began; indexed, for those rows that `only` names. */
+  /** The time from which a row's age counts; indexed, for the rows that `only` selects. */
   column: string;
-  /** Rows that are deleted at all, in SQL; default: every row. */
+  /** SQL condition of the rows to delete; default: every row. */
   only?: string;
-  /** The index it needs: without it nothing is done, since one piece would read the whole table. */
+  /** The required index: without it the job does nothing, because one piece would read the whole table. */
   index?: string;
   keepMs: number;
-  /** Rows of this table are changed after they were written: one that is being changed is left for later. */
+  /** Rows of this table are updated after their insert: a row that is locked is left for later. */
   areChanged?: boolean;
   clock: Clock;
   pieceMs?: number;
@@ -33,7 +33,7 @@ export type AgedRows = {
 const overlapMs = 2 * 3_600_000;
 const walkAgainMs = 24 * 3_600_000;
 const firstSliceMs = 3_600_000;
-/** Longer than anything is kept. */
+/** Longer than any retention time. */
 const wholeMs = 100 * 365 * 24 * 3_600_000;
 const fewestRows = 50;
 
@@ -41,7 +41,7 @@ export function deleteAgedRows(options: AgedRows): HousekeepingJob {
   const { name, table, column, index, keepMs, clock, pieceMs = 500 } = options;
   const only = options.only === undefined ? '' : `${options.only} and `;
   const lock = options.areChanged === true ? ' for update skip locked' : '';
-  // What a piece may span and remove now; both shrink where pieces take too long.
+  // Current limits of a piece in time and rows; both shrink where pieces take too long.
   let sliceMs = wholeMs;
   let rows = Number.POSITIVE_INFINITY;
   const text = `with mark as materialized (
@@ -95,7 +95,7 @@ export function deleteAgedRows(options: AgedRows): HousekeepingJob {
   };
 }
 
-/** Also one that is being built, or whose building was broken off, stands in the catalog. */
+/** An index that is being built, or whose build was interrupted, is in the catalog too. */
 export async function isUsable(client: pg.Client, index: string): Promise<boolean> {
   const { rowCount } = await client.query('select from pg_index where indexrelid = to_regclass($1) and indisvalid', [index]);
   return rowCount === 1;

@@ -1,6 +1,6 @@
 /**
- * Applies the migrations that are missing without keeping running nodes from their work. While a statement waits for a table's lock, everything
- * that comes later for that table waits behind it. So each wait is short, and the migration is begun again after a pause, from its start.
+ * Applies missing migrations without stopping the work of running nodes. While a statement waits for a table's lock, all later statements
+ * on the table wait behind it. So each wait is short; after a pause the migration starts again from its beginning.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,14 +8,14 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { backoffMs } from '../backoff.ts';
 import { databaseFault } from './database-errors.ts';
 
-/** Shorter than any caller's deadline: commits wait for it, and none is refused. */
+/** Shorter than any caller's deadline: commits only wait. */
 const lockTimeoutMs = 250;
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
-/** Longer than the longest list (30 s) by far. */
+/** Much longer than the longest list query (30 s). */
 const defaultPatienceMs = 120_000;
 
-/** Rejects with one line for the operator when a table stays locked for longer than `patienceMs`. Each migration is one transaction. */
+/** Each migration is one transaction. Rejects with one line for the operator when a table stays locked for longer than `patienceMs`. */
 export async function applyMigrations(orm: MikroORM, patienceMs = defaultPatienceMs): Promise<void> {
   for (const { name } of await orm.migrator.getPending()) {
     const giveUpAtMs = performance.now() + patienceMs;
@@ -24,12 +24,12 @@ export async function applyMigrations(orm: MikroORM, patienceMs = defaultPatienc
   }
 }
 
-/** False: a lock was in the way, and nothing has changed. */
+/** False: a table was locked, and nothing has changed. */
 async function tryMigration(orm: MikroORM, name: string, giveUpAtMs: number, tries: number): Promise<boolean> {
   const connection = orm.em.getConnection();
   try {
     await connection.transactional(async (transaction) => {
-      // A large table may take its time once its lock is had.
+      // After it has the lock, a migration of a large table may take long.
       await connection.execute(`set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = 0`, [], 'run', transaction);
       await orm.migrator.up({ migrations: [name], transaction });
     });

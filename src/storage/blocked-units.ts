@@ -1,10 +1,10 @@
 /**
- * Units that wait for a lock of another session, outside the main lane. They are retried with short tries on a few lanes of their own, until the
- * lock is released or their time is up. So a lock delays only its own actors, and the main lane goes on.
+ * Units that wait for a lock of another session, outside the main lane. They are retried in short tries on a few separate lanes, until the
+ * lock is released or their time is up. So a lock delays only the actors that need it.
  *
- * B1 While a unit is here, no other unit of its actors is sent; where a counter or a shard is locked, no other unit that needs it.
- * B2 Rows whose lock was not released in time are remembered: later units for them are tried here first, not in the main lane.
- * B3 A try holds its locks only for its own short wait; between tries none is held.
+ * B1 While a unit is here, no other unit of its actors is sent; while a counter or a shard is locked, no other unit that needs it is sent.
+ * B2 Rows whose lock was not released in time are recorded: later units for them are tried here first, not in the main lane.
+ * B3 A try holds its locks only during its short wait; between tries no lock is held.
  */
 
 import { performance } from 'node:perf_hooks';
@@ -18,26 +18,26 @@ import { isShared, touchedOf } from './locked-rows.ts';
 export type BlockedUnitsOptions = {
   lanes: readonly CommitLane[];
   log: Log;
-  /** The first try waits half as long for a lock, later ones up to `longestWait` times as long. */
+  /** Lock time-out of the main lane; a first try here waits half as long, later ones up to `longestWait` times as long. */
   lockTimeoutMs: number;
   settle(units: CommitUnit[], outcomes: CommitOutcome[]): void;
-  /** Units were settled: units that waited for them may go on. */
+  /** Units were settled: units that waited for them may be sent. */
   onLeft(): void;
 };
 
-/** In lengths of the lock time-out. */
+/** In multiples of the lock time-out. */
 const longestWait = 5;
-/** 8 s with the default of 200 ms: shorter than a caller's deadline of 10 s, so that it is told that nothing was done. */
+/** In multiples of the lock time-out: 8 s by default, shorter than a caller's deadline of 10 s, so the caller learns that nothing was done. */
 const patience = 40;
 const longestPauseMs = 500;
 const firstPauseMs = 25;
 const suspectedForMs = 30_000;
 const maxSuspects = 10_000;
-/** A connection without work is given up. */
+/** An idle connection is closed after this time. */
 const restAfterMs = 30_000;
 
 type Waiting = Job & {
-  /** The shared rows that all of its units wait for; empty: each waits for its own, or unknown. */
+  /** The shared rows that all units of the job wait for; empty: each waits for rows of its own, or for unknown ones. */
   shared: readonly string[];
   dueMs: number;
 };
@@ -45,10 +45,10 @@ type Waiting = Job & {
 export class BlockedUnits {
   private readonly jobs: Waiting[] = [];
   private readonly inFlight = new Set<Waiting>();
-  /** B1: names that the units here need, and how many of them do. */
+  /** B1: names of rows that the units here need, with the number of units. */
   private readonly needed = new Map<string, number>();
   private readonly namesOf = new Map<CommitUnit, readonly string[]>();
-  /** B2: until when. */
+  /** B2: names of rows, each with its expiry. */
   private readonly suspects = new Map<string, number>();
   private readonly free: CommitLane[];
   private timer: NodeJS.Timeout | null = null;
@@ -61,7 +61,7 @@ export class BlockedUnits {
     this.free = [...options.lanes];
   }
 
-  /** Units that wait here now. */
+  /** Number of waiting units. */
   get size(): number {
     return this.namesOf.size;
   }
@@ -70,18 +70,18 @@ export class BlockedUnits {
     return this.namesOf.keys();
   }
 
-  /** Nothing is blocked or suspected: a batch can be sent without checks. */
+  /** No row is blocked or suspected: a batch can be sent without checks. */
   get isIdle(): boolean {
     return this.namesOf.size === 0 && this.suspects.size === 0;
   }
 
-  /** B1. Whether a unit has to wait for those here. */
+  /** B1. Whether a unit has to wait for units here. */
   holds(unit: CommitUnit): boolean {
     if (this.namesOf.size === 0) return false;
     return actorsOf(unit).some((name) => this.needed.has(name)) || touchedOf(unit, this.needed).length > 0;
   }
 
-  /** B2. The rows of a unit whose lock was not released in time lately. */
+  /** B2. The rows of a unit whose lock was recently not released in time. */
   suspected(unit: CommitUnit): string[] {
     if (this.suspects.size === 0) return [];
     const nowMs = performance.now();
@@ -89,7 +89,7 @@ export class BlockedUnits {
     return names.filter((name) => this.suspects.get(name)! > nowMs || !this.suspects.delete(name));
   }
 
-  /** @param locked names of the rows they wait for, as far as known */
+  /** @param locked names of the rows that the units wait for, as far as known */
   take(units: readonly CommitUnit[], locked: ReadonlySet<string>): void {
     const nowMs = performance.now();
     const groups = new Map<string, CommitUnit[]>();
@@ -111,7 +111,7 @@ export class BlockedUnits {
     this.begin();
   }
 
-  /** Units of these shards are not retried: they are refused as soon as that is certain. */
+  /** Units of these shards are not retried: they are refused as soon as it is certain that they were not committed. */
   drop(shards: ReadonlySet<number>): void {
     for (const job of [...this.jobs, ...this.inFlight]) {
       for (const unit of job.units) unit.lost ||= shards.has(unit.shard);
@@ -130,7 +130,7 @@ export class BlockedUnits {
     this.jobs.push({ ...newJob(units), shared, dueMs: 0 });
   }
 
-  /** Gives every free lane a job that is due, and sets a timer for the next one. */
+  /** Gives every free lane a due job, and sets a timer for the next one. */
   private begin(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
@@ -182,10 +182,10 @@ export class BlockedUnits {
     } else if (tried.kind === 'locked') await this.stillLocked(lane, job, tried.error);
     else {
       if (tried.kind !== 'lost') log.warn({ err: tried.error, units: job.units.length }, 'commit of blocked units failed, retrying');
-      const { told, jobs, pauseMs } = afterTry(job, tried);
+      const { settled, jobs, pauseMs } = afterTry(job, tried);
       const dueMs = performance.now() + pauseMs;
       this.jobs.push(...jobs.map((next): Waiting => ({ ...next, shared: job.shared, dueMs })));
-      for (const { unit, outcome } of told) this.settle([unit], outcome);
+      for (const { unit, outcome } of settled) this.settle([unit], outcome);
     }
   }
 
@@ -223,7 +223,7 @@ export class BlockedUnits {
     );
   }
 
-  /** Settles first: turns built on a unit that is not committed must be withdrawn before they can be sent. */
+  /** Settles first: turns built on an uncommitted unit must be withdrawn before they can be sent. */
   private leave(units: CommitUnit[], outcomes: CommitOutcome[]): void {
     this.options.settle(units, outcomes);
     for (const unit of units) {

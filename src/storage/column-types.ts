@@ -1,4 +1,4 @@
-/** Column types that keep actor state plain: timestamps are milliseconds in memory and `timestamptz` in the database. */
+/** Column types for plain actor state: a time is a number of milliseconds in memory and `timestamptz` in the database. */
 import { p, Type } from '@mikro-orm/core';
 
 /** Milliseconds since 1970 in memory, `timestamptz` (millisecond precision) in PostgreSQL. */
@@ -20,5 +20,5 @@ export class EpochMs extends Type<number | null, string | null> {
 /** A point in time: milliseconds in the state. */
 export const epochMs = () => p.type(EpochMs).$type<number>();
 
-/** A JSON value, kept as it was written. */
+/** A JSON value in a `json` column, stored with unchanged text. */
 export const json = <T>() => p.json().columnType('json').$type<T>();

@@ -1,4 +1,4 @@
-/** The one connection that a lane of the group commit writes through: made when needed, given up when it breaks. */
+/** The connection of one lane of the group commit: opened on first use, dropped when it breaks. */
 import pg from 'pg';
 import { connect } from './connect.ts';
 import { connectionName } from './connection-name.ts';
@@ -7,13 +7,13 @@ export type CommitConnectionOptions = {
   url: string;
   owner: string;
   statementTimeoutMs: number;
-  /** Checks each new connection before it is used; where it rejects, the connection is closed. */
+  /** Checks each new connection before its first use; if it rejects, the connection is closed. */
   connected?: (client: pg.Client) => Promise<void>;
 };
 
 export class CommitConnection {
   private client: pg.Client | null = null;
-  /** The server process of the connection made last. */
+  /** Server process of the newest connection. */
   pid: number | null = null;
   private lockTimeoutMs = 0;
   private closed = false;
@@ -23,7 +23,7 @@ export class CommitConnection {
     this.options = options;
   }
 
-  /** Throws when the database cannot be reached now. From here on a statement waits for one lock no longer than `lockTimeoutMs`. */
+  /** Throws when the database is not reachable now. From here on a statement waits for one lock at most `lockTimeoutMs`. */
   async get(lockTimeoutMs: number): Promise<pg.Client> {
     const client = this.client ?? (await this.connect());
     if (lockTimeoutMs === this.lockTimeoutMs) return client;
@@ -35,16 +35,16 @@ export class CommitConnection {
   private async connect(): Promise<pg.Client> {
     if (this.closed) throw new Error('The commit connection is closed');
     const { url, owner, statementTimeoutMs } = this.options;
-    // A break is seen by the statement in flight.
+    // The statement in flight reports the break.
     const broke = (_error: Error, broken: pg.Client) => void (this.client === broken && this.drop());
     const client = await connect(
       {
         url,
         name: connectionName('commit', owner),
         statementTimeoutMs,
-        // The client times out later than the server, so that an answer of the server still arrives.
+        // The client times out after the server, so that a server's answer still arrives.
         queryTimeoutMs: statementTimeoutMs + 5_000,
-        // One plan for all sizes of a batch: made once, and without nested loops, which are quadratic where arrays are joined.
+        // One generic plan for all batch sizes, and no nested loops, which are quadratic where arrays are joined.
         begin: 'set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off',
         types: answerTypes,
       },
@@ -67,7 +67,7 @@ export class CommitConnection {
     return client;
   }
 
-  /** Gives the connection up without waiting for what is on it. */
+  /** Drops the connection without waiting for its statements. */
   drop(): void {
     const client = this.client;
     this.client = null;
@@ -86,7 +86,7 @@ const int8 = 20;
 const int8Array = 1016;
 const int4Array = 1007;
 const bool = 16;
-/** The few types of a commit's answer, read without the general array parser. */
+/** The few types in a commit's answer, parsed without the general array parser. */
 const answerTypes = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === int8Array || oid === int4Array) return (text: string) => (text.length <= 2 ? [] : text.slice(1, -1).split(',').map(Number));

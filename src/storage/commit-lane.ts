@@ -1,10 +1,11 @@
 /**
- * One lane of the group commit: a connection of its own that sends one batch after another, and determines whether a batch was committed when
- * the connection breaks. Independent of actors and of the choice of the next batch.
+ * One lane of the group commit: a connection that sends one batch after another, and determines whether a batch was committed when the
+ * connection breaks. Independent of actors and of the choice of the next batch.
  *
- * C3 After an unknown outcome the own epochs of the batch's shards are raised before anything is read: a statement of the
- *    old connection can no longer commit. Then the lane's marker says whether the batch was committed. Meanwhile no other lane sends
- *    (`OutcomeRecovery`): its statement either holds the shard rows, and is waited for, or is refused under the old epoch, and is retried.
+ * C3 After an unknown outcome, this owner's epochs of the batch's shards are raised before anything is read: a statement of the old
+ *    connection can no longer commit. Then the lane's marker shows whether the batch was committed. Meanwhile no other lane sends
+ *    (`OutcomeRecovery`): a statement of another lane either holds the shard rows, and recovery waits for it, or is refused under the old
+ *    epoch and retried.
  */
 import type pg from 'pg';
 import type { Log } from '../log.ts';
@@ -17,14 +18,14 @@ import { lockedRows } from './locked-rows.ts';
 import { newestSeqs } from './newest-events.ts';
 
 export type FenceControl = Fence & {
-  /** Checks a new connection before it is used: it may lead to a database that has lost commits. */
+  /** Checks a new connection before its first use: it may lead to a database that has lost commits. */
   connected?(client: pg.Client): Promise<void>;
   /**
-   * Raises the epochs of these shards, as far as this owner holds them, and drops those it has lost. Called after an unknown outcome, on the
-   * lane's new connection; `pid` is the server process of the old one.
+   * Raises the epochs of these shards if this owner still holds them, and drops the shards that it has lost. Called after an unknown
+   * outcome, on the lane's new connection; `pid` is the server process of the old one.
    */
   renew(client: pg.Client, shards: readonly number[], pid: number | null): Promise<void>;
-  /** The database does not list these shards under the given epochs: they are lost from here on. */
+  /** The database does not list these shards under the given epochs: they are lost now. */
   refused(shards: number[]): void;
 };
 
@@ -40,7 +41,7 @@ export type CommitLaneOptions = {
   lockTimeoutMs: number;
 };
 
-/** Longer than running statements of other lanes. */
+/** Longer than statements of other lanes run. */
 const findingLockTimeoutMs = 5_000;
 
 export class CommitLane {
@@ -62,7 +63,7 @@ export class CommitLane {
     });
   }
 
-  /** Sends the units as one statement. Resolves when its outcome is certain. */
+  /** Sends the units as one statement. Resolves when the outcome is certain. */
   async try(units: CommitUnit[], lockTimeoutMs = this.options.lockTimeoutMs): Promise<Try> {
     const { fence, recovery } = this.options;
     if (recovery.isRunning) await recovery.finished();
@@ -82,7 +83,7 @@ export class CommitLane {
       if (this.closed) throw error;
       return { kind: 'unreachable', error: error as Error };
     }
-    // Some may have been lost while the connection was made, and may be back under a new epoch.
+    // While the connection was made, shards may have been lost and regained under a new epoch.
     if (this.hasLost(units)) return { kind: 'lost' };
     try {
       const { name, text, values } = statement;
@@ -97,7 +98,7 @@ export class CommitLane {
       if (fault === 'blocked')
         return { kind: (error as { code?: string }).code === queryCanceled ? 'slow' : 'locked', error: error as Error };
       if (fault === 'database') {
-        // It may be this connection alone that does not know what was prepared on it, or keeps something broken.
+        // The error may concern only this connection: a missing prepared statement or a broken session state.
         if (/^(0A|26|XX)/.test((error as { code: string }).code)) this.connection.drop();
         return { kind: 'again', error: error as Error };
       }
@@ -106,7 +107,7 @@ export class CommitLane {
     }
   }
 
-  /** What these units change and another session has locked now, by the names of `locked-rows.ts`. Empty where nothing was found. */
+  /** Rows that these units change and another session has locked now, named as in `locked-rows.ts`. Empty if none was found. */
   async locked(units: readonly CommitUnit[]): Promise<Set<string>> {
     try {
       return await lockedRows(await this.connection.get(this.options.lockTimeoutMs), units);
@@ -151,7 +152,7 @@ export class CommitLane {
     if (shards.size > 0) fence.refused([...shards]);
   }
 
-  /** C3. Returns the outcomes when the batch was committed, null when it certainly was not. Waits as long as the database is away. */
+  /** C3. Returns the outcomes if the batch was committed, null if it certainly was not. Waits as long as the database is unavailable. */
   private resolveOutcome(batch: number, units: CommitUnit[], cause: Error): Promise<CommitOutcome[] | null> {
     const { log, recovery } = this.options;
     log.warn({ err: cause, batch }, 'the connection broke during a commit; checking whether it was committed');
@@ -182,7 +183,7 @@ export class CommitLane {
   }
 }
 
-/** While one lane determines the outcome of its batch, the others send nothing. */
+/** While one lane determines the outcome of its batch, the other lanes send nothing. */
 export class OutcomeRecovery {
   private last: Promise<unknown> = Promise.resolve();
   private count = 0;
@@ -206,7 +207,7 @@ export class OutcomeRecovery {
 }
 
 function committed(units: CommitUnit[], { eventAccounts }: Statement, lastSeqs: number[]): CommitOutcome[] {
-  // Backwards: the last event has the last number.
+  // In reverse order: the last event has the last number.
   const left = [...lastSeqs];
   const outcomes: CommitOutcome[] = new Array(units.length);
   let next = eventAccounts.length;

@@ -1,13 +1,12 @@
 /**
- * One batch as one SQL statement: data-modifying CTEs over arrays, so that a batch costs one round trip and one fsync however many
- * actors it holds.
+ * One batch as one SQL statement: data-modifying CTEs over arrays, so that a batch of any size costs one round trip and one fsync.
  *
- * S1 Nothing is written unless every shard of the batch still has the epoch and the owner it was sent with; the shard rows are locked
- *    `for share`, in order, so that a claim waits for the commit and the commit sees the claim.
+ * S1 Nothing is written unless every shard of the batch still has the epoch and owner of the statement; the shard rows are locked `for
+ *    share`, in order, so that a claim waits for the commit and a later commit sees the claim.
  * S2 Event numbers come from the account's counter row, locked in account order, so they follow commit order and have no gaps.
- * S3 A message or an effect outcome that is consumed must still be there, else the whole statement fails (`repeated`).
- * S4 The counters are locked last, when everything else is written: a statement that waits for an actor's row holds no counter, which all
- *    nodes that commit events of the account need.
+ * S3 A consumed message or effect must still exist, otherwise the whole statement fails (`repeated`).
+ * S4 The counters are locked last, after all other writes: a statement that waits for an actor's row holds no counter, because all nodes
+ *    that commit events of the account need it.
  */
 import type { CommitUnit, EventDraft, TimerDraft } from './commit-unit.ts';
 import { arrayExpression, encodeArray, type Table } from './table.ts';
@@ -19,11 +18,11 @@ export type Statement = {
   values: unknown[];
   name: string;
   countedAccounts: string[];
-  /** Of each event, in the order of units: its account, by its place in `countedAccounts`. */
+  /** For each event, in the order of units: the index of its account in `countedAccounts`. */
   eventAccounts: number[];
 };
 
-/** True when something the batch consumes was already gone, or a command id it records was there: a repeat of what has taken effect. */
+/** True when something the batch consumes was already deleted, or a command id it records existed: a repeat of a committed turn. */
 export function isRepeat(error: Error): boolean {
   const { code, constraint } = error as { code?: string; constraint?: string };
   return code === 'TR001' || (code === '23505' && constraint === 'command_record_pkey');
@@ -31,7 +30,7 @@ export function isRepeat(error: Error): boolean {
 
 const names = new Map<string, string>();
 
-/** The lane's own row of `commit_marker`, and the number of the batch that is noted there. */
+/** The lane's row of `commit_marker`, and the number of the batch to store in it. */
 export type Mark = { marker: string; batch: number };
 
 export function commitStatement(units: readonly CommitUnit[], fence: Fence, { marker, batch }: Mark, tables: RuntimeTables): Statement {
@@ -60,7 +59,7 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, { ma
     `mark as (insert into commit_marker (owner, batch) select ${bind(marker)}::text, ${bind(batch)}::bigint from ok on conflict (owner) do update set batch = excluded.batch, committed_at = now())`,
   );
 
-  // Always in the same order, so that the same tables make the same statement, which is prepared once.
+  // Tables in a fixed order, so that the same set of tables gives the same statement, which is prepared once.
   for (const [table, rows] of [...rowsByTable(units)].sort(([a], [b]) => (a.name < b.name ? -1 : 1))) upsert(table, rows);
   upsert(
     tables.message,
@@ -89,7 +88,7 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, { ma
   }
   const cancelled = units.flatMap((unit) => unit.cancelledEffects);
   if (cancelled.length > 0) write('cancelled', `delete from effect using ok where id = any(${bind(cancelled)}::text[])`);
-  // A row cannot be changed twice in one statement: what is cancelled or consumed need not be marked.
+  // A row cannot be changed twice in one statement: cancelled and consumed effects need no mark.
   const gone = new Set([...cancelled, ...units.flatMap((unit) => unit.consumedEffects)]);
   const started = units.flatMap((unit) => unit.startedEffects).filter((id) => !gone.has(id));
   if (started.length > 0) write('started', `update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[])`);
@@ -108,7 +107,7 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, { ma
   return { text, values, name: name ?? '', countedAccounts: accounts, eventAccounts };
 }
 
-/** Combinations of tables are few; beyond this many a statement is sent unprepared. */
+/** Few combinations of tables occur; beyond this number a statement is sent unprepared. */
 const maxPreparedStatements = 200;
 
 function rowsByTable(units: readonly CommitUnit[]): Map<Table, object[]> {
@@ -127,7 +126,7 @@ function rowsByTable(units: readonly CommitUnit[]): Map<Table, object[]> {
 
 type Write = (name: string, statement: string) => void;
 
-/** Plain inserts: a command id that is there already must fail the unit, not be written over. */
+/** Plain inserts: an existing command id must fail the unit, not be overwritten. */
 function commandRecords(units: readonly CommitUnit[], tables: RuntimeTables, values: unknown[], write: Write): void {
   const commands = units.flatMap((unit) => unit.commands);
   if (commands.length === 0) return;
@@ -153,7 +152,7 @@ function timersOf(units: readonly CommitUnit[]): { set: TimerDraft[]; cleared: C
 function clearTimers(cleared: readonly ClearedTimer[], bind: (value: unknown) => string, write: Write): void {
   if (cleared.length === 0) return;
   const arrays = ['kind', 'id', 'name'].map((property) => `${bind(encodeArray({ codec: 'text', property }, cleared))}::text[]`);
-  // `limit` keeps the look-up an index scan for each name; as a join it would read the whole table.
+  // `limit` keeps the look-up an index scan for each name; a join would read the whole table.
   write(
     'cleared',
     `delete from timer using ok where ctid = any(array(select t.ctid from unnest(${arrays.join(', ')}) c(kind, actor_id, name), lateral (select ctid from timer where kind = c.kind and actor_id = c.actor_id and name = c.name limit 1) t))`,
@@ -163,7 +162,7 @@ function clearTimers(cleared: readonly ClearedTimer[], bind: (value: unknown) =>
 function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => string, ctes: string[], written: readonly string[]) {
   const accountIndex = new Map<string, number>();
   const counts: number[] = [];
-  // No object for each event: what a batch leaves behind is what the heap's full collections are about.
+  // No object for each event: short-lived objects of each batch increase the heap's full collections.
   const events: EventDraft[] = [];
   const eventAccounts: number[] = [];
   let accountNumbers = '';
@@ -186,7 +185,7 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
   const accounts = [...accountIndex.keys()];
   if (events.length === 0) return { accounts, eventAccounts };
   const names = accounts.map((id) => ({ id }));
-  // S4. Each count makes its statement run to its end.
+  // S4. Each count makes its sub-statement run to its end.
   const before = written.length === 0 ? '' : ` where ${written.map((name) => `(select count(*) from ${name})`).join(' + ')} >= 0`;
   ctes.push(
     `all_written as materialized (select 1 from ok${before})`,
@@ -213,7 +212,7 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
   return { accounts, eventAccounts };
 }
 
-/** Binds a value and gives the parameter's number. */
+/** Binds a value and returns its parameter number. */
 function values(bind: (value: unknown) => string, value: unknown): number {
   return Number(bind(value).slice(1));
 }

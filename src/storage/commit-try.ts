@@ -1,40 +1,40 @@
-/** One try to commit some units, and what follows from it where it did not succeed: pure decisions, the same in every lane. */
+/** One try to commit some units, and the next steps if it failed: pure decisions, the same in every lane. */
 import { backoffMs } from '../backoff.ts';
 import { isRepeat } from './commit-statement.ts';
 import type { CommitOutcome, CommitUnit } from './commit-unit.ts';
 
-/** The result of one try: certain, or certainly not committed. */
+/** The result of one try: committed, or certainly not committed. */
 export type Try =
   | { kind: 'committed'; outcomes: CommitOutcome[] }
-  /** Units whose shards are no longer this owner's are marked `lost`; the others may be sent again at once. */
+  /** Units whose shards this owner has lost are marked `lost`; the others may be sent again at once. */
   | { kind: 'lost' }
-  /** The contents are at fault. */
+  /** The contents are the cause. */
   | { kind: 'bad'; error: Error }
   /** Another session holds a lock. */
   | { kind: 'locked'; error: Error }
   /** The statement took too long. */
   | { kind: 'slow'; error: Error }
-  /** The database is at fault: see `database-errors.ts`. */
+  /** The database is the cause: see `database-errors.ts`. */
   | { kind: 'again'; error: Error }
   | { kind: 'unreachable'; error: Error };
 
-/** Units that are sent together, and how often they were. */
+/** Units that are sent together, and the number of tries. */
 export type Job = {
   units: CommitUnit[];
   tries: number;
-  /** Tries that found no database, one after the other. */
+  /** Consecutive tries without a reachable database. */
   outages: number;
-  /** Shared by all parts of what was one batch: where everything fails, not every unit is tried by itself. */
+  /** Shared by all parts of a batch: if everything fails, not every unit is tried alone. */
   budget: { left: number };
 };
 
-export type Next = { told: { unit: CommitUnit; outcome: CommitOutcome }[]; jobs: Job[]; pauseMs: number };
+export type Next = { settled: { unit: CommitUnit; outcome: CommitOutcome }[]; jobs: Job[]; pauseMs: number };
 
-/** How often the same units are tried when the database is at fault, before they are tried in halves. */
+/** How often the same units are tried when the database is the cause, before they are split in halves. */
 const triesTogether = 3;
-/** How often one unit is tried by itself; once, where it was tried with others before. */
+/** How often one unit is tried alone; once, if it was tried with others before. */
 const triesAlone = 5;
-/** Tries of one batch that is in halves because of the database. Enough to find three units in 512. */
+/** Tries of one batch that was split because of the database. Enough to find three units among 512. */
 const triesInParts = 64;
 /** A statement that timed out counts as so many tries. */
 const slowCosts = 8;
@@ -43,7 +43,7 @@ export function newJob(units: CommitUnit[]): Job {
   return { units, tries: 0, outages: 0, budget: { left: triesInParts } };
 }
 
-/** @param tried not `committed` and not `locked`: what these lead to differs between lanes */
+/** @param tried not `committed` and not `locked`: lanes handle these differently */
 export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'locked' }>): Next {
   const { units, budget } = job;
   if (tried.kind === 'lost') {
@@ -59,20 +59,20 @@ export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'lo
   const { kind, error } = tried;
   const tries = job.tries + 1;
   if (kind === 'unreachable') {
-    // Nothing was written: wait until the database is back. Callers are answered at their deadlines.
+    // Nothing was written: wait until the database is reachable. Callers are answered at their deadlines.
     const outages = job.outages + 1;
-    return { told: [], jobs: [{ ...job, outages }], pauseMs: commitBackoffMs(outages) };
+    return { settled: [], jobs: [{ ...job, outages }], pauseMs: commitBackoffMs(outages) };
   }
   if (kind === 'bad') {
-    if (units.length > 1) return { told: [], jobs: halves(job, 0), pauseMs: 0 };
+    if (units.length > 1) return { settled: [], jobs: halves(job, 0), pauseMs: 0 };
     return tell(units, { kind: isRepeat(error) ? 'repeated' : 'failed', error });
   }
   if (kind === 'slow' || tries >= triesTogether) {
     budget.left -= kind === 'slow' ? slowCosts : 1;
     if (budget.left <= 0 || (units.length === 1 && tries >= triesAlone)) return tell(units, { kind: 'unavailable', error });
-    if (units.length > 1) return { told: [], jobs: halves(job, triesAlone - 1), pauseMs: 0 };
+    if (units.length > 1) return { settled: [], jobs: halves(job, triesAlone - 1), pauseMs: 0 };
   }
-  return { told: [], jobs: [{ ...job, tries, outages: 0 }], pauseMs: commitBackoffMs(tries) };
+  return { settled: [], jobs: [{ ...job, tries, outages: 0 }], pauseMs: commitBackoffMs(tries) };
 }
 
 export function halves(job: Job, tries: number): Job[] {
@@ -80,9 +80,9 @@ export function halves(job: Job, tries: number): Job[] {
   return [job.units.slice(0, middle), job.units.slice(middle)].map((units) => ({ ...job, units, tries, outages: 0 }));
 }
 
-/** After so many failures in a row, from 1. */
+/** Pause after this many consecutive failures, from 1. */
 export const commitBackoffMs = (failures: number) => backoffMs(failures, 25, 2_000);
 
 function tell(units: readonly CommitUnit[], outcome: CommitOutcome): Next {
-  return { told: units.map((unit) => ({ unit, outcome })), jobs: [], pauseMs: 0 };
+  return { settled: units.map((unit) => ({ unit, outcome })), jobs: [], pauseMs: 0 };
 }

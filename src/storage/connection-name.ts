@@ -1,6 +1,6 @@
 /**
- * What an owner's connections are called in the database, so that others can tell whose they are. The database cuts names off at 63 bytes:
- * what makes an incarnation unlike any other stands first, its node's name after it, for people.
+ * Names of an owner's database connections, by which others recognise the owner. The database truncates names at 63 bytes: the unique part
+ * of an incarnation comes first, the node's name, for people, after it.
  */
 const maxBytes = 63;
 

@@ -1,14 +1,14 @@
 /**
- * Migrations only expand: the version before goes on writing to the tables while a roll lasts. What takes something away is a contraction and
- * stands here. It belongs to a release later than the one that has stopped using what it takes away.
+ * Migrations only expand: during a rolling deploy the version before still writes to the tables. A migration that removes something is a
+ * contraction and is listed here. It belongs to a later release than the one that stopped using the removed part.
  */
 import type pg from 'pg';
 import { connectionNames } from './server-functions.ts';
 
 export type Contraction = {
-  /** Of which release it is a part. */
+  /** The release that contains it. */
   release: string;
-  /** The release before still uses what it takes away: it runs only while no node does. To be true of none that comes. */
+  /** The release before still uses the removed part: the contraction runs only while no node does. Must not be true for new ones. */
   needsStop: boolean;
 };
 
@@ -18,10 +18,10 @@ export const contractions: Readonly<Record<string, Contraction>> = {
   '0014-subscriptions': { release: '0.1.0', needsStop: true },
 };
 
-/** What the connection of the migrations is called. */
+/** Name of the migrations' connection. */
 export const migrationsName = 'troupe migrations';
 
-/** Rejects, with what to do, where a missing migration would take away what nodes that run now still write, as far as the database tells. */
+/** Rejects, with instructions, if a missing migration would remove what running nodes still write, as far as the database shows them. */
 export async function refuseUnderRunningNodes(client: pg.Client): Promise<void> {
   const there = await client.query(`select to_regclass('migration') is not null as is`);
   if (!there.rows[0].is) return;

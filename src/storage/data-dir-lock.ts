@@ -1,8 +1,8 @@
 /**
  * One live process per DATA_DIR. The lock is a file `lock.<n>` that names its holder; the highest n counts and is never removed, only
- * followed by n + 1, and creating that is one atomic step (`link` fails when the name exists). So of any number of processes that see a
- * dead holder at once exactly one becomes the next, and none can remove the lock of another by mistake.
- * Not seen: a process in another container on the same volume, whose pids mean nothing here.
+ * followed by n + 1. Creating a file is one atomic step (`link` fails when the name exists). So if several processes see a dead holder,
+ * exactly one becomes the next holder, and no process can remove another's lock by mistake.
+ * Not detected: a process in another container on the same volume, whose pids have no meaning here.
  */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, truncate, unlink, writeFile } from 'node:fs/promises';
@@ -14,12 +14,13 @@ export type DataDirLock = { release(): Promise<void> };
 type Holder = { pid: number };
 
 /**
- * Takes the folder for this process, creating it when it is missing. Rejects with one line that names the holder when another live process
- * has it; the lock of a process that was killed is taken over.
+ * Locks the folder for this process, creating it if it is missing. Rejects with one line that names the holder if another live process has
+ * the lock; the lock of a killed process is taken over.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const folder = resolve(dataDir);
-  // Started as root, PostgreSQL runs as another user, who must get through this folder to its own; what is secret in here is 0600.
+  // If the service is started as root, PostgreSQL runs as another user, who must pass through this folder to its own; secret files here
+  // have mode 0600.
   await mkdir(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 }).catch((error: Error) => {
     throw new Error(`The data folder ${folder} cannot be created (${error.message}): set DATA_DIR to a folder this user may write`, {
       cause: error,
@@ -34,7 +35,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   });
   try {
     const path = await takeNext(folder, draft);
-    // An empty file is a lock that was given back; it stays, so that numbers only grow.
+    // An empty file is a released lock; it stays, so that numbers only grow.
     return { release: () => truncate(path, 0) };
   } finally {
     await unlink(draft);
@@ -58,7 +59,7 @@ async function takeNext(folder: string, draft: string): Promise<string> {
     );
     if (!won) continue;
     const numbers = await lockNumbers(folder);
-    // A slow start may have recreated a number that was already superseded and tidied away.
+    // A slow start may have recreated a number that was already superseded and deleted.
     if (Math.max(...numbers) > highest + 1) {
       await unlink(mine).catch(ignoreMissing);
       continue;
@@ -79,7 +80,7 @@ async function liveHolder(path: string): Promise<Holder | null> {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
-  // Given back, or torn by the loss of the machine: either way nobody has it.
+  // Released, or incomplete after the machine crashed: nobody holds it.
   const [, pid, identity] = /^(\d+) (.*)$/.exec(text) ?? [];
   if (pid === undefined) return null;
   return (await processIdentity(Number(pid))) === identity ? { pid: Number(pid) } : null;

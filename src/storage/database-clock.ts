@@ -1,10 +1,11 @@
 /**
- * One wall clock for all nodes: the database's. What one node writes with a time (a token's life, a timer, a lease, an idempotency key) another
- * one reads, and the clocks of their machines may differ. Each node finds out every second how far its own is off, and moves `systemClock`.
+ * One wall clock for all nodes: the database's. A time that one node writes (of a token, a timer, a lease, an idempotency key) is read by
+ * others, and the clocks of their machines may differ. Each node measures its offset every second, and corrects `systemClock`.
  *
- * D1 A measurement is as exact as half its round trip; within that, and a little more, `systemClock` is left alone. So nodes agree to
- *    within `toleranceMs` and half a round trip, and a machine whose clock is right is never disturbed.
- * D2 In between, and while the database does not answer, `systemClock` goes on by the monotonic clock: setting the machine's clock changes nothing.
+ * D1 A measurement is exact to half its round trip; an offset within that and `toleranceMs` is not corrected. So nodes agree within
+ *    `toleranceMs` and half a round trip, and a correct clock is never changed.
+ * D2 Between measurements, and while the database does not answer, `systemClock` follows the monotonic clock: setting the machine's clock
+ *    has no effect.
  */
 import { type Clock, machineClock, monotonicMs, type SteadyClock, systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -12,20 +13,20 @@ import type { Database } from './database.ts';
 
 const everyMs = 1_000;
 export const toleranceMs = 100;
-/** A difference of this much is worth a word to the operator. */
+/** Warn the operator about a larger offset. */
 const worthAWarningMs = 1_000;
 const firstSamples = 3;
 
 export type DatabaseClockOptions = {
   database: Pick<Database, 'read'>;
   log: Log;
-  /** What is moved; another one only for tests, as the machine's own. */
+  /** The corrected clock and the machine's own; others only in tests. */
   clock?: SteadyClock;
   machine?: Clock;
 };
 
 export class DatabaseClock {
-  /** How far the database's clock is ahead of the machine's: for the operator, who should set one of them. */
+  /** How far the database's clock is ahead of the machine's: for the operator, who should correct one of them. */
   offsetMs = 0;
   private readonly options: Required<DatabaseClockOptions>;
   private timer: NodeJS.Timeout | null = null;
@@ -35,7 +36,7 @@ export class DatabaseClock {
     this.options = { clock: systemClock, machine: machineClock, ...options };
   }
 
-  /** Resolves when the clock has been corrected for the first time. Rejects where the database does not answer. */
+  /** Resolves after the first measurement. Rejects if the database does not answer. */
   async start(): Promise<void> {
     for (let n = 0; n < firstSamples; n++) await this.measure();
     this.timer = setInterval(() => void this.measureAgain(), everyMs);
@@ -46,7 +47,7 @@ export class DatabaseClock {
     if (this.timer !== null) clearInterval(this.timer);
   }
 
-  /** Compares once, and corrects where that is called for. */
+  /** Measures once, and corrects if necessary. */
   async measure(): Promise<void> {
     const { database, clock, machine } = this.options;
     const askedAtMs = monotonicMs();
@@ -54,7 +55,7 @@ export class DatabaseClock {
       name: 'database_clock',
       text: 'select extract(epoch from clock_timestamp())::float8 * 1000 as now_ms',
     });
-    // In this order: a process that is put off between them makes the measurement less exact, and no worse than that.
+    // In this order: a pause of the process between the two reads makes the measurement less exact, but not wrong.
     const answeredAtMs = { clock: clock.nowMs(), machine: machine.nowMs() };
     const halfTripMs = (monotonicMs() - askedAtMs) / 2;
     const exactMs = halfTripMs + toleranceMs;

@@ -1,14 +1,15 @@
-/** The database as everyone but the commit path sees it: MikroORM for lists, reports and migrations, and tables derived from its metadata. */
+/** The database for all code except the commit path: MikroORM for lists, reports and migrations, and tables derived from its metadata. */
 import { DriverException, type EntityName, type EntitySchema } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import { FairGate } from '../fair-queue.ts';
+import { within } from '../within.ts';
 import { applyMigrations } from './apply-migrations.ts';
-import { connect, openPool, poolConfig } from './connect.ts';
+import { connect, OpenConnections, openPool, poolConfig } from './connect.ts';
 import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
-import { diskFull, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
+import { diskFull, isPassingRefusal, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
 import { storageFull } from './disk-room.ts';
 import * as entities from './entities/index.ts';
 import { firstMigrations } from './migrations/index.ts';
@@ -20,16 +21,16 @@ import { type Table, tableOf } from './table.ts';
 export type AnyEntity = EntitySchema<any> | EntityName<any>;
 
 export type DatabaseOptions = {
-  /** Connections of the pool at most, opened when needed and closed when idle. */
+  /** Most connections of the pool, opened when needed and closed when idle. */
   poolSize?: number;
-  /** The same of lists and reports: so many always, and more while PostgreSQL has them (`useSpareConnections`). */
+  /** Likewise for lists and reports: at least this many, and more while PostgreSQL has spare ones (`useSpareConnections`). */
   listPoolSize?: number;
   applicationName?: string;
-  /** Of the domains, beside the tables of the platform. */
+  /** Schema of the domains, in addition to the platform's tables. */
   schema?: Schema;
 };
 
-/** For each of many nodes on one database: enough for thousands of short statements a second. A node alone has the defaults. */
+/** Pool sizes of a node in a cluster: enough for thousands of short statements a second. A single node has the defaults. */
 export const poolsInCluster = { poolSize: 4, listPoolSize: 2 } as const;
 
 export class Database {
@@ -39,6 +40,7 @@ export class Database {
   private readonly orm: MikroORM;
   private readonly lists: FairGate;
   private readonly options: DatabaseOptions;
+  private readonly connections = new OpenConnections();
   private readonly tables = new Map<string, Table>();
 
   constructor(url: string, options: DatabaseOptions = {}) {
@@ -71,8 +73,9 @@ export class Database {
         name: `${applicationName} lists`,
         max: Math.max(listPoolSize, maxListPoolSize),
         statementTimeoutMs: listTimeoutMs,
-        // For a database that has gone silent: also a list ends.
+        // For a database that no longer answers: a list must also end.
         queryTimeoutMs: listTimeoutMs + 5_000,
+        opened: (client) => this.connections.add(client),
       }),
       ensureDatabase: false,
       // The migrator would print each step; failures are thrown.
@@ -85,6 +88,7 @@ export class Database {
       statementTimeoutMs: 15_000,
       queryTimeoutMs: 20_000,
       types: plainTypes,
+      opened: (client) => this.connections.add(client),
     });
     for (const metadata of this.orm.getMetadata().getAll().values()) this.tables.set(metadata.className, tableOf(metadata));
   }
@@ -95,21 +99,21 @@ export class Database {
   }
 
   /**
-   * A list or another query through MikroORM, for an account: a few at a time, accounts round-robin, half of the slots for one account at most. Rejects
-   * `overloaded` when too many wait, or it has waited too long.
+   * Runs a list or another MikroORM query for an account: a few at a time, accounts round-robin, at most half of the slots for one account.
+   * Rejects `overloaded` when too many wait, or this one has waited too long.
    */
   list<T>(accountId: string, query: (em: SqlEntityManager) => Promise<T>): Promise<T> {
     return this.lists.pass(accountId, () => query(this.em()));
   }
 
-  /** For metrics: lists that run and wait now, and those turned away since the start. */
+  /** For metrics: running and waiting lists, and those rejected since the start. */
   get listLoad(): { running: number; waiting: number; turnedAway: number } {
     return { ...this.lists.size, turnedAway: this.lists.turnedAway };
   }
 
   /**
-   * Lets lists use the connections that PostgreSQL has to spare, while each node, and one that may yet join, still finds all it needs. To be
-   * called at the start and now and then: nodes come and go.
+   * Lets lists use PostgreSQL's spare connections, so that each node, and one that may join, still finds all it needs. Call it at the start
+   * and periodically, because nodes join and leave.
    */
   async useSpareConnections(): Promise<void> {
     const names = await connectionNames(this.pool, readsName(this.options));
@@ -121,7 +125,7 @@ export class Database {
     this.lists.resize(maxRunning, maxRunningEach);
   }
 
-  /** The table of an entity. Throws for one the database was not built with. */
+  /** The table of an entity. Throws for an entity that is not in this database's schema. */
   table(entity: { meta?: { className: string } } | AnyEntity): Table {
     const name = (entity as EntitySchema<any>).meta.className;
     const table = this.tables.get(name);
@@ -148,13 +152,16 @@ export class Database {
     return found;
   }
 
-  /** One read statement. Connection trouble, and what the server cannot do for anybody now, becomes `unavailable`; where too many wait for a connection, `overloaded`. */
+  /**
+   * Runs one read statement. Connection failures, and what the server cannot do now for any caller, become `unavailable`; if too many wait
+   * for a connection, `overloaded`.
+   */
   async read(query: pg.QueryConfig & { rowMode?: 'array' }): Promise<{ rows: any[] }> {
     if (this.pool.waitingCount >= maxWaitingReads) throw new AppError('overloaded', tooManyReads, { retryAfterS: 1 });
     try {
       const result = await this.pool.query(query as pg.QueryConfig);
       const { rows } = result;
-      // pg's queries hang together: once an old one has left the young heap, all that follow would survive there, with rows and all.
+      // pg links its queries: if an old one is in the old heap, all later ones would survive with their rows.
       result.rows = [];
       return { rows };
     } catch (error) {
@@ -163,78 +170,94 @@ export class Database {
     }
   }
 
-  /** One write statement beside the commit path, safe to send twice. Connection trouble becomes `unavailable`: it may have happened. Bounded as `read`. */
+  /**
+   * Runs one write statement outside the commit path; it must be safe to send twice. A connection failure becomes `unavailable`: the write
+   * may have happened. Bounded as `read`.
+   */
   async write(statement: pg.QueryConfig): Promise<{ rows: any[] }> {
     return this.read(statement);
   }
 
   /**
-   * Runs the migrations that are missing, once, whichever node is first: the others wait for the lock. Rejects with one line that names the
-   * database when it cannot be reached within 5 seconds, does not let us in, or is behind a pooler that does not keep sessions; and when a table stays locked for `lockPatienceMs` (two minutes).
+   * Runs the missing migrations once: the first node runs them, the others wait for the lock. Rejects with one line that names the database
+   * when it cannot be reached within 5 seconds, refuses the login, breaks the connection, or is behind a pooler that does not keep sessions; and when a table
+   * stays locked for `lockPatienceMs` (two minutes).
    */
   async migrate(lockPatienceMs?: number): Promise<void> {
-    // The time-out of the role itself, where it has one, is not for changes of tables.
+    // A time-out set for the role is not meant for changes of tables.
     const client = await connect({ url: this.url, name: migrationsName, statementTimeoutMs: 0 }).catch((error) => this.unusable(error));
     try {
-      await requireSessions(client, this.url).catch((error) =>
-        error instanceof SessionsLost ? Promise.reject(error) : this.unusable(error),
-      );
+      await requireSessions(client, this.url).catch((error) => this.unusable(error));
       await takeAdvisoryLock(client, migrationLock);
       await refuseUnderRunningNodes(client);
       const { rows } = await client.query<{ schema: string | null }>('select current_schema() as schema');
-      // Left to itself the migrator keeps its table in `public`, which a role may not have that owns another schema.
+      // By default the migrator keeps its table in `public`, which a role with another schema may not have.
       if (rows[0]!.schema !== 'public') Object.assign(this.orm.config.get('migrations'), { schema: rows[0]!.schema });
       await applyMigrations(this.orm, lockPatienceMs);
+    } catch (error) {
+      if (isPassingRefusal(error)) this.unusable(error as Error);
+      throw error;
     } finally {
       await client.end();
     }
   }
 
   private unusable(error: Error): never {
+    if (error instanceof Unusable || error instanceof SessionsLost) throw error;
     const { host, pathname } = new URL(this.url);
     const why = error.message || (error as NodeJS.ErrnoException).code;
-    throw new Error(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
+    throw new Unusable(`The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause: error });
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.pool.end(), this.orm.close(true)]);
+  /** Waits for statements that run, but no longer than `graceMs` (a second): those without an answer then are rejected. */
+  async close(graceMs = closeGraceMs): Promise<void> {
+    const closed = Promise.all([this.pool.end(), this.orm.close(true)]);
+    await within(closed, graceMs);
+    this.connections.breakAll();
+    // A connection that is being made is not waited for: it ends with its time-out.
+    await within(closed, brokenMs);
   }
 }
+
+class Unusable extends Error {}
 
 function readsName({ applicationName = 'troupe' }: DatabaseOptions): string {
   return `${applicationName} reads`;
 }
 
+const closeGraceMs = 1_000;
+/** Until what was asked on broken connections is rejected. */
+const brokenMs = 250;
 const migrationLock = 7_081_735;
-/** Short statements that wait for a connection: a fraction of a second's work. */
+/** Most short statements that wait for a connection: a fraction of a second of work. */
 const maxWaitingReads = 1_000;
 const defaultListPoolSize = 4;
-/** More at once make no list quicker: they share the processors. */
+/** More concurrent lists are not faster: they share the processors. */
 const maxListPoolSize = 8;
 const maxWaitingLists = 2_048;
-/** As many as a key of the largest plan may ask for at once: what is let in at the edge is answered. */
+/** As many as a key of the largest plan may send concurrently: every request that the edge admits is answered. */
 const maxWaitingListsEach = 512;
-/** Shorter than a caller's patience, so that it is told. */
+/** Shorter than a caller's timeout, so that the caller gets an answer. */
 const listWaitMs = 8_000;
-/** What a node needs with the fewest lists (decision 13), and what everything else at the database (tools, migrations, PostgreSQL's own) is left. */
+/** Connections of a node with the fewest lists (decision 13), and those reserved for everything else (tools, migrations, PostgreSQL itself). */
 const connectionsOfNode = 15;
 const connectionsOfOthers = 10;
 const tooManyReads = 'The database has too much to read; try again shortly';
 const listTimeoutMs = 30_000;
 
-/** @param fewest what the node has in any case. At most half of what is left of each node's share goes to lists. */
+/** @param fewest the minimum. Lists get at most half of each node's remaining share. */
 export function listPoolSizeFor(fewest: number, { max, nodes }: { max: number; nodes: number }): number {
   const share = (max - connectionsOfOthers) / (Math.max(nodes, 1) + 1);
   const spare = Math.floor((share - connectionsOfNode) / 2);
   return Math.min(Math.max(maxListPoolSize, fewest), fewest + Math.max(0, spare));
 }
 
-/** One account has at most half of them, so that another gets one at once. */
+/** One account has at most half of them, so that another gets a slot at once. */
 function listLimits(size: number): { maxRunning: number; maxRunningEach: number } {
   return { maxRunning: size, maxRunningEach: Math.ceil(size / 2) };
 }
 
-/** `unavailable` for what MikroORM throws when PostgreSQL could not be asked, took too long or cannot do it now; any other error as it is. */
+/** `unavailable` for errors of MikroORM when PostgreSQL was not reachable, took too long or cannot do it now; other errors unchanged. */
 export function unavailableIfUnreachable(error: unknown): unknown {
   if (!(error instanceof DriverException)) return error;
   if (isSqlError(error) && error.code !== queryCanceled) return serversFault(error) ?? error;
@@ -245,7 +268,10 @@ function unanswered(cause: unknown): AppError {
   return new AppError('unavailable', 'The database does not answer; try again shortly', { cause, retryAfterS: 2 });
 }
 
-/** What the caller may try again later; null where the statement is at fault. Also a read finds no room on the disk, for what it wants to note there. */
+/**
+ * The error for a caller that may try again later; null if the statement is the cause. A read can also find the disk full, because it may
+ * have to write there.
+ */
 function serversFault(error: { code: string }): AppError | null {
   if (error.code === diskFull) return storageFull(error);
   if (!isServersFault(error)) return null;
@@ -254,7 +280,7 @@ function serversFault(error: { code: string }): AppError | null {
 
 const int8 = 20;
 const timestamptz = 1184;
-/** Numbers for bigint (all of ours are below 2^53) and milliseconds for timestamps. */
+/** Numbers for bigint (all values are below 2^53) and milliseconds for timestamps. */
 const plainTypes = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === int8) return Number;

@@ -1,6 +1,6 @@
 /**
- * What operators do with dead letters. Each act is one statement, so that two operators, or an act that is cut off and done again, never put one
- * back twice; the same statement records it in `dead_letter_action`.
+ * Operators' actions on dead letters. Each action is one statement that also records it in `dead_letter_action`. So two operators, or a
+ * repeated action after an interruption, never put a dead letter back twice.
  */
 import type { DeadLetterSource } from './commit-unit.ts';
 import type { Database } from './database.ts';
@@ -11,14 +11,14 @@ export type DeadLetter = {
   actorId: string;
   command: string;
   source: DeadLetterSource;
-  /** The id of the message or the effect, the name of the timer; null where the version that wrote the row did not say. */
+  /** The id of the message or effect, the name of the timer; null if the version that wrote the row did not record it. */
   sourceId: string | null;
   attempts: number | null;
   error: string;
-  /** Of the input as JSON. */
+  /** Size of the input as JSON. */
   sizeBytes: number;
   createdAt: number;
-  /** Null where it was not asked for, or is too large to be looked through. */
+  /** Null if it was not requested, or is too large for a list. */
   input: unknown;
 };
 export type DeadLetterAction = {
@@ -36,11 +36,11 @@ export type DeadLetterAction = {
 /** Larger inputs are not read for a list. */
 const longestListedBytes = 100_000;
 
-/** Versions before 0027 wrote no source: an effect that was given up is told by its command. */
+/** Versions before 0027 wrote no source: there, an abandoned effect is recognised by its command. */
 const columns = `id, kind, actor_id as "actorId", command, coalesce(source, case when command like 'effect %' then 'effect' else 'message' end) as source,
   source_id as "sourceId", attempts, error, octet_length(input::text) as "sizeBytes", created_at as "createdAt"`;
 
-/** The newest first, and how many there are in all. */
+/** The newest first, and the total number. */
 export async function listDeadLetters(
   database: Database,
   kind: string | null,
@@ -64,10 +64,8 @@ export async function readDeadLetter(database: Database, id: string): Promise<De
 }
 
 /**
- * Puts it back as a message to its actor, under its own id: the actor's commit deletes that row, so it is taken once. What a timer or an outcome
- * would have run is the same command with the same input. False: it is gone meanwhile.
- *
- * @param shard of its actor
+ * Puts it back as a message to its actor, under its own id: the actor's commit deletes the message, so it is consumed once. For a timer or
+ * an outcome the message has the same command and input. False: the dead letter no longer exists.
  */
 export async function retryDeadLetter(database: Database, { id }: DeadLetter, shard: number, actedBy: string): Promise<boolean> {
   const { rows } = await database.write({
@@ -81,7 +79,7 @@ export async function retryDeadLetter(database: Database, { id }: DeadLetter, sh
   return rows.length === 1;
 }
 
-/** Removes it for good. False: it is gone already. */
+/** Deletes it. False: it no longer exists. */
 export async function discardDeadLetter(database: Database, { id }: DeadLetter, actedBy: string): Promise<boolean> {
   const { rows } = await database.write({
     text: `with letter as (delete from dead_letter where id = $1 returning *), ${recorded('discard', '$2')} select id from letter`,

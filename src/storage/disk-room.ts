@@ -8,23 +8,23 @@ import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 const mebibyte = 2 ** 20;
-/** Of the disk's size, within these bounds. */
+/** Part of the disk's size, within these bounds. */
 const reserveShare = 0.05;
 const smallestReserveBytes = 64 * mebibyte;
 const largestReserveBytes = 512 * mebibyte;
-/** Once full, so many times the reserve must be free before commands are taken again: it does not flicker. */
+/** Once full, this many times the reserve must be free before commands are accepted again, to avoid flapping. */
 const enoughAgain = 1.25;
-/** With less room than so many times the reserve it is looked at more often. */
+/** With less free space than this many times the reserve it is measured more often. */
 const nearTimes = 4;
 const measureMs = 1_000;
 const nearMeasureMs = 200;
 
 export type DiskRoomOptions = {
   dataDir: string;
-  /** Kept free; null: a twentieth of the disk, 64 to 512 MiB; 0: never full. */
+  /** Space kept free; null: a twentieth of the disk, 64 to 512 MiB; 0: never full. */
   reserveBytes: number | null;
   log: Log;
-  /** Makes room where that is possible; called when the disk becomes full, and now and then while it is. */
+  /** Frees space if possible; called when the disk becomes full, and periodically while it is. */
   makeRoom?(): Promise<void>;
 };
 
@@ -44,12 +44,12 @@ export class DiskRoom {
     this.options = options;
   }
 
-  /** Less is free than is kept free. */
+  /** Less space is free than the reserve. */
   get isFull(): boolean {
     return this.full;
   }
 
-  /** Calls when the disk becomes full, and when there is room again; at once where it is full now. */
+  /** Calls when the disk becomes full, and when there is space again; at once if it is full now. */
   onChange(listener: (isFull: boolean) => void): void {
     this.listeners.push(listener);
     if (this.full) listener(true);
@@ -60,7 +60,7 @@ export class DiskRoom {
     if (this.full) throw storageFull();
   }
 
-  /** In words for the operator; null while there is room. */
+  /** A text for the operator; null while there is space. */
   problem(): string | null {
     if (!this.full) return null;
     const [free, reserve] = [this.freeBytes, this.reserveBytes].map((bytes) => Math.floor(bytes / mebibyte));
@@ -77,7 +77,7 @@ export class DiskRoom {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Measures the free space and schedules the next measurement. Never rejects: on an error the last value holds. */
+  /** Measures the free space and schedules the next measurement. Never rejects: on an error the last value is kept. */
   async measure(): Promise<void> {
     if (this.timer !== null) clearTimeout(this.timer);
     const { dataDir, reserveBytes, log } = this.options;
@@ -116,7 +116,7 @@ export class DiskRoom {
     const nowMs = performance.now();
     if (this.options.makeRoom === undefined || nowMs - this.madeRoomAtMs < makeRoomEveryMs) return;
     this.madeRoomAtMs = nowMs;
-    this.options.makeRoom().catch((err) => this.options.log.debug({ err }, 'no room could be made'));
+    this.options.makeRoom().catch((err) => this.options.log.debug({ err }, 'disk space could not be freed'));
   }
 }
 
@@ -127,13 +127,13 @@ export function storageFull(cause?: unknown): AppError {
   });
 }
 
-/** Whether so little is free that a database cannot go on; for last words. */
+/** Whether too little is free for a database to continue; for the last error message. */
 export function hasNoRoom(dataDir: string): boolean {
   const { bavail, bsize } = statfsSync(dataDir);
   return bavail * bsize < smallestReserveBytes / 2;
 }
 
-/** Whether a file could not be written for lack of room. */
+/** Whether a write failed because the disk is full. */
 export function isNoRoom(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'ENOSPC' || code === 'EDQUOT';

@@ -1,8 +1,8 @@
 /**
- * The PostgreSQL that comes with the service: one cluster in DATA_DIR/postgres, run from the programs of an npm package.
+ * The PostgreSQL that is included in the service: one cluster in DATA_DIR/postgres, run from the programs of an npm package.
  *
- * PostgreSQL runs detached, in a session of its own, so that Ctrl-C reaches only the service, which still has commits to finish. Therefore it
- * survives a kill -9 of the service, and the next start adopts it, or replaces it when its start options have changed.
+ * PostgreSQL runs detached, in its own session, so that Ctrl-C reaches only the service, which still has commits to finish. So it survives
+ * a kill -9 of the service; the next start adopts it, or replaces it if its start options have changed.
  * The caller holds the lock on DATA_DIR; this file only detects what a dead service may have left.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -18,9 +18,9 @@ import { findPostgresLauncher, type PostgresLauncher } from './postgres-launcher
 import { endLeftovers, isPostmasterOf, type Postmaster, readPostmaster, stopPostmaster, waitUntilReady } from './postmaster.ts';
 
 export type EmbeddedPostgres = {
-  /** With the password: never logged. */
+  /** Contains the password: never logged. */
   url: string;
-  /** Ends PostgreSQL within 40 seconds, when committed data is on disk; open connections are cut. */
+  /** Ends PostgreSQL within 40 seconds, with committed data on disk; open connections are cut. */
   stop(): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export type EmbeddedPostgresOptions = {
   log: Log;
   /** Called once when PostgreSQL ends unexpectedly. Committed data is safe; no further commit is possible until the next start. */
   onLost?(): void;
-  /** Server settings over the defaults below. */
+  /** Server settings that override the defaults below. */
   settings?: Readonly<Record<string, string>>;
 };
 
@@ -39,7 +39,7 @@ const logLimitBytes = 4 * 1024 * 1024;
 const logCheckMs = 60_000;
 const lifeCheckMs = 1_000;
 
-/** For a small node with short statements. Durability is not reduced for speed: a commit is on disk before it is answered. */
+/** For a small node with short statements. Durability is not reduced: a commit is on disk before it is answered. */
 const defaultSettings = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -47,7 +47,8 @@ const defaultSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '60',
-  // Tables grow by pages of zeros. The kernel may delay writing as many of them as fit in here, then write all at once while commits wait. Other pages are in the kernel's cache.
+  // Tables grow by pages of zeros. The kernel may delay writing as many of them as fit in here, and then write all at once while commits
+  // wait. Other pages are in the kernel's cache.
   shared_buffers: '32MB',
   max_wal_size: '1GB',
   // Written out continuously. Otherwise the kernel keeps pages for half a minute, then writes them while commits wait for the same disk.
@@ -64,7 +65,7 @@ const defaultSettings = {
   log_timezone: 'UTC',
   log_checkpoints: 'off',
   log_line_prefix: '%m [%p] ',
-  // A refused statement is answered to its client; the log is for errors of the server.
+  // A refused statement is reported to its client; the log is for errors of the server.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
 } as const;
@@ -100,7 +101,7 @@ export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {
 
   const trimming = setInterval(() => void trimLog(cluster), logCheckMs).unref();
   const identity = await processIdentity(postmaster.pid);
-  // Polled: an adopted PostgreSQL is not a child of this process, so no exit event arrives.
+  // Polled: an adopted PostgreSQL is not a child of this process, so there is no exit event.
   const watching = setInterval(async () => {
     if ((await processIdentity(postmaster.pid)) === identity || stopped !== null) return;
     clearInterval(watching);
@@ -117,7 +118,7 @@ export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {
   return { url: urlAt(postmaster.port), stop };
 }
 
-/** The address of the PostgreSQL that runs on this DATA_DIR, no matter which process started it; null when none runs. For commands outside the service. */
+/** The URL of the PostgreSQL that runs on this DATA_DIR, whichever process started it; null if none runs. For commands outside the service. */
 export async function runningEmbeddedPostgres(dataDir: string): Promise<string | null> {
   const root = await realpath(dataDir).catch(() => null);
   if (root === null) return null;
@@ -145,7 +146,7 @@ async function checkCluster(folder: string, { major, owner }: PostgresLauncher):
   if ((await stat(folder)).uid !== owner.uid) await giveAway(folder, owner);
 }
 
-/** Creates the cluster in a folder of another name first, so that `postgres` is complete if it exists, even after interrupted first starts. */
+/** Creates the cluster in a temporary folder first, so that an existing `postgres` is complete, even after interrupted first starts. */
 async function createCluster(root: string, folder: string, launcher: PostgresLauncher, password: string): Promise<void> {
   const leftovers = (await readdir(root)).filter((name) => name.startsWith('postgres-new-'));
   await Promise.all(leftovers.map((name) => rm(join(root, name), { recursive: true, force: true, maxRetries: 5 })));
@@ -178,8 +179,9 @@ async function runToEnd(launcher: PostgresLauncher, args: string[]): Promise<voi
 }
 
 /**
- * The running PostgreSQL of an earlier service, when it answers and was started with the same options. Any other remaining PostgreSQL is
- * ended first: a new one would refuse to start beside it. It would also refuse to start with a `postmaster.pid` whose pid another process has now.
+ * The running PostgreSQL of an earlier service, if it answers and has the same start options. Any other remaining PostgreSQL is ended
+ * first, because a new one would refuse to start beside it. It would also refuse to start with a `postmaster.pid` whose pid another process
+ * has now.
  */
 async function adoptOrphan(cluster: Cluster, fingerprint: string, urlAt: (port: number) => string): Promise<Postmaster | null> {
   const named = await readPostmaster(cluster.folder);

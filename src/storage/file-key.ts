@@ -1,10 +1,10 @@
-/** Keys of stored files: our own names, never a user's, so anything else is a defect that must not reach a disk or a bucket. */
+/** Keys of stored files: names made by this service, never by a user; any other key is a defect and must not reach a disk or a bucket. */
 
 const segment = '[A-Za-z0-9_-][A-Za-z0-9_.-]*';
 const wellFormed = new RegExp(`^${segment}(/${segment})*$`);
 const maxChars = 512;
 
-/** The key itself. Throws where it is empty, too long or could lead out of its place (`..`, a leading `/` or `.`, odd characters). */
+/** Returns the key. Throws if it is empty, too long or could leave its folder (`..`, a leading `/` or `.`, unexpected characters). */
 export function checkedKey(key: string): string {
   if (key.length > maxChars || !wellFormed.test(key)) throw new Error(`not a file key: ${JSON.stringify(key.slice(0, 80))}`);
   return key;

@@ -1,6 +1,6 @@
 /**
- * Lets a few pieces of work in at a time; the rest wait in one queue, and are rejected when it is full or they have waited too long. For
- * work that belongs to accounts use `FairGate`, in which accounts take turns.
+ * Limits concurrent work; the rest waits in one queue, and is rejected when the queue is full or the wait is too long. For work of accounts
+ * use `FairGate`, which serves accounts round-robin.
  */
 import { AppError } from '../errors.ts';
 
@@ -27,14 +27,14 @@ export class Gate {
     this.turnedAway = new AppError('overloaded', options.full, { retryAfterS: 2 });
   }
 
-  /** Runs `work` when it is its turn. Rejects with what it rejects with, or `overloaded` when the line is full or too slow. */
+  /** Runs `work` when a slot is free. Rejects with the error of `work`, or `overloaded` when the queue is full or the wait too long. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     if (this.inside < this.options.maxInside) this.inside++;
     else await this.turn();
     try {
       return await work();
     } finally {
-      // The slot is passed to the next one directly, so that no newcomer can take it.
+      // The slot is passed to the next waiter directly, so that no newcomer can take it.
       const [next] = this.waiting;
       if (next === undefined) this.inside--;
       else {

@@ -26,45 +26,45 @@ export type GroupCommitOptions = {
   database: Database;
   fence: FenceControl;
   log: Log;
-  /** The open batch has been sent, or what was held back can go: there is room again. */
+  /** The open batch was sent, or held units can be sent: there is room again. */
   onRoom(): void;
   clock?: Clock;
-  /** Turns in one batch; further ones wait in mailboxes. */
+  /** Most turns in one batch; further ones wait in mailboxes. */
   maxBatchTurns?: number;
   /** How long one statement may take before its outcome counts as unknown. */
   statementTimeoutMs?: number;
   /** How long a batch may wait for one lock before the units that need it leave the main lane. Default 200 ms. */
   lockTimeoutMs?: number;
-  /** null: nothing is traced. */
+  /** null: commits are not traced. */
   tracer?: Tracer | null;
 };
 
-/** Trace links of one commit at most. */
+/** Most trace links of one commit. */
 const maxLinks = 32;
 
-/** Lanes for what waits for locks: each a connection, made when it is needed. */
+/** Lanes for units that wait for locks; each has a connection, made when it is needed. */
 const lockWaitLanes = 2;
 
-type Told = { units: CommitUnit[]; outcomes: CommitOutcome[] };
+type Settled = { units: CommitUnit[]; outcomes: CommitOutcome[] };
 
 export class GroupCommit {
   readonly maxBatchTurns: number;
   private open: CommitUnit[] = [];
   private openTurns = 0;
   private sending: CommitUnit[] | null = null;
-  /** Not sent, as they need a row that blocked units wait for (C5); in the order in which they were added. */
+  /** Not sent, because they need a row that blocked units wait for (C5); in the order in which they were added. */
   private held: CommitUnit[] = [];
   private readonly blocked: BlockedUnits;
   private scheduled = false;
   private closed = false;
-  /** Resolves when the next batch is settled; null while nothing waits for it. */
+  /** Resolves when the next batch is settled; null while nobody waits for it. */
   private nextSettled: PromiseWithResolvers<void> | null = null;
   private readonly lane: CommitLane;
   private readonly options: GroupCommitOptions;
   private readonly clock: Clock;
-  /** For metrics and health. Milliseconds since 1970 when the last batch was committed; 0 before the first. */
+  /** For metrics and health: time of the last committed batch in milliseconds since 1970; 0 before the first. */
   lastCommitAtMs = 0;
-  /** By `monotonicMs`, when the current batch was sent; null while none is. Long ago: the database does not answer. */
+  /** On `monotonicMs`, when the current batch was sent; null if none is in flight. A long time means that the database does not answer. */
   sendingSinceMs: number | null = null;
   committedTurns = 0;
   deadLetters = 0;
@@ -102,7 +102,7 @@ export class GroupCommit {
     });
   }
 
-  /** How many more turns the open batch takes. */
+  /** How many more turns the open batch accepts. */
   get room(): number {
     return this.maxBatchTurns - this.openTurns;
   }
@@ -112,7 +112,7 @@ export class GroupCommit {
     return this.openTurns < this.maxBatchTurns;
   }
 
-  /** Adds a unit to the open batch. Until the batch is sent its owner may add further turns; each is told with `addTurn`. */
+  /** Adds a unit to the open batch. Until the batch is sent its owner may add further turns, and reports each with `addTurn`. */
   add(unit: CommitUnit): void {
     this.open.push(unit);
     this.schedule();
@@ -123,12 +123,12 @@ export class GroupCommit {
     this.openTurns++;
   }
 
-  /** Units that wait for a lock of another session now, and those that wait for them: for metrics. */
+  /** For metrics: units that wait for a lock of another session, and units that wait for those. */
   get blockedUnits(): number {
     return this.blocked.size + this.held.length;
   }
 
-  /** Takes a unit that was not sent out again: its turns were built on something that failed. */
+  /** Removes a unit that was not sent again: its turns were built on a failed unit. */
   withdraw(unit: CommitUnit): void {
     const at = this.open.indexOf(unit);
     if (at < 0) {
@@ -155,8 +155,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when no unit of these shards is open or being committed, or the commit is closed. Units that wait for a lock are refused: the next
-   * owner waits for it.
+   * Resolves when no unit of these shards is open or being committed, or the commit is closed. Units that wait for a lock are refused: the
+   * next owner waits for the lock instead.
    */
   async whenClear(shards: ReadonlySet<number>): Promise<void> {
     const isOfThem = (unit: CommitUnit) => shards.has(unit.shard);
@@ -171,7 +171,7 @@ export class GroupCommit {
     }
   }
 
-  /** Closes the connections. Units whose outcome is not certain by now are never settled. */
+  /** Closes the connections. Units whose outcome is not yet certain are never settled. */
   async close(): Promise<void> {
     this.closed = true;
     this.noteSettled();
@@ -191,7 +191,7 @@ export class GroupCommit {
     const refused = units.filter((unit) => shards.has(unit.shard));
     for (const unit of refused) this.withdraw(unit);
     for (const unit of refused) this.tell(unit, { kind: 'refused' });
-    // Only then: several that wait in `whenClear` would otherwise wake each other without end, and no I/O would come to its turn.
+    // Only in this case: otherwise several waiters in `whenClear` would wake each other endlessly and starve I/O.
     if (refused.length > 0) this.noteSettled();
   }
 
@@ -203,11 +203,11 @@ export class GroupCommit {
   private schedule(): void {
     if (this.scheduled || this.sending !== null) return;
     this.scheduled = true;
-    // After the I/O of this tick: everything that arrived together is committed together.
+    // After the I/O of this tick, so that all units of the tick are committed together.
     setImmediate(() => this.flush());
   }
 
-  /** C5. Removes from the open batch the units that must not be sent now. */
+  /** C5. Removes units from the open batch that must not be sent now. */
   private keepBack(): void {
     const open = this.open;
     this.open = [];
@@ -228,7 +228,7 @@ export class GroupCommit {
     }
   }
 
-  /** A lock was released or given up: held units go on, in order. */
+  /** A lock was released or given up: held units continue, in order. */
   private takeBack(): void {
     for (const unit of this.held) this.openTurns += unit.turns;
     this.open.unshift(...this.held.splice(0));
@@ -253,14 +253,14 @@ export class GroupCommit {
     for (const unit of units) unit.onSent();
     const span = this.startSpan(units);
     this.send(units).then(
-      (told) => {
+      (settled) => {
         this.durationS.note((performance.now() - sentAt) / 1_000);
         span?.end();
-        this.settle(told);
+        this.settle(settled);
       },
       (defect) => {
         if (this.closed) return;
-        // Only a defect of this file ends here; the units must be settled all the same.
+        // Only a defect in this file leads here; the units must still be settled.
         this.options.log.error({ err: defect }, 'group commit failed unexpectedly');
         const outcome: CommitOutcome = { kind: 'unavailable', error: defect as Error };
         const left = new Set(this.blocked.units);
@@ -270,7 +270,7 @@ export class GroupCommit {
     );
   }
 
-  /** Part of the first traced turn's trace, linked with the others'. */
+  /** Part of the first traced turn's trace, with links to the others. */
   private startSpan(units: readonly CommitUnit[]): Span | null {
     const { tracer = null } = this.options;
     if (tracer === null) return null;
@@ -279,7 +279,7 @@ export class GroupCommit {
     return tracer.startSpan('commit', first, { 'troupe.actors': units.length }, { kind: 'client', links: others });
   }
 
-  private settle({ units, outcomes }: Told): void {
+  private settle({ units, outcomes }: Settled): void {
     this.sending = null;
     this.sendingSinceMs = null;
     this.tellOthers(units, outcomes);
@@ -319,24 +319,24 @@ export class GroupCommit {
   }
 
   /** Sends units until each one's outcome is certain, or it was moved to `blocked`, which settles it. */
-  private async send(units: CommitUnit[]): Promise<Told> {
+  private async send(units: CommitUnit[]): Promise<Settled> {
     const { log } = this.options;
-    const told: Told = { units: [], outcomes: [] };
+    const settled: Settled = { units: [], outcomes: [] };
     const jobs: Job[] = [newJob(units)];
     for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
       const tried = await this.lane.try(job.units);
       if (tried.kind === 'committed') {
-        if (jobs.length === 0 && told.units.length === 0) return { units: job.units, outcomes: tried.outcomes };
-        told.units.push(...job.units);
-        told.outcomes.push(...tried.outcomes);
+        if (jobs.length === 0 && settled.units.length === 0) return { units: job.units, outcomes: tried.outcomes };
+        settled.units.push(...job.units);
+        settled.outcomes.push(...tried.outcomes);
       } else if (tried.kind === 'locked') jobs.unshift(...(await this.withoutBlocked(job)));
       else {
         if (tried.kind === 'unreachable' && job.outages === 0)
           log.warn({ err: tried.error }, 'the database cannot be reached; commits wait');
         const next = afterTry(job, tried);
-        for (const { unit, outcome } of next.told) {
-          told.units.push(unit);
-          told.outcomes.push(outcome);
+        for (const { unit, outcome } of next.settled) {
+          settled.units.push(unit);
+          settled.outcomes.push(outcome);
         }
         jobs.unshift(...next.jobs);
         if (next.pauseMs === 0) continue;
@@ -344,10 +344,10 @@ export class GroupCommit {
         await new Promise((resolve) => setTimeout(resolve, next.pauseMs));
       }
     }
-    return told;
+    return settled;
   }
 
-  /** C5. Units with locked rows leave the main lane; where none is found, all are tried once more and then leave. */
+  /** C5. Units with locked rows leave the main lane; if no locked row is found, all are tried once more and then leave. */
   private async withoutBlocked(job: Job): Promise<Job[]> {
     const { units, tries } = job;
     const names = await this.lane.locked(units);

@@ -14,7 +14,7 @@ export type Reservation = { ulid: string; commandId: string };
 /** Suffix of the command id for a command that must run before the request's own. */
 export const earlierCommand = ':before';
 
-/** The ids of all commands that a request with this command id may ask for. */
+/** The ids of all commands that a request with this command id may send. */
 export function commandsOf(commandId: string): string[] {
   return [commandId, `${commandId}${earlierCommand}`];
 }
@@ -24,27 +24,27 @@ export type Reserved =
   | ({ kind: 'mine'; again: boolean } & Reservation)
   /** Another request with the key may still be running. */
   | { kind: 'running' }
-  | { kind: 'answered'; status: number; response: string /** As `bind` was told them. */; contents: string | null }
+  | { kind: 'answered'; status: number; response: string /** In the form given to `bind`. */; contents: string | null }
   /** The key was first used for something else. */
   | { kind: 'other' };
 
-/** The process that reserves keys, and the liveness of other processes. */
+/** The process that reserves keys, and a test of whether other processes live. */
 export type Holder = {
-  /** New with every start of a process, never used twice. */
+  /** New for every start of a process, never used twice. */
   incarnation: string;
   /** Whether the process with this incarnation may still run. False must be certain. */
   isAlive(incarnation: string): boolean;
 };
 
 const dayMs = 24 * 3_600_000;
-/** How long a key belongs to its first request and returns its answer. */
+/** How long a key is bound to its first request and returns its answer. */
 export const keysKeptForMs = { day: dayMs, month: 30 * dayMs } as const;
 export type KeptFor = keyof typeof keysKeptForMs;
-/** What ids of commands begin with whose keys are kept for a month: their records must be kept as long. */
+/** Prefix of command ids whose keys are kept for a month: their records must be kept as long. */
 export const monthlyCommands = 'idem30_';
-/** A secret in an answer is not given again after this long. */
+/** A secret in an answer is not returned after this time. */
 const secretsKeptForMs = dayMs;
-/** A request of a live process may still run for this long: longer than any command may take to be answered. */
+/** A request of a live process may run for this long: longer than the deadline of any command. */
 const mayRunForMs = 15_000;
 
 export class IdempotencyKeys {
@@ -60,11 +60,11 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Reserves the key, takes it over, or returns its state. A key is taken over at once from a process that has ended, since the command has
-   * its effect once however often it is asked, and after 15 seconds from a live one. Call it for one request of a key at a time: a
-   * reservation of this process that was not finished counts as failed, and the key is reserved again.
+   * Reserves the key, takes it over, or returns its state. A key is taken over at once from a process that has ended, because a repeated
+   * command has its effect once, and after 15 seconds from a live one. Call it for one request of a key at a time: an unfinished
+   * reservation of this process counts as failed, and the key is reserved again.
    *
-   * @param fingerprint holds no dot
+   * @param fingerprint contains no dot
    * @param earlier the fingerprint that an earlier version of this service would have given the request
    */
   async reserve(
@@ -96,7 +96,7 @@ export class IdempotencyKeys {
       values: [accountId, key],
     });
     const [row] = rows;
-    // The key was released meanwhile, by a first request that was refused: the caller's next try can run.
+    // The key was released meanwhile, because its first request was refused: the caller's next try can run.
     if (row === undefined) return { kind: 'running' };
     const [print, contents = null] = row.fingerprint.split('.') as [string, string?];
     if (print !== fingerprint && print !== earlier()) return { kind: 'other' };
@@ -113,7 +113,7 @@ export class IdempotencyKeys {
     return reserved_by === incarnation || nowMs - reserved_at >= mayRunForMs || !isAlive(reserved_by);
   }
 
-  /** If several take over at once, one succeeds. */
+  /** If several requests take the key over at once, one succeeds. */
   private async takeOver(of: KeyOfCaller, seen: { reserved_by: string; reserved_at: number }, nowMs: number): Promise<boolean> {
     const { rows } = await this.database.write({
       name: 'idempotency_take_over',
@@ -127,7 +127,7 @@ export class IdempotencyKeys {
   /**
    * Stores the answer for retries; the first stored answer stays.
    *
-   * @param secretResponse what is answered instead for 24 hours, then forgotten
+   * @param secretResponse the answer for the first 24 hours, then deleted
    */
   async keep(
     { accountId, key }: KeyOfCaller,
@@ -146,10 +146,10 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Binds a reserved key to contents that had not arrived when it was reserved, by their hash. False: an earlier try bound it to other contents, or
+   * Binds a reserved key to the hash of contents that arrived after the reservation. False: an earlier try bound it to other contents, or
    * the key was taken over from this request.
    *
-   * @param contents hold no dot
+   * @param contains no dot
    */
   async bind({ accountId, key }: KeyOfCaller, commandId: string, contents: string): Promise<boolean> {
     const { rows } = await this.database.write({
@@ -173,8 +173,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Releases the key of a refused request for any new request. Only where this request reserved it first: an earlier one may still have its effect.
-   * The key stays reserved where one of the request's commands is committed, and where another request has taken it over.
+   * Releases the key of a refused request for any new request. Only if this request reserved it first: an earlier one may still have its
+   * effect. The key stays reserved if one of the request's commands is committed, or another request has taken it over.
    */
   async free({ accountId, key }: KeyOfCaller, commandId: string): Promise<void> {
     await this.database.write({

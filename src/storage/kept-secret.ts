@@ -1,11 +1,11 @@
-/** Secrets an installation makes for itself on first use and keeps in DATA_DIR, readable by the service's user alone. */
+/** Secrets that an installation generates on first use and keeps in DATA_DIR, readable only by the service's user. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, open, readFile, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * The 32 random bytes kept at `path`, as 64 hexadecimal digits; made and written to disk first when there is no such file. Of two processes
- * that make one at once both get the first one's. Rejects when the file holds something else, rather than replace what others depend on.
+ * The 32 random bytes kept at `path`, as 64 hexadecimal digits; generated and written to disk if the file is missing. If two processes
+ * generate one at once, both get the first. Rejects if the file has other contents, because replacing it would break what depends on it.
  */
 export async function keptSecret(path: string): Promise<string> {
   const secret = (await read(path)) ?? (await make(path));
@@ -23,7 +23,7 @@ async function read(path: string): Promise<string | null> {
   }
 }
 
-/** `link` refuses to replace, so the name appears once, with whole content; the syncs make it outlive the machine's next failure. */
+/** `link` refuses to replace, so the name appears once, with complete content; the syncs make it survive a crash of the machine. */
 async function make(path: string): Promise<string> {
   const draft = `${path}-draft-${randomUUID()}`;
   await synced(draft, 'wx', (file) => file.writeFile(randomBytes(32).toString('hex')));

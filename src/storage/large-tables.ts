@@ -1,22 +1,22 @@
 /**
- * What the tables that grow with all work need beside their columns: indexes for what is deleted by age, and vacuuming after a small part of the
- * table has changed. A migration gives both to small tables; where a table is large, an index is built here, while commits go on.
+ * Maintenance of the tables that grow with all work: indexes for deletion by age, and vacuum settings that start after a small part of the
+ * table has changed. A migration adds both to small tables; for a large table the index is built here, concurrently with commits.
  *
- * Building takes minutes for a hundred million rows and nobody waits for it: neither the round nor a node that stops. PostgreSQL ends what it has
- * begun also when the node is gone. One session at a time builds: it holds a lock as long as it lives.
+ * A build takes minutes for a hundred million rows, and nothing waits for it: neither the round nor a node that stops. PostgreSQL finishes
+ * a statement also when the node is gone. One session at a time builds: it holds a lock while it lives.
  */
 import type pg from 'pg';
 import type { Log } from '../log.ts';
 import { isUsable } from './aged-rows.ts';
-import { connect } from './connect.ts';
+import { breakConnection, connect } from './connect.ts';
 import type { HousekeepingJob } from './maintenance.ts';
 import { tryAdvisoryLock } from './server-functions.ts';
 
 const largeTablesLock = 7_081_739;
-/** For settings, which wait while the table is vacuumed, and for what is left of a broken build. */
+/** For settings, which wait while the table is vacuumed, and for dropping the rest of a failed build. */
 const lockTimeoutMs = 500;
 
-/** In the words of migration 31. */
+/** The same definitions as in migration 31. */
 const indexes: Readonly<Record<string, string>> = {
   event_to_forget: 'event (created_at) where task_id is null',
   command_record_to_forget: `command_record (created_at) where not starts_with(id, 'idem30_')`,
@@ -41,20 +41,20 @@ export class LargeTables implements HousekeepingJob {
     this.log = log;
   }
 
-  /** Begins to build what is missing. */
+  /** Starts to build missing indexes. */
   async doSome(_limit: number, client: pg.Client): Promise<{ seen: number; removed: number }> {
     if (this.client === null && (await missing(client)).length > 0) await this.begin();
     for (const table of vacuumed) await this.adjust(client, table);
     return { seen: 0, removed: 0 };
   }
 
-  /** Resolves when nothing is being built. */
+  /** Resolves when no index is being built. */
   built(): Promise<void> {
     return this.building;
   }
 
   async close(): Promise<void> {
-    (this.client as unknown as { connection: { stream: { destroy(): void } } } | null)?.connection.stream.destroy();
+    if (this.client !== null) breakConnection(this.client);
     await this.building;
   }
 
@@ -73,17 +73,17 @@ export class LargeTables implements HousekeepingJob {
     if (!(await tryAdvisoryLock(client, largeTablesLock))) return;
     for (const index of await missing(client)) {
       this.log.info({ index }, 'building an index of a large table concurrently; its old rows are not deleted until it is ready');
-      // What a broken build has left is no index.
+      // A failed build leaves an invalid index.
       await client.query(`set lock_timeout = ${lockTimeoutMs}`);
       await client.query(`drop index concurrently if exists ${index}`);
-      // It waits for whoever holds an old snapshot, and keeps nobody waiting meanwhile.
+      // The build waits for all old snapshots, and blocks no other session meanwhile.
       await client.query('set lock_timeout = 0');
       await client.query(`create index concurrently ${index} on ${indexes[index]}`);
       this.log.info({ index }, 'an index of a large table is ready');
     }
   }
 
-  /** Once: what an operator has set stays. */
+  /** Once: settings of an operator are kept. */
   private async adjust(client: pg.Client, table: string): Promise<void> {
     const { rowCount } = await client.query('select from pg_class where oid = to_regclass($1) and reloptions is null', [table]);
     if (rowCount === 0) return;

@@ -1,7 +1,7 @@
 /**
- * Proves the books: what the wallets, cards and holds say of themselves against the ledger's entries. All of it is read as of one moment, while
- * the service works; what is on its way between two actors then stands in their messages, and is counted. The books of live and of test mode
- * are proved apart: what is joined is joined within its mode, and no total adds the two.
+ * Checks the books: compares the states of wallets, cards and holds with the ledger's entries. Everything is read in one snapshot, while
+ * the service works; an amount in transit between two actors is in a message, which is counted. The books of live and test mode are checked
+ * separately: rows are joined within their mode, and no total adds the two.
  */
 import type pg from 'pg';
 import { type Mode, modes } from '../mode.ts';
@@ -11,25 +11,25 @@ export type Books = {
   entries: number;
   wallets: number;
   cards: number;
-  /** What all wallets hold, in cents. */
+  /** Sum of all wallets, in cents. */
   balanceMinor: number;
 };
 export type LedgerReading = {
   live: Books;
   test: Books;
-  /** The first of each check; empty: the books are right. */
+  /** The first findings of each check; empty: the books are consistent. */
   findings: Finding[];
-  /** How many more there are of a check that found too many to list. */
+  /** How many further findings each check has. */
   leftOut: { check: string; count: number }[];
 };
 
-/** A damaged book is known by a few of its pages. */
+/** A few examples are enough to recognise a fault. */
 const findingsOfCheck = 20;
 
-/** Wallets with the account that each belongs to. */
+/** Wallets with the account of each. */
 const wallets = `(select case when mode = 'test' then substr(id, 6) else id end as account_id, w.* from wallet w where $1::text is null or id in ($1, 'test_' || $1))`;
 
-/** Each gives rows of `account_id`, `mode` and `about`: what is wrong. `$1` is the account, or null for all. */
+/** Each query returns rows of `account_id`, `mode` and `about`: the fault. `$1` is the account, or null for all. */
 const checks: readonly { check: string; sql: string }[] = [
   {
     check: 'every transfer has two entries that sum to zero',
@@ -142,13 +142,13 @@ const checks: readonly { check: string; sql: string }[] = [
   },
 ];
 
-/** What is proved, in words. */
+/** The names of all checks. */
 export const ledgerChecks: readonly string[] = checks.map(({ check }) => check);
 
 /**
- * Reads on a connection of its own, on which nothing else is asked meanwhile.
+ * Reads on a connection of its own, which nothing else uses meanwhile.
  *
- * @param accountId null: everybody's books
+ * @param accountId null: the books of all accounts
  */
 export async function checkLedger(client: pg.Client, accountId: string | null): Promise<LedgerReading> {
   await client.query('begin transaction isolation level repeatable read read only');
@@ -180,9 +180,10 @@ export async function checkLedger(client: pg.Client, accountId: string | null): 
 }
 
 /**
- * What is paid, by its own table and by the ledger: the same things, the same amounts. Captured holds name what they please.
+ * Compares paid things in their own table with the ledger: the same things, the same amounts. Captured holds are left out, because their
+ * reference can be anything.
  *
- * @param toBeTold messages to who paid and does not know it yet
+ * @param toBeTold messages that report a payment to the payer and are not consumed yet
  */
 function bookedExactly(book: string, paid: { table: string; status: string; toBeTold?: string }): string {
   return `with booked as (select account_id, mode, reference, sum(amount_minor) as amount_minor, count(*) as times from ledger_entry e
@@ -197,7 +198,7 @@ function bookedExactly(book: string, paid: { table: string; status: string; toBe
       ${paid.toBeTold === undefined ? '' : `and not (p.id is null and b.reference in (select input->'payment'->>'reference' from (${paid.toBeTold}) told))`}`;
 }
 
-/** Messages that their actor has not taken yet. */
+/** Messages that their actor has not consumed yet. */
 function messages(kind: string, command: string): string {
   return `select actor_id, input from message where kind = '${kind}' and command = '${command}'`;
 }

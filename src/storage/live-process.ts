@@ -1,4 +1,4 @@
-/** Which operating-system processes are alive: a pid alone says little, since pids are used again, soon in a container. */
+/** Which operating-system processes are alive: a pid alone is not enough, because pids are reused, especially soon in a container. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * What tells this run of a process from any other that ever has the same pid: its start time, and the boot of the machine where it is
- * known. Null when no such process runs; a zombie, dead but not yet waited for, does not run.
+ * Distinguishes this run of a process from any other with the same pid: its start time, and the boot of the machine if known. Null if no
+ * such process runs; a zombie (dead, but not yet reaped) does not run.
  */
 export async function processIdentity(pid: number): Promise<string | null> {
   if (platform() === 'linux') return linuxIdentity(pid);
@@ -17,7 +17,7 @@ export async function processIdentity(pid: number): Promise<string | null> {
   return stdout.trim() || null;
 }
 
-/** Pids of the processes whose working directory is `folder` or inside it. Empty where the system does not tell (no /proc, not ours to see). */
+/** Pids of the processes whose working directory is `folder` or inside it. Empty if the system does not show it (no /proc, or no permission). */
 export async function processesIn(folder: string): Promise<number[]> {
   const entries = await readdir('/proc').catch(() => []);
   const pids = entries.filter((name) => /^\d+$/.test(name));
@@ -30,13 +30,13 @@ export async function processesIn(folder: string): Promise<number[]> {
   return pids.filter((_, i) => inside[i]).map(Number);
 }
 
-/** How a process was started; empty when there is none. */
+/** The command line of a process; empty if there is no such process. */
 export async function commandLine(pid: number): Promise<string> {
   const { stdout } = await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout.trim();
 }
 
-/** Sends the signal; a process that is already gone is no error. */
+/** Sends the signal; a process that has already ended is not an error. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -47,7 +47,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
 
 async function linuxIdentity(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  // The second field is the name in brackets, which may itself hold spaces and brackets: count from the last one.
+  // The second field is the name in brackets, which may contain spaces and brackets: count from the last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, startTicks] = [fields[0], fields[19]];
   if (startTicks === undefined || state === 'Z' || state === 'X') return null;

@@ -1,10 +1,10 @@
-/** Walks the directory of a local file store, holding one open folder a level and no list. */
+/** Walks the directory of a local file store, with one open folder per level and no list. */
 import type { Dirent } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StoredContent } from './files.ts';
 
-/** Every stored content under `directory`, in no order. What disappears meanwhile is left out; hidden names are not content. */
+/** Every stored content under `directory`, in no order. Contents that are removed meanwhile are left out; hidden names are not contents. */
 export async function* localContents(directory: string, prefix = ''): AsyncGenerator<StoredContent> {
   const folder = await opendir(join(directory, prefix)).catch(absent);
   if (folder === null) return;

@@ -1,6 +1,6 @@
 /**
- * Files in a local directory. A file is written beside its place, made durable, and only then given its name: readers see the old content or
- * the new one, and a crash leaves nothing but a leftover that the next start sweeps away.
+ * Files in a local directory. A file is written under a temporary name, synced, and then renamed: readers see the old or the new content,
+ * and a crash leaves only a temporary file that the next start deletes.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -20,16 +20,16 @@ import { Measure } from './measure.ts';
 const incomingName = '.incoming';
 
 /**
- * Opens the store in `directory` (made where it is missing) and removes what an earlier process left half-written. One process at a time.
+ * Opens the store in `directory` (created if missing) and removes incomplete files of an earlier process. One process at a time.
  *
- * @param room throws where there is none; `put` rejects with it
+ * @param room throws if the disk is full; `put` rejects with that error
  */
 export async function openLocalFiles(directory: string, room: Pick<DiskRoom, 'check'> = { check() {} }): Promise<FileStore> {
   const incoming = join(directory, incomingName);
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true });
 
-  /** Also an upload that began while there was room ends before it takes the last of it. */
+  /** An upload that began while there was space must also stop before it fills the disk. */
   async function* whileRoom(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of content) {
       room.check();
@@ -43,7 +43,7 @@ export async function openLocalFiles(directory: string, room: Pick<DiskRoom, 'ch
       const target = join(directory, checkedKey(key));
       const temporary = join(incoming, randomUUID());
       const measure = new Measure(maxBytes);
-      // Content that breaks while the file is being opened has nobody else listening yet; `errored` keeps what it was.
+      // No one else listens for errors of the content while the file is being opened; `errored` keeps the error.
       content.on('error', () => {});
       const file = await open(temporary, 'wx', 0o600);
       try {
@@ -92,7 +92,7 @@ async function openForReading(path: string): Promise<FileHandle> {
   throw new AppError('not_found', 'Not Found');
 }
 
-/** Makes the new name survive a power cut. */
+/** Makes the new name survive a power failure. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, constants.O_RDONLY);
   try {

@@ -1,7 +1,8 @@
 /**
- * Finds the rows of a batch that another session has locked, so that only the units that need them leave the batch. Rows are named `TABLE/KEY`; a table that is locked as a whole, e.g. by `alter table`, has its own name.
+ * Finds the rows of a batch that another session has locked, so that only the units that need them leave the batch. Rows are named
+ * `TABLE/KEY`; a table that is locked as a whole, e.g. by `alter table`, has its own name.
  *
- * Not found are rows that another session has inserted and not committed, and those of tables with a key of several columns.
+ * Not found: rows that another session has inserted and not committed, and rows of tables with a composite key.
  */
 import type pg from 'pg';
 import type { CommitUnit } from './commit-unit.ts';
@@ -14,12 +15,12 @@ type Touch = (table: string, column: string, type: 'int' | 'text', key: string, 
 const counters = 'event_counter';
 const shards = 'shard';
 
-/** What units of several actors have in common: a lock on it delays them all. */
+/** Rows that units of several actors share: a lock on one delays them all. */
 export function isShared(name: string): boolean {
   return !name.includes('/') || name.startsWith(`${counters}/`) || name.startsWith(`${shards}/`);
 }
 
-/** Those of the names that this unit changes. */
+/** The names of rows that this unit changes. */
 export function touchedOf(unit: CommitUnit, names: { has(name: string): boolean }): string[] {
   const touched = new Set<string>();
   const note = (name: string) => names.has(name) && touched.add(name);
@@ -47,7 +48,7 @@ export async function lockedRows(client: pg.Client, units: readonly CommitUnit[]
       const { rows } = await client.query<{ k: string }>(text, values);
       for (const { k } of rows) locked.add(`${table}/${k}`);
     } catch (error) {
-      // No row is waited for, so the table is locked.
+      // The statement skips locked rows, so the table itself is locked.
       if ((error as { code?: unknown }).code !== lockNotAvailable) throw error;
       locked.add(table);
     }
@@ -80,7 +81,7 @@ function eachRow(unit: CommitUnit, touch: Touch): void {
   for (const { accountId } of unit.events) touch(counters, 'account_id', 'text', accountId, 'no key update');
 }
 
-/** Tables into which the unit only inserts, or whose rows have no one key. */
+/** Tables into which the unit only inserts, or whose rows have no single key. */
 function* otherTables(unit: CommitUnit): Iterable<string> {
   if (unit.rows !== null) for (const table of unit.rows.keys()) yield table.name;
   if (unit.messages.length > 0) yield 'message';

@@ -1,4 +1,4 @@
-/** Counts and hashes bytes on their way to a store, and stops them when they are too many. */
+/** Counts and hashes bytes on their way to a store, and fails when there are too many. */
 import { createHash } from 'node:crypto';
 import { Transform, type TransformCallback } from 'node:stream';
 import { AppError } from '../errors.ts';
@@ -22,7 +22,7 @@ export class Measure extends Transform {
     done(null, chunk);
   }
 
-  /** What passed. Call once, after the end. */
+  /** Size and hash of the bytes that passed. Call once, after the end. */
   result(): StoredFile {
     return { sizeBytes: this.sizeBytes, sha256: this.hash.digest('hex') };
   }

@@ -1,13 +1,13 @@
-/** Which numbers events have been given that were committed a moment ago. */
+/** Finds the numbers of events that were committed a moment ago. */
 import type pg from 'pg';
 
 const firstRange = 1_000;
 
 /**
- * By their ids. They are looked for among the newest of their accounts, further and further back until all are found: an account may have
- * millions, and ids have no index.
+ * Finds events by their ids among the newest of their accounts, in growing ranges until all are found: an account may have millions of
+ * events, and ids have no index.
  *
- * @param events are in, all of them
+ * @param events all of them are committed
  */
 export async function newestSeqs(
   client: pg.ClientBase,
@@ -20,7 +20,7 @@ export async function newestSeqs(
   for (const { account_id, last_seq } of counters.rows) {
     const ids = missing.get(account_id)!;
     for (let back = firstRange; ids.size > 0; back *= 16) {
-      // A range of numbers: with the last so many rows instead the planner may sort all of an account that it takes for a small one.
+      // A range of numbers: for "the last N rows" the planner may sort all events of an account that it considers small.
       const { rows } = await client.query('select id, seq from event where account_id = $1 and seq > $2 and id = any($3)', [
         account_id,
         Number(last_seq) - back,

@@ -1,9 +1,9 @@
 /**
- * Files in PostgreSQL, for the nodes of a cluster: every node sees all files, and no file is lost with a node. Contents are rows of chunks; at most
- * two chunks of a file are in memory, and no connection is held while waiting for a slow client.
+ * Files in PostgreSQL, for the nodes of a cluster: every node sees all files, and no file is lost with a node. Contents are rows of chunks;
+ * at most two chunks of a file are in memory, and no connection is held while waiting for a slow client.
  *
- * P1 The content of a key was stored completely: chunks are written under a content that is `arriving`, and one statement assigns it to the key.
- * P2 A content's chunks never change. A replaced or removed content is `gone`, and a reader that has started can finish: the housekeeping job
+ * P1 The content of a key is complete: chunks are written to a content that is `arriving`, and one statement assigns it to the key.
+ * P2 A content's chunks never change. A replaced or removed content is `gone`, and started readers can finish: the housekeeping job
  *    (`looseContents`) deletes it later. The job also deletes contents that a crash left incomplete.
  * P3 At most two statements of files run at a time on a node, so that files never delay statements of actors.
  */
@@ -22,7 +22,7 @@ const chunkBytes = 256 * 1024;
 const maxStatements = 2;
 const maxWaiting = 1_000;
 const pageSize = 1_000;
-/** Longer than an upload or a download may take. */
+/** Longer than any upload or download. */
 const sweptAfterMs = 2 * 3_600_000;
 /** Contents in one piece of the housekeeping job. They may be large: one piece ends within a few seconds. */
 const sweptAtOnce = 50;
@@ -40,7 +40,7 @@ export function openPostgresFiles(database: Database): FileStore {
     return rows[0].id;
   }
 
-  /** Does not wait for the disk: the later statement that makes the content present does, and that also syncs everything written before. */
+  /** Does not wait for the disk: the later statement that makes the content present waits, and also syncs everything written before. */
   async function append(id: number, position: number, bytes: Buffer): Promise<void> {
     const { rows } = await run({
       name: 'file_append',
@@ -52,7 +52,7 @@ export function openPostgresFiles(database: Database): FileStore {
     if (rows.length === 0) throw tookTooLong();
   }
 
-  /** Two contents that become present for one key at the same time both stay; the one begun later is served, until either is replaced. */
+  /** If two contents become present for one key at the same time, both stay; the one that began later is served, until either is replaced. */
   async function makePresent(id: number, key: string, sizeBytes: number): Promise<void> {
     const { rows } = await run({
       name: 'file_present',
@@ -89,7 +89,7 @@ export function openPostgresFiles(database: Database): FileStore {
     async put(key, content, maxBytes) {
       checkedKey(key);
       const measure = new Measure(maxBytes);
-      // Errors pass both ways: a failing content ends the loop with its error, a failing loop stops the content.
+      // Errors pass in both directions: a failing content ends the loop with its error, a failing loop stops the content.
       pipeline(content, measure, () => {});
       let id: number | null = null;
       try {
@@ -148,7 +148,7 @@ export function openPostgresFiles(database: Database): FileStore {
   };
 }
 
-/** Whether the database holds files, because a cluster used it before: then a single node must look for files there, too. */
+/** Whether the database holds files of an earlier cluster: then a single node must look there too. */
 export async function holdsContents(database: Database): Promise<boolean> {
   const { rows } = await database.read({ text: `select exists (select from file_content where status = 'present') as found` });
   return rows[0].found;
@@ -171,12 +171,12 @@ export function looseContents(clock: Clock): HousekeepingJob {
   };
 }
 
-/** The housekeeping job deleted it as an unfinished upload. */
+/** The housekeeping job has deleted the content as an unfinished upload. */
 function tookTooLong(): AppError {
   return new AppError('unavailable', 'Storing the file took too long');
 }
 
-/** The same bytes in pieces of `chunkBytes`; only the last is shorter. */
+/** The same bytes in chunks of `chunkBytes`; only the last is shorter. */
 async function* chunked(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let bytes = 0;

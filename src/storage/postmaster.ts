@@ -1,25 +1,28 @@
-/** The PostgreSQL main process of a cluster folder: who it is, when it is ready, how it ends. Works by what it leaves in the folder, so also on one that another process started. */
+/**
+ * The PostgreSQL main process of a cluster folder: its pid, when it is ready, how it is stopped. Reads only the files in the folder, so it
+ * also works for a process that another process started.
+ */
 import { readFile } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commandLine, processesIn, processIdentity, signalProcess } from './live-process.ts';
 
-/** What `postmaster.pid` says; pid 0 when the file was torn by the loss of the machine. */
+/** Contents of `postmaster.pid`; pid 0 if a crash of the machine left the file incomplete. */
 export type Postmaster = { pid: number; port: number; ready: boolean };
 
 const pollMs = 10;
-/** Recovery after the loss of the machine may replay up to `max_wal_size`. */
+/** Recovery after a crash of the machine may replay up to `max_wal_size`. */
 const startTimeoutMs = 120_000;
 const immediateStopTimeoutMs = 5_000;
-/** Fast: roll back what runs, checkpoint, exit. Immediate: exit now and recover at the next start, which loses nothing either. */
+/** Fast: roll back open transactions, checkpoint, exit. Immediate: exit now and recover at the next start; neither loses commits. */
 const stopSteps = [
   { signal: 'SIGINT', timeoutMs: 30_000 },
   { signal: 'SIGQUIT', timeoutMs: immediateStopTimeoutMs },
   { signal: 'SIGKILL', timeoutMs: immediateStopTimeoutMs },
 ] as const;
 
-/** Null when the folder names none, as after every orderly stop. */
+/** Null if the folder names no process, as after every orderly stop. */
 export async function readPostmaster(folder: string): Promise<Postmaster | null> {
   const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -34,18 +37,18 @@ export async function readPostmaster(folder: string): Promise<Postmaster | null>
   };
 }
 
-/** False also when the pid lives but belongs to something else by now. */
+/** Also false if another process has the pid now. */
 export async function isPostmasterOf(pid: number, folder: string): Promise<boolean> {
   if ((await processIdentity(pid)) === null) return false;
   if (platform() === 'linux') return (await processesIn(folder)).includes(pid);
   return (await commandLine(pid)).includes(folder);
 }
 
-/** Resolves when it accepts connections. Rejects when it ends instead, or is not ready in two minutes, and then stops it. */
+/** Resolves when it accepts connections. Rejects if it ends instead, or is not ready in two minutes; then it is stopped. */
 export async function waitUntilReady(folder: string, pid: number): Promise<Postmaster> {
   const identity = await processIdentity(pid);
   for (const giveUpAtMs = performance.now() + startTimeoutMs; performance.now() < giveUpAtMs; await delay(pollMs)) {
-    // This is where PostgreSQL tells its own pg_ctl.
+    // PostgreSQL reports its state to pg_ctl in this file.
     const postmaster = await readPostmaster(folder);
     if (postmaster?.ready && postmaster.pid === pid) return postmaster;
     if (identity === null || (await processIdentity(pid)) !== identity) throw new Error('it ended at once');
@@ -54,7 +57,7 @@ export async function waitUntilReady(folder: string, pid: number): Promise<Postm
   throw new Error(`it was not ready after ${startTimeoutMs / 1000} seconds`);
 }
 
-/** Ends it, gently first, within 40 seconds; nothing that was committed is lost either way. One that has ended is no error. */
+/** Stops it, with a fast stop first, within 40 seconds; commits are not lost. A process that has ended is not an error. */
 export async function stopPostmaster(pid: number): Promise<void> {
   const identity = await processIdentity(pid);
   const isGone = async () => identity === null || (await processIdentity(pid)) !== identity;
@@ -65,7 +68,10 @@ export async function stopPostmaster(pid: number): Promise<void> {
   }
 }
 
-/** Server processes that outlived a killed postmaster end by themselves, soon; two generations on the same files would ruin them. */
+/**
+ * Server processes that outlive a killed postmaster soon end by themselves; a new postmaster must wait, because two generations on the same
+ * files would corrupt them.
+ */
 export async function endLeftovers(folder: string): Promise<void> {
   const allGone = async () => (await processesIn(folder)).length === 0;
   if (await holdsWithin(immediateStopTimeoutMs, allGone)) return;

@@ -1,4 +1,4 @@
-/** How long rows are kept that are of use for a time only: the jobs of `maintenance.ts` that keep to it. */
+/** Housekeeping jobs that delete rows after their retention time. */
 import type { Clock } from '../clock.ts';
 import { deleteAgedRows } from './aged-rows.ts';
 import { type IdempotencyKeys, keysKeptForMs, monthlyCommands } from './idempotency-keys.ts';
@@ -7,8 +7,8 @@ import type { HousekeepingJob } from './maintenance.ts';
 const dayMs = 24 * 3_600_000;
 
 /**
- * Events that belong to no task, after `retentionDays`; those of a task stay as long as it does. Whoever replays events must go by their age,
- * not by what is still there: events are older than their commit by however long it waited.
+ * Events without a task, after `retentionDays`; events of a task stay as long as the task. A replay must use an event's age, not its
+ * presence: an event's time is earlier than its commit by any waiting time.
  */
 export function oldEvents(retentionDays: number, clock: Clock): HousekeepingJob {
   const keepMs = retentionDays * dayMs;
@@ -23,7 +23,7 @@ export function oldEvents(retentionDays: number, clock: Clock): HousekeepingJob 
   });
 }
 
-/** Replies to commands with an id: as long as somebody may ask the same command again, which for some is a month. */
+/** Replies to commands with an id: kept as long as the same command may be repeated, for some a month. */
 export function oldCommandRecords(keepMs: number, clock: Clock): HousekeepingJob {
   const common = { table: 'command_record', column: 'created_at', clock };
   const isMonthly = `starts_with(id, '${monthlyCommands}')`;
@@ -42,7 +42,7 @@ export function oldCommandRecords(keepMs: number, clock: Clock): HousekeepingJob
   };
 }
 
-/** Keys that are over, and secrets in answers before that. */
+/** Expired keys, and secrets in answers before that. */
 export function expiredIdempotencyKeys(keys: IdempotencyKeys): HousekeepingJob {
   const name = 'idempotency keys';
   const expired = deleteAgedRows({ name, table: 'idempotency_key', column: 'expires_at', keepMs: 0, areChanged: true, clock: keys.clock });
@@ -56,7 +56,7 @@ export function expiredIdempotencyKeys(keys: IdempotencyKeys): HousekeepingJob {
   };
 }
 
-/** The last batches of an owner that owns nothing any more, when nobody can still wonder whether they were committed. */
+/** Markers of owners without shards, after any check of their last batches has ended. */
 export function deadOwnersMarkers(clock: Clock): HousekeepingJob {
   return {
     name: 'commit markers',
@@ -72,7 +72,7 @@ export function deadOwnersMarkers(clock: Clock): HousekeepingJob {
   };
 }
 
-/** Processes that have ended in order, long after somebody has gone on with all they had begun. */
+/** Incarnations that stopped in order, long after their unfinished effects were continued by others. */
 export function pastOwners(clock: Clock): HousekeepingJob {
   return deleteAgedRows({ name: 'ended owners', table: 'ended_owner', column: 'ended_at', keepMs: 30 * dayMs, clock });
 }

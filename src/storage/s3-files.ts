@@ -1,4 +1,4 @@
-/** Files in an S3-compatible bucket. The client library is loaded when this store is opened, not before. */
+/** Files in an S3-compatible bucket. The client library is loaded when this store is opened. */
 import { pipeline, type Readable } from 'node:stream';
 import type { GetObjectCommandInput } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
@@ -16,8 +16,8 @@ const connectTimeoutMs = 5_000;
 export type S3Address = { endpoint: string; bucket: string; accessKeyId: string; secretAccessKey: string; region: string };
 
 /**
- * Reads `s3://key:secret@host:port/bucket`. Loopback hosts are spoken to by http, all others by https, unless `?tls=0` or `?tls=1` says
- * otherwise; `?region=` where the service wants one. Throws without naming the secret.
+ * Parses `s3://key:secret@host:port/bucket`. Uses http for loopback hosts and https for others, unless `?tls=0` or `?tls=1` is given;
+ * `?region=` if the service needs one. Its errors do not contain the secret.
  */
 export function parseS3Url(text: string): S3Address {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -43,7 +43,7 @@ export function parseS3Url(text: string): S3Address {
   };
 }
 
-/** Opens the store; does not ask the service anything yet. */
+/** Opens the store without a request to the service. */
 export async function openS3Files(address: S3Address): Promise<FileStore> {
   const [s3, { Upload }, { getSignedUrl }] = await Promise.all([
     import('@aws-sdk/client-s3'),
@@ -58,7 +58,7 @@ export async function openS3Files(address: S3Address): Promise<FileStore> {
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts,
     requestHandler: { requestTimeout: requestTimeoutMs, connectionTimeout: connectTimeoutMs, throwOnRequestTimeout: true },
-    // Other services than Amazon's refuse the checksums that newer clients add unasked.
+    // Some S3-compatible services refuse the checksums that newer clients add by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -74,7 +74,7 @@ export async function openS3Files(address: S3Address): Promise<FileStore> {
         queueSize: 1,
         leavePartsOnError: false,
       });
-      // Each end fails the other: content that breaks ends the upload, an upload that breaks stops the content. Told below, once.
+      // Errors pass in both directions: content that fails ends the upload, a failed upload stops the content. Reported once, below.
       pipeline(content, measure, () => {});
       try {
         await upload.done();

@@ -1,12 +1,11 @@
-/** The root of all keys of an installation: given as SECRET_KEY, or made once and kept in DATA_DIR. */
+/** The root of all keys of an installation: given as SECRET_KEY, or generated once and kept in DATA_DIR. */
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
 import { keptSecret } from './kept-secret.ts';
 
 /**
- * The given key, or the one in DATA_DIR/secret-key (0600), made on first use. The same key comes back as long as the file lives; without it,
- * what was encrypted and signed with it is lost. Rejects with `ConfigError` for a cluster without a given key, whose nodes would not
- * understand each other.
+ * The given key, or the one in DATA_DIR/secret-key (0600), generated on first use. If the file is lost, everything encrypted or signed with
+ * the key is lost. Rejects with `ConfigError` for a cluster without a given key, because its nodes would have different keys.
  */
 export async function resolveSecretKey(config: Pick<Config, 'secretKey' | 'dataDir' | 'redisUrl'>): Promise<string> {
   if (config.secretKey !== null) return config.secretKey;

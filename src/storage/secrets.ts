@@ -1,12 +1,12 @@
 /**
- * Secrets at rest: AES-256-GCM with a key of its own for every purpose, derived from SECRET_KEY, so that what was encrypted for one purpose
- * cannot be passed off as another's. The text says which root key made it: what an earlier SECRET_KEY encrypted is read as long as that key is
- * accepted, and told apart from damage after that.
+ * Secrets at rest: AES-256-GCM with a separate key for every purpose, derived from SECRET_KEY, so that a text encrypted for one purpose
+ * cannot be used for another. The text names its root key: texts of an earlier SECRET_KEY are readable as long as that key is accepted;
+ * later they are reported as such, not as damaged.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { derivedKey } from '../derived-key.ts';
 
-/** A text that was not encrypted here for this purpose, was changed since, or needs a SECRET_KEY this service does not have. */
+/** A text that was not encrypted here for this purpose, was changed since, or needs a SECRET_KEY that this service does not have. */
 export class SecretError extends Error {
   override name = 'SecretError';
 }
@@ -16,27 +16,27 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 export class Secrets {
-  /** Names the root key that encrypts, without telling anything about it. */
+  /** Identifies the root key that encrypts, without revealing it. */
   readonly keyId: string;
   private readonly roots: Map<string, string>;
   private readonly keys = new Map<string, Buffer>();
 
   /**
    * @param rootKey SECRET_KEY: 32 characters or more
-   * @param acceptedKeys what texts may be encrypted with beside it
+   * @param acceptedKeys other keys with which texts may be encrypted
    */
   constructor(rootKey: string, acceptedKeys: readonly string[] = []) {
     this.roots = new Map([rootKey, ...acceptedKeys].map((root) => [keyIdOf(root), root]));
     this.keyId = keyIdOf(rootKey);
-    // Where this object is printed or logged, no key is shown.
+    // Keys are not enumerable, so that printing or logging this object does not show them.
     for (const hidden of ['roots', 'keys'] as const) Object.defineProperty(this, hidden, { enumerable: false });
   }
 
   /**
    * The plaintext as `s1.<key id>.<base64url of nonce, ciphertext, tag>`; different each time.
    *
-   * @param purpose a fixed word of the program, never of a caller: keys are remembered by it
-   * @param about where the text belongs, e.g. the row it stands in; it can be read nowhere else
+   * @param purpose a constant of the program, never a caller's text: keys are cached by it
+   * @param about the place of the text, e.g. its row; the text can be decrypted only for the same place
    */
   encrypt(purpose: string, plaintext: string, about = ''): string {
     const nonce = randomBytes(nonceBytes);
@@ -46,7 +46,7 @@ export class Secrets {
     return `${version}.${this.keyId}.${sealed.toString('base64url')}`;
   }
 
-  /** What was encrypted for the same purpose and place. Throws `SecretError`. */
+  /** Decrypts a text of the same purpose and place. Throws `SecretError`. */
   decrypt(purpose: string, text: string, about = ''): string {
     const [textVersion, keyId = '', body = '', ...rest] = text.split('.');
     const sealed = Buffer.from(body, 'base64url');
@@ -66,7 +66,7 @@ export class Secrets {
     }
   }
 
-  /** Whether the text is encrypted with the key that encrypts now; one that is not is to be encrypted again when it is next written. */
+  /** Whether the text is encrypted with the current key; if not, encrypt it again at the next write. */
   isCurrent(text: string): boolean {
     return text.split('.')[1] === this.keyId;
   }

@@ -1,34 +1,34 @@
 /**
- * What the service asks of PostgreSQL beyond tables: other connections of the same role, and advisory locks. Any role may use them by
- * default, but an operator can take them away and some services do not have them. So all of it is optional: where it is refused the service
- * does without. No guarantee rests on it: epochs alone fence commits.
+ * The functions of PostgreSQL that the service uses besides tables: other connections of the same role, and advisory locks. By default any
+ * role may use them, but an operator can revoke them and some services lack them. So all of them are optional: if one is refused, the
+ * service works without it. No guarantee depends on them: epochs alone fence commits.
  *
- * Without it: a claim waits for what a dead owner has on its way, two seconds at most, then leaves those rows for later; shards of a dead
- * owner are served after a read lease; a second node without a cluster is not refused at its start; several nodes may begin the same job.
+ * Without them: a claim waits at most two seconds for a dead owner's statements, then leaves their rows for later; shards of a dead owner
+ * are served after a read lease; a second single node is not refused at its start; several nodes may start the same job.
  */
 import type pg from 'pg';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
-/** Ends connections of these names, but not this one. Also one whose statement waits for a lock. */
+/** Ends connections with these names, except this one; also one whose statement waits for a lock. */
 export async function endConnections(on: Queryable, names: readonly string[]): Promise<void> {
   await unlessRefused(on.query(`select pg_terminate_backend(pid) ${ofThisRole} and application_name = any($1)`, [names]));
 }
 
-/** Ends the connection of this name that this server process serves. */
+/** Ends the connection with this name and this server process. */
 export async function endConnection(on: Queryable, name: string, pid: number): Promise<void> {
   await unlessRefused(on.query(`select pg_terminate_backend(pid) ${ofThisRole} and application_name = $1 and pid = $2`, [name, pid]));
 }
 
-/** Ends all connections whose name begins so, but for that one. `prefix` holds no wildcard. */
+/** Ends all connections whose name begins with `prefix`, except the one named `spared`. `prefix` contains no wildcard. */
 export async function endConnectionsLike(on: Queryable, prefix: string, spared: string | null): Promise<void> {
   const text = `select pg_terminate_backend(pid) ${ofThisRole} and application_name like $1 and application_name is distinct from $2`;
   await unlessRefused(on.query(text, [`${prefix}%`, spared]));
 }
 
 /**
- * The names of this role's connections that begin with `troupe `. Null where the database does not tell, also where a pooler on the way
- * changes names: then that of `own`, a connection that certainly is there, is missing.
+ * The names of this role's connections that begin with `troupe `. Null if the database does not show them, or if a pooler changes names:
+ * then `own`, the name of an existing connection, is missing.
  */
 export async function connectionNames(on: Queryable, own: string): Promise<Set<string> | null> {
   const text = `select distinct application_name as name from pg_stat_activity
@@ -38,13 +38,16 @@ export async function connectionNames(on: Queryable, own: string): Promise<Set<s
   return names.has(own) ? names : null;
 }
 
-/** False: another session holds it. True also where the database has no such locks. */
+/** False: another session holds it. Also true if the database has no advisory locks. */
 export async function tryAdvisoryLock(on: Queryable, key: number, mode: 'exclusive' | 'shared' = 'exclusive'): Promise<boolean> {
   const result = await unlessRefused(on.query(`select pg_try_advisory_lock${mode === 'shared' ? '_shared' : ''}($1) as taken`, [key]));
   return result?.rows[0].taken ?? true;
 }
 
-/** Whether a connection of that name holds it: one that was ended takes a moment to let go. False where nobody can tell. */
+/**
+ * Whether a connection with that name holds it: a connection that was ended releases it with a delay. False if the database does not show
+ * locks.
+ */
 export async function holdsAdvisoryLock(on: Queryable, key: number, name: string): Promise<boolean> {
   const text = `select from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' and l.classid = 0 and l.objid = $1
     and a.datname = current_database() and a.application_name = $2`;
@@ -52,24 +55,24 @@ export async function holdsAdvisoryLock(on: Queryable, key: number, name: string
   return result !== null && result.rows.length > 0;
 }
 
-/** Waits until no other session holds it. Returns at once where the database has no such locks. */
+/** Waits until no other session holds it. Returns at once if the database has no advisory locks. */
 export async function takeAdvisoryLock(on: Queryable, key: number): Promise<void> {
   await unlessRefused(on.query('select pg_advisory_lock($1)', [key]));
 }
 
 export type SnapshotHolder = {
-  /** Another one as soon as the same session has another snapshot. */
+  /** Changes when the same session has another snapshot. */
   id: string;
-  /** Null where the role may not see it: of sessions of other roles. */
+  /** Null if the role may not see it, for sessions of other roles. */
   openForS: number | null;
 };
 
 /**
- * Who keeps PostgreSQL from cleaning up rows of this database that were deleted or replaced since: sessions with a snapshot or a transaction
- * that has written, replicas, prepared transactions, replication slots. Null where the database does not tell.
+ * What keeps PostgreSQL from cleaning up deleted or replaced rows of this database: sessions with a snapshot or a writing transaction,
+ * replicas, prepared transactions, replication slots. Null if the database does not show it.
  */
 export async function snapshotHolders(on: Queryable): Promise<SnapshotHolder[] | null> {
-  // Any role sees of any session which transaction it holds back, though not since when. PostgreSQL's own workers have no user and do not count.
+  // Any role sees which transaction a session holds back, but not since when. PostgreSQL's own workers have no user and are left out.
   const text = `select concat_ws(' ', 'session', pid, backend_xmin, backend_xid) as id, extract(epoch from clock_timestamp() - xact_start)::float8 as "openForS"
       from pg_stat_activity where (datname = current_database() or datid is null) and usesysid is not null and pid <> pg_backend_pid()
       and (backend_xmin is not null or backend_xid is not null)
@@ -78,7 +81,7 @@ export async function snapshotHolders(on: Queryable): Promise<SnapshotHolder[] |
   return (await unlessRefused(on.query<SnapshotHolder>(text)))?.rows ?? null;
 }
 
-/** What of this file the database refuses this role: empty with any PostgreSQL as it comes. */
+/** The functions of this file that the database refuses this role: empty with PostgreSQL's defaults. */
 export async function refusedFunctions(on: Queryable): Promise<string[]> {
   const tries = {
     pg_stat_activity: 'select from pg_stat_activity limit 0',

@@ -1,36 +1,58 @@
 /**
- * Whether a connection to this address keeps its session. Behind a pooler in transaction mode each transaction may run in another session:
- * time-outs, locks and prepared statements get lost or become another's. The service needs its sessions, so it does not start there.
+ * Checks whether connections to an address keep their session. Behind a pooler in transaction mode each transaction may run in another
+ * session: time-outs, locks and prepared statements are lost or apply to other clients. The service needs sessions, so it refuses to start
+ * there.
  */
 import type pg from 'pg';
 import { connect } from './connect.ts';
 
-/** So often a pooler of transaction mode would have to give both clients the same sessions by chance. */
+/** In so many rounds, a pooler in transaction mode would have to give both clients the same sessions by chance. */
 const rounds = 5;
 const patienceMs = 5_000;
-/** What PgBouncer answers to a transaction in statement mode. */
+/** PgBouncer's answer to a transaction in statement mode. */
 const protocolViolation = '08P01';
 
 /**
- * Resolves when sessions are kept. Rejects with one line for people where they are not. `client` is one to the same address.
+ * Resolves if sessions are kept, otherwise rejects with one line for people. `client` is connected to the same address.
  *
- * A session's process number stays as it is, and no other client has it at the same time.
+ * A session's process number stays the same, and no other client has it at the same time.
  */
 export async function requireSessions(client: pg.Client, url: string): Promise<void> {
   const first = await processOf(client);
-  // A pooler gives its clients numbers of its own.
+  // A pooler gives its clients process numbers of its own.
   if (first === (client as unknown as { processID: number | null }).processID) return;
-  const other = await connect({ url, name: 'troupe session check', statementTimeoutMs: patienceMs, queryTimeoutMs: patienceMs });
+  const other = await connectToCheck(url);
   try {
     for (let round = 0; round < rounds; round++) {
-      // It keeps a session for as long as its transaction lasts, by preference the one that was used last.
-      await other.query('begin').catch((error) => (error.code === protocolViolation ? refuse(url) : Promise.reject(error)));
+      // The pooler keeps a session for the length of a transaction, preferably the session that was used last.
+      await other.query('begin');
       if ((await processOf(other)) === first || (await processOf(client)) !== first) refuse(url);
       await other.query('commit');
     }
+  } catch (error) {
+    // PgBouncer says the same where the session's server process has ended.
+    if ((error as { code?: unknown }).code === protocolViolation && !(await takesTransactions(url))) refuse(url);
+    throw error;
   } finally {
     await other.end().catch(() => {});
   }
+}
+
+async function takesTransactions(url: string): Promise<boolean> {
+  const client = await connectToCheck(url);
+  try {
+    await client.query('begin');
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === protocolViolation) return false;
+    throw error;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function connectToCheck(url: string): Promise<pg.Client> {
+  return connect({ url, name: 'troupe session check', statementTimeoutMs: patienceMs, queryTimeoutMs: patienceMs });
 }
 
 async function processOf(client: pg.Client): Promise<number> {

@@ -1,8 +1,8 @@
-/** Tables as the commit path and the row loader see them, derived from MikroORM's own metadata so that nothing is described twice. */
+/** Tables for the commit path and the row loader, derived from MikroORM's metadata so that nothing is defined twice. */
 import type { EntityMetadata } from '@mikro-orm/core';
 import { AppError } from '../errors.ts';
 
-/** How a column travels: as an element of a PostgreSQL array literal, or, for JSON, of a string split at a control character. */
+/** How a column's values are sent: as elements of a PostgreSQL array literal, or, for JSON, of a string split at a control character. */
 type Codec = 'plain' | 'text' | 'json' | 'time';
 export type Column = { property: string; name: string; type: string; codec: Codec; nullable?: boolean };
 export type Table = {
@@ -10,13 +10,13 @@ export type Table = {
   columns: Column[];
   primaryKey: Column[];
   /**
-   * `insert … select … from unnest(…) on conflict do update` for any number of rows; `first` numbers its first parameter. Rows of a read-only
-   * entity are inserted once: as `insert`.
+   * `insert … select … from unnest(…) on conflict do update` for any number of rows; `first` numbers its first parameter. Rows of a
+   * read-only entity are inserted only: as `insert`.
    */
   upsert(first: number, guard: string): string;
-  /** As `upsert`, but a row that is there already is an error. */
+  /** As `upsert`, but an existing row is an error. */
   insert(first: number, guard: string): string;
-  /** One parameter a column, for these rows. Throws for a value that the column cannot keep as it is. */
+  /** One parameter per column for these rows. Throws for a value that the column cannot store exactly. */
   parameters(rows: readonly object[]): string[];
 };
 export type Row = Record<string, unknown>;
@@ -48,7 +48,7 @@ export function tableOf(metadata: EntityMetadata): Table {
     columns,
     primaryKey,
     insert,
-    // Looking for a conflict costs a third of an insert.
+    // Checking for a conflict costs a third of an insert.
     upsert: metadata.readonly ? insert : (first, guard) => `${insert(first, guard)} on conflict ${onConflict}`,
     parameters: (rows) => columns.map((column) => encodeArray(column, rows)),
   };
@@ -71,18 +71,18 @@ function withoutLength(type: string): string {
 /** The SQL of one array parameter, e.g. `$3::text[]`. */
 export function arrayExpression(column: Pick<Column, 'codec' | 'type'>, index: number): string {
   if (column.codec === 'json') return `string_to_array($${index}, E'\\x1e', E'\\x1d')::${column.type}[]`;
-  // Without its length: a cast to varchar(20) would cut silently what the insert itself refuses.
+  // Without its length: a cast to varchar(20) would silently truncate what the insert itself refuses.
   return `$${index}::${column.codec === 'time' ? 'float8' : withoutLength(column.type)}[]`;
 }
 
-/** JSON escapes control characters, so these two never stand inside an element: no quoting is needed, which is most of the cost. */
+/** JSON escapes control characters, so these two never occur in an element: no quoting is needed, which would be most of the cost. */
 const jsonSeparator = '\x1e';
 const jsonNull = '\x1d';
 
 export function encodeArray(column: Pick<Column, 'codec' | 'property' | 'nullable'>, rows: readonly object[]): string {
   const { codec, property } = column;
   if (codec === 'json') {
-    // A null where the column must hold something is the JSON value null.
+    // A null in a not-null column is the JSON value null.
     const none = column.nullable === true ? jsonNull : 'null';
     let text = '';
     for (let i = 0; i < rows.length; i++) {
@@ -103,7 +103,7 @@ export function encodeArray(column: Pick<Column, 'codec' | 'property' | 'nullabl
   return `${text}}`;
 }
 
-/** JSON that was already written, so that an event is serialised once for the database and for every subscriber. */
+/** JSON text that is already serialised, so that an event is serialised once for the database and all subscribers. */
 export class RawJson {
   readonly text: string;
   constructor(value: unknown) {
@@ -114,12 +114,12 @@ export class RawJson {
   }
 }
 
-/** Throws for what JSON would silently turn into null (NaN, infinities) or cannot write at all. */
+/** Throws for values that JSON would silently turn into null (NaN, infinities) or cannot represent. */
 export function encodeJson(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   const text = JSON.stringify(value);
   if (text === undefined) throw unstorable(value, typeof value);
-  // Only then can a number have been lost; looking for it costs more than writing it.
+  // Only then can a number have been lost; searching costs more than serialising.
   if (text.includes('null')) refuseLostNumbers(value);
   return text;
 }
@@ -137,6 +137,6 @@ function unstorable(value: unknown, where: string): AppError {
 const special = /["\\\0]/;
 function quote(text: string): string {
   if (!special.test(text)) return `"${text}"`;
-  // PostgreSQL's text cannot hold NUL; the replacement character says that something stood there.
+  // PostgreSQL's text cannot contain NUL; the replacement character marks its place.
   return `"${text.replace(/["\\]/g, '\\$&').replaceAll('\0', '\ufffd')}"`;
 }

@@ -1,16 +1,16 @@
 /**
- * Messages and timers that have waited for long, by name, and how an operator puts those of one name aside: each becomes a dead letter, in one
- * statement. Where its actor takes it at the same moment, only one of the two happens.
+ * Messages and timers that have waited long, by name, and how an operator sets those of one name aside: each becomes a dead letter, in one
+ * statement. If its actor takes it at the same moment, only one of the two happens.
  */
 import { idPrefixes, newId } from '../ids.ts';
 import type { Database } from './database.ts';
 
-/** Effects are not put aside: their actors wait for an outcome, which nobody can tell them in their place. */
+/** Effects are not set aside: their actors wait for an outcome that nobody else can provide. */
 export type WaitingPlace = 'message' | 'timer' | 'effect';
 export type WaitingWork = { place: WaitingPlace; kind: string; name: string; rows: number; oldestS: number };
 export type WorkName = { place: 'message' | 'timer'; kind: string; command: string };
 
-/** Of each table so many rows at most are looked at. */
+/** At most so many rows of each table are counted. */
 export const countedAtMost = 100_000;
 
 export async function listWaitingWork(database: Database, minutes: number): Promise<WaitingWork[]> {
@@ -21,7 +21,7 @@ export async function listWaitingWork(database: Database, minutes: number): Prom
   return rows;
 }
 
-/** How many were put aside: `atMost`, or all there were. */
+/** How many were set aside: `atMost`, or all. */
 export async function putAside(database: Database, of: WorkName, minutes: number, actedBy: string, atMost: number): Promise<number> {
   const { place, kind, command } = of;
   const since = place === 'timer' ? 'due_at' : 'created_at';
@@ -50,7 +50,7 @@ export async function putAside(database: Database, of: WorkName, minutes: number
 function countText(place: WaitingPlace): string {
   const name = place === 'effect' ? 'name' : 'command';
   const since = place === 'timer' ? 'due_at' : 'created_at';
-  // One that has begun is at work.
+  // An effect that was started is running.
   const more = place === 'effect' ? 'and started_by is null' : '';
   return `select '${place}' as place, kind, name, count(*)::int as rows, extract(epoch from now() - min(since))::float8 as "oldestS"
     from (select kind, ${name} as name, ${since} as since from ${place} where ${since} < now() - make_interval(mins => $1) ${more}

@@ -20,6 +20,7 @@ import { type HousekeepingJob, Maintenance } from '../../src/storage/maintenance
 import { deadOwnersMarkers, expiredIdempotencyKeys, oldCommandRecords, oldEvents } from '../../src/storage/retention.ts';
 import { testDatabase } from '../support/database.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
@@ -430,4 +431,27 @@ describe('orphaned content', () => {
     assert.equal((await orphans.doSome(10)).removed, 1, 'a walk that was let go begins anew too');
     assert.deepEqual(await left(), []);
   });
+});
+
+test('housekeeping stops within its bound while its statement has no answer', { timeout: 30_000 }, async (t) => {
+  const { url } = await prepared(t);
+  const proxy = await TcpProxy.before(url);
+  t.after(() => proxy.close());
+  const asked = Promise.withResolvers<void>();
+  const job: HousekeepingJob = {
+    name: 'asks in vain',
+    async doSome(_limit, client) {
+      const held = proxy.hold(/troupe maintenance/, 'to client');
+      void held.arrived.then(asked.resolve);
+      await client.query('select 1');
+      return { seen: 0, removed: 0 };
+    },
+  };
+  const maintenance = new Maintenance({ databaseUrl: proxy.url, jobs: [job], log: silentLog, everyMs: 0, stopWithinMs: 100 });
+  maintenance.start();
+  await asked.promise;
+  const beganMs = performance.now();
+  await maintenance.stop();
+  const tookMs = performance.now() - beganMs;
+  assert.ok(tookMs < 3_000, `stopped after ${Math.round(tookMs)} ms`);
 });

@@ -28,6 +28,8 @@ export class TcpProxy {
   readonly connections = new Set<Connection>();
   /** New connections are closed at once. */
   refusing = false;
+  /** What a connection of that name is answered to these bytes: an error of PostgreSQL with this SQLSTATE, or its end; null: what the target says. */
+  refusal: (name: string, bytes: Buffer) => string | 'end' | null = () => null;
   private readonly holds = new Set<Hold>();
   private readonly server: Server;
   private readonly target: URL;
@@ -97,7 +99,11 @@ export class TcpProxy {
     this.connections.add(connection);
     for (const socket of [client, server]) socket.on('error', () => {});
     client.once('data', (chunk: Buffer) => (connection.name = /application_name\0([^\0]*)\0/.exec(chunk.toString('latin1'))?.[1] ?? '?'));
-    client.on('data', (chunk) => this.pass(connection, 'to server', server, chunk));
+    client.on('data', (chunk: Buffer) => {
+      const refusal = this.refusal(connection.name, chunk);
+      if (refusal === null) this.pass(connection, 'to server', server, chunk);
+      else client.end(refusal === 'end' ? '' : fatal(refusal), () => server.destroy());
+    });
     server.on('data', (chunk) => this.pass(connection, 'to client', client, chunk));
     client.on('end', () => server.end());
     server.on('close', () => {
@@ -116,4 +122,12 @@ export class TcpProxy {
     }
     if (!to.destroyed) to.write(chunk);
   }
+}
+
+/** As PostgreSQL refuses a connection (ErrorResponse of its protocol). */
+function fatal(sqlState: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${sqlState}\0Mrefused by a test\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeUInt32BE(4 + fields.length, 1);
+  return Buffer.concat([head, fields]);
 }

@@ -1,7 +1,4 @@
-/**
- * Readiness means progress: a node is ready while a command passes mailbox, turn, commit and reply. A running process and an answering
- * database prove less.
- */
+/** A node is ready while a command passes mailbox, turn, commit and reply. A running process and an answering database prove less. */
 import { monotonicMs } from '../../clock.ts';
 import { shardCount, shardOf } from '../../cluster/address.ts';
 import type { Placement } from '../../cluster/placement.ts';
@@ -76,8 +73,8 @@ export class Canary {
   }
 
   /**
-   * An address of a shard that this node owns: one row for each shard that was ever used so, 1,024 at most. Null where it owns none, as a node
-   * that is only an edge: then the beat goes by way of another.
+   * A canary address on a shard that this node owns: at most one row per shard, 1,024 in all. Null if the node owns none, as an edge-only
+   * node: then the beat goes to another node.
    */
   private ownKey(): string | null {
     for (let n = 0; n < shardCount; n++) {

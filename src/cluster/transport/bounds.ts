@@ -1,18 +1,18 @@
-/** How much and how long: everything a transport waits for or keeps has an end. */
+/** Limits of the transport: every wait and every buffer is bounded. */
 
 import type { UnprovenBounds } from './unproven-connections.ts';
 
 export type Bounds = UnprovenBounds & {
-  /** An open stream without incoming data for so long is closed as `silent`. Pings are sent four times as often. */
+  /** An open stream without incoming data for this long is closed as `silent`. Pings are sent four times as often. */
   silentAfterMs: number;
-  /** A dial that has not come to an end by then is `silent`. */
+  /** A dial without a result after this time is `silent`. */
   dialWithinMs: number;
-  /** The first redial comes at once, the second after about this long, each further one after twice the pause before. */
+  /** The first redial is immediate, the second after about this long, each further one after twice the pause before. */
   redialAfterMs: number;
   longestRedialPauseMs: number;
-  /** Bytes of batches that may be on their way to a peer that has not taken them up yet. */
+  /** Bytes of batches that may be in flight to a peer that has not processed them yet. */
   windowBytes: number;
-  /** Characters of frames that wait for credit, for each peer. Beyond: asks are `overloaded`, notifications are dropped. */
+  /** Characters of frames that wait for credit, for each peer. Beyond: asks get `overloaded`, notifications are dropped. */
   queueChars: number;
   /** Asks of this node that one peer has not answered yet. Beyond: `overloaded`. */
   maxAsks: number;
@@ -40,7 +40,7 @@ export const defaultBounds: Bounds = {
   unprovenPerSecond: 10,
 };
 
-/** Whether a text takes at most so many bytes as UTF-8. Texts that certainly do or do not are not measured. */
+/** Whether a text takes at most so many bytes in UTF-8. The text is measured only if its length does not decide it. */
 export function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes);
 }

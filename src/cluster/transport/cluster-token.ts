@@ -1,7 +1,7 @@
 /**
- * The token by which a node proves to another that it knows the cluster's SECRET_KEY: PASETO v4.public of the purpose `cluster`, about one
- * stream. It holds the nonce the other side has just made, so that none is good twice, and for whom and by whom it is, so that none can be
- * passed on.
+ * The token by which a node proves to another that it has the cluster's SECRET_KEY: PASETO v4.public with the purpose `cluster`, for one
+ * stream. It contains the nonce that the other side has just made, so that no token is valid twice, and names sender and receiver, so that
+ * no token can be forwarded.
  */
 import { InspectFooter, PublicProtocol } from 'paseto';
 import { type PublicKey, PublicKeyFromCryptoKey, SecretKeyFromCryptoKey, SignFactory, VerifyFactory } from 'paseto/v4/public';
@@ -9,31 +9,31 @@ import { type Clock, isoTimestamp } from '../../clock.ts';
 import { signingKey } from '../../signing-key.ts';
 
 export type ClusterClaims = {
-  /** The incarnation that signs, and the one that is to read it. */
+  /** The incarnation that signs, and the one that verifies. */
   from: string;
   to: string;
   side: 'dialer' | 'acceptor';
   protocol: number;
-  /** Made by the reader. */
+  /** Made by the verifier. */
   nonce: Buffer;
 };
 
 export interface ClusterTokens {
   sign(claims: ClusterClaims): Promise<string>;
-  /** Whether the token was signed with a key of the cluster, just now, and says exactly this. */
+  /** Whether the token was just signed with a key of the cluster and contains exactly these claims. */
   proves(token: string, expected: ClusterClaims): Promise<boolean>;
 }
 
 const purpose = 'cluster';
 const maxTokenChars = 2_048;
-/** The nonce makes it fresh. The time only ends a token's life; nodes whose clocks differ by more than this do not find together. */
+/** The nonce makes the token fresh. The time only ends its life; nodes whose clocks differ by more than this cannot connect. */
 const lifeMs = 60_000;
 const clockToleranceS = 90;
 
 export type ClusterTokensOptions = {
-  /** Signs. */
+  /** The key that signs. */
   secretKey: string;
-  /** What others may sign with beside it, while the key is changed. */
+  /** Other keys that are accepted while the key is being changed. */
   acceptedKeys?: readonly string[];
   clock: Clock;
 };

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { loadPackageDefinition, type ServiceClientConstructor } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-/** The protocols this version speaks, lowest and highest. Version N + 1 of the product still speaks what version N speaks. */
+/** The protocol versions of this release, lowest and highest. Version N + 1 of the product still supports the protocol of version N. */
 export type Protocols = { readonly lowest: number; readonly highest: number };
 export const ownProtocols: Protocols = { lowest: 1, highest: 1 };
 
@@ -11,7 +11,7 @@ export type Hello = { lowestProtocol: number; highestProtocol: number; from: str
 export type Challenge = { protocol: number; nonce: Buffer };
 export type RefusalReason = 'REASON_UNSPECIFIED' | 'PROTOCOL' | 'NOT_AUTHENTIC' | 'OTHER_INCARNATION' | 'DUPLICATE' | 'CLOSING';
 
-/** One message of the stream: exactly one of its fields is there. */
+/** One message of the stream: exactly one of its fields is set. */
 export type Parcel = {
   hello?: Hello;
   challenge?: Challenge;
@@ -25,13 +25,13 @@ export type Parcel = {
 const protoFile = fileURLToPath(new URL('../../../proto/cluster/v1/cluster.proto', import.meta.url));
 const loaded = loadPackageDefinition(loadSync(protoFile, { enums: String, defaults: true, oneofs: false })) as any;
 
-/** Makes clients, and holds the definition that a server is given. */
+/** Makes clients, and contains the service definition for a server. */
 export const ClusterService: ServiceClientConstructor = loaded.troupe.cluster.v1.Cluster;
 
-/** What a batch is cut into pieces of. */
+/** A batch is cut into pieces of at most this size. */
 export const maxPieceBytes = 256 * 1024;
 
-/** For both ends. The stream never ends by itself, so nothing of it may be kept for a retry, and no proxy of the environment stands between. */
+/** For both ends. The stream never ends by itself, so nothing is kept for a retry, and no proxy from the environment is used. */
 export const channelOptions = {
   'grpc.enable_retries': 0,
   'grpc.enable_http_proxy': 0,
@@ -41,7 +41,7 @@ export const channelOptions = {
   'grpc.max_receive_message_length': 2 * maxPieceBytes,
   'grpc.max_send_message_length': 2 * maxPieceBytes,
   'grpc.max_concurrent_streams': 4,
-  // Names of hosts are not compared (see credentials.ts), and an address is no name that TLS could ask for.
+  // Host names are not compared (see credentials.ts), and an IP address is not a valid TLS server name.
   'grpc.ssl_target_name_override': 'cluster',
   'grpc-node.flow_control_window': 4 * 1024 * 1024,
 } as const;

@@ -1,9 +1,9 @@
-/** What a transport has done since it was made, for metrics. */
+/** Counters of a transport since it was created, for metrics. */
 
 export type TransportCounters = {
-  /** Peers with a standing stream. */
+  /** Peers with an open stream. */
   peersUp: number;
-  /** Batches, frames in them and their bytes, without what gRPC adds. */
+  /** Batches, frames in them and their bytes, without gRPC's overhead. */
   batchesSent: number;
   batchesReceived: number;
   framesSent: number;

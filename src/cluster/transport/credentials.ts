@@ -1,4 +1,4 @@
-/** Mutual TLS between nodes, where the operator gives certificates; else plain HTTP/2, authenticated by the cluster token alone. */
+/** Mutual TLS between nodes, if the operator provides certificates; otherwise plain HTTP/2, authenticated only by the cluster token. */
 import { type ChannelCredentials, credentials, ServerCredentials } from '@grpc/grpc-js';
 
 /** PEM texts: the certificate of the authority that signed all nodes' certificates, this node's, and its private key. */
@@ -11,8 +11,8 @@ export function serverCredentials(tls: ClusterTls | null): ServerCredentials {
 }
 
 /**
- * A certificate of the cluster's authority makes a node; which one it is, the handshake says. So the host's name in it is not compared: nodes
- * come and go under addresses that no certificate knows beforehand.
+ * A certificate of the cluster's authority proves that the peer is a node; the handshake identifies which one. So the host name in the
+ * certificate is not compared: nodes come and go under addresses that no certificate knows beforehand.
  */
 export function dialCredentials(tls: ClusterTls | null): ChannelCredentials {
   if (tls === null) return credentials.createInsecure();

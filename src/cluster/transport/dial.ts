@@ -1,4 +1,4 @@
-/** One try to open a stream to a peer, and what a failed one says about it. */
+/** One try to open a stream to a peer, and the reason if it fails. */
 import { connect } from 'node:net';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { DownReason } from '../peers.ts';
@@ -12,7 +12,7 @@ export type DialOutcome = { kind: 'linked'; wire: Wire; protocol: number } | Exc
 
 export class Dial {
   readonly outcome: Promise<DialOutcome>;
-  /** The peer has answered: what was begun is likely to become a stream. */
+  /** The peer has answered: the dial is likely to succeed. */
   challenged = false;
   private readonly wire: Wire;
   private gaveUp = false;
@@ -23,7 +23,7 @@ export class Dial {
     this.outcome = this.run(target, own, withinMs);
   }
 
-  /** Ends it where it stands. */
+  /** Aborts the dial. */
   giveUp(): void {
     this.gaveUp = true;
     this.wire.cut('given up');
@@ -66,7 +66,7 @@ function reasonOf({ host, port }: Target, withinMs: number): Promise<DownReason>
   });
 }
 
-/** As gRPC wants it: IPv6 in brackets. */
+/** The address in gRPC's form: IPv6 in brackets. */
 function grpcAddress(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,16 +1,16 @@
 /**
- * The frames of a batch, as `proto/cluster/v1/cluster.proto` describes them: JSON arrays that begin with the number of their type. One text for
- * the whole batch, written and read in one go, is what JavaScript is fastest at.
+ * The frames of a batch, as described in `proto/cluster/v1/cluster.proto`: JSON arrays that begin with the number of their type. One JSON
+ * text for the whole batch is the fastest encoding in JavaScript.
  */
 import { AppError, type ErrorCode, errorCodes, type Issue } from '../../errors.ts';
 import type { RemoteAsk } from '../placement.ts';
 
 export const frameType = { ask: 1, cancel: 2, reply: 3, failure: 4, notification: 5, credit: 6, ping: 7, pong: 8, goodbye: 9 } as const;
 
-/** A node of the version before takes a repeat for a command. */
+/** A node of the previous version reads a repeat as a command. */
 export const askType = { command: 0, query: 1, repeat: 2 } as const;
 
-/** The part of an ask's frame that is the same whenever it leaves. */
+/** The part of an ask's frame that does not depend on when it is sent. */
 type AskBody = readonly [
   kind: string,
   id: string,
@@ -40,8 +40,8 @@ export type PongFrame = readonly [type: typeof frameType.pong, number: number];
 export type GoodbyeFrame = readonly [type: typeof frameType.goodbye];
 
 /**
- * Elements are read by position; what another version may leave out is optional. A later version may add elements, and frames of other types,
- * which match none of these and are ignored. The bytes of each are held by `test/cluster/transport/frames.test.ts`.
+ * Elements are read by position; elements that another version may leave out are optional. A later version may add elements, and frames of
+ * other types, which match none of these and are ignored. `test/cluster/transport/frames.test.ts` checks the bytes of each.
  */
 export type Frame =
   | AskFrame
@@ -54,7 +54,7 @@ export type Frame =
   | PongFrame
   | GoodbyeFrame;
 
-/** Whether a batch is one: frames of which those that this version knows have what it relies on. What an actor is asked, the actor checks. */
+/** Whether the value is a batch: each frame of a known type has the required elements. The actor checks the input of an ask. */
 export function isBatch(batch: unknown): batch is Frame[] {
   return Array.isArray(batch) && batch.every(isFrame);
 }
@@ -89,7 +89,7 @@ function isText(element: unknown): boolean {
   return typeof element === 'string';
 }
 
-/** Written once for each ask; `askFrame` puts before it what is known only when it leaves. */
+/** Serialised once for each ask; `askFrame` adds the part that depends on the time of sending. */
 export function askBody({ kind, id, name, input, query, repeat, commandId, effectId, trace }: RemoteAsk): string {
   const asked = query ? askType.query : repeat ? askType.repeat : askType.command;
   const elements: AskBody =
@@ -131,7 +131,7 @@ export function failureFrame(number: number, { code, message, retryAfterS, issue
   return JSON.stringify(frame);
 }
 
-/** What the other node refused, as if it had been refused here. A code of a later version counts as a defect. */
+/** The other node's refusal as a local error. A code of a later version counts as a defect. */
 export function readFailure(frame: FailureFrame): AppError {
   const code: ErrorCode = Object.hasOwn(errorCodes, frame[2]) ? (frame[2] as ErrorCode) : 'internal';
   const options: { retryAfterS?: number; issues?: Issue[] } = {};

@@ -1,9 +1,9 @@
 /**
  * Mutual authentication of two nodes: identity, the same secret key and a common protocol version, before anything is served.
  *
- * H1 Each side signs a nonce that the other has just made; the dialer first, so that a stranger gets nothing signed.
- * H2 Both tokens name both incarnations, the side and the protocol: none can be replayed, turned round or passed on to a third node.
- * H3 Nothing but handshake parcels is read before the other side's token was found good.
+ * H1 Each side signs a nonce that the other has just made; the dialer first, so that an unknown peer gets nothing signed.
+ * H2 Both tokens name both incarnations, the side and the protocol: none can be replayed, reflected or forwarded to a third node.
+ * H3 Only handshake parcels are read before the other side's token is verified.
  */
 import { randomBytes } from 'node:crypto';
 import type { DownReason } from '../peers.ts';
@@ -13,10 +13,10 @@ import type { Wire } from './wire.ts';
 
 export type Own = { incarnation: string; protocols: Protocols; tokens: ClusterTokens };
 
-/** `duplicate`: the other side has a stream with us, or opens one; ours is not needed. */
+/** `duplicate`: the other side has a stream with this node, or opens one; this one is not needed. */
 export type Dialed = { kind: 'welcome'; protocol: number } | { kind: 'duplicate' } | { kind: 'failed'; reason: DownReason; detail: string };
 
-/** `yes`, or why an authentic peer's stream is not taken now. */
+/** `yes`, or why an authenticated peer's stream is not accepted now. */
 export type Admission = 'yes' | 'DUPLICATE' | 'CLOSING';
 
 const nonceBytes = 32;
@@ -25,7 +25,7 @@ const maxIncarnationChars = 200;
 /**
  * The dialer's part.
  *
- * @param challenged called when the other side has answered: from here on the dial is likely to succeed
+ * @param challenged called when the other side has answered: the dial is now likely to succeed
  */
 export async function greet(wire: Wire, own: Own, to: string, challenged: () => void): Promise<Dialed> {
   const nonce = randomBytes(nonceBytes);
@@ -47,9 +47,9 @@ export async function greet(wire: Wire, own: Own, to: string, challenged: () => 
 }
 
 /**
- * The acceptor's part. Resolves with null when the other side was welcomed; else it was refused, and the stream is ended.
+ * The acceptor's part. Resolves with null when the other side was welcomed; otherwise it was refused, and the stream is ended.
  *
- * @param admit asked when the other side has proved to be authentic
+ * @param admit called when the other side is authenticated
  * @param welcomed called synchronously when the other side has been welcomed
  */
 export async function receive(
@@ -85,7 +85,7 @@ export async function receive(
   if (!authentic) return refuse('NOT_AUTHENTIC', notAuthentic);
   const ownToken = await own.tokens.sign({ from: own.incarnation, to: from, side: 'acceptor', protocol, nonce: hello.nonce });
   if (wire.ended !== null) return { reason: null, detail: wire.ended, from };
-  // Without an await from here on: an admitted peer is welcomed, and its stream is open.
+  // No await from here on: an admitted peer is welcomed, and its stream is open.
   const admission = admit(from);
   if (admission !== 'yes') return refuse(admission, admission === 'DUPLICATE' ? 'a stream stands or is being opened' : 'on its way out');
   wire.write({ welcome: { token: ownToken } });
@@ -93,7 +93,7 @@ export async function receive(
   return null;
 }
 
-/** `reason` null: it went away, or did not even try. */
+/** `reason` null: the other side disconnected, or did not start a handshake. */
 export type Refused = { reason: RefusalReason | null; detail: string; from: string };
 
 const notAuthentic = 'the cluster token is not good: another SECRET_KEY, or clocks that differ by more than a minute';

@@ -1,6 +1,6 @@
 /**
- * Detects a silent stream, which TCP reports only after minutes, and measures the round trip. Times are of the
- * monotonic clock: the wall clock may be set.
+ * Detects a silent stream, which TCP reports only after minutes, and measures the round trip. All times are monotonic, because the wall
+ * clock may be set.
  */
 
 type Hooks = { ping(number: number): void; tick(): void; silent(silentMs: number): void };
@@ -25,7 +25,7 @@ export class KeepAlive {
     this.timer = setInterval(() => this.tick(), this.intervalMs);
   }
 
-  /** Something came, whatever it was. */
+  /** Data of any kind has arrived. */
   heard(): void {
     this.heardAtMs = performance.now();
   }
@@ -40,7 +40,7 @@ export class KeepAlive {
 
   private tick(): void {
     const nowMs = performance.now();
-    // This process itself was paused: data that arrived meanwhile is unread and gets one more interval.
+    // This process itself was paused: data that arrived meanwhile is unread, so the peer gets one more interval.
     if (nowMs - this.dueAtMs > this.intervalMs) this.heardAtMs = Math.max(this.heardAtMs, nowMs - this.silentAfterMs + this.intervalMs);
     this.dueAtMs = nowMs + this.intervalMs;
     const silentMs = nowMs - this.heardAtMs;

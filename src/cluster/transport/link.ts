@@ -1,8 +1,8 @@
 /**
  * An open stream to one peer: asks, replies and notifications in both directions. It begins after the handshake and ends once.
  *
- * L1 Frames are handled in the order in which the other side put them in.
- * L2 Credit is given back for batches that were taken up, so a node that stands still gets no more than the window.
+ * L1 Frames are handled in the order in which the other side queued them.
+ * L2 Credit is returned for processed batches, so a node that is blocked gets at most the window.
  * L3 When it ends, every open ask is settled and the signal of every ask being served is aborted.
  */
 import { monotonicMs } from '../../clock.ts';
@@ -29,10 +29,10 @@ import { SendQueue } from './send-queue.ts';
 import { ServedAsks } from './served-asks.ts';
 import type { Wire } from './wire.ts';
 
-/** `closed`: one of the two had said goodbye. */
+/** `closed`: one of the two sides has said goodbye. */
 export type LinkEnd = { reason: 'broken' | 'silent' | 'closed'; detail: string };
 
-/** What a link hands over to the rest of its node. */
+/** The callbacks of a link. */
 export type LinkHooks = {
   answer(): AnswerAsk | null;
   notified(kind: string, payload: unknown, from: string): void;
@@ -43,7 +43,7 @@ export type LinkSurroundings = { log: Log; bounds: Bounds; counters: TransportCo
 
 type Arrived = { readonly frames: Frame[]; handled: number; readonly bytes: number; readonly nowMs: number };
 
-/** So many frames are handled in one turn of the event loop: the first answers leave while later asks are handled, and others get their turn. */
+/** Most frames handled in one turn of the event loop: the first answers leave while later asks are handled, and other work gets its turn. */
 const framesAtOnce = 128;
 
 export class Link {
@@ -57,11 +57,11 @@ export class Link {
   private readonly keepAlive: KeepAlive;
   private pieces: Buffer[] = [];
   private pieceBytes = 0;
-  /** Batches that are read but not handled to their end. The window bounds them. */
+  /** Batches that have arrived and are not completely handled. The window bounds them. */
   private arrived: Arrived[] = [];
   /** Whether frames were handled in this turn of the event loop. */
   private turn: 'free' | 'used' = 'free';
-  /** Taken up since credit was last given back. */
+  /** Bytes processed since credit was last returned. */
   private takenBytes = 0;
   private leaving: 'no' | 'they' | 'we' = 'no';
   private left: (() => void) | null = null;
@@ -84,7 +84,7 @@ export class Link {
     });
   }
 
-  /** Begins to read. Separate from the constructor, so that the link is registered when the first frame comes. */
+  /** Starts reading. Separate from the constructor, so that the link is registered when the first frame arrives. */
   start(): void {
     this.wire.listen(
       (parcel) => this.take(parcel),
@@ -104,12 +104,12 @@ export class Link {
     return this.asks.size;
   }
 
-  /** To be called while `takesAsks`. */
+  /** Call it only while `takesAsks`. */
   ask(ask: RemoteAsk, signal: AbortSignal | undefined): Promise<unknown> {
     return this.asks.open(ask, signal);
   }
 
-  /** False where the notification certainly was not sent. */
+  /** False if the notification was certainly not sent. */
   notify(kind: string, payload: unknown): boolean {
     if (!this.takesAsks) return false;
     const { bounds, counters, log } = this.surroundings;
@@ -156,7 +156,7 @@ export class Link {
     if (piece) {
       this.pieces.push(piece);
       this.pieceBytes += piece.length;
-      // A frame, and the batch around it.
+      // The size of a frame, plus the overhead of its batch.
       if (this.pieceBytes > this.surroundings.bounds.maxPayloadBytes * 1.1 + 64 * 1024) this.cut('a batch without end');
       return;
     }
@@ -239,7 +239,7 @@ export class Link {
     }
   }
 
-  /** Answers that have come are not lost with the link; what else has come is. */
+  /** Answers that have arrived are not lost with the link; other frames are. */
   private settleArrived(): void {
     for (const { frames, handled, nowMs } of this.arrived.splice(0)) {
       for (const frame of frames.slice(handled))

@@ -12,14 +12,14 @@ export type ListenerOptions = {
   own: Own;
   credentials: ServerCredentials;
   log: Log;
-  /** A handshake takes at most so long. */
+  /** Longest time of a handshake. */
   handshakeWithinMs: number;
   bounds: Pick<Bounds, 'maxHandshakes' | 'maxHandshakesPerAddress'> & UnprovenBounds;
   admit(from: string): Admission;
   accepted(from: string, wire: Wire, protocol: number): void;
 };
 
-/** Own pings decide what is silent. This only closes connections whose other end has vanished, or that have no stream. */
+/** The transport's own pings detect silence. This check only closes connections whose other end has vanished, or that have no stream. */
 const connectionCheckMs = 20_000;
 const idleConnectionMs = 10_000;
 const toldAtMost = 100;
@@ -27,14 +27,14 @@ const toldAtMost = 100;
 export class Listener {
   private readonly options: ListenerOptions;
   private readonly server: Server;
-  /** Takes the connections itself, to know how many there are before anything of them is read; then they are the gRPC server's. */
+  /** Accepts the connections itself, to count them before anything is read; then passes them to the gRPC server. */
   private readonly door: NetServer;
   private readonly injector: ConnectionInjector;
   private readonly unproven: UnprovenConnections;
   private readonly connections = new Set<Socket>();
-  /** Handshakes that run, with the addresses they come from. */
+  /** Running handshakes, with the addresses of the other sides. */
   private readonly handshakes = new Map<Wire, string>();
-  /** Refusals that are logged already: a refused node retries again and again. */
+  /** Refusals that are already logged: a refused node retries again and again. */
   private readonly told = new Set<string>();
 
   constructor(options: ListenerOptions) {
@@ -53,10 +53,10 @@ export class Listener {
     this.door = createServer({ noDelay: true }, (socket) => this.take(socket));
   }
 
-  /** @param port 0: any free one. Resolves with the one taken. Rejects when it is taken, or the host is none of this machine. */
+  /** @param port 0: any free port. Resolves with the port. Rejects when the port is in use, or the host is not an address of this machine. */
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      // Told also of a connection that could not be taken, which is no end of anything.
+      // Also emitted for a connection that could not be accepted, which does not stop the server.
       this.door.on('error', (error) => {
         this.options.log.warn({ err: error }, 'the cluster port could not take a connection');
         reject(error);
@@ -65,7 +65,7 @@ export class Listener {
     });
   }
 
-  /** Ends everything that still comes in. */
+  /** Closes all incoming connections. */
   close(): void {
     this.door.close();
     for (const wire of this.handshakes.keys()) wire.cut('the node stops');
@@ -75,7 +75,7 @@ export class Listener {
   }
 
   private take(socket: Socket): void {
-    // A peer that disconnects meanwhile is no error; gRPC notices it by itself.
+    // A peer that disconnects meanwhile is not an error; gRPC notices it by itself.
     socket.on('error', () => {});
     if (!this.unproven.admit(socket)) return;
     this.connections.add(socket);

@@ -1,20 +1,20 @@
 /**
- * What is open under numbers that this side gives out, found by them.
+ * A table of open items under numbers that this side assigns.
  *
- * Not a Map: one that is filled and emptied without end makes one table after another, and each old table keeps the next alive until the whole
- * heap is collected, with all that went through them. That doubled the collector's part of an asker's time.
+ * Not a Map: a Map that is continuously filled and emptied creates one table after another, and each old table keeps the next alive until
+ * the whole heap is collected, with all its items. That doubled the collector's share of an asker's time.
  */
 export class NumberSlots<T extends { readonly number: number }> {
   private count = 0;
   private lastNumber = 0;
-  /** What is open under `number` lies at `number % slots.length`, a power of two. At most half of them are taken. */
+  /** The item with `number` is at `number % slots.length`, a power of two. At most half of the slots are used. */
   private slots: (T | undefined)[] = emptySlots(64);
 
   get size(): number {
     return this.count;
   }
 
-  /** A number greater than all before it, with a slot that is free. */
+  /** A number greater than all earlier ones, with a free slot. */
   nextNumber(): number {
     if (this.count * 2 >= this.slots.length) this.grow();
     do this.lastNumber++;
@@ -22,7 +22,7 @@ export class NumberSlots<T extends { readonly number: number }> {
     return this.lastNumber;
   }
 
-  /** @param item under a number that `nextNumber` gave just before */
+  /** @param item its number is the last result of `nextNumber` */
   add(item: T): void {
     this.slots[this.slotOf(item.number)] = item;
     this.count++;
@@ -33,7 +33,7 @@ export class NumberSlots<T extends { readonly number: number }> {
     return item?.number === number ? item : undefined;
   }
 
-  /** Undefined when nothing is open under that number. */
+  /** Undefined if no item is open under that number. */
   take(number: number): T | undefined {
     const item = this.get(number);
     if (item === undefined) return undefined;
@@ -42,7 +42,7 @@ export class NumberSlots<T extends { readonly number: number }> {
     return item;
   }
 
-  /** All that are open now, in no order. */
+  /** All open items, in no order. */
   all(): T[] {
     return this.slots.filter((item) => item !== undefined);
   }
@@ -51,7 +51,7 @@ export class NumberSlots<T extends { readonly number: number }> {
     return number & (this.slots.length - 1);
   }
 
-  /** Numbers that differ in the smaller array differ in the larger one. */
+  /** Numbers with different slots in the smaller array have different slots in the larger one. */
   private grow(): void {
     const open = this.all();
     this.slots = emptySlots(this.slots.length * 2);

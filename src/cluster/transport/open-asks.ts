@@ -2,10 +2,10 @@
  * Asks of this node that a peer has not answered yet.
  *
  * A1 Every ask is settled exactly once: by its answer, by its caller, by its deadline or by the end of the link, whichever comes first.
- * A2 A command that has left counts as taken until its answer says otherwise: `outcome_unknown`. Everything else was not, or may be asked
- *    again: `shard_not_owned`.
- * A3 A query that is asked again before it has left is asked once: it will be answered from what is committed after both came. It leaves at
- *    the end of the tick like all else, or sooner when many wait for it and the peer has nothing else of ours to answer.
+ * A2 A command that was sent counts as taken until its answer says otherwise: `outcome_unknown`. All other asks were not taken, or may be
+ *    repeated: `shard_not_owned`.
+ * A3 Equal queries that are not sent yet share one ask: it is answered from state that is committed after both arrived. It is sent at the
+ *    end of the tick like other frames, or sooner when many callers wait for it and the peer has no other ask of this node.
  */
 import { AppError } from '../../errors.ts';
 import type { RemoteAsk } from '../placement.ts';
@@ -17,12 +17,12 @@ import type { LateFrame, SendQueue } from './send-queue.ts';
 
 type SharedQuery = { answer: Promise<unknown>; callers: number };
 
-/** A query that so many wait for need not wait for more. */
+/** A query with so many callers is sent without waiting for more. */
 export const enoughCallers = 16;
 
 export class OpenAsks {
   private readonly waiting = new NumberSlots<OpenAsk>();
-  /** Queries that have not left, by their bodies. */
+  /** Queries that are not sent yet, by their bodies. */
   private unsentQueries = new Map<string, SharedQuery>();
   private readonly queue: SendQueue;
   private readonly bounds: Bounds;
@@ -38,19 +38,19 @@ export class OpenAsks {
     return this.waiting.size;
   }
 
-  /** @param signal aborted when the caller waits no longer */
+  /** @param signal aborted when the caller no longer waits */
   open(ask: RemoteAsk, signal: AbortSignal | undefined): Promise<unknown> {
     const body = askBody(ask);
     if (!ask.query || signal !== undefined) return this.openAlone(ask, body, signal);
     const same = this.unsentQueries.get(body);
     if (same !== undefined) {
-      // Else callers synchronise: the peer is idle while asks are collected here, and this node while the peer answers.
+      // Otherwise callers synchronise: the peer is idle while asks are collected here, and this node while the peer answers.
       if (++same.callers >= enoughCallers && this.waiting.size === 1) this.queue.flush();
       return same.answer;
     }
     const opened = this.waiting.size;
     const answer = this.openAlone(ask, body, undefined);
-    // What found no room is not among those that wait.
+    // An ask without room is not among the waiting ones.
     if (this.waiting.size > opened) this.unsentQueries.set(body, { answer, callers: 1 });
     return answer;
   }
@@ -71,7 +71,7 @@ export class OpenAsks {
     });
   }
 
-  /** Takes an ask out of the waiting ones, to be settled by the caller; undefined when it has been settled before. */
+  /** Removes a waiting ask, which the caller must settle; undefined if it is settled already. */
   take(number: number): OpenAsk | undefined {
     const open = this.waiting.take(number);
     if (open === undefined) return undefined;
@@ -82,7 +82,7 @@ export class OpenAsks {
     return open;
   }
 
-  /** The caller waits no longer; the owner is notified. */
+  /** The caller no longer waits; the owner is notified. */
   withdraw(open: OpenAsk, error: AppError): void {
     if (this.take(open.number) === undefined) return;
     if (open.sent) this.queue.pushControl(cancelFrame(open.number));
@@ -94,19 +94,19 @@ export class OpenAsks {
     this.counters.asksSent++;
   }
 
-  /** Equal queries from here on are sent again. */
+  /** From now on equal queries are sent again. */
   private leaves(open: OpenAsk): void {
     if (!open.query || open.sent || !this.unsentQueries.delete(open.body)) return;
     // A new Map for the next tick, for the reason given in NumberSlots.
     if (this.unsentQueries.size === 0) this.unsentQueries = new Map();
   }
 
-  /** Ends those whose deadline has passed. */
+  /** Ends asks whose deadline has passed. */
   expire(nowMs: number): void {
     for (const open of this.waiting.all()) if (open.deadlineMs <= nowMs) this.withdraw(open, open.late());
   }
 
-  /** The other side takes no more: what has not left yet can go elsewhere at once. */
+  /** The other side accepts no more: asks that are not sent yet can go elsewhere at once. */
   loseUnsent(): void {
     for (const open of this.waiting.all()) if (!open.sent) this.withdraw(open, open.lost());
   }
@@ -151,7 +151,7 @@ export class OpenAsk implements LateFrame {
     return this.body.length;
   }
 
-  /** Its frame, with the time that is left. */
+  /** Its frame, with the remaining time. */
   leave(nowMs: number): string | null {
     if (this.settled) return null;
     const leftMs = this.deadlineMs - nowMs;
@@ -176,7 +176,7 @@ export class OpenAsk implements LateFrame {
     if (this.abandoned !== null) this.signal!.removeEventListener('abort', this.abandoned);
   }
 
-  /** What is known about an ask whose answer will not come. */
+  /** The error for an ask without an answer. */
   lost(): AppError {
     return this.sent && !this.query
       ? new AppError(

@@ -1,11 +1,11 @@
 /**
- * One other node, by its incarnation: none or one stream to it, and who dials when there is none.
+ * One other node, by its incarnation: at most one stream to it, and which side dials when there is none.
  *
- * Both sides dial, so that one of them gets through where only one direction is open. Where both do, the smaller incarnation's stream stays:
- * P1 The larger one always takes the stream that the smaller one dials, in place of its own.
- * P2 The smaller one takes the larger one's unless it has a stream, or a dial that was answered already. A dial it gives up for it has proved
- *    nothing yet, so the larger one never sees it.
- * P3 As long as the peer is a member and no stream stands, it is dialed or a redial is due: at once after a stream broke, then after growing
+ * Both sides dial, so that one succeeds if only one direction is open. If both succeed, the stream dialed by the smaller incarnation stays:
+ * P1 The larger one always accepts the stream that the smaller one dials, in place of its own.
+ * P2 The smaller one accepts the larger one's unless it has a stream, or a dial that was answered already. A dial that it gives up for this
+ *    is not authenticated yet, so the larger one never sees it.
+ * P3 While the peer is a member and no stream is open, it is dialed or a redial is due: at once after a stream broke, then after growing
  *    pauses with jitter.
  */
 
@@ -28,20 +28,20 @@ type State =
 export type PeerHooks = Omit<LinkHooks, 'ended'> & {
   up(incarnation: string): void;
   down(incarnation: string, reason: DownReason): void;
-  /** It is no member, and no stream stands. */
+  /** It is not a member, and no stream is open. */
   forget(peer: Peer): void;
 };
 
 export type PeerSurroundings = LinkSurroundings & { own: Own; credentials: ChannelCredentials; random: () => number };
 
-/** How long the other side is given to finish the stream that it prefers to ours. */
+/** Time for the other side to finish the stream that it prefers. */
 const duplicatePauseMs = 250;
 
 export class Peer {
   readonly incarnation: string;
   private member: Member | null = null;
   private state: State = { kind: 'resting' };
-  /** Dials that failed since a stream last stood, and streams that broke soon after they stood. */
+  /** Dials that failed since the last open stream, and streams that broke soon after they opened. */
   private failedDials = 0;
   private quickBreaks = 0;
   private lastReason: DownReason | null = null;
@@ -56,7 +56,7 @@ export class Peer {
     this.log = surroundings.log.child({ peer: incarnation });
   }
 
-  /** null: no stream stands. */
+  /** null: no stream is open. */
   get link(): Link | null {
     return this.state.kind === 'standing' ? this.state.link : null;
   }
@@ -65,13 +65,13 @@ export class Peer {
     return this.member !== null;
   }
 
-  /** It is to be reached. */
+  /** Connect to this member. */
   join(member: Member): void {
     this.member = member;
     if (this.state.kind === 'resting') this.dial();
   }
 
-  /** It is to be reached no longer. Resolves when its stream is closed, after `graceMs` at the latest. */
+  /** Stop connecting to it. Resolves when its stream is closed, at the latest after `graceMs`. */
   async part(graceMs: number): Promise<void> {
     this.member = null;
     if (this.state.kind === 'standing') return this.state.link.leave(graceMs);
@@ -79,14 +79,14 @@ export class Peer {
     this.hooks.forget(this);
   }
 
-  /** Whether a stream that this peer has dialed is to be taken: it stays, or `false`. */
+  /** Whether to accept a stream that this peer has dialed. */
   admits(): boolean {
     const theyAreSmaller = this.incarnation < this.surroundings.own.incarnation;
     if (this.state.kind === 'standing') return theyAreSmaller;
     return theyAreSmaller || this.state.kind !== 'dialing' || !this.state.dial.challenged;
   }
 
-  /** A stream to it stands, after the handshake. */
+  /** A stream to it is open, after the handshake. */
   established(wire: Wire, protocol: number): void {
     const { link: old } = this;
     this.rest();
@@ -115,7 +115,7 @@ export class Peer {
     if (reason === 'closed') this.log.info({ detail }, 'the stream to another node is closed');
     else this.reportDown(reason, detail);
     if (this.member === null) return this.hooks.forget(this);
-    // At once, so that it is soon known whether the process has ended; but streams that break again and again are dialed with pauses.
+    // At once, so that it is soon known whether the process has ended; streams that break again and again are redialed with pauses.
     if (this.quickBreaks <= 1) this.dial();
     else this.pause(this.redialPauseMs(this.quickBreaks - 1));
   }
@@ -129,7 +129,7 @@ export class Peer {
 
   private dialed(dial: Dial, outcome: DialOutcome): void {
     if (this.state.kind !== 'dialing' || this.state.dial !== dial) {
-      // Given up in its last moment, or another stream stands.
+      // It was given up at the last moment, or another stream is open.
       if (outcome.kind === 'linked') outcome.wire.cut('not needed');
       return;
     }
@@ -156,7 +156,7 @@ export class Peer {
     if (state.kind === 'pausing') clearTimeout(state.timer);
   }
 
-  /** Between half and once and a half of the pause, so that many nodes do not come back in step. */
+  /** Between half and one and a half times the pause, so that many nodes do not reconnect at the same time. */
   private redialPauseMs(failures: number): number {
     const { redialAfterMs, longestRedialPauseMs } = this.surroundings.bounds;
     const pauseMs = backoffMs(failures - 1, redialAfterMs, longestRedialPauseMs);

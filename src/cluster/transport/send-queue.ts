@@ -1,9 +1,10 @@
 /**
- * Frames on their way out of one link. They wait for the end of the event loop's tick, so that many share a message, and for credit: the bytes
- * that the other side is ready to take up.
+ * Outgoing frames of one link. They wait for the end of the event loop's tick, so that many share a message, and for credit: the number of
+ * bytes that the other side can process.
  *
- * Q1 Frames leave in the order they were put in; control frames overtake, and need no credit, so that credit itself never waits for credit.
- * Q2 A batch is begun only while there is credit. It may overdraw by one frame, so that a frame larger than the window gets through.
+ * Q1 Frames leave in the order in which they were queued; control frames overtake, and need no credit, so that credit itself never waits
+ *    for credit.
+ * Q2 A batch is started only while there is credit. It may overdraw by one frame, so that a frame larger than the window can be sent.
  * Q3 Both sides count the bytes of whole batches, so they agree on the credit.
  */
 import { monotonicMs } from '../../clock.ts';
@@ -11,7 +12,7 @@ import type { Bounds } from './bounds.ts';
 import { maxPieceBytes, type Parcel } from './contract.ts';
 import type { TransportCounters } from './counters.ts';
 
-/** A frame that is encoded when it is sent; null: it is not needed any more. */
+/** A frame that is encoded when it is sent; null: it is no longer needed. */
 export interface LateFrame {
   readonly chars: number;
   leave(nowMs: number): string | null;
@@ -41,7 +42,7 @@ export class SendQueue {
     return this.head === this.queue.length && this.control === '';
   }
 
-  /** Whether a frame of so many characters would still be within the bound of this queue, or of so many times its size. */
+  /** Whether a frame of so many characters fits into the bound of this queue, or into so many times the bound. */
   hasRoom(chars: number, times = 1): boolean {
     return this.head === this.queue.length || this.queuedChars + chars <= times * this.bounds.queueChars;
   }
@@ -58,13 +59,13 @@ export class SendQueue {
     this.flushSoon();
   }
 
-  /** The other side has taken up so many bytes. */
+  /** The other side has processed so many bytes. */
   grant(bytes: number): void {
     this.credit += bytes;
     if (this.head < this.queue.length) this.flushSoon();
   }
 
-  /** What still waits never leaves. */
+  /** Waiting frames are dropped. */
   close(): void {
     this.closed = true;
     this.queue = [];
@@ -72,7 +73,7 @@ export class SendQueue {
     this.control = '';
   }
 
-  /** Sends what there is credit for. Called at the end of a tick in which something came. */
+  /** Sends as much as the credit allows. Called at the end of a tick in which frames were queued or credit arrived. */
   readonly flush = (): void => {
     this.flushing = false;
     const nowMs = monotonicMs();
@@ -104,7 +105,7 @@ export class SendQueue {
       const next = queue[this.head]!;
       const late = typeof next !== 'string';
       const chars = late ? next.chars : next.length;
-      // A large frame goes alone, so that the small ones before it do not wait for its pieces.
+      // A large frame is sent alone, so that small frames before it do not wait for its pieces.
       if (frames > 0 && text.length + chars > maxPieceBytes) break;
       queue[this.head++] = '';
       this.queuedChars -= chars;

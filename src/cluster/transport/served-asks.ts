@@ -1,4 +1,4 @@
-/** Asks of a peer that this node answers. Each is answered once, unless its asker has gone. */
+/** Asks of a peer that this node answers. Each is answered once, unless its asker no longer waits. */
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { AnswerAsk } from '../peers.ts';
@@ -9,11 +9,14 @@ import { type AskFrame, failureFrame, readAsk, replyFrame } from './frames.ts';
 import { tooLarge } from './open-asks.ts';
 import type { SendQueue } from './send-queue.ts';
 
-/** The queue of replies that wait for credit may be this many times as large as that of asks and notifications; beyond, only their loss is reported. */
+/**
+ * The queue of replies that wait for credit may be this many times as large as that of asks and notifications; beyond, only the loss of the
+ * reply is reported.
+ */
 const replyRoom = 4;
 
 export class ServedAsks {
-  /** Asks that are being answered; with the controller of the asker's signal, where one was requested. */
+  /** Running asks; with the controller of the asker's signal, if one was requested. */
   private readonly running = new Map<number, AbortController | null>();
   private readonly from: string;
   private readonly queue: SendQueue;
@@ -33,13 +36,13 @@ export class ServedAsks {
     return this.running.size;
   }
 
-  /** @param answer null as long as this node serves nothing */
+  /** @param answer null while this node serves no asks */
   serve(frame: AskFrame, nowMs: number, answer: AnswerAsk | null): void {
     const number = frame[1];
     const ask = readAsk(frame, nowMs);
     this.counters.asksReceived++;
     if (answer === null) return this.queue.push(failureFrame(number, new AppError('shard_not_owned', 'This node serves nothing yet')));
-    // Twice what a peer of ours would have open.
+    // Twice the number that a peer can have open.
     if (this.running.size >= 2 * this.bounds.maxAsks)
       return this.queue.push(failureFrame(number, new AppError('overloaded', 'The node is overloaded', { retryAfterS: 1 })));
     let controller: AbortController | null = null;
@@ -69,7 +72,7 @@ export class ServedAsks {
     if (controller !== undefined && this.finish(number)) controller?.abort();
   }
 
-  /** The answers cannot be delivered any more. */
+  /** The answers can no longer be delivered. */
   cancelAll(): void {
     for (const number of [...this.running.keys()]) this.cancel(number);
   }
@@ -97,7 +100,7 @@ export class ServedAsks {
     this.fail(number, ask, new AppError(ask.query ? 'overloaded' : 'outcome_unknown', 'The reply found no room on its way back'));
   }
 
-  /** A failure that is no AppError is a defect: its words stay here. */
+  /** A failure that is not an AppError is a defect: its text is not sent. */
   private fail(number: number, ask: RemoteAsk, error: unknown): void {
     if (error instanceof AppError) return this.queue.push(failureFrame(number, error));
     this.log.error({ err: error, kind: ask.kind, id: ask.id, name: ask.name, from: this.from }, 'an ask from another node failed');

@@ -17,31 +17,31 @@ import { Peer, type PeerHooks, type PeerSurroundings } from './peer.ts';
 export type Self = Pick<Member, 'incarnation' | 'name' | 'host' | 'port'>;
 
 export type TransportOptions = Partial<Bounds> & {
-  /** `host` and `port` are listened on; port 0: any free one. */
+  /** `host` and `port` of the listener; port 0: any free port. */
   self: Self;
   secretKey: string;
-  /** What other nodes may have beside it, while it is changed. */
+  /** Other keys that other nodes may have while the key is being changed. */
   acceptedKeys?: readonly string[];
   log: Log;
   clock?: Clock;
   protocol?: Protocols;
-  /** Default: none. Then the cluster's ports belong on a private network. */
+  /** Default: none. Then the cluster's ports must be on a private network. */
   tls?: ClusterTls | null;
   /** From 0 to 1, for the jitter of redials. */
   random?: () => number;
 };
 
-/** How one peer is reached, for metrics and the operator. */
+/** The connection state of one peer, for metrics and the operator. */
 export type PeerStatus = {
   incarnation: string;
   up: boolean;
-  /** False also where it is up but on its way out. */
+  /** Also false if it is connected but leaving. */
   takesAsks: boolean;
   roundTripMs: number | null;
   asksWaiting: number;
 };
 
-/** What a node that left the cluster's view is given to answer what is open. */
+/** Time for a node that left the cluster's view to answer open asks. */
 const partingGraceMs = 1_000;
 
 export class Transport implements Peers {
@@ -82,12 +82,12 @@ export class Transport implements Peers {
     });
   }
 
-  /** What the rest of the node needs of it. */
+  /** The interface for the rest of the node. */
   get peers(): Peers {
     return this;
   }
 
-  /** Rejects when the port is taken, or the host is none of this machine. */
+  /** Rejects when the port is in use, or the host is not an address of this machine. */
   async listen(): Promise<{ port: number }> {
     const port = await this.listener.listen(this.self.host, this.self.port);
     return { port };
@@ -104,7 +104,7 @@ export class Transport implements Peers {
   }
 
   onNotification(kind: string, listener: (payload: unknown, from: string) => void): void {
-    if (this.notificationListeners.has(kind)) throw new Error(`News of kind ${kind} have a listener already`);
+    if (this.notificationListeners.has(kind)) throw new Error(`Notifications of kind ${kind} already have a listener`);
     this.notificationListeners.set(kind, listener);
   }
 
@@ -115,7 +115,7 @@ export class Transport implements Peers {
   setMembers(members: readonly Member[]): void {
     if (this.closing) return;
     const listed = new Set(members.map(({ incarnation }) => incarnation));
-    // One that was never listed has dialed us before its view came here: it stays.
+    // A peer that was never listed has dialed this node before its view arrived here: it stays.
     for (const peer of [...this.known.values()]) if (peer.isMember && !listed.has(peer.incarnation)) void peer.part(partingGraceMs);
     for (const member of members) if (member.incarnation !== this.self.incarnation) this.peer(member.incarnation).join(member);
   }
@@ -138,7 +138,7 @@ export class Transport implements Peers {
     }));
   }
 
-  /** Says goodbye to all, lets what is open come to its end for at most `graceMs`, closes every stream and listens no more. */
+  /** Says goodbye to all, waits at most `graceMs` for open asks, closes every stream and stops listening. */
   async close(graceMs: number): Promise<void> {
     this.closing = true;
     await Promise.all(Array.from(this.known.values(), (peer) => peer.part(graceMs)));
@@ -159,7 +159,7 @@ export class Transport implements Peers {
     return peer;
   }
 
-  /** A listener that fails must not take the other frames of its batch along. */
+  /** A listener that throws must not prevent the other frames of its batch. */
   private takeNotification(kind: string, payload: unknown, from: string): void {
     const listener = this.notificationListeners.get(kind);
     if (listener === undefined) return this.log.debug({ kind, peer: from }, 'a notification has no listener');

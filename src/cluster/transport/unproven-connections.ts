@@ -1,8 +1,9 @@
 /**
- * Connections whose other end has not proved that it is a node: how many there may be from one address and in all, how often an address may open one,
- * and for how long. What is beyond is closed before a byte of it is read, so that strangers cost a node next to nothing and never keep its peers out.
+ * Limits connections whose other end is not authenticated as a node: how many there may be from one address and in all, how often an
+ * address may open one, and for how long. A connection beyond the limits is closed before a byte of it is read, so that unknown clients
+ * cost a node almost nothing and never block its peers.
  *
- * An address that proves itself gets back what its connection has cost: nodes that lose and find each other all day are not held up.
+ * When a connection is authenticated, its address gets back its cost: nodes that reconnect often are not delayed.
  */
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -10,15 +11,15 @@ import { LRUCache } from 'lru-cache';
 export type UnprovenBounds = {
   maxUnproven: number;
   maxUnprovenPerAddress: number;
-  /** Connections that an address may open at once and then each second, those that proved themselves left out. */
+  /** Connections that an address may open at once and then each second, without authenticated ones. */
   unprovenBurst: number;
   unprovenPerSecond: number;
 };
 
 export type UnprovenOptions = UnprovenBounds & {
-  /** Time to prove itself. */
+  /** Time to authenticate. */
   withinMs: number;
-  /** Milliseconds that never jump. */
+  /** Monotonic clock in milliseconds. */
   nowMs?: () => number;
 };
 
@@ -37,7 +38,7 @@ export class UnprovenConnections {
     this.options = { nowMs: () => performance.now(), ...options };
   }
 
-  /** Whether a new connection may stay for now. One that may not is closed. */
+  /** Whether a new connection may stay for now. Otherwise it is closed. */
   admit(socket: Socket): boolean {
     const { remoteAddress, remotePort } = socket;
     const peer = `${remoteAddress}:${remotePort}`;

@@ -1,4 +1,4 @@
-/** A gRPC stream as both of its ends see it: the same interface for the dialer and the acceptor. */
+/** A gRPC stream with the same interface for the dialer and the acceptor. */
 import { type ClientDuplexStream, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { Parcel } from './contract.ts';
 
@@ -12,7 +12,7 @@ export class Wire {
   private listener: ((parcel: Parcel) => void) | null = null;
   private onEnd: ((why: string) => void) | null = null;
 
-  /** @param dispose called once when the stream has ended; may be called by an end of either side */
+  /** @param dispose called once when the stream has ended; either side may have ended it */
   constructor(call: Call, dispose: () => void) {
     this.call = call;
     this.dispose = dispose;
@@ -20,7 +20,7 @@ export class Wire {
     call.on('data', (parcel: Parcel) => this.listener?.(parcel));
     call.on('error', (error: Error) => this.finish(wordsOf(error)));
     call.on('end', () => {
-      // Else the stream would stay half open, and its connection with it.
+      // Otherwise the stream would stay half open, with its connection.
       if (this.ended === null) call.end();
       this.finish('the other side closed the stream');
     });
@@ -28,7 +28,7 @@ export class Wire {
     call.on('close', () => this.finish('the stream was closed'));
   }
 
-  /** The next parcel of a handshake, or null when the stream ends first. Whatever follows it waits. */
+  /** The next parcel of a handshake, or null when the stream ends first. Later parcels wait. */
   next(): Promise<Parcel | null> {
     if (this.ended !== null) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -42,7 +42,7 @@ export class Wire {
     });
   }
 
-  /** From now on every parcel is passed on as it comes. `onEnd` is called once, at once when the stream has ended before. */
+  /** From now on every parcel is passed on as it arrives. `onEnd` is called once; at once if the stream has already ended. */
   listen(listener: (parcel: Parcel) => void, onEnd: (why: string) => void): void {
     if (this.ended !== null) return onEnd(this.ended);
     this.listener = listener;
@@ -50,24 +50,24 @@ export class Wire {
     this.call.resume();
   }
 
-  /** Order is kept. What is written to a stream that has ended is lost. */
+  /** Order is kept. Parcels written to an ended stream are lost. */
   write(parcel: Parcel): void {
     if (this.ended === null) this.call.write(parcel);
   }
 
-  /** Lets what was written go out, and ends. */
+  /** Sends what was written, and ends. */
   end(): void {
     if (this.ended !== null) return;
     this.call.end();
     this.finish('this side closed the stream');
   }
 
-  /** Ends at once; what was written may be lost. */
+  /** Ends at once; written parcels may be lost. */
   cut(why: string): void {
     if (this.ended !== null) return;
     this.finish(why);
     if ('cancel' in this.call) this.call.cancel();
-    // An acceptor of grpc-js ends a stream by a status, and gives it one by this event.
+    // An acceptor of grpc-js ends a stream with a status, which this event sets.
     else this.call.emit('error', Object.assign(new Error(why), { code: status.ABORTED }));
   }
 
@@ -84,7 +84,7 @@ export class Wire {
   }
 }
 
-/** What happened, out of what gRPC says around it. */
+/** The cause, extracted from gRPC's error. */
 function wordsOf(error: Error & { details?: string }): string {
   const words = error.details || error.message;
   return /connect E[A-Z]+ \S+/.exec(words)?.[0] ?? words;

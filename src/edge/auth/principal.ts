@@ -1,4 +1,4 @@
-/** Who is calling: the account a request acts for and what it may do there. Made by authentication, read by everything behind it. */
+/** The authenticated caller: the account that a request acts for and the scopes it has there. Authentication makes it; all later steps read it. */
 
 export type Principal = {
   readonly accountId: string;
@@ -7,7 +7,7 @@ export type Principal = {
   readonly kind: 'session' | 'api_key' | 'link';
   readonly scopes: ReadonlySet<string> | 'all';
   readonly mode: 'live' | 'test';
-  /** The session's or the key's id: what limits are counted by and revocation names. */
+  /** The id of the session or key: limits are counted by it, and a revocation names it. */
   readonly id: string;
 };
 

@@ -1,8 +1,9 @@
 /**
- * Signed tokens: PASETO v4.public, the key's id in the footer, made for one purpose each. What a token says was true when it was signed: whether
- * the session behind it still stands, or a reset was used, is not in it.
+ * Signed tokens: PASETO v4.public, the key's id in the footer, each made for one purpose. The claims of a token were true when it was
+ * signed: they do not say whether the session is still valid or a reset token was already used.
  *
- * Tokens are signed with one key and read with all that are accepted, so that keys can be changed while tokens of the earlier one live on.
+ * Tokens are signed with one key and verified with all accepted keys, so keys can be changed while tokens signed with the earlier key are
+ * valid.
  */
 import { InspectFooter, PublicProtocol } from 'paseto';
 import { type PublicKey, PublicKeyFromCryptoKey, SecretKeyFromCryptoKey, SignFactory, VerifyFactory } from 'paseto/v4/public';
@@ -15,47 +16,47 @@ export const cookieLifeMs = 7 * 24 * hourMs;
 export const challengeLifeMs = 300_000;
 const downloadLifeMs = hourMs;
 
-/** `session` names the session whose standing decides. */
+/** `sessionId` is the session; its state decides whether the token is still accepted. */
 export type AccessClaims = { userId: string; accountId: string; sessionId: string };
-/** The password was right, a code is to come. `generation` is the user's at that moment. */
+/** The password was right; the code is still missing. `generation` is the user's generation when the token was signed. */
 export type ChallengeClaims = { userId: string; accountId: string; generation: number };
 export type ResetClaims = { userId: string; resetId: string };
 export type VerificationClaims = { userId: string; verificationId: string };
 export type DownloadClaims = {
   accountId: string;
   userId: string;
-  /** The one path it opens, without the /v1 prefix, as it stands in the URL. */
+  /** The one path that the token opens, without the /v1 prefix, encoded as in the URL. */
   path: string;
-  /** What its bearer may do there, e.g. `workspaces.read`. */
+  /** The scope that the link grants there, e.g. `workspaces.read`. */
   scope: string;
 };
 
-/** Each `read…` answers null for what is forged, altered, expired, or made for another purpose. */
+/** Each `read…` returns null for a token that is forged, altered, expired, or made for another purpose. */
 export interface Tokens {
-  /** For the Authorization header: an hour. */
+  /** For the Authorization header; valid for an hour. */
   accessToken(claims: AccessClaims): Promise<string>;
   readAccessToken(token: string): Promise<(AccessClaims & { expiresAtMs: number }) | null>;
-  /** For a browser's cookie: seven days. */
+  /** For a browser's cookie; valid for seven days. */
   cookieToken(claims: AccessClaims): Promise<string>;
   readCookieToken(token: string): Promise<(AccessClaims & { expiresAtMs: number }) | null>;
-  /** Between the password and the code: five minutes. */
+  /** For the step between password and code; valid for five minutes. */
   challengeToken(claims: ChallengeClaims): Promise<string>;
   readChallengeToken(token: string): Promise<ChallengeClaims | null>;
-  /** For a mail. */
+  /** For a password-reset mail. */
   resetToken(claims: ResetClaims & { expiresAtMs: number }): Promise<string>;
   readResetToken(token: string): Promise<ResetClaims | null>;
-  /** For a mail. */
+  /** For a verification mail. */
   verificationToken(claims: VerificationClaims & { expiresAtMs: number }): Promise<string>;
   readVerificationToken(token: string): Promise<VerificationClaims | null>;
-  /** For a link that opens one path without a header: an hour. */
+  /** For a link that opens one path without a header; valid for an hour. */
   downloadToken(claims: DownloadClaims): Promise<string>;
   readDownloadToken(token: string): Promise<DownloadClaims | null>;
 }
 
 export type TokensOptions = {
-  /** Signs. */
+  /** The key that signs. */
   secretKey: string;
-  /** What tokens may be signed with beside it. */
+  /** Other keys whose signatures are accepted. */
   acceptedKeys?: readonly string[];
   clock: Clock;
 };
@@ -63,9 +64,9 @@ export type TokensOptions = {
 type Claims = Record<string, string | number>;
 type Found = { claims: any; expiresAtMs: number };
 
-/** Of when a token was signed: that may be a little later by the signer's clock than by the reader's. When it ends is strict. */
+/** Tolerance for the time of signing, because the signer's clock may be ahead of the reader's. The expiry has no tolerance. */
 const clockToleranceS = 90;
-/** Longer ones are not ours, and not worth a signature check. */
+/** A longer text is refused without a signature check: our tokens are shorter. */
 const maxTokenChars = 2_048;
 
 export async function createTokens({ secretKey, acceptedKeys = [], clock }: TokensOptions): Promise<Tokens> {

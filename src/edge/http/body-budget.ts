@@ -1,4 +1,4 @@
-/** How many bytes of bodies a node holds at once: of requests that still arrive and of those that have no answer yet. */
+/** Limits the bytes of request bodies that a node holds at once: of requests that are still arriving and of those without an answer yet. */
 import { AppError } from '../../errors.ts';
 
 const defaultMaxBytes = 64 * 1024 * 1024;
@@ -13,12 +13,12 @@ export class BodyBudget {
     this.whole = whole;
   }
 
-  /** A share for some of the requests: what they hold counts in the whole too, and cannot use it up. */
+  /** A part of this budget for some of the requests: their bytes count in this budget too, but cannot exceed the part. */
   share(maxBytes: number): BodyBudget {
     return new BodyBudget(maxBytes, this);
   }
 
-  /** For one request. */
+  /** Opens the account of one request. */
   open(): HeldBody {
     let ownBytes = 0;
     return {
@@ -45,8 +45,8 @@ export class BodyBudget {
 }
 
 export type HeldBody = {
-  /** What has arrived counts, not what was announced: a slow sender takes no room from others. Throws `overloaded`. */
+  /** Counts bytes that have arrived, not the announced length: a slow sender takes no room from others. Throws `overloaded`. */
   add(bytes: number): void;
-  /** Its answer is made. */
+  /** Call it when the answer is made. */
   release(): void;
 };

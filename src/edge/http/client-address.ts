@@ -1,20 +1,21 @@
 /**
- * Where a request comes from. What `X-Forwarded-For` says is believed only where a configured proxy says it: from the right, each address that is
- * a trusted proxy's vouches for the one before it; the first that is not is the client's. Anything else in the header is the client's own words.
- * The same holds for the PROXY preamble of a proxy that passes on connections and not requests: it stands before what the header says.
+ * Finds the client's address of a request. `X-Forwarded-For` is used only as far as trusted proxies wrote it: its addresses are read from
+ * the right; while an address belongs to a trusted proxy, the next one is read; the first other address is the client's. Entries before it
+ * come from the client and are ignored. The same holds for the PROXY preamble of a proxy that forwards connections: it is read before the
+ * header.
  */
 import { BlockList, isIP } from 'node:net';
 
-/** More hops than any real path has: what stands before them is not looked at. */
+/** More hops than any real path has; further entries are not read. */
 const maxHops = 20;
 const mappedDotted = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/;
-/** As uWebSockets.js writes it: every group in full. */
+/** As uWebSockets.js writes it, with every group in full. */
 const mappedHex = /^(?:(?:0{1,4}:){5}|::)ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
 export class TrustedProxies {
   private readonly ranges: BlockList | null;
 
-  /** @param ranges addresses and CIDR ranges; none: nobody is believed */
+  /** @param ranges addresses and CIDR ranges of proxies; empty: no proxy is trusted */
   constructor(ranges: readonly string[] = []) {
     this.ranges = ranges.length === 0 ? null : new BlockList();
     for (const range of ranges) {
@@ -25,10 +26,10 @@ export class TrustedProxies {
   }
 
   /**
-   * The client's address: `remote`, or what trusted proxies say of it.
+   * The client's address: `remote`, or the address that trusted proxies report.
    *
-   * @param headers lower-case names and their values in turn
-   * @param announced whom a PROXY preamble names; empty: there was none
+   * @param headers lower-case names and their values, alternating
+   * @param announced the address in a PROXY preamble; empty: there was no preamble
    */
   clientOf(remote: string, headers: readonly string[], announced = ''): string {
     const peer = plainAddress(remote);
@@ -44,7 +45,7 @@ export class TrustedProxies {
     return client;
   }
 
-  /** Whether the other end of a connection is one of the proxies. */
+  /** Whether the other end of a connection is a trusted proxy. */
   trusts(remote: string): boolean {
     return this.trustsPlain(plainAddress(remote));
   }
@@ -57,8 +58,8 @@ export class TrustedProxies {
 }
 
 /**
- * The network that an address is counted with: an IPv6 one by its first `bits`, an IPv4 one by itself. A provider gives a customer a /64 at
- * least and often a /48, so whoever counts by /64 needs a wider bound by /48 beside it; `addressGroups` gives both.
+ * The network that an address is counted with: the first `bits` of an IPv6 address, the whole IPv4 address. A provider gives a customer at
+ * least a /64 and often a /48, so a limit per /64 needs a larger one per /48 too; `addressGroups` gives both.
  */
 export function addressGroup(address: string, bits: 48 | 64): string {
   if (!address.includes(':')) return address;
@@ -70,12 +71,12 @@ export function addressGroup(address: string, bits: 48 | 64): string {
   return `${first.join(':')}::/${bits}`;
 }
 
-/** Each network that an address is counted with, from the narrowest: the address of IPv4, the /64 and the /48 of IPv6. */
+/** All networks that an address is counted with, smallest first: an IPv4 address itself; the /64 and the /48 of an IPv6 address. */
 export function addressGroups(address: string): readonly [string] | readonly [string, string] {
   return address.includes(':') ? [addressGroup(address, 64), addressGroup(address, 48)] : [address];
 }
 
-/** IPv4 is written as IPv4, also where it comes inside IPv6; a port and brackets are left out. */
+/** The address without port and brackets; IPv4 inside IPv6 is written as IPv4. */
 function plainAddress(text: string): string {
   let address = text.toLowerCase();
   if (address.startsWith('[')) address = address.slice(1).replace(/\](:\d+)?$/, '');
@@ -89,7 +90,7 @@ function plainAddress(text: string): string {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-/** From the nearest on, over all headers of that name. */
+/** The entries of all headers of that name, nearest hop first. */
 function hopsOf(headers: readonly string[]): string[] {
   const hops: string[] = [];
   for (let i = 0; i < headers.length; i += 2)

@@ -1,25 +1,25 @@
 /**
- * Compresses answers where that pays: text of more than a packet, to callers who take gzip. Everything else is sent as it is: files are stored
- * as they came, answers to commands may show a secret once beside text of the caller's choosing, and what a cookie opens could be asked for
- * from another site's page; the length of a compressed secret gives it away (BREACH).
+ * Compresses answers where it saves a packet: longer texts, for callers that accept gzip. Not compressed: files, which are sent as stored;
+ * answers to commands, which may show a secret beside text that the caller chose; and answers to requests with a cookie, which a page of
+ * another site can cause. The length of a compressed answer would reveal the secret (BREACH).
  */
 import { promisify } from 'node:util';
 import { constants, gzip, gzipSync } from 'node:zlib';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
-/** Shorter ones fit a packet either way. */
+/** Shorter texts fit one packet uncompressed. */
 const worthwhileChars = 1_400;
-/** Longer ones are compressed beside the event loop, which this many take 50 µs of. */
+/** Longer texts are compressed in the thread pool; a text of this length takes about 50 µs of the event loop. */
 const atOnceChars = 16_384;
-/** Most of the gain for the least work; the small window and table are cheap to set up. */
+/** Fastest level: most of the gain for the least work. The small window and table are cheap to set up. */
 const fast = { level: constants.Z_BEST_SPEED, windowBits: 13, memLevel: 6 };
-/** Texts being compressed beside the event loop; beyond it they are sent as they are rather than wait for each other. */
+/** Most texts that are compressed in the thread pool at once; further ones are sent uncompressed instead of waiting. */
 const atWorkMax = 16;
 let atWork = 0;
 
 const compress = promisify(gzip);
 
-/** The answer to GET or HEAD as it goes out. */
+/** The answer to GET or HEAD as it is sent. */
 export function compressed(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
   const { body, status, headers } = response;
   if (typeof body !== 'string' || body.length < worthwhileChars || status !== 200) return response;
@@ -29,7 +29,7 @@ export function compressed(request: HttpRequest, response: HttpResponse): HttpRe
   return atWork >= atWorkMax ? varied : compressLater(varied, body);
 }
 
-/** Whether Accept-Encoding names the coding, and not with a weight of nothing. */
+/** Whether Accept-Encoding names the coding with a weight above zero. */
 export function accepts(acceptEncoding: string, coding: 'gzip' | 'br'): boolean {
   if (acceptEncoding === '') return false;
   return acceptEncoding

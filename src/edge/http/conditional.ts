@@ -2,20 +2,20 @@
 import { hash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
-/** The browser keeps it, and asks each time whether it still holds; nobody in between keeps it. */
+/** The browser may store the answer and revalidates it each time; shared caches may not store it. */
 const revalidated = 'private, no-cache';
 
-/** The weak tag of a text: it stands for what the text says, however it is compressed. */
+/** The weak tag of a text: the same for every compression of it. */
 export function weakTag(text: string | Uint8Array): string {
   return `W/"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
 }
 
-/** Headers of an answer whose text can be asked for again; made once where the answer is kept. */
+/** Headers of an answer whose text can be requested again; made once where the answer is kept. */
 export function taggedHeaders(text: string): Record<string, string> {
   return { 'Content-Type': 'application/json', ETag: weakTag(text), 'Cache-Control': revalidated };
 }
 
-/** A successful answer to GET or HEAD with its tag, or 304 where the caller has it already. One that has a tag of its own keeps it. */
+/** A successful answer to GET or HEAD with its tag, or 304 where the caller has it already. An answer that already has a tag keeps it. */
 export function conditional(request: HttpRequest, response: HttpResponse): HttpResponse {
   if (response.status !== 200 || typeof response.body !== 'string') return response;
   const own = response.headers?.ETag;
@@ -27,7 +27,7 @@ export function conditional(request: HttpRequest, response: HttpResponse): HttpR
   return { status: 304, headers: kept, body: null };
 }
 
-/** Whether If-None-Match names the tag. It compares weakly: `W/` does not count. */
+/** Whether If-None-Match names the tag. The comparison is weak: `W/` is ignored. */
 export function matchesTag(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch.trim() === '*') return true;

@@ -1,10 +1,10 @@
-/** How many connections one process can hold without running out of file descriptors, which would stop its database connections too. */
+/** Computes how many connections one process can hold without running out of file descriptors, which would also stop its database connections. */
 import { readFileSync } from 'node:fs';
 
-/** Left for the database, other nodes, files and logs. */
+/** Reserved for the database, other nodes, files and logs. */
 const reservedDescriptors = 512;
 
-/** What was asked for, or what the process may open if that is less. Where the system does not tell, what was asked for. */
+/** The wanted number, or the process's limit if that is lower. Where the limit cannot be read: the wanted number. */
 export function connectionBound(wanted: number): number {
   const openFilesMax = Number(/^Max open files\s+(\d+)/m.exec(limits())?.[1] ?? Number.POSITIVE_INFINITY);
   return Math.max(1, Math.min(wanted, openFilesMax - reservedDescriptors));
@@ -14,7 +14,7 @@ function limits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8');
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
     return '';
   }
 }

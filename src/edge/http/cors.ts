@@ -1,14 +1,14 @@
 /**
- * Lets pages of other origins call the service (CORS). Off unless origins are configured: then a browser keeps every answer from such a page.
- * A listed origin may send cookies along; `*`, any origin, may not.
+ * Allows pages of other origins to call the service (CORS). Off unless origins are configured: then browsers refuse such pages every
+ * answer. A listed origin may send cookies; with `*`, any origin, cookies are not allowed.
  */
 import type { HttpResponse } from './message.ts';
 import type { HttpHandler } from './server.ts';
 
-/** What a page may send beyond the headers that need no leave. */
+/** Request headers that a page may send beyond those that CORS always allows. */
 const allowedHeaders =
   'Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, If-Range, X-CSRF-Token, X-Request-Id, traceparent, tracestate';
-/** What a page may read beyond the headers that need no leave. */
+/** Answer headers that a page may read beyond those that CORS always allows. */
 const exposedHeaders = [
   'X-Request-Id',
   'X-RateLimit-Limit',
@@ -27,12 +27,12 @@ const exposedHeaders = [
 ].join(', ');
 const preflightKeptS = '7200';
 
-/** @param origins e.g. `https://app.example.com`; none: the handler as it is */
+/** @param origins e.g. `https://app.example.com`; empty: returns the handler unchanged */
 export function withCors(handler: HttpHandler, origins: readonly string[]): HttpHandler {
   if (origins.length === 0) return handler;
   const listed = new Set(origins);
   const anyone = listed.delete('*');
-  // Where every caller gets the same answer, caches need not tell them apart.
+  // With `*` every caller gets the same answer, so caches need no `Vary`.
   const varies = listed.size > 0;
 
   return (request) => {

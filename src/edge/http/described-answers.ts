@@ -1,4 +1,4 @@
-/** What the description says of answers: each status an endpoint can answer with, its headers, its body, an example of it. */
+/** The descriptions of answers in the OpenAPI document: each status of an endpoint, its headers, its body and an example. */
 import { exampleOf, type KnownExamples } from './examples.ts';
 import { type AnyRoute, errorStatuses, isIdempotent, isTagged } from './route.ts';
 import { statusLine } from './status.ts';
@@ -6,7 +6,7 @@ import { statusLine } from './status.ts';
 type Json = Record<string, unknown>;
 type Schema = { type?: string; anyOf?: Schema[]; required?: string[]; properties?: Json };
 
-/** By status: when it is answered, and an example of its text. */
+/** By status: when it is answered, and an example text. */
 const failures: Record<number, { when: string; detail: string }> = {
   400: { when: 'The request cannot be read, e.g. it is no JSON', detail: 'The body is not valid JSON' },
   401: { when: 'No token, or one that is wrong, expired or revoked', detail: 'Not authenticated' },
@@ -90,7 +90,7 @@ const headers = {
 type Header = keyof typeof headers;
 const always: Header[] = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
-/** What answers of all endpoints share. */
+/** Parts of answers that all endpoints share. */
 export const sharedAnswers = {
   headers,
   responses: Object.fromEntries(Object.keys(failures).map((status) => [nameOf(Number(status)), failure(Number(status))])),

@@ -1,4 +1,4 @@
-/** The interactive reference at /docs: Scalar, wholly from this service. The page may load and call nothing else. */
+/** The interactive reference at /docs: Scalar, served by this service alone. The page can load nothing else and call no other service. */
 import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { html, trustedHtml } from './html.ts';
@@ -17,7 +17,7 @@ const configuration = {
     .introduction-section h1 { font-size: 2.25rem; }
     .markdown th, .markdown td, .markdown th *, .markdown td * { word-break: normal !important; overflow-wrap: normal !important; }
     .markdown th, .markdown td { padding: 5px 8px !important; font-size: 13px; }`,
-  // Sends the key typed in as "Authorization: Bearer …".
+  // Sends the entered key as "Authorization: Bearer …".
   authentication: { preferredSecurityScheme: 'bearer' },
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   operationTitleSource: 'summary',
@@ -30,13 +30,13 @@ const configuration = {
   showDeveloperTools: 'never',
   hideClientButton: true,
 };
-/** Asks the service where the page came from, by whatever name it was reached: any other address is one that the page may not ask. */
+/** Calls the address that the page was loaded from, whatever its name: the page may call no other address. */
 const inlineScript = `Scalar.createApiReference('#app', {
   ...${JSON.stringify(configuration)},
   servers: ['/v1', ''].map((prefix) => ({ url: location.origin + prefix })),
 });`;
 
-/** A stage, its curtain drawn. */
+/** The icon: a stage with an open curtain. */
 const icon = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#6d3bd1'/><path d='M6 7h20v3H6zM7 12c4 3 5 8 4 13H7zM25 12c-4 3-5 8-4 13h4z' fill='#fff'/></svg>`;
 
 const page = html`<!doctype html>
@@ -82,7 +82,7 @@ const scriptHeaders = {
   'Cache-Control': 'public, max-age=86400',
 };
 
-/** The routes /docs, /docs/scalar.js and /openapi.json, describing `routes` and themselves. Each is made once, when first asked for. */
+/** The routes /docs, /docs/scalar.js and /openapi.json, which describe `routes` and themselves. Each content is made at its first request. */
 export function docsRoutes(routes: readonly AnyRoute[], options: OpenApiOptions): AnyRoute[] {
   const describe = (): string => JSON.stringify(openApiDocument([...routes, ...own], options));
   const description = once(() => staticContent(describe(), { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }));
@@ -127,8 +127,8 @@ function once(make: () => Promise<StaticContent>): () => Promise<StaticContent> 
 }
 
 /**
- * The package carries the script only inside its Fastify plugin. A plugin is a function that registers routes: this one is given somebody who
- * keeps the route of the script and lets the rest be.
+ * The package contains the script only inside its Fastify plugin. A plugin is a function that registers routes: it gets a registrar that
+ * calls the handler of the script's route and ignores the other routes.
  */
 async function loadScript(): Promise<string> {
   const { default: plugin } = await import('@scalar/fastify-api-reference');

@@ -1,4 +1,4 @@
-/** Answers a stored file: RFC 9110 ranges and preconditions, RFC 6266 names, and nothing a browser would run. */
+/** Sends a stored file: RFC 9110 ranges and preconditions, RFC 6266 names, and no content type that a browser would run. */
 import type { FileStore } from '../../storage/files.ts';
 import { matchesTag } from './conditional.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
@@ -6,20 +6,21 @@ import type { HttpRequest, HttpResponse } from './message.ts';
 export type Download = {
   key: string;
   sizeBytes: number;
-  /** Hex; the strong ETag. */
+  /** Hex; used as the strong ETag. */
   sha256: string;
   fileName: string;
-  /** MIME type; what is no well-formed one is sent as `application/octet-stream`. */
+  /** MIME type; a malformed one is sent as `application/octet-stream`. */
   type: string;
 };
 
-/** Life of an address at the storage service: long enough to follow a redirect. */
+/** How long an address at the storage service is valid: long enough to follow a redirect. */
 const presignedForS = 300;
 
 /**
- * GET and HEAD of a file. Whole (200), one range (206), nothing new (304) or an impossible range (416); several ranges are answered whole.
+ * Answers GET and HEAD of a file: all of it (200), one range (206), unchanged (304) or an impossible range (416). A request for several
+ * ranges gets all of it.
  *
- * @param redirect where the store can give an address of its own, send the client there (302) instead of sending the bytes
+ * @param redirect where the store can make an address of its own, redirect the client there (302) instead of sending the bytes
  */
 export async function sendFile(request: HttpRequest, store: FileStore, file: Download, redirect = false): Promise<HttpResponse> {
   const etag = `"${file.sha256}"`;
@@ -48,7 +49,7 @@ export async function sendFile(request: HttpRequest, store: FileStore, file: Dow
   return { status: range === null ? 200 : 206, headers, body, bodyBytes };
 }
 
-/** `attachment` with the name twice: plain for old clients, UTF-8 for the others. No character of it can end the header. */
+/** `attachment` with the name twice: in ASCII for old clients, in UTF-8 for others. No character of the name can end the header. */
 export function contentDisposition(fileName: string): string {
   const wellFormed = fileName.toWellFormed();
   const plain = wellFormed.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
@@ -62,7 +63,7 @@ function safeType(type: string): string {
 
 type Range = { start: number; end: number };
 
-/** null: send all of it, which is also the answer to ranges that are malformed, several, or of an older version. */
+/** null: send the whole file. Also for ranges that are malformed, several, or of an older version. */
 function wantedRange(request: HttpRequest, etag: string, sizeBytes: number): Range | 'impossible' | null {
   const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(request.header('range').trim());
   if (parts === null) return null;

@@ -1,4 +1,4 @@
-/** Failures as answers: `{"detail": …}` and nothing else of the inside. */
+/** Makes answers of failures: `{"detail": …}`, with nothing internal. */
 import { AppError, errorCodes } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { unavailableIfUnreachable } from '../../storage/database.ts';
@@ -6,15 +6,18 @@ import { traceFields } from '../../trace-fields.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 const jsonType = 'application/json';
-/** The default. */
+/** Default of `Retry-After`. */
 const soonS = 1;
 
-/** An error answer made on the spot, with a text for people. */
+/** An error answer with a text for people. */
 export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
   return { status, headers: { 'Content-Type': jsonType, ...headers }, body: JSON.stringify({ detail }) };
 }
 
-/** The answer to whatever a handler threw. What is no public `AppError` is logged with the request's id and answered without its text. */
+/**
+ * The answer to an error thrown by a handler. An error that is not a public `AppError` is logged with the request's id and answered without
+ * its text.
+ */
 export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): HttpResponse {
   const error = unavailableIfUnreachable(thrown);
   if (!(error instanceof AppError)) {
@@ -22,7 +25,7 @@ export function errorResponse(thrown: unknown, request: HttpRequest, log: Log): 
     return refusal(500, 'Internal Server Error');
   }
   const { http: status, public: isPublic } = errorCodes[error.code];
-  // Shed requests are counted; a log line for each would slow the others.
+  // Shed requests are only counted: a log line for each would slow other requests.
   if (status >= 500 && !isShed(error)) log.warn({ ...about(request), err: error }, 'request failed');
   const headers: Record<string, string> = { 'Content-Type': jsonType };
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
@@ -36,7 +39,7 @@ function isShed({ code }: AppError): boolean {
   return code === 'overloaded' || code === 'mailbox_full' || code === 'storage_full';
 }
 
-/** What every log line about a request says of it. The query stays out: links carry their tokens there. */
+/** The fields of every log line about a request. The query is left out: links carry their tokens there. */
 export function about({ requestId, trace, method, path }: HttpRequest): object {
   return { request_id: requestId, ...traceFields(trace), method, path };
 }

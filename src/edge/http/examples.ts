@@ -1,7 +1,7 @@
-/** Examples for the description, made from the schemas: what a field is called and what may stand in it say enough for most. */
+/** Examples for the description, generated from the schemas: a field's name and type determine most of them. */
 import { Check } from 'typebox/schema';
 
-/** A value for a field by its name, `limit`, or by its name in a schema of a title, `Task.id`; one that its schema refuses is passed over. */
+/** A value by field name, `limit`, or by schema title and field name, `Task.id`. A value that the schema refuses is not used. */
 export type KnownExamples = Readonly<Record<string, unknown>>;
 
 type Schema = {
@@ -29,16 +29,16 @@ const formats: Record<string, string> = {
   uri: 'https://example.com',
 };
 
-/** An id as it looks. */
+/** An example id with this prefix. */
 export function exampleId(prefix: string): string {
   return `${prefix}01jny8e2zjv6x0r3k9m4t7w5ab`;
 }
 
 /**
- * A value that the schema accepts, with every field that may be there; its own `examples` come first.
+ * A value that the schema accepts, with all optional fields; the schema's own `examples` are preferred.
  *
- * @param name of the field it stands in; empty for a whole body
- * @param within title of the schema around it
+ * @param name of the field that holds the value; empty for a whole body
+ * @param within title of the enclosing schema
  */
 export function exampleOf(schema: unknown, known: KnownExamples, name = '', within = ''): unknown {
   const { title = within, ...given } = schema as Schema;

@@ -1,11 +1,14 @@
-/** Sending answers: at once inside the request's callback, or later through an `Exchange`, which outlives it and knows when the client has gone. */
+/**
+ * Sends answers: at once inside the request's callback, or later through an `Exchange`, which outlives the callback and notices when the
+ * client disconnects.
+ */
 import { Readable } from 'node:stream';
 import { type BodySocket, IncomingBody } from './incoming-body.ts';
 import type { AddressSource, HttpRequest, HttpResponse } from './message.ts';
 import { OutgoingStream } from './outgoing-stream.ts';
 import { statusLine } from './status.ts';
 
-/** The part of a uWS response that is used. It throws when used after its end or after an abort. */
+/** The part of a uWS response that is used. It throws when it is used after its end or after an abort. */
 export interface ResponseSocket extends BodySocket, AddressSource {
   writeStatus(status: string): unknown;
   writeHeader(name: string, value: string): unknown;
@@ -19,12 +22,12 @@ export interface ResponseSocket extends BodySocket, AddressSource {
   cork(work: () => void): unknown;
 }
 
-/** On every answer: what callers uploaded or wrote must not be taken for a page or a script by a browser's guess. */
+/** On every answer: browsers must not guess that uploaded or user-written content is a page or a script. */
 const contentTypeOptions = 'X-Content-Type-Options';
-/** Largest unread rest of a refused body that is still received and thrown away, so that its sender can read the answer. */
+/** Largest unread rest of a refused body that is still received and discarded, so that its sender can read the answer. */
 const discardedBytesMax = 64 * 2 ** 20;
 
-/** Writes a whole answer. Call it corked: inside the request's callback or in `cork`. Its body is no stream. */
+/** Writes a whole answer; its body is not a stream. Call it corked: inside the request's callback or in `cork`. */
 export function sendWhole(socket: ResponseSocket, request: HttpRequest, response: HttpResponse, close: boolean): void {
   writeHead(socket, request, response);
   const body = response.body as string | Uint8Array | null;
@@ -37,7 +40,8 @@ export function sendWhole(socket: ResponseSocket, request: HttpRequest, response
     socket.endWithoutBody(0, close);
     return;
   }
-  // Told a length by argument, uWS goes on waiting for that many bytes; without arguments it cannot be told to close, so the header asks the client to.
+  // With a length argument, uWS waits for that many bytes. Without arguments uWS cannot be told to close, so a header asks the client to
+  // close.
   if (length !== undefined) socket.writeHeader('Content-Length', String(length));
   if (close) socket.writeHeader('Connection', 'close');
   socket.endWithoutBody();
@@ -66,9 +70,9 @@ function bodyLength({ body, bodyBytes, status }: HttpResponse): number | undefin
 
 export class Exchange {
   readonly body: IncomingBody | null;
-  /** Told when the exchange has ended. */
+  /** Set when the request must be notified of the end of the exchange. */
   request: HttpRequest | null = null;
-  /** The connection ends with this answer, and nothing that came behind the request may be served. */
+  /** The connection ends with this answer; later requests on it are not served. */
   readonly isLast: boolean;
   private readonly socket: ResponseSocket;
   private readonly ended: (exchange: Exchange) => void;
@@ -76,8 +80,8 @@ export class Exchange {
   private outgoing: OutgoingStream | null = null;
 
   /**
-   * @param bodyBytes as `Framing` tells them
-   * @param ended called once, when the answer is out or the client gone
+   * @param bodyBytes as in `Framing`
+   * @param ended called once, when the answer is sent or the client has disconnected
    */
   constructor(socket: ResponseSocket, bodyBytes: number | null | undefined, isLast: boolean, ended: (exchange: Exchange) => void) {
     this.socket = socket;
@@ -87,7 +91,7 @@ export class Exchange {
     this.body = bodyBytes === undefined ? null : new IncomingBody(socket, bodyBytes);
   }
 
-  /** Sends the answer, unless the client has gone meanwhile: then a stream in it is destroyed. */
+  /** Sends the answer. If the client has disconnected, a stream in the answer is destroyed. */
   respond(request: HttpRequest, response: HttpResponse, closeAfter: boolean): void {
     const { body } = response;
     if (this.closed) {
@@ -99,7 +103,7 @@ export class Exchange {
     if (body instanceof Readable && request.method !== 'HEAD') {
       this.socket.cork(() => {
         writeHead(this.socket, request, response);
-        // A body of known length is ended by its last byte, which cannot say that the connection ends too: the header asks the client to.
+        // A body of known length ends with its last byte, which cannot also close the connection: a header asks the client to close.
         if (close && response.bodyBytes !== undefined) this.socket.writeHeader('Connection', 'close');
       });
       this.outgoing = new OutgoingStream(this.socket, body, response.bodyBytes, close, () => this.finish());

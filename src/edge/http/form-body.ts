@@ -1,14 +1,14 @@
-/** Reads what an HTML form posts (application/x-www-form-urlencoded): bounded in bytes and time, and free of text that could not be stored. */
+/** Reads a posted HTML form (application/x-www-form-urlencoded): limited in bytes and time; refuses text that cannot be stored. */
 import { AppError } from '../../errors.ts';
 import { isStorable } from './json-body.ts';
 import type { HttpRequest } from './message.ts';
 
 const maxBytes = 32 * 1024;
 
-/** Of a handler's context, whose route says `readsBody`. */
+/** The part of a handler's context that is used; its route has `readsBody`. */
 type ReadsBody = { readonly request: HttpRequest; readBytes(maxBytes: number): Promise<Buffer> };
 
-/** The fields; none where there is no body. Throws `unsupported_media_type`, `payload_too_large`, or `bad_request` for text that no form holds. */
+/** The fields; none without a body. Throws `unsupported_media_type`, `payload_too_large`, or `bad_request` for text that a form cannot hold. */
 export async function readForm({ request, readBytes }: ReadsBody): Promise<URLSearchParams> {
   const { body } = request;
   if (body === null || body.declaredBytes === 0) return new URLSearchParams();

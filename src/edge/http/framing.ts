@@ -1,9 +1,10 @@
 /**
- * Where a request ends, from its headers. Two readings of that are how a second request is smuggled past a proxy: so what could be read twice
- * is refused, and a chunked request, whose chunks uWebSockets.js reads less strictly than others do, is the last of its connection.
+ * Determines from the headers where a request ends. If a proxy and this server read that differently, a second request can be smuggled past
+ * the proxy. So ambiguous headers are refused, and a chunked request is the last of its connection, because uWebSockets.js parses chunks
+ * less strictly than others do.
  */
 
-/** Headers that must stand once: of two, a proxy before us may have believed the other. */
+/** Headers that may occur only once: of two, a proxy before us may have used the other. */
 const single = new Map([
   ['host', 1],
   ['content-length', 2],
@@ -13,11 +14,11 @@ const single = new Map([
 const lengthSeen = 2;
 const chunkedSeen = 4;
 
-/** One for all requests of a server: `headers` and the rest are of the request whose headers were collected last. */
+/** One instance serves all requests of a server: `headers` and the other fields belong to the request whose headers were collected last. */
 export class Framing {
-  /** Lower-case names and their values in turn. */
+  /** Lower-case names and their values, alternating. */
   headers: string[] = [];
-  /** The request must be refused and its connection ended. */
+  /** The request must be refused and its connection closed. */
   isMalformed = false;
   private seen = 0;
 
@@ -28,7 +29,7 @@ export class Framing {
     this.isMalformed = !(method === 'GET' || method === 'POST' || /^[A-Z][A-Z-]{1,19}$/.test(method));
   }
 
-  /** Takes one header; a function of its own, since it is handed to uWebSockets.js. */
+  /** Collects one header. A property, because it is passed to uWebSockets.js as a callback. */
   readonly collect = (name: string, value: string): void => {
     this.headers.push(name, value);
     const bit = single.get(name);
@@ -38,12 +39,12 @@ export class Framing {
     this.seen |= bit;
   };
 
-  /** Nothing behind this request may be served on its connection. */
+  /** Later requests on the connection must not be served. */
   get isLast(): boolean {
     return this.isMalformed || (this.seen & chunkedSeen) !== 0;
   }
 
-  /** Bytes of its body; null: in chunks; undefined: it has none. */
+  /** Length of the body; null: chunked; undefined: no body. */
   get bodyBytes(): number | null | undefined {
     if ((this.seen & lengthSeen) !== 0) return Number(this.headers[this.headers.indexOf('content-length') + 1]);
     return (this.seen & chunkedSeen) === 0 ? undefined : null;

@@ -1,9 +1,9 @@
 /**
- * HTML by a tagged template: what is put into `html\`…\`` is escaped unless it is HTML itself. That makes text safe as the content of an element
- * and between quotes in an attribute; not in a script, in a style, or as a whole address (`javascript:`).
+ * HTML by a tagged template: a value in `html\`…\`` is escaped unless it is `Html` itself. Escaped text is safe as the content of an
+ * element and in a quoted attribute; not in a script, in a style, or as a whole address (`javascript:`).
  */
 
-/** Only `html` and `trustedHtml` make one, so no value of a request passes for it. */
+/** Only `html` and `trustedHtml` create instances, so no value of a request can be mistaken for one. */
 export class Html {
   private readonly text: string;
 
@@ -18,14 +18,14 @@ export class Html {
 
 export type HtmlPart = Html | string | number | null | readonly HtmlPart[];
 
-/** `null` is nothing; the parts of an array follow each other with nothing between them. */
+/** `null` becomes nothing; the items of an array are joined without a separator. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   let text = strings[0]!;
   for (let i = 0; i < parts.length; i++) text += written(parts[i]!) + strings[i + 1]!;
   return new Html(text);
 }
 
-/** HTML, a script or a style that this program was written with. Nothing that comes from a request, a row or a provider. */
+/** HTML, a script or a style from the program's own source; never from a request, a row or a provider. */
 export function trustedHtml(text: string): Html {
   return new Html(text);
 }

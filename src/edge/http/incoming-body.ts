@@ -1,14 +1,14 @@
 /**
- * The body of one request while it arrives. Until somebody reads it (authentication may have to wait for a database) a bounded piece is
- * kept and the sender is then held back.
+ * The body of one request while it arrives. Until the body is read (authentication may wait for the database), a limited part is kept; then
+ * the sender is paused.
  *
- * uWS cuts a connection that sends less than 160 KB in 10 s. Pausing and resuming starts those 10 s anew, so as long as something
- * arrives now and then, a slow line may take until the reader's deadline; a silent one is still cut after about 10 s.
+ * uWS closes a connection that sends less than 160 KB in 10 s. Pausing and resuming restarts those 10 s, so a slow sender has until the
+ * reader's deadline as long as some data arrives; a silent sender is still cut off after about 10 s.
  */
 import { monotonicMs } from '../../clock.ts';
 import type { BodyReader, RequestBody } from './message.ts';
 
-/** What the body needs of its connection. */
+/** The functions of the connection that are used. */
 export interface BodySocket {
   onData(handler: (chunk: ArrayBuffer, last: boolean) => void): unknown;
   pause(): void;
@@ -21,7 +21,7 @@ const prolongAfterMs = 3_000;
 
 export class IncomingBody implements RequestBody {
   readonly declaredBytes: number | null;
-  /** Whether all of it has arrived. */
+  /** Whether the whole body has arrived. */
   complete = false;
   private readonly socket: BodySocket;
   private kept: Buffer[] = [];
@@ -63,7 +63,7 @@ export class IncomingBody implements RequestBody {
     this.socket.resume();
   }
 
-  /** The answer is about to end: nothing more is handed on, and what still comes is thrown away by the server. */
+  /** The answer is about to end: no more data is passed on; the server discards what still arrives. */
   finish(): void {
     this.resume();
     this.closed = true;

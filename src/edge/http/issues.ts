@@ -1,4 +1,4 @@
-/** What a validator found wrong, told as the issues of a 422: the types and words of Pydantic, which generated clients know. */
+/** Converts a validator's findings to the issues of a 422, in the types and texts of Pydantic, which generated clients know. */
 import type { TLocalizedValidationError } from 'typebox/error';
 import type { Issue } from '../../errors.ts';
 
@@ -8,7 +8,7 @@ const secretNames = /pass|token|secret|key|code|cvv|credential/i;
 
 /**
  * @param part where the value came from: the first entry of every `loc`
- * @param schema what `value` was checked against, for what the findings leave out
+ * @param schema the schema of `value`, for details that the findings leave out
  */
 export function issuesOf(part: string, schema: unknown, value: unknown, errors: readonly TLocalizedValidationError[]): Issue[] {
   const issues: Issue[] = [];
@@ -30,7 +30,7 @@ export function missing(loc: string[]): Issue {
   return { loc, msg: 'Field required', type: 'missing', input: null, ctx: {} };
 }
 
-/** What may be shown of a refused value: no secrets, nothing long, of containers only their kind. */
+/** The part of a refused value that may be shown: no secrets, no long texts; of objects and lists only their type. */
 export function shownInput(path: readonly (string | number)[], input: unknown): unknown {
   if (path.some((name) => typeof name === 'string' && secretNames.test(name))) return null;
   if (typeof input === 'string') return input.length > maxInputChars ? `${input.slice(0, maxInputChars).toWellFormed()}…` : input;
@@ -39,10 +39,10 @@ export function shownInput(path: readonly (string | number)[], input: unknown): 
 }
 
 type Wording = { type: string; msg: string; ctx?: Record<string, unknown> };
-/** A union of constants that nothing matched, folded into one error. */
+/** A union of constants without a match, combined into one error. */
 type Choice = { keyword: 'choice'; instancePath: string; allowed: unknown[] };
 
-/** A failed union reports every branch: keep the one that was meant, or say what is allowed. */
+/** A failed union reports the errors of every branch: keep those of the branch that was meant, or list what is allowed. */
 function foldUnions(schema: unknown, errors: readonly TLocalizedValidationError[]): (TLocalizedValidationError | Choice)[] {
   let folded: (TLocalizedValidationError | Choice)[] = [...errors];
   for (const union of errors) {
@@ -61,7 +61,7 @@ function foldUnions(schema: unknown, errors: readonly TLocalizedValidationError[
   return folded;
 }
 
-/** The values of a union of constants (null beside them or not); empty where it holds anything else. */
+/** The constants of a union, with or without null; empty if the union has any other member. */
 function constants(union: unknown): unknown[] {
   const branches = ((union as { anyOf?: { const?: unknown; type?: string }[] } | undefined)?.anyOf ?? []).filter(
     ({ type }) => type !== 'null',

@@ -1,4 +1,4 @@
-/** Reads a JSON body: bounded in bytes, nesting and time, strictly UTF-8, and free of text that could not be stored. */
+/** Reads a JSON body: limited in bytes, nesting and time, strictly UTF-8; refuses text that cannot be stored. */
 import { isUtf8 } from 'node:buffer';
 import { AppError, type Issue } from '../../errors.ts';
 import { JsonBounds } from '../../json-bounds.ts';
@@ -7,15 +7,16 @@ import type { HttpRequest } from './message.ts';
 
 export const maxJsonBytes = 2 ** 20;
 const maxDepth = 64;
-/** Far more than any endpoint takes; small values cost a parser and whatever walks them much more than their bytes. */
+/** Far more than any endpoint takes. Many small values cost the parser and later checks much more than their bytes suggest. */
 const maxValues = 20_000;
 const maxIssues = 20;
-/** A sender of JSON that needs longer is cut off. */
+/** A slower sender of JSON is cut off. */
 const withinMs = 60_000;
 
 /**
- * The parsed body; undefined where it is empty. Throws `payload_too_large` as soon as it is known to be over a MiB, `unsupported_media_type`,
- * `bad_request` for what is no JSON, `invalid` for strings holding NUL or half a surrogate pair, and what `held` throws.
+ * The parsed body; undefined where it is empty. Throws `payload_too_large` as soon as the body is known to be over a MiB,
+ * `unsupported_media_type`, `bad_request` for invalid JSON, `invalid` for strings with NUL or an unpaired surrogate, and what `held`
+ * throws.
  */
 export async function readJson(request: HttpRequest, held: HeldBody): Promise<unknown> {
   const { body } = request;
@@ -65,7 +66,7 @@ function tooMany(): AppError {
   return new AppError('invalid', msg, { issues: [{ loc: ['body'], msg, type: 'too_long', input: null, ctx: { max_length: maxValues } }] });
 }
 
-/** Whether a Content-Type says JSON in UTF-8. */
+/** Whether a Content-Type is JSON in UTF-8. */
 export function isJsonType(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
@@ -88,7 +89,7 @@ function parseJson(text: string): unknown {
   } catch (cause) {
     throw new AppError('bad_request', 'The body is not valid JSON', { cause });
   }
-  // Only an escape can put NUL or half a surrogate pair into text that was valid UTF-8 and valid JSON.
+  // In valid UTF-8 and valid JSON, only an escape can produce NUL or an unpaired surrogate.
   if (text.includes('\\u')) {
     const issues: Issue[] = [];
     findUnstorable(value, ['body'], issues);
@@ -111,7 +112,7 @@ function findUnstorable(value: unknown, loc: string[], issues: Issue[]): void {
   }
 }
 
-/** One path for the whole walk: a copy for each value would cost more than the walk. */
+/** One shared path for the whole walk: a copy for each value would cost more than the walk. */
 function findWithin(item: unknown, name: string, loc: string[], issues: Issue[]): void {
   loc.push(name);
   findUnstorable(item, loc, issues);

@@ -1,4 +1,4 @@
-/** A request and its answer as plain values. Handlers know these and never the HTTP library beneath. */
+/** A request and its answer as plain values. Handlers use these and never the HTTP library. */
 import type { Readable } from 'node:stream';
 import type { RateLimitState } from '../limits/bucket.ts';
 import { TrustedProxies } from './client-address.ts';
@@ -6,17 +6,17 @@ import { newRequestId } from './request-id.ts';
 
 export type HttpResponse = {
   status: number;
-  /** Sent as they are: values hold no line breaks. `X-Request-Id`, `X-RateLimit-*`, `Date` and `Content-Length` are the server's. */
+  /** Sent unchanged: values contain no line breaks. The server itself sets `X-Request-Id`, `X-RateLimit-*`, `Date` and `Content-Length`. */
   headers: Record<string, string> | null;
-  /** Values of Set-Cookie, each in a header of its own. */
+  /** Values of Set-Cookie; each is sent in a separate header. */
   cookies?: readonly string[];
-  /** A stream is sent with backpressure and destroyed when the client goes away. */
+  /** A stream is sent with backpressure and destroyed when the client disconnects. */
   body: string | Uint8Array | Readable | null;
   /** Length of a stream, or of the body a HEAD request leaves out; without it a stream is sent in chunks. */
   bodyBytes?: number;
 };
 
-/** The bytes of a request's body as they arrive. One reader, once; what came before it is kept (bounded), not lost. */
+/** The bytes of a request's body as they arrive. One reader, once; bytes that arrive before it are kept (up to a limit). */
 export interface RequestBody {
   /** Content-Length; null where the body is chunked. */
   readonly declaredBytes: number | null;
@@ -28,13 +28,13 @@ export interface RequestBody {
 }
 
 export interface BodyReader {
-  /** @param bytes valid during this call only: copy what you keep */
+  /** @param bytes valid during this call only: copy what must be kept */
   data(bytes: Buffer, last: boolean): void;
-  /** The client went away, or was slower than the server allows. Nothing follows. */
+  /** The client disconnected, or was slower than the server allows. No further call follows. */
   aborted(): void;
 }
 
-/** What a request asks its connection for, only when it is wanted. */
+/** Connection data of a request, read only when needed. */
 export interface AddressSource {
   getRemoteAddressAsText(): ArrayBuffer;
 }
@@ -42,19 +42,19 @@ export interface AddressSource {
 const callersId = /^[\w-]{1,128}$/;
 const nobody = new TrustedProxies();
 
-/** Everything is copied out of the library before the first await, so a request may be kept as long as its handler runs. */
+/** Everything is copied out of the library before the first await, so a handler may keep the request while it runs. */
 export class HttpRequest {
   /** Upper case. */
   readonly method: string;
   /** As sent: percent-encoded, without the query. */
   readonly path: string;
-  /** As sent, without the question mark; empty where there is none. */
+  /** As sent, without the question mark; empty where there is no query. */
   readonly queryString: string;
-  /** Lower-case names and their values in turn, in the order sent. */
+  /** Lower-case names and their values, alternating, in the order sent. */
   readonly headers: readonly string[];
   /** null where the request has none. */
   readonly body: RequestBody | null;
-  /** The caller's own id where it is well-formed, else a new one. */
+  /** The caller's own id where it is well-formed, otherwise a new one. */
   readonly requestId: string;
   /** Set by the router where the request is traced. */
   trace: string | null = null;
@@ -97,31 +97,34 @@ export class HttpRequest {
     return '';
   }
 
-  /** Whether a header of that (lower-case) name was sent at all. uWebSockets.js takes bytes beyond ASCII at a value's end for white space. */
+  /** Whether a header of that (lower-case) name was sent at all: uWebSockets.js removes non-ASCII bytes from the end of a value. */
   has(name: string): boolean {
     const { headers } = this;
     for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return true;
     return false;
   }
 
-  /** Keeps what could not be read any more once the client has gone; for whoever needs it after an await. */
+  /** Reads connection data that is not readable after the client has disconnected; for callers that need it after an await. */
   settle(): void {
     void this.remoteAddress;
   }
 
-  /** Where the request comes from: the other end of its connection, or what a trusted proxy there says. IPv4 is written as IPv4. */
+  /** The client's address: the other end of the connection, or the address that a trusted proxy reports. IPv4 is written as IPv4. */
   get clientAddress(): string {
     if (this.client === '') this.client = this.proxies.clientOf(this.remoteAddress, this.headers, this.announced);
     return this.client;
   }
 
-  /** Has `work` done when the request has ended: its answer is out, or its client gone. At once where it has. One caller only. */
+  /**
+   * Calls `work` when the request has ended, because its answer is sent or its client disconnected; at once if it has ended already. One
+   * caller only.
+   */
   whenEnded(work: () => void): void {
     if (this.hasEnded) return work();
     this.atEnd = work;
   }
 
-  /** For the server. */
+  /** Called by the server. */
   end(): void {
     this.hasEnded = true;
     this.atEnd?.();

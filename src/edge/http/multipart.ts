@@ -1,4 +1,4 @@
-/** Receives one uploaded file as a stream, at the speed of whoever stores it. */
+/** Receives one uploaded file as a stream, no faster than it is stored. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
@@ -6,26 +6,26 @@ import { AppError, invalidField } from '../../errors.ts';
 import type { HttpRequest } from './message.ts';
 
 export type UploadedFile = {
-  /** As the client sent it, paths and all: check it before use. */
+  /** As the client sent it, including any path: check it before use. */
   name: string;
-  /** The client's word for what it is, e.g. `text/csv`. */
+  /** The type that the client claims, e.g. `text/csv`. */
   type: string;
-  /** Ends only when the whole request has arrived well-formed; fails when it was cut, is too long or malformed. */
+  /** Ends only when the whole request has arrived well-formed; fails when it is incomplete, too long or malformed. */
   content: Readable;
 };
 
 export const maxFileBytes = 50 * 2 ** 20;
-/** Room for the boundaries, the part headers and small fields around the file. */
+/** Space for the boundaries, the part headers and small fields around the file. */
 const overheadBytes = 64 * 1024;
 const withinMs = 3_600_000;
 
 /**
- * Hands the file of the form field `file` to `take` and answers what that answers. Other fields are ignored.
+ * Passes the file of the form field `file` to `take` and returns its result. Other fields are ignored.
  *
- * Throws `unsupported_media_type`, `payload_too_large` (while reading), `bad_request` for a form that is malformed or cut, `invalid` where the
- * file is missing or there are two. Whenever it throws, `content` has failed too and `take` has settled, so what it began is undone.
+ * Throws `unsupported_media_type`, `payload_too_large` (while reading), `bad_request` for a form that is malformed or incomplete, `invalid`
+ * where there is no file or more than one. When it throws, `content` has failed too and `take` has settled, so its work is undone.
  *
- * @param uploaded is told the hash of the file's name and bytes before `content` ends; what it rejects with, `content` fails with
+ * @param uploaded gets the hash of the file's name and bytes before `content` ends; if it rejects, `content` fails with the same error
  */
 export async function receiveFile<T>(
   request: HttpRequest,
@@ -54,7 +54,7 @@ export async function receiveFile<T>(
     parser.on('error', (cause) => fail(new AppError('bad_request', 'The form is malformed or incomplete', { cause })));
     parser.on('drain', () => body.resume());
     parser.on('file', (field, file, name, _encoding, type) => {
-      // Busboy tells a cut request on the file as well as on the parser; unheard, the former would end the process.
+      // Busboy reports an incomplete request on the file as well as on the parser; without a listener, the former would end the process.
       file.on('error', (cause) => fail(new AppError('bad_request', 'The form is malformed or incomplete', { cause })));
       if (field !== 'file' || !name || failed) return void file.resume();
       if (content !== null) return fail(invalidField(['body', 'file'], 'Send one file at a time'));
@@ -120,7 +120,7 @@ function openParser(contentType: string): BusboyInstance {
   }
 }
 
-/** The file's bytes without its end: that is told only when the rest of the form proved sound. */
+/** The file's bytes. The end is passed on only when the rest of the form is well-formed. */
 function throttled(file: BusboyFileStream): Readable {
   const content = new Readable({
     read: () => void file.resume(),
@@ -129,7 +129,7 @@ function throttled(file: BusboyFileStream): Readable {
       done(error);
     },
   });
-  // The consumer gets the failure; without a listener it must not end the process.
+  // The consumer gets the failure; without a listener it would end the process.
   content.on('error', () => {});
   file.on('data', (chunk: Buffer) => {
     if (!content.destroyed && !content.push(chunk)) file.pause();

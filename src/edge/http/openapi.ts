@@ -1,21 +1,21 @@
-/** The OpenAPI 3.1 description, made from the route declarations that also validate requests. */
+/** Builds the OpenAPI 3.1 description from the route declarations that also validate requests. */
 import type { TObject, TSchema } from 'typebox';
 import { answersOf, json, sharedAnswers } from './described-answers.ts';
 import { exampleOf, type KnownExamples } from './examples.ts';
 import { type AnyRoute, isIdempotent, isTagged, parameterSchema } from './route.ts';
 
-/** A chapter of the reference: the operations whose paths begin with one of `paths`; of several, the longest decides. */
+/** A chapter of the reference: the operations whose paths begin with one of `paths`; the longest match counts. */
 export type Chapter = { name: string; description: string; paths: readonly string[] };
 
 export type OpenApiOptions = {
-  /** Where the service is reached, e.g. `http://127.0.0.1:8080`. */
+  /** Base address of the service, e.g. `http://127.0.0.1:8080`. */
   publicUrl: string;
-  /** Markdown; `{base_url}` in it is where the service is reached. */
+  /** Markdown; `{base_url}` in it is replaced by the base address. */
   description?: string;
-  /** In the order of the reference. A path of none has a chapter of its own, named after its first part. */
+  /** In the order of the reference. A path without a chapter gets one named after its first segment. */
   chapters?: readonly Chapter[];
   examples?: KnownExamples;
-  /** What the service sends of its own accord. */
+  /** Notifications that the service sends by itself. */
   webhooks?: object;
 };
 
@@ -47,20 +47,20 @@ export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOpt
   return { ...document, components: { ...(document.components as Json), schemas } };
 }
 
-/** Routes in the order of the reference: one that names a path comes after all of that path. */
+/** Routes in the order of the reference: a route that names a path follows all routes of that path. */
 function inReadingOrder(routes: readonly AnyRoute[]): AnyRoute[] {
   const paths = new Set(routes.map(({ path }) => path));
   const isPlaced = ({ describedAfter }: AnyRoute) => describedAfter !== undefined && paths.has(describedAfter);
   const ordered = routes.filter((route) => !isPlaced(route));
-  // The last of several that name the same path goes in first.
+  // Of several that name the same path, the last is inserted first.
   for (const route of routes.filter(isPlaced).reverse())
     ordered.splice(ordered.findLastIndex(({ path }) => path === route.describedAfter) + 1, 0, route);
   return ordered;
 }
 
 /**
- * Schemas carry functions and hidden marks of the validator; what remains is JSON Schema 2020-12, the dialect of OpenAPI 3.1. Objects with a title
- * are told once, under that name. Throws where two have the same.
+ * Schemas carry functions and hidden marks of the validator; what remains is JSON Schema 2020-12, the dialect of OpenAPI 3.1. An object
+ * schema with a title is written once, under that name. Throws where two have the same title.
  */
 function withNamedSchemas(document: Json): { schemas: Json; document: Json } {
   const schemas: Json = {};
@@ -112,7 +112,7 @@ function operation(route: AnyRoute, tag: string, known: KnownExamples): Json {
   };
 }
 
-/** `x-session`: a key has no way in, whatever its scopes. */
+/** `x-session`: API keys are refused, whatever their scopes. */
 function access(scope: AnyRoute['scope']): Json {
   if (scope === null) return { security: [] };
   const needed = scope === 'any' || scope === 'session' ? [] : [scope];
@@ -165,7 +165,7 @@ function chapterOf({ path }: AnyRoute, chapters: readonly Chapter[]): string {
   return found.name;
 }
 
-/** Of a parameter by the path up to it: `/tasks/{id}`. */
+/** Examples of a parameter by the path up to it: `/tasks/{id}`. */
 function pathExamples(path: string, known: KnownExamples): KnownExamples {
   const named = [...path.matchAll(/\{(\w+)\}/g)].map(({ 0: braces, 1: name, index }) => [
     name!,
@@ -192,7 +192,7 @@ function parametersOf(place: 'path' | 'query' | 'header', schema: TObject | unde
   });
 }
 
-/** The reference offers what is optional, and leaves it out of a request until it is ticked. */
+/** The reference shows optional parameters, but sends them only when they are selected. */
 function shownExample(required: boolean, value: unknown): Json {
   return required ? { example: value } : { examples: { default: { value, 'x-disabled': true } } };
 }

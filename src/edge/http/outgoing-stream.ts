@@ -1,11 +1,11 @@
-/** Sends a stream as an answer's body, no faster than the client takes it. */
+/** Sends a stream as an answer's body, no faster than the client reads it. */
 import type { Readable } from 'node:stream';
 import { monotonicMs } from '../../clock.ts';
 import type { ResponseSocket } from './exchange.ts';
 
-/** A reader that takes nothing for this long, or a source that gives nothing, ends the connection. */
+/** The connection is closed when the reader accepts nothing, or the source provides nothing, for this long. */
 const stalledAfterMs = 60_000;
-/** uWS cuts a connection 10 s after its last write; pausing and resuming starts those 10 s anew. */
+/** uWS closes a connection 10 s after its last write; pausing and resuming restarts those 10 s. */
 const prolongEveryMs = 4_000;
 
 export class OutgoingStream {
@@ -17,15 +17,15 @@ export class OutgoingStream {
   private readonly pulse: NodeJS.Timeout;
   private done = false;
   private sourceEnded = false;
-  /** A piece uWS took only in part, and the offset in the body where it begins. */
+  /** A chunk that uWS accepted only in part, and its offset in the body. */
   private waiting: Buffer | null = null;
   private waitingFrom = 0;
   private givenBytes = 0;
   private movedAtMs = monotonicMs();
 
   /**
-   * Starts sending; status and headers are written already. Where the source fails, or is longer or shorter than told, the connection is
-   * cut: the client sees a torn answer, never a short one that looks whole.
+   * Starts sending; status and headers are written already. Where the source fails, or is longer or shorter than `totalBytes`, the
+   * connection is cut: the client sees an incomplete answer, never a short one that looks complete.
    *
    * @param totalBytes sent as Content-Length; without it the body goes out in chunks
    * @param ended called once when the answer is complete; not when the connection is cut
@@ -46,7 +46,7 @@ export class OutgoingStream {
     });
   }
 
-  /** The client is gone. */
+  /** The client has disconnected. */
   abort(): void {
     this.done = true;
     clearInterval(this.pulse);

@@ -1,4 +1,4 @@
-/** Finds what a path stands for: fixed segments before parameters, with a way back where a fixed one leads nowhere. */
+/** Finds the value of a path: fixed segments before parameters, with backtracking where a fixed segment leads nowhere. */
 
 export type Match<T> = { value: T; parameters: string[] };
 
@@ -7,7 +7,7 @@ type Node<T> = { fixed: Map<string, Node<T>>; parameter: Node<T> | null; value: 
 export class PathTable<T> {
   private readonly root: Node<T> = emptyNode();
 
-  /** The value at a pattern such as `/tasks/{id}`; made by `create` the first time. */
+  /** The value at a pattern such as `/tasks/{id}`; the first call creates it with `create`. */
   at(pattern: string, create: () => T): T {
     let node = this.root;
     for (const segment of pattern.slice(1).split('/')) {
@@ -28,8 +28,8 @@ export class PathTable<T> {
   }
 
   /**
-   * The value for a path as it was sent, from position `from` on. Parameters are as sent, and never empty: `/tasks/` is not `/tasks/{id}`.
-   * Segments are compared as they are, so `..`, `//` and escaped slashes match nothing fixed.
+   * The value for a path as it was sent, from position `from` on. Parameters are returned as sent, and are never empty: `/tasks/` is not
+   * `/tasks/{id}`. Segments are compared unchanged, so `..`, `//` and escaped slashes match nothing fixed.
    */
   find(path: string, from: number): Match<T> | null {
     const parameters: string[] = [];

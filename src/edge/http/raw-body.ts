@@ -3,12 +3,12 @@ import { AppError } from '../../errors.ts';
 import type { HeldBody } from './body-budget.ts';
 import type { HttpRequest } from './message.ts';
 
-/** A sender that needs longer is cut off. */
+/** A slower sender is cut off. */
 const withinMs = 30_000;
 
 /**
- * The very bytes; none where there is no body. Throws `payload_too_large`, `bad_request` where the sender goes away, and what `held` throws. What
- * comes after a refusal is not kept.
+ * The exact bytes; empty where there is no body. Throws `payload_too_large`, `bad_request` where the sender disconnects, and what `held`
+ * throws. Bytes after a refusal are not kept.
  */
 export async function readBytes({ body }: HttpRequest, maxBytes: number, held: HeldBody): Promise<Buffer> {
   if (body === null || body.declaredBytes === 0) return Buffer.alloc(0);

@@ -1,4 +1,4 @@
-/** What a part of the service brings to the API reference besides its routes, and how several parts become one. */
+/** What a part of the service adds to the API reference besides its routes, and how several parts are merged. */
 import { firstRepeated } from '../../first-repeated.ts';
 import type { KnownExamples } from './examples.ts';
 import type { Chapter, OpenApiOptions } from './openapi.ts';
@@ -6,19 +6,18 @@ import type { Chapter, OpenApiOptions } from './openapi.ts';
 export type ReferencePart = {
   chapters: readonly Chapter[];
   /**
-   * By the names of fields; `Title.name` where the name alone says too little, a path for a parameter in it. What is missing is made from the
-   * schema; a schema with `examples` of its own needs nothing here. They hold for all routes: a field of the same name in two domains needs
-   * its title.
+   * By field name; `Title.name` where the name alone is ambiguous; a path for its parameter. Missing examples are made from the schema; a
+   * schema with its own `examples` needs none here. They hold for all routes: a field of the same name in two domains needs its title.
    */
   examples?: KnownExamples;
-  /** What the service sends of its own accord, as OpenAPI has it. */
+  /** Notifications that the service sends by itself, in OpenAPI form. */
   webhooks?: Readonly<Record<string, object>>;
 };
 
 /**
- * Throws where two parts have an example of one name.
+ * Throws where two parts have an example of the same name.
  *
- * @param order names of chapters as they come in the reference; chapters that are not named follow in the order of `parts`
+ * @param order names of chapters in the order of the reference; other chapters follow in the order of `parts`
  */
 export function joinReference(
   parts: readonly ReferencePart[],

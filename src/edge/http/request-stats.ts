@@ -1,15 +1,15 @@
-/** What the edge has answered, by route: plain numbers that the router notes and metrics read. Raw paths are never kept. */
+/** Statistics of answers by route: plain numbers that the router updates and metrics read. Raw paths are never kept. */
 
 import { Distribution, type Labels, latencyBoundsS, type Sample } from '../../counts.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import { unavailableIfUnreachable } from '../../storage/database.ts';
 
-/** Answers of one method on one route pattern. */
+/** Counts of one method on one route pattern. */
 export class RouteStats {
   readonly method: string;
   readonly route: string;
   readonly duration = new Distribution(latencyBoundsS);
-  /** By status; as many as the code answers with. */
+  /** By status. */
   readonly answers = new Map<number, number>();
   private readonly all: RequestStats;
 
@@ -19,7 +19,7 @@ export class RouteStats {
     this.route = route;
   }
 
-  /** Notes an answer to a request that came in at `begunAtMs` (`performance.now()`). A streamed body may still be on its way. */
+  /** Counts an answer to a request that arrived at `begunAtMs` (`performance.now()`). A streamed body may still be in transit. */
   answered(status: number, begunAtMs: number): void {
     this.all.inFlight--;
     this.duration.note((performance.now() - begunAtMs) / 1_000);
@@ -29,7 +29,7 @@ export class RouteStats {
 
 export class RequestStats {
   inFlight = 0;
-  /** Requests that led to no route: unknown paths, and methods a path does not have, by status. */
+  /** Requests without a route: unknown paths, and methods that a path does not have, by status. */
   private readonly unrouted = new Map<number, number>();
   private readonly failures = new Map<ErrorCode, number>();
   private readonly routes: RouteStats[] = [];
@@ -40,7 +40,7 @@ export class RequestStats {
     return stats;
   }
 
-  /** A request was refused or failed; counted by its code of the closed table. */
+  /** Counts a request that was refused or failed, by its error code. */
   failed(thrown: unknown): void {
     const error = unavailableIfUnreachable(thrown);
     const code = error instanceof AppError ? error.code : 'internal';
@@ -62,7 +62,7 @@ export class RequestStats {
     return [...routed, ...unrouted];
   }
 
-  /** Of routes that were asked for. */
+  /** Only of routes that have had requests. */
   durations(): { labels: Labels; distribution: Distribution }[] {
     return this.routes
       .filter(({ answers }) => answers.size > 0)

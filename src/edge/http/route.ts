@@ -1,6 +1,6 @@
 /**
- * One endpoint, declared once: what it takes, answers and allows. Routing, validation, authorization and the OpenAPI description all come
- * from the declaration, so they cannot disagree.
+ * One endpoint, declared once: its input, answers and permissions. Routing, validation, authorization and the OpenAPI description all use
+ * the declaration, so they cannot disagree.
  */
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { Reservation } from '../../storage/idempotency-keys.ts';
@@ -11,15 +11,15 @@ import type { UploadedFile } from './multipart.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call. null: anybody, no token is looked at. `any`: every session and key. `session`: a person's session only.
- * Otherwise the scope a session or key must hold, e.g. `tasks.read`; the bearer of a download link passes only where its link says so.
+ * Who may call. null: anybody; no token is read. `any`: every session and key. `session`: a person's session only. Otherwise the scope that
+ * a session or key must hold, e.g. `tasks.read`; a download link needs the scope in its token.
  */
 export type Scope = null | 'any' | 'session' | `${string}.${string}`;
 
-/** What is answered with which status; null: an empty body. */
+/** The schema of each status; null: an empty body. */
 export type Responses = { readonly [status: number]: TSchema | null };
 
-/** `json` is typed by the schema that `responses` gives its status. */
+/** The type of `json` comes from the schema of its status in `responses`. */
 export type JsonReply<Status = number, Value = unknown> = {
   status: Status;
   json: Value;
@@ -41,11 +41,11 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? { [K in Name]: string } & PathParams<Rest>
   : unknown;
 
-/** What a handler is given. Everything is validated and typed by the route's schemas. */
+/** The input of a handler. Everything is validated and typed by the route's schemas. */
 export type Context<Path extends string = string, P = unknown, Q = unknown, H = unknown, B = unknown, S extends Scope = Scope> = {
   readonly request: HttpRequest;
   readonly requestId: string;
-  /** `A` under /v1, `B` without prefix: decides where the two variants of an answer cannot be merged. */
+  /** `A` under /v1, `B` without prefix: selects the form of an answer where the two cannot be merged. */
   readonly variant: 'A' | 'B';
   readonly principal: S extends null ? null : Principal;
   /** Percent-decoded. */
@@ -53,15 +53,18 @@ export type Context<Path extends string = string, P = unknown, Q = unknown, H = 
   readonly query: Q extends TObject ? Static<Q> : Record<never, never>;
   readonly headers: H extends TObject ? Static<H> : Record<never, never>;
   readonly body: B extends TSchema ? Static<B> : undefined;
-  /** The ids a request with an Idempotency-Key works with; read them by `commandIds`. */
+  /** The ids of a request with an Idempotency-Key; read them with `commandIds`. */
   readonly reservation: Reservation | null;
-  /** Only with `readsBody`: the body as it was sent. Call it once. Throws `payload_too_large`, and `overloaded` while too much is held. */
+  /**
+   * Only with `readsBody`: the exact bytes of the body. Call it once. Throws `payload_too_large`, and `overloaded` while too many bytes are
+   * held.
+   */
   readBytes(maxBytes: number): Promise<Buffer>;
-  /** Only with `body: 'multipart'`: hands the one uploaded file over; see `receiveFile`. Call it once. */
+  /** Only with `body: 'multipart'`: passes on the one uploaded file; see `receiveFile`. Call it once. */
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };
 
-/** A context whose route is not known by type: for what wraps every handler. */
+/** A context whose route has no known type: for code that wraps every handler. */
 export type AnyContext = {
   readonly route: AnyRoute;
   readonly request: HttpRequest;
@@ -72,11 +75,11 @@ export type AnyContext = {
   readonly query: Record<string, unknown>;
   readonly headers: Record<string, unknown>;
   readonly body: unknown;
-  /** Set by what wraps the handler. */
+  /** Set by the wrapper of the handler. */
   reservation: Reservation | null;
   /**
-   * Set by what wraps the handler where it must know the uploaded file: told the hash of its name and bytes when all have come, and before whoever
-   * stores it hears so. What it rejects with fails the upload.
+   * Set by the wrapper of the handler where it needs the uploaded file: called with the hash of its name and bytes when all have arrived,
+   * before the storing code sees the end. If it rejects, the upload fails with the same error.
    */
   uploaded: ((hash: string) => Promise<void>) | null;
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
@@ -89,23 +92,26 @@ type Declaration = {
   summary: string;
   description?: string;
   scope: Scope;
-  /** Failures beyond those that follow from the rest (401 and 403 with a scope, 404 with a parameter, 400, 409, 413, 415, 422, 429, 504), e.g. [402, 409]. */
+  /**
+   * Failures beyond those that follow from the other fields (401 and 403 with a scope, 404 with a parameter, 400, 409, 413, 415, 422, 429,
+   * 504), e.g. [402, 409].
+   */
   errors?: readonly number[];
   /** Goes beyond the interface specification: `x-extension: true` in the description. */
   extension?: boolean;
-  /** The path after which the description has it, e.g. of another domain; without it: in the order of the routes. */
+  /** The path after which the description lists it, e.g. of another domain; default: the order of the routes. */
   describedAfter?: string;
-  /** Whether `Idempotency-Key` has an effect; true for every POST outside /auth that does not say otherwise. */
+  /** Whether `Idempotency-Key` has an effect. Default: true for every POST outside /auth. */
   idempotent?: boolean;
-  /** Whether it is taken while the disk is full; true for DELETE and for what only reads. */
+  /** Whether it is accepted while the disk is full. Default: true for DELETE and for reads. */
   whileFull?: boolean;
-  /** The handler reads the bytes of the body itself, by `readBytes`. They count among those that a node holds, until the answer is made. */
+  /** The handler reads the bytes of the body with `readBytes`. They count in the node's body budget until the answer is made. */
   readsBody?: boolean;
-  /** false: asked as often as anybody likes, and counted against nothing. */
+  /** false: the endpoint has no rate limit. */
   limited?: boolean;
-  /** Fields of its answer, at whatever depth, that are shown once: its replay holds null there after 24 hours. The answer is JSON then. */
+  /** Fields of the answer, at any depth, that are shown once: a replay has null there after 24 hours. The answer must be JSON. */
   secretFields?: readonly string[];
-  /** Content types of answers that are no JSON, by status, e.g. {200: 'application/octet-stream'}. */
+  /** Content types of answers that are not JSON, by status, e.g. {200: 'application/octet-stream'}. */
   contentTypes?: { readonly [status: number]: string };
 };
 
@@ -128,7 +134,7 @@ export function route<
   Q extends TObject | undefined = undefined,
   H extends TObject | undefined = undefined,
   B extends TSchema | 'multipart' | undefined = undefined,
-  // `const` keeps the literal type of the status a handler answers with.
+  // `const` keeps the literal type of the status that a handler returns.
   const A extends ReplyOf<R> = ReplyOf<R>,
 >(
   declaration: Declaration & {
@@ -141,8 +147,8 @@ export function route<
     body?: B;
     responses: R;
     /**
-     * What the handler demands of its caller beyond the scope: throws where the caller lacks it. Asked before the answer to an earlier request
-     * is given again, which may have been another caller's.
+     * Requirements on the caller beyond the scope: throws where the caller lacks one. Also checked before a stored answer is replayed,
+     * because another caller may have received it first.
      */
     authorize?(context: Context<Path, P, Q, H, B, S>): void | Promise<void>;
     handler(context: Context<Path, P, Q, H, B, S>): A | Promise<A>;
@@ -156,28 +162,28 @@ export function parameterNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
-/** The schema of the path's parameters: the declared one, else plain strings. */
+/** The schema of the path's parameters: the declared one, otherwise plain strings. */
 export function parameterSchema(declared: AnyRoute): TObject {
   return declared.params ?? Type.Object(Object.fromEntries(parameterNames(declared.path).map((name) => [name, Type.String()])));
 }
 
-/** Whether the wrapper for idempotency keys applies. Who signs up or in takes no notice of them (contract §1). */
+/** Whether the wrapper for idempotency keys applies. Sign-up and sign-in ignore the keys (contract §1). */
 export function isIdempotent({ method, path, idempotent }: AnyRoute): boolean {
   return idempotent ?? (method === 'POST' && !path.startsWith('/auth/'));
 }
 
-/** Whether its answers carry an ETag: all that a token opens for reading, files excepted, which bring their own. */
+/** Whether its answers get an ETag: all that a token opens for reading, except files, which have their own. */
 export function isTagged({ method, scope, contentTypes }: AnyRoute): boolean {
   return method === 'GET' && scope !== null && contentTypes?.[200] === undefined;
 }
 
-/** The failures a route can answer with, from what it declares. */
+/** The failure statuses of a route, derived from its declaration. */
 export function errorStatuses(declared: AnyRoute): number[] {
   const { scope, body, errors = [] } = declared;
   const statuses = new Set<number>([...errors, 429, 500, 503]);
   if (declared.method !== 'GET') statuses.add(504);
   if (isIdempotent(declared)) for (const status of [409, 422]) statuses.add(status);
-  // Whoever is known may still lack a scope, hold no more than a download link, or a cookie without its CSRF token.
+  // A known caller may lack a scope, have only a download link, or send a cookie without its CSRF token.
   if (scope !== null) for (const status of [401, 403]) statuses.add(status);
   if (parameterNames(declared.path).length > 0) statuses.add(404);
   if (body !== undefined) for (const status of [400, 413, 415, 422]) statuses.add(status);

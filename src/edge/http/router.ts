@@ -1,8 +1,8 @@
 /**
- * Takes a request through the checks of every endpoint, in the order the contract promises: token 401, scope 403, rate 429, then the
- * body and the other input (4xx), then the handler. A command that would be shed in the end is refused (503) before all of that, so that
- * refusing costs those who are let in as little as can be. Nothing is awaited that is there already, so a request whose token is known and whose handler
- * answers at once is answered inside its callback.
+ * Takes a request through the checks of every endpoint, in the order that the contract promises: token 401, scope 403, rate 429, then the
+ * body and other input (4xx), then the handler. A command that would be shed in the end is refused (503) before all checks, so that a
+ * refusal costs admitted requests as little as possible. Nothing that is already available is awaited: a request with a cached token and a
+ * synchronous handler is answered inside its callback.
  */
 import { AppError, type Issue } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -35,19 +35,19 @@ import { type Check, compileBody, compileText, type TextCheck } from './validate
 
 export type RouterOptions = {
   routes: readonly AnyRoute[];
-  /** null: no token, or none that counts. May throw an `AppError` that says more. */
+  /** null: no valid token. May throw an `AppError` with a more precise reason. */
   authenticate(request: HttpRequest): Principal | null | Promise<Principal | null>;
   limits: Limits;
   /** Whether a command would be shed now. */
   isOverloaded?(): boolean;
-  /** Whether nothing new may be kept: commands are refused, save those that remove something. */
+  /** Whether the disk is full: commands are refused, except those that delete something. */
   isStorageFull?(): boolean;
   /** Wraps the handler of every route that takes idempotency keys, after validation. */
   around?(context: AnyContext, next: () => Promise<Reply>): Promise<Reply>;
   log: Log;
   /** Where answers are counted. */
   stats?: RequestStats;
-  /** null: nothing is traced. */
+  /** null: requests are not traced. */
   tracer?: Tracer | null;
 };
 
@@ -68,7 +68,7 @@ type Prepared = {
 /** One path: its routes by method. */
 type Resource = { byMethod: Map<string, Prepared>; allow: string };
 
-/** One request on its way; filled step by step, then the handler's context. */
+/** One request in progress; filled step by step, then used as the handler's context. */
 type Call = {
   route: AnyRoute;
   request: HttpRequest;
@@ -85,8 +85,8 @@ type Call = {
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };
 
-/** Of bodies whose senders are known by nothing, and whose requests nothing limits: others keep their room. */
-const strangersBytes = 8 * 2 ** 20;
+/** For the bodies of requests without authentication and without a rate limit: the rest of the budget stays available to others. */
+const unlimitedRouteBytes = 8 * 2 ** 20;
 const nothing: Record<string, unknown> = Object.freeze({});
 /** Created once, so that shedding is cheap. */
 const tooBusy = new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
@@ -108,7 +108,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     tracer = null,
   } = options;
   const bodies = new BodyBudget();
-  const strangersBodies = bodies.share(strangersBytes);
+  const unlimitedRouteBodies = bodies.share(unlimitedRouteBytes);
   const table = new PathTable<Resource>();
   for (const route of routes) {
     const resource = table.at(route.path, () => ({ byMethod: new Map(), allow: '' }));
@@ -122,9 +122,9 @@ export function createRouter(options: RouterOptions): HttpHandler {
   return (request) => {
     const variant = request.path.startsWith('/v1/') ? 'A' : 'B';
     const match = table.find(request.path, variant === 'A' ? 3 : 0);
-    if (match === null) return astray(request, refusal(404, 'Not Found'));
+    if (match === null) return answerUnrouted(request, refusal(404, 'Not Found'));
     const prepared = match.value.byMethod.get(request.method);
-    if (prepared === undefined) return astray(request, otherMethod(request, match.value.allow));
+    if (prepared === undefined) return answerUnrouted(request, otherMethod(request, match.value.allow));
     const begunAtMs = performance.now();
     stats.inFlight++;
     if (prepared.isCommand && isOverloaded()) {
@@ -143,7 +143,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return counted(prepared, begunAtMs, response);
   };
 
-  /** Never throws and never rejects: what fails is an answer too. */
+  /** Never throws and never rejects: failures become answers. */
   function serve(
     request: HttpRequest,
     variant: 'A' | 'B',
@@ -170,7 +170,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       return run(call, undefined);
     };
     const withBody = async (call: Call): Promise<HttpResponse> => {
-      const held = (limited ? bodies : strangersBodies).open();
+      const held = (limited ? bodies : unlimitedRouteBodies).open();
       call.readBytes = (maxBytes) => readBytes(request, maxBytes, held);
       try {
         return await run(call, prepared.body === null ? undefined : await readJson(request, held));
@@ -189,7 +189,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       stats.failed(error);
       return errorResponse(error, request, log);
     };
-    /** A token that is refused with words of its own counts against the address too. */
+    /** A token refused with a specific error also counts against the address. */
     const refuseToken = async (error: unknown): Promise<HttpResponse> => {
       request.settle();
       const isToken = error instanceof AppError && error.code === 'forbidden';
@@ -215,7 +215,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     }
   }
 
-  /** The request's span; what its handler asks of actors becomes part of it. */
+  /** Runs the request in a span; its handler's asks become child spans. */
   function traced(
     tracer: Tracer,
     request: HttpRequest,
@@ -241,8 +241,11 @@ export function createRouter(options: RouterOptions): HttpHandler {
     return response;
   }
 
-  /** Leads to no route: counted against its key or session where it has one that is good, else against the address. Who only asks for the methods is told them. */
-  function astray(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
+  /**
+   * Answers a request without a route. It counts against a valid key or session, otherwise against the address. OPTIONS gets the methods
+   * without being counted.
+   */
+  function answerUnrouted(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
     const answered = (refused: AppError | null): HttpResponse => {
       const made = refused === null ? response : errorResponse(refused, request, log);
       stats.notRouted(made.status);
@@ -262,7 +265,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       request.settle();
       return principal.then(count).catch(() => count(null));
     } catch {
-      // A link that does not open this path, or a cookie that may not act.
+      // A download link that does not open this path, or a cookie without the right to act.
       return count(null);
     }
   }
@@ -319,7 +322,7 @@ function authorize(principal: Principal | null, scope: string): void {
     throw new AppError('forbidden', `This needs the scope ${scope}`);
 }
 
-/** Fills the call with checked input, or throws all that is wrong with it at once. */
+/** Fills the call with checked input, or throws all issues at once. */
 function validate(prepared: Prepared, call: Call, parameters: readonly string[], body: unknown): void {
   const issues: Issue[] = [];
   if (prepared.params !== null) {
@@ -343,7 +346,7 @@ function validate(prepared: Prepared, call: Call, parameters: readonly string[],
   if (issues.length > 0) throw new AppError('invalid', 'The request is not valid', { issues: issues.slice(0, 20) });
 }
 
-/** Nothing has a name that cannot be decoded or stored: such a path leads nowhere. */
+/** A segment that cannot be decoded or stored matches nothing, so the path has no route. */
 function decodeSegment(segment: string): string {
   let text = segment;
   if (segment.includes('%')) {
@@ -361,7 +364,7 @@ function toResponse(reply: Reply): HttpResponse {
   return isJson(reply) ? jsonResponse(reply) : reply;
 }
 
-/** Answers to commands go out as they are. */
+/** Answers to commands are sent unchanged. */
 function represented(
   { isCommand, isTagged }: Prepared,
   request: HttpRequest,

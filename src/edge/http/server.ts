@@ -1,10 +1,11 @@
 /**
- * The one file that knows uWebSockets.js: it turns its callbacks into plain requests, answers and WebSocket connections.
+ * The only file that imports uWebSockets.js: it turns callbacks into plain requests, answers and WebSocket connections.
  *
- * uWS frees a response when it ends or its client goes away, and using it afterwards throws: so everything of a request is copied
- * before its callback returns. A request answered inside the callback needs no abort handler; every other one gets it before anything
- * is awaited. What uWS refuses by itself (a request line or header it cannot parse, over-long headers, HTTP/1.0) it answers with its own 400,
- * 431 or 505 and closes; a second request on a connection whose first is still unanswered closes it (no asynchronous pipelining). What it is too trusting with, `framing.ts` makes good.
+ * uWS frees a response when it ends or its client disconnects, and using it afterwards throws: so all data of a request is copied before
+ * its callback returns. A request answered inside the callback needs no abort handler; every other one gets it before the first await. uWS
+ * itself answers a request line or header it cannot parse, over-long headers and HTTP/1.0 with 400, 431 or 505 and closes; it also closes a
+ * connection when a second request arrives before the first is answered (no asynchronous pipelining). `framing.ts` refuses what uWS accepts
+ * too readily.
  */
 
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse, us_listen_socket } from 'uWebSockets.js';
@@ -17,30 +18,36 @@ import { Framing } from './framing.ts';
 import { HttpRequest, type HttpResponse } from './message.ts';
 import { Connection, type WebSocketHandlers, type WebSocketOptions } from './web-socket.ts';
 
-/** Answers every request, whatever its path. What it throws is answered as `errorResponse` says. */
+/** Answers every request, whatever its path. Thrown errors are answered as in `errorResponse`. */
 export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 export type ServerOptions = {
   handler: HttpHandler;
   log: Log;
-  /** All headers of a request together; above it uWS answers 431. One value per process: that of the first server. */
+  /** Limit of all headers of a request together; above it uWS answers 431. One value per process: that of the first server. */
   maxHeaderBytes: number;
-  /** One debug line per request. Off it costs nothing. */
+  /** One debug line per request. Costs nothing while it is off. */
   accessLog: boolean;
-  /** Whose `X-Forwarded-For` and PROXY preambles are believed. Default: nobody's. A preamble of anybody else ends the connection with 400. */
+  /**
+   * Proxies whose `X-Forwarded-For` and PROXY preambles are trusted. Default: none. A preamble from any other address ends the connection
+   * with 400.
+   */
   proxies?: TrustedProxies;
-  /** Open at once, WebSockets included; one more is closed unanswered, since a process that has no descriptor left spins. Default: no limit. */
+  /**
+   * Most open connections, WebSockets included; a further one is closed without an answer, because a process without free descriptors
+   * spins. Default: no limit.
+   */
   maxConnections?: number;
 };
 
 export interface HttpServer {
   /** Accepts WebSocket connections on a path. Call before `listen`. */
   webSocket<T>(path: string, handlers: WebSocketHandlers<T>, options: WebSocketOptions): void;
-  /** @param port 0 takes any free one. Throws when the address is taken or not this machine's. */
+  /** @param port 0 takes any free port. Throws when the address is in use or not an address of this machine. */
   listen(host: string, port: number): Promise<{ port: number }>;
-  /** Every answer from here on asks its client to leave; new requests and sockets are still taken. */
+  /** From now on every answer asks its client to disconnect; new requests and sockets are still accepted. */
   drain(): void;
-  /** Stops listening, waits until requests in flight are answered or `graceMs` have passed, then ends every connection. */
+  /** Stops listening, waits until requests in flight are answered or `graceMs` have passed, then closes every connection. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -60,7 +67,7 @@ export async function createServer({
 }: ServerOptions): Promise<HttpServer> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(maxHeaderBytes);
   const uws = await import('uWebSockets.js');
-  // Else every answer names the server and its version.
+  // Otherwise every answer names the server and its version.
   (uws as unknown as { _cfg(option: string): void })._cfg('silent');
   const app = uws.App();
   const inFlight = new Set<Exchange>();
@@ -69,7 +76,7 @@ export async function createServer({
   let connections = 0;
   let whenIdle: (() => void) | null = null;
 
-  // uWS calls it during `forEach` only, and only one request is being read at a time.
+  // uWS calls it during `forEach` only, and reads one request at a time.
   const framing = new Framing();
 
   function serve(method: string, res: UwsResponse, req: UwsRequest): void {
@@ -118,13 +125,14 @@ export async function createServer({
         cut(exchange, request, error);
       }
     };
-    // uWS reads on in the packet it has, whatever is written meanwhile. A request behind one that has no answer yet makes it end the connection.
+    // uWS continues to read the packet it has, whatever is written meanwhile. If another request follows before the answer, uWS closes the
+    // connection.
     const whenRead = exchange.isLast ? (final: HttpResponse): void => void setImmediate(answer, final) : answer;
     if (!(response instanceof Promise)) return whenRead(response);
     response.then(whenRead, (error: unknown) => whenRead(errorResponse(error, request, log)));
   }
 
-  /** An answer that cannot be written (a header that is no string) must end this connection, not the process. */
+  /** An answer that cannot be written (e.g. a header that is not a string) must end this connection, not the process. */
   function cut(connection: { close(): unknown }, request: HttpRequest, error: unknown): void {
     log.error({ ...about(request), err: error }, 'answer could not be written');
     connection.close();
@@ -151,15 +159,15 @@ export async function createServer({
   return {
     webSocket<T>(path: string, handlers: WebSocketHandlers<T>, options: WebSocketOptions): void {
       app.ws<{ connection: Connection<T> }>(path, {
-        // Of an inflated message too.
+        // Also the limit of an inflated message.
         maxPayloadLength: options.maxReceivedBytes ?? options.maxMessageBytes,
-        // No limit of uWS's own: `Connection.send` keeps it.
+        // No limit in uWS: `Connection.send` applies it.
         maxBackpressure: 0,
         idleTimeout: options.idleTimeoutS,
         compression: options.compression === true ? sharedCompression : 0,
         sendPingsAutomatically: true,
         upgrade(res, req, context) {
-          // A draining server still takes sockets; one that is closed has none to give.
+          // A draining server still accepts sockets; a closed one does not.
           if (listening === null) return void res.writeStatus('503 Service Unavailable').end('', true);
           const remote = remoteAddress(res);
           const announced = announcedClient(res);
@@ -189,7 +197,7 @@ export async function createServer({
         },
         drain: (ws) => handlers.drain(ws.getUserData().connection),
         close(ws, code, reason) {
-          // uWS tells the filter when a WebSocket begins, as a request, and not when it ends.
+          // uWS calls the filter when a WebSocket begins, as for a request, but not when it ends.
           connections--;
           const { connection } = ws.getUserData();
           connection.detach();
@@ -206,7 +214,7 @@ export async function createServer({
           listening = socket;
           resolve({ port: uws.us_socket_local_port(socket) });
         };
-        // Without this option the port would be shared (SO_REUSEPORT) with another process that happens to use it; the types know no host with it.
+        // Without this option another process could share the port (SO_REUSEPORT); the types have no signature with a host and this option.
         const listenAt = app.listen.bind(app) as unknown as (host: string, port: number, options: number, done: typeof listened) => void;
         listenAt(host, port, exclusivePort, listened);
       });
@@ -236,7 +244,7 @@ function remoteAddress(res: UwsResponse): string {
   return Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
 }
 
-/** Whom a PROXY preamble (version 2) before the request names as the client; empty where there was none. uWS reads preambles whoever sends them. */
+/** The client address in a PROXY preamble (version 2) before the request; empty where there was none. uWS reads preambles of any sender. */
 function announcedClient(res: UwsResponse): string {
   const bytes = res.getProxiedRemoteAddressAsText();
   return bytes.byteLength === 0 ? '' : Buffer.from(bytes).toString('latin1');

@@ -1,11 +1,11 @@
 /**
- * Checks the lengths of lists and texts before anything else. A validator looks at every item of a list before it says that the list is too
- * long, and notes what is wrong with each; a caller's list must not decide how long that takes.
+ * Checks the lengths of lists and texts before validation. The validator looks at every item of a list before it reports that the list is
+ * too long, and notes each error; a caller's list must not decide how long that takes.
  */
 import type { Issue } from '../../errors.ts';
 import { plural } from './issues.ts';
 
-/** What is a little too long is left to the validator, which then tells all that is wrong with the body. */
+/** Lists and texts that are only slightly too long are left to the validator, which then reports all errors of the body. */
 const someItems = 100;
 const someChars = 10_000;
 
@@ -18,7 +18,7 @@ type Schema = {
   allOf?: Schema[];
 };
 
-/** What is much longer than `schema` allows, the first ones; lists that are too long are not looked into. */
+/** The first parts that are much longer than `schema` allows; lists that are too long are not searched. */
 export function sizeIssues(schema: unknown, value: unknown, maxIssues: number): Issue[] {
   const issues: Issue[] = [];
   measure(schema as Schema, value, ['body'], issues, maxIssues);
@@ -29,7 +29,7 @@ function measure(schema: Schema, value: unknown, loc: string[], issues: Issue[],
   if (issues.length >= maxIssues) return;
   if (typeof value === 'string') {
     const { maxLength } = schema;
-    // A schema counts code points, of one or two units each.
+    // A schema counts code points; each has one or two UTF-16 units.
     if (maxLength !== undefined && value.length > maxLength * 2 + someChars)
       issues.push(issue(loc, 'string_too_long', `String should have at most ${maxLength} ${plural(maxLength)}`, maxLength));
   } else if (Array.isArray(value)) {
@@ -46,7 +46,7 @@ function measure(schema: Schema, value: unknown, loc: string[], issues: Issue[],
   if (schema.anyOf !== undefined) measureBranches(schema.anyOf, value, loc, issues, maxIssues);
 }
 
-/** Too long only where it is too long for every branch. */
+/** Too long only if it is too long for every branch. */
 function measureBranches(branches: Schema[], value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
   let fewest: Issue[] | null = null;
   for (const branch of branches) {

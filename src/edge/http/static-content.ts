@@ -1,4 +1,4 @@
-/** Bytes that do not change while the service runs: compressed once and well, told apart by a tag. */
+/** Content that does not change while the service runs: compressed once at the highest level, identified by a tag. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { accepts } from './compression.ts';
@@ -9,7 +9,7 @@ const brotliQuality = 5;
 
 export type StaticContent = { plain: Buffer; gzip: Buffer; br: Buffer; headers: Record<string, string> };
 
-/** @param headers sent with it, `Content-Type` among them */
+/** @param headers sent with the content, `Content-Type` among them */
 export async function staticContent(text: string, headers: Record<string, string>): Promise<StaticContent> {
   const plain = Buffer.from(text);
   const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length };
@@ -17,7 +17,7 @@ export async function staticContent(text: string, headers: Record<string, string
   return { plain, gzip: gzipped, br, headers: { ...headers, ETag: weakTag(plain), Vary: 'Accept-Encoding' } };
 }
 
-/** The answer to GET and HEAD: 304 where the caller has it, else the smallest form the caller takes. */
+/** The answer to GET and HEAD: 304 where the caller has it, otherwise the smallest encoding that the caller accepts. */
 export function sendStatic(request: HttpRequest, content: StaticContent): HttpResponse {
   const { headers } = content;
   if (matchesTag(request.header('if-none-match'), headers.ETag!)) {

@@ -1,4 +1,4 @@
-/** Status lines as they are sent. */
+/** Status lines of answers. */
 import { STATUS_CODES } from 'node:http';
 
 const lines = new Map<number, string>();

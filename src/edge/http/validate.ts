@@ -1,4 +1,4 @@
-/** Checks what a caller sends against the schemas of its route; the same schemas make the OpenAPI description. */
+/** Validates input against the schemas of its route; the OpenAPI description uses the same schemas. */
 import Type, { type TNumberOptions, type TObject, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Format } from 'typebox/format';
@@ -10,14 +10,14 @@ import { issuesOf, maxIssues, missing, shownInput } from './issues.ts';
 import { isStorable } from './json-body.ts';
 import { sizeIssues } from './size-bounds.ts';
 
-// TypeBox stops at 8 findings by default, and a failed union alone has one for every branch.
+// TypeBox stops at 8 errors by default; a failed union alone reports one for every branch.
 Settings.Set({ maxErrors: 100 });
-// TypeBox's own knows ASCII alone.
+// TypeBox's own format accepts ASCII only.
 Format.Set('email', isEmailAddress);
 
-/** Answers the checked value: defaults filled in, unknown fields left out. What is wrong is added to `issues`. */
+/** Returns the checked value: defaults filled in, unknown fields removed. Errors are added to `issues`. */
 export type Check = (value: unknown, issues: Issue[]) => unknown;
-/** Looks a text value up by name: all values of that name, none where absent. */
+/** All text values of a name; empty where it is absent. */
 export type TextSource = (name: string) => readonly string[];
 export type TextCheck = (source: TextSource, issues: Issue[]) => Record<string, unknown>;
 
@@ -31,7 +31,7 @@ export function Money(options: TNumberOptions = {}) {
   );
 }
 
-/** For JSON bodies. A body left out counts as `{}` where the schema requires nothing. */
+/** For JSON bodies. A missing body counts as `{}` where the schema requires nothing. */
 export function compileBody(schema: TSchema): Check {
   const validator = Compile(schema);
   const fills = hasDefaults(schema);
@@ -57,7 +57,7 @@ export function compileBody(schema: TSchema): Check {
   };
 }
 
-/** For query, path and headers, which arrive as text: numbers and booleans are read strictly, then checked like a body. */
+/** For query, path and headers, which arrive as text: numbers and booleans are parsed strictly, then checked like a body. */
 export function compileText(part: 'query' | 'path' | 'header', schema: TObject): TextCheck {
   const validator = Compile(schema);
   const fields = Object.entries(schema.properties as Record<string, JsonSchema>);
@@ -89,7 +89,7 @@ export function compileText(part: 'query' | 'path' | 'header', schema: TObject):
 
 type JsonSchema = { type?: string; items?: JsonSchema };
 
-/** Stands for a text that is not what its schema wants; no schema accepts it. */
+/** Replaces a text that cannot be parsed as its schema's type; no schema accepts it. */
 class Unreadable {
   readonly text: string;
   readonly type: string;

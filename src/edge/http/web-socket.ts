@@ -1,41 +1,42 @@
-/** One WebSocket as its handlers see it: safe to use after its end, and telling truly what became of a message. */
+/** One WebSocket for its handlers: safe to use after its end, and `send` reports what happened to a message. */
 
 export type WebSocketHandlers<T> = {
-  /** uWS holds a socket's writes together during this call: what sends a backlog, and then ends, does so later. */
+  /** uWS buffers a socket's writes during this call: send a backlog, or close, after it. */
   open(connection: Connection<T>): void;
-  /** Text arrives as a string (valid UTF-8, or uWS closes with 1007), binary as a buffer. */
+  /** Text arrives as a string (valid UTF-8, otherwise uWS closes with 1007), binary data as a buffer. */
   message(connection: Connection<T>, message: string | Buffer): void;
-  /** A message came that is longer than `maxMessageBytes`; it was dropped. Default: the connection ends with 1009. */
+  /** A message longer than `maxMessageBytes` was dropped. Default: the connection is closed with 1009. */
   tooLong?(connection: Connection<T>): void;
-  /** Unsent bytes have become fewer. */
+  /** There are fewer unsent bytes. */
   drain(connection: Connection<T>): void;
-  /** Last call for this connection; 1006 where the client just went away. */
+  /** Last call for this connection; code 1006 where the client disconnected without a close frame. */
   close(connection: Connection<T>, code: number, reason: string): void;
 };
 
 export type WebSocketOptions = {
-  /** A longer message from the client is not handed on. */
+  /** A longer message from the client is not passed on. */
   maxMessageBytes: number;
   /**
-   * A message longer than this is not read to its end: uWS closes the connection without a word (1006). So many bytes may be held for each
-   * connection while a message arrives. Default: `maxMessageBytes`.
+   * uWS closes the connection without a close frame (1006) when a message exceeds this length. Each connection may hold so many bytes while
+   * a message arrives. Default: `maxMessageBytes`.
    */
   maxReceivedBytes?: number;
-  /** Above it `send` answers `dropped`. */
+  /** Above this, `send` returns `dropped`. */
   maxBufferedBytes: number;
-  /** Silence after which the connection ends, pings in between. Seconds, 8 to 960. */
+  /** The connection ends after this silence; pings are sent before. Seconds, 8 to 960. */
   idleTimeoutS: number;
   /**
-   * Longer messages go compressed (permessage-deflate) to clients that offer it. All share one compressor and each message stands alone, so no
-   * connection holds memory for it; but a message to a thousand is compressed a thousand times. Default: off.
+   * Compresses longer messages (permessage-deflate) for clients that offer it. All connections share one compressor and each message is
+   * compressed alone, so a connection holds no memory for it; but a message to a thousand clients is compressed a thousand times. Default:
+   * off.
    */
   compression?: boolean;
 };
 
-/** Below it deflate saves too little for its time. */
+/** Below it, deflate saves too little for its cost. */
 const fewestCompressedBytes = 256;
 
-/** `buffered`: taken, and waiting for a slow reader. `dropped`: not taken; the stream has a hole from here. */
+/** `buffered`: accepted, waiting for a slow reader. `dropped`: not accepted; the stream has a gap from here. */
 export type SendResult = 'sent' | 'buffered' | 'dropped';
 
 interface RawSocket {
@@ -49,13 +50,13 @@ interface RawSocket {
 const results: readonly SendResult[] = ['buffered', 'sent', 'dropped'];
 
 export class Connection<T> {
-  /** Where the client is: the other end of its connection, or what a trusted proxy there says. */
+  /** The client's address: the other end of the connection, or the address that a trusted proxy reports. */
   readonly clientAddress: string;
-  /** The handlers' own; unset until `open` sets it. */
+  /** Data of the handlers; unset until `open` sets it. */
   data!: T;
   private readonly options: WebSocketOptions;
   private socket: RawSocket | null = null;
-  /** Whether the last message found the reader slow: only then is it worth asking how slow. */
+  /** Whether the reader was slow at the last message: only then is the buffered amount read. */
   private behind = false;
 
   constructor(clientAddress: string, options: WebSocketOptions) {
@@ -64,8 +65,8 @@ export class Connection<T> {
   }
 
   /**
-   * Sends a text message, given as a string or as the UTF-8 bytes of one. It is `dropped` while more than `maxBufferedBytes` wait, and after the end.
-   * The limit is kept here: uWS's own would drop the close frame too, and the client would never learn why it was sent away.
+   * Sends a text message, given as a string or as UTF-8 bytes. It is `dropped` while more than `maxBufferedBytes` wait, and after the end.
+   * The limit is applied here: uWS would drop the close frame too, and the client would never learn why it was disconnected.
    */
   send(text: string | Uint8Array): SendResult {
     const socket = this.socket;
@@ -76,32 +77,32 @@ export class Connection<T> {
     return result;
   }
 
-  /** Bytes taken by `send` and not yet by the network. */
+  /** Bytes accepted by `send` and not yet by the network. */
   bufferedBytes(): number {
     return this.socket === null ? 0 : this.socket.getBufferedAmount();
   }
 
-  /** Says good-bye with a close code; what is buffered is sent first as far as the reader takes it. */
+  /** Closes with a close code; buffered bytes are sent first as far as the reader accepts them. */
   end(code: number, reason: string): void {
     this.socket?.end(code, reason);
   }
 
-  /** Cuts the connection at once; its client hears no reason. */
+  /** Closes the connection at once, without a close frame. */
   cut(): void {
     this.socket?.close();
   }
 
-  /** Sends made inside `work` leave together. */
+  /** Messages sent inside `work` leave in one write. */
   cork(work: () => void): void {
     this.socket?.cork(work);
   }
 
-  /** For the server: the connection is open. */
+  /** Called by the server when the connection is open. */
   attach(socket: RawSocket): void {
     this.socket = socket;
   }
 
-  /** For the server: the connection has ended. */
+  /** Called by the server when the connection has ended. */
   detach(): void {
     this.socket = null;
   }

@@ -1,4 +1,4 @@
-/** Whom requests and connections are counted by: a key by itself, a person by all sessions together, everybody else by address. */
+/** The name under which requests and connections are counted: the key; the user, for all sessions together; otherwise the address. */
 import type { Principal } from '../auth/principal.ts';
 
 export function callerOf({ kind, id, userId }: Principal): string {

@@ -6,8 +6,8 @@ export class Concurrency {
   private readonly underWay = new Map<string, number>();
 
   /**
-   * Takes a slot of the caller and one of its group, or neither; they are released when the request has ended, however it ends.
-   * Answers null, or whose slots are all taken. A limit of -1 is none.
+   * Takes a slot of the caller and one of its group, or neither; both are released when the request has ended. Returns null, or which of
+   * the two has no free slot. A limit of -1 means unlimited.
    *
    * @param group shares its slots between several callers; null: none
    */
@@ -34,7 +34,7 @@ export class Concurrency {
     return this.underWay.get(caller) ?? 0;
   }
 
-  /** Callers, and groups of them, with requests under way. */
+  /** Callers and groups of callers with requests in progress. */
   get callers(): number {
     return this.underWay.size;
   }

@@ -1,6 +1,6 @@
 /**
- * How many WebSocket connections a key, or a person's sessions together, may have: the number of its plan, across the whole cluster; and all keys and
- * sessions of an account five times that.
+ * Limits WebSocket connections across the whole cluster: a key, or all sessions of a user together, may have as many as its plan allows;
+ * all keys and sessions of an account together five times as many.
  */
 import { accountTimes, timesLimit } from '../../plans.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -12,9 +12,9 @@ import type { SocketCounts } from './socket-counts.ts';
 export type ConnectionLease = { readonly caller: string; readonly accountId: string };
 
 export interface ConnectionLimits {
-  /** null: the caller has as many as it may have. Rejects `unavailable` where its plan cannot be found out. */
+  /** null: the caller has as many connections as it may have. Rejects `unavailable` where its plan cannot be read. */
   open(principal: Principal): Promise<ConnectionLease | null>;
-  /** Once for each lease. */
+  /** Call it once for each lease. */
   close(lease: ConnectionLease): void;
 }
 
@@ -36,5 +36,5 @@ export function createConnectionLimits(entitlements: Pick<Entitlements, 'of'>, c
   };
 }
 
-/** Lets everybody in. */
+/** Allows every connection. */
 export const unlimitedConnections: ConnectionLimits = { open: async ({ id, accountId }) => ({ caller: id, accountId }), close() {} };

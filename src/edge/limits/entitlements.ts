@@ -1,6 +1,6 @@
 /**
- * What accounts may do at the edge: the limits of their plan, save where an operator has set others. Known accounts are answered out of memory and,
- * as long as they are asked for, read again together, so that a change of plan or of a limit holds here within a second.
+ * Limits of accounts at the edge: those of their plan, unless an operator has set others. Known accounts are answered from memory and,
+ * while they are in use, polled together, so that a change of plan or limit holds here within a second.
  */
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../../log.ts';
@@ -15,7 +15,7 @@ type Known = { entitlement: Entitlement; asked: boolean };
 export type EntitlementsOptions = {
   /** From the answer to one poll for changes to the next poll. */
   everyMs?: number;
-  /** Accounts remembered; one that is forgotten is asked for again. */
+  /** Accounts in the cache; an evicted one is read again. */
   maxAccounts?: number;
 };
 
@@ -45,7 +45,7 @@ export class Entitlements {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** While the database is away, what is known goes on holding; for an account that is not known, rejects `unavailable`. */
+  /** While the database is unavailable, known limits still apply; for an unknown account it rejects `unavailable`. */
   of(accountId: string): Entitlement | Promise<Entitlement> {
     const known = this.known.get(accountId);
     if (known === undefined) return this.load(accountId);
@@ -81,7 +81,7 @@ export class Entitlements {
     if (known !== undefined) known.asked = true;
   }
 
-  /** All that are asked for in one tick are one query. */
+  /** All accounts requested in one tick are read by one query. */
   private load(accountId: string): Promise<Entitlement> {
     this.batch ??= this.nextBatch();
     this.batch.ids.add(accountId);
@@ -122,7 +122,7 @@ function entitlementOf(row: { plan: Plan } & { [L in keyof Entitlement]: number 
   };
 }
 
-/** Whether so many of something are within a limit. */
+/** Whether a count is within a limit. */
 export function isWithin(count: number, limit: number): boolean {
   return limit === unlimited || count < limit;
 }

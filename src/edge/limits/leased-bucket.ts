@@ -1,11 +1,11 @@
-/** One node's lease of a caller's bucket: tokens to give out, and the last known state of the rest. */
+/** One node's lease of a caller's bucket: tokens that it may grant, and the last known state of the bucket. */
 import { type Bucket, type RateLimitState, rateLimitStateOf, retryAfterS, spentAfter, type Taken, takeFrom, tokenSize } from './bucket.ts';
 import type { RateAsk, RateReply } from './rate-script.ts';
 
-/** A caller with this many requests within a second is busy: then tokens are leased, for four seconds at its current pace. */
+/** A caller with this many requests within a second is busy: tokens for four seconds at its current rate are leased. */
 const busyRequests = 4;
 const paceWindowUs = 500_000;
-/** Buckets with fewer tokens for each node are not leased: their last tokens would be held by nodes that do not need them. */
+/** Buckets with fewer tokens for each node are not leased: nodes that do not need the last tokens would hold them. */
 const leastLeasedPerNode = 100;
 /** Queries to Redis about a busy bucket: a burst of `asksAtOnce`, then `asksPerSecond` and one more for each `requestsPerAsk` requests. */
 const asksAtOnce = 40;
@@ -57,7 +57,7 @@ export class LeasedBucket {
     if (this.asksLeft < asksAtOnce) this.asksLeft += 1 / requestsPerAsk;
   }
 
-  /** Gives out a token of the lease, where there is one. */
+  /** Grants a token of the lease, if there is one. */
   takeHeld(now: Moment): boolean {
     this.endLease(now);
     if (this.held === 0) return false;
@@ -65,7 +65,7 @@ export class LeasedBucket {
     return true;
   }
 
-  /** Returns the token that was given out last. */
+  /** Returns the token that was granted last. */
   putBack(): void {
     if (this.alone === null) this.held++;
     else this.alone.spent = Math.max(0, this.alone.spent - tokenSize);
@@ -83,12 +83,12 @@ export class LeasedBucket {
     return back;
   }
 
-  /** It is time to ask for more, before the last token is gone or the lease has ended. */
+  /** Whether to ask for more, before the last token is used or the lease has ended. */
   isLow(nowUs: number): boolean {
     return this.held <= this.granted >> 2 || (this.heldUntil.us - nowUs) * 2 < this.leaseMs * 1_000;
   }
 
-  /** The lease ends within so long. */
+  /** Whether the lease ends within this time. */
   endsWithin(nowUs: number, us: number): boolean {
     return this.heldUntil.us - nowUs < us;
   }
@@ -131,7 +131,7 @@ export class LeasedBucket {
     this.refusedUntilUs = waitUs === 0 ? 0 : asked.us + waitUs;
   }
 
-  /** Redis is not available: the node gives out its share of the last known rest, and its leased tokens. */
+  /** Redis is not available: the node grants its share of the last known level, and its leased tokens. */
   takeAlone(nowUs: number, nodes: number): Taken {
     const share = Math.max(1, Math.floor(this.perMinute / nodes));
     if (this.alone === null) {

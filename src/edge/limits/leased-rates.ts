@@ -1,6 +1,6 @@
 /**
- * Counts requests across a cluster. The buckets are in Redis (`rate-script.ts`). This node leases some tokens of a busy caller's bucket and gives them
- * out itself, so that most requests do not wait for Redis. While Redis is away each node gives out its share, limit ÷ nodes.
+ * Counts requests across a cluster. The buckets are in Redis (`rate-script.ts`). This node leases some tokens of a busy caller's bucket and
+ * grants them itself, so that most requests do not wait for Redis. While Redis is unavailable each node grants its share, limit ÷ nodes.
  */
 import { LRUCache } from 'lru-cache';
 import { type Clock, machineClock } from '../../clock.ts';
@@ -17,10 +17,10 @@ export type LeasedRatesOptions = {
   store: RateStore;
   /** This node's incarnation. */
   node: string;
-  /** Nodes of the newest view that take requests, this one among them: 1 or more. */
+  /** Nodes of the newest view that accept requests, including this one: 1 or more. */
   nodes(): number;
   log: Log;
-  /** Microseconds that never jump. */
+  /** Monotonic clock in microseconds. */
   nowUs?: () => number;
   clock?: Clock;
 };
@@ -30,7 +30,7 @@ const leaseMs = 2_000;
 const sweepEveryMs = 250;
 /** Tokens held for an idle caller are returned when the rest of their lease is this short. */
 const giveBackUs = 600_000;
-/** Pause between tries to reach Redis while it is away. */
+/** Pause between attempts to reach Redis while it is unavailable. */
 const tryAgainUs = 250_000;
 
 export class LeasedRates implements Rates {
@@ -88,7 +88,7 @@ export class LeasedRates implements Rates {
     for (const [caller, bucket] of this.holding) {
       bucket.endLease(now);
       if (bucket.held === 0) this.holding.delete(caller);
-      // A busy caller's lease would have been renewed by now.
+      // A busy caller's lease would have been renewed already.
       else if (!bucket.asking && !this.away && bucket.endsWithin(now.us, giveBackUs)) void this.ask(caller, bucket, bucket.giveUp());
     }
   }

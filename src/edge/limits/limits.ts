@@ -1,4 +1,7 @@
-/** Whether a caller may make one more request now. The edge asks before it reads a body; how requests are counted is the limiter's matter. */
+/**
+ * Decides whether a caller may make one more request now. The edge checks it before it reads a body; the limiter defines how requests are
+ * counted.
+ */
 import { AppError } from '../../errors.ts';
 import { accountTimes, unlimited as noLimit, timesLimit } from '../../plans.ts';
 import type { Principal } from '../auth/principal.ts';
@@ -12,10 +15,10 @@ import type { Rates } from './rates.ts';
 
 export interface Limits {
   /**
-   * Counts one request, and holds one of the caller's concurrency slots until it has ended. Sets `request.rateLimit`, and answers why it is refused,
-   * as an error for its caller, or null. Rejects `unavailable` where a plan cannot be found out.
+   * Counts one request, and holds one of the caller's concurrency slots until the request has ended. Sets `request.rateLimit`. Returns
+   * null, or the error for a refused caller. Rejects `unavailable` where a plan cannot be read.
    *
-   * @param principal null where nobody is known: then the client's address is the caller
+   * @param principal null without authentication: the client's address is then the caller
    */
   admit(principal: Principal | null, request: HttpRequest): AppError | null | Promise<AppError | null>;
   /** Sets `request.rateLimit` to that of the client's address, as far as this node knows it. Counts nothing. */
@@ -25,20 +28,20 @@ export interface Limits {
 /** Counts nothing and refuses nothing. */
 export const unlimited: Limits = { admit: () => null, peek() {} };
 
-/** What headers say instead of -1 where there is no limit: clients wait when nothing remains. */
+/** Sent in headers instead of -1 where there is no limit: clients wait when nothing remains. */
 const withoutLimit: RateLimitState = { limit: 2_147_483_647, remaining: 2_147_483_647, resetS: 0 };
-/** Larger limits are none: no caller reaches them. */
+/** Larger limits count as unlimited: no caller reaches them. */
 const largestRate = 100_000_000;
-/** As the free plan has it: so many requests under way for each of so many a minute. */
+/** Requests per minute for each concurrent request, as in the free plan. */
 const ratePerPlace = 6;
-/** All networks of 64 bits within one of 48 together may have so many times what one of them may: a customer may be given all of them. */
+/** All /64 networks of one /48 together may have this many times the quota of one /64: one customer may have all of them. */
 const wideNetworkTimes = 20;
 
 export type LimitsOptions = {
   entitlements: Pick<Entitlements, 'of'>;
   rates: Rates;
   concurrency: Concurrency;
-  /** Of an address without key or session. */
+  /** Limit of an address without key or session. */
   anonymousPerMinute: number;
 };
 
@@ -56,13 +59,13 @@ export type RefusalReason = (typeof reasons)[number];
 
 type RequestQuota = Pick<Entitlement, 'requestsPerMinute' | 'concurrentRequests'>;
 
-/** What a request is counted by: the caller, and where `group` is not null whom the caller shares a larger quota with. */
+/** The counters of a request: the caller and, where `group` is not null, the group with which the caller shares a larger quota. */
 type Counted = {
   readonly kind: '' | 'link_' | 'address_';
   readonly caller: string;
   readonly quota: RequestQuota;
   readonly group: string | null;
-  /** The quota of the group is so many times that of the caller. */
+  /** Factor of the group's quota over the caller's. */
   readonly groupTimes: number;
 };
 
@@ -89,8 +92,8 @@ export class RequestLimits implements Limits {
   }
 
   /**
-   * Counts a token that was refused outside of a request, as one of a WebSocket. False: these are too many for the client's address, which is
-   * told so in place of anything else.
+   * Counts a token that was refused outside of a request, e.g. of a WebSocket. False: the client's address has had too many; the caller
+   * must answer only that.
    */
   async admitRefusedToken(clientAddress: string): Promise<boolean> {
     const { caller, quota, group, groupTimes } = this.byAddress(clientAddress);
@@ -132,7 +135,7 @@ export class RequestLimits implements Limits {
       : this.spend(counted, own, true, request);
   }
 
-  /** Takes the group's token too, once the caller has its own: what a caller is refused costs its group nothing. */
+  /** Takes the group's token after the caller's own: a request that the caller's quota refuses costs the group nothing. */
   private spend(counted: Counted, own: Taken, isAtOnce: boolean, request: HttpRequest): AppError | null | Promise<AppError | null> {
     const { caller, group, groupTimes, quota } = counted;
     request.rateLimit = own.state;
@@ -157,7 +160,7 @@ export class RequestLimits implements Limits {
   }
 }
 
-/** A link may be shared: it has a quota of its own, as large as the account's, and does not use up that of the account. */
+/** A link may be shared: it has a separate quota, as large as the account's, and does not use the account's quota. */
 function byPrincipal(principal: Principal, quota: RequestQuota): Counted {
   const { kind, accountId } = principal;
   if (kind === 'link') return { kind: 'link_', caller: `link:${accountId}`, quota: quotaOfLinks(quota), group: null, groupTimes: 1 };

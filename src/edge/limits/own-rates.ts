@@ -1,4 +1,4 @@
-/** Counts the requests of a node that is alone: each caller's bucket is here. */
+/** Counts the requests of a single node: the buckets of all callers are in this process. */
 import { LRUCache } from 'lru-cache';
 import { type Bucket, type RateLimitState, rateLimitStateOf, retryAfterS, spentAfter, type Taken, takeFrom, tokenSize } from './bucket.ts';
 import type { Rates } from './rates.ts';
@@ -9,7 +9,7 @@ export class OwnRates implements Rates {
   private readonly buckets = new LRUCache<string, Bucket>({ max: maxCallers });
   private readonly nowUs: () => number;
 
-  /** @param nowUs microseconds that never jump */
+  /** @param nowUs monotonic clock in microseconds */
   constructor(nowUs: () => number = () => Math.floor(performance.now() * 1_000)) {
     this.nowUs = nowUs;
   }

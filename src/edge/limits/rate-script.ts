@@ -1,43 +1,49 @@
 /**
- * The bucket of one caller as the nodes of a cluster share it, in Redis. A node asks for tokens: for requests that wait, and where a caller is busy
- * for a lease of more, which it then gives out by itself. By Redis's own clock.
+ * The Redis script for the bucket of one caller, which the nodes of a cluster share. A node asks for tokens for waiting requests and, if
+ * the caller is busy, for a lease of further tokens, which the node then grants itself. The script uses Redis's clock.
  *
- * R1 What is spent is never less than what nodes still hold, so level + outstanding never exceeds the capacity.
- * R2 A lease is at most level / (2 × nodes) and ends; what a node has not used by then stays spent, unless it gives it back before.
- * R3 A bucket that is new, because a minute has passed or because Redis lost it, starts from what its first askers know of the one before.
+ * R1 The spent amount is never less than the tokens that nodes still hold, so level + outstanding never exceeds the capacity.
+ * R2 A lease is at most level / (2 × nodes) and expires; unused tokens stay spent unless the node returns them before.
+ * R3 A new bucket, created because a minute has passed or because Redis lost the old one, starts from the state of the old one that the
+ *    first asking nodes report.
  *
- * bucket: hash of `spent` (millionths of a token), `at` (Redis's clock), `perMinute` (what came back since comes at that rate), `born` (who made it) and `lease/<node>`: tokens held, until when, the number
- * of the node's latest question. It ends by itself when it would be full.
+ * bucket: hash of `spent` (millionths of a token), `at` (Redis's clock), `perMinute` (the refill rate since then), `born` (who created it)
+ * and `lease/<node>`: tokens held, expiry, and number of the node's latest query. It expires when it would be full.
  */
 
 export type RateAsk = {
   /** The incarnation of the node that asks. */
   node: string;
-  /** Its number, larger than that of every question before: one that Redis hears late is not heeded. */
+  /** Number of the query, larger than those of all earlier ones; Redis ignores a query that arrives after a later one. */
   n: number;
   perMinute: number;
   nodes: number;
-  /** Tokens for requests that wait. */
+  /** Tokens for waiting requests. */
   want: number;
-  /** Tokens for requests to come. */
+  /** Tokens for expected requests. */
   wish: number;
-  /** Tokens the node holds and keeps. */
+  /** Tokens that the node holds and keeps. */
   held: number;
-  /** Tokens it held and gives back. */
+  /** Tokens that the node returns. */
   back: number;
   leaseMs: number;
-  /** What it knew of the bucket last: who made it, and what is left by now of what was spent. */
+  /** The last known state of the bucket: who created it, and the amount that is still spent now. */
   born: string;
   spent: number;
-  /** What it has given out without asking, while it could not ask. */
+  /** Tokens granted without Redis while it was unavailable. */
   debt: number;
 };
 
-export type RateReply = { granted: number; spent: number; born: string /** Until a token is there; 0 where one is. */; waitUs: number };
+export type RateReply = {
+  granted: number;
+  spent: number;
+  born: string /** Microseconds until a token is available; 0 if one is. */;
+  waitUs: number;
+};
 
 const fullAgainMs = 61_000;
 
-/** @param clock Lua for what Redis's TIME answers; another one only for tests */
+/** @param clock Lua expression for the result of Redis's TIME; another one only in tests */
 export function rateScript(clock = "redis.call('TIME')"): string {
   return `
 local ask = cjson.decode(ARGV[1])

@@ -1,14 +1,15 @@
-/** The port behind which requests are counted: in this process where the node is alone (`own-rates.ts`), else across the cluster (`leased-rates.ts`). */
+/** The port that counts requests: in this process for a single node (`own-rates.ts`), otherwise across the cluster (`leased-rates.ts`). */
 import type { RateLimitState, Taken } from './bucket.ts';
 
 export interface Rates {
   /**
-   * Counts one request of a caller whose bucket holds `perMinute` tokens. Answers synchronously where no other node or Redis is needed. Never throws and never
-   * rejects.
+   * Counts one request of a caller whose bucket holds `perMinute` tokens. Returns synchronously where no other node or Redis is needed.
+   * Never throws or rejects.
    */
   take(caller: string, perMinute: number): Taken | Promise<Taken>;
   /**
-   * Takes back the token of a request that was allowed and is refused for another reason. Only right after `take` has answered, without an await between.
+   * Returns the token of an allowed request that is refused for another reason. Valid only directly after `take` has answered, without an
+   * await between.
    */
   giveBack(caller: string): void;
   /** The caller's rate limit, as far as this node knows. Counts nothing. */

@@ -1,4 +1,4 @@
-/** Connects to the shared counters of a cluster: a Redis connection separate from that of the membership, which must not wait behind it. */
+/** Connects to the shared counters of a cluster. The Redis connection is separate from that of the membership, which must not wait behind it. */
 import { RedisConnection } from '../../cluster/redis-connection.ts';
 import type { RateStore } from './leased-rates.ts';
 import { type RateAsk, type RateReply, rateReplyOf, rateScript } from './rate-script.ts';
@@ -9,7 +9,7 @@ const patienceMs = 1_000;
 const connectWithinMs = 10_000;
 
 export class RedisLimits implements RateStore {
-  /** Sent so far. */
+  /** Commands sent. */
   commands = 0;
   private readonly redis: RedisConnection;
   private readonly prefix: string;
@@ -22,7 +22,7 @@ export class RedisLimits implements RateStore {
     this.prefix = `troupe:{${clusterId}}`;
   }
 
-  /** Rejects with one readable line where Redis cannot be reached. */
+  /** Rejects with a one-line message where Redis cannot be reached. */
   connect(): Promise<void> {
     return this.redis.connect(connectWithinMs);
   }

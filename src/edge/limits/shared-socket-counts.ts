@@ -1,4 +1,7 @@
-/** The WebSocket connections of callers across a cluster: each node tells Redis its own counts as they are, so said twice or late they do no harm. */
+/**
+ * Counts the WebSocket connections of callers across a cluster. Each node sends Redis its absolute counts, so a duplicate or late report
+ * does no harm.
+ */
 import type { Log } from '../../log.ts';
 import { unlimited } from '../../plans.ts';
 import { type SocketCounts, setCount } from './socket-counts.ts';
@@ -9,20 +12,20 @@ export type SharedSocketCountsOptions = {
   run(script: 'troupe_socket_open' | 'troupe_socket_tell' | 'troupe_socket_leave', ask: object): Promise<unknown>;
   /** This node's incarnation. */
   node: string;
-  /** Nodes that take connections, this one among them: 1 or more. */
+  /** Nodes that accept connections, including this one: 1 or more. */
   nodes(): number;
   log: Log;
-  /** How long connections count when this node is gone. */
+  /** How long the counts of a dead node remain. */
   leaseMs?: number;
 };
 
-/** While Redis is away each node lets in its share. */
+/** While Redis is unavailable each node admits its share. */
 export class SharedSocketCounts implements SocketCounts {
   private readonly options: Required<SharedSocketCountsOptions>;
   private readonly counts = new Map<string, number>();
-  /** Callers of which Redis may know another count. */
-  private readonly untold = new Set<string>();
-  /** What is under way for a caller: one thing after the other. */
+  /** Callers whose count in Redis may be outdated. */
+  private readonly unreported = new Set<string>();
+  /** Operations of each caller, one after the other. */
   private readonly turns = new Map<string, Promise<unknown>>();
   private readonly timer: NodeJS.Timeout;
   private telling: Promise<void> | null = null;
@@ -46,20 +49,20 @@ export class SharedSocketCounts implements SocketCounts {
   close(caller: string): void {
     void this.inTurn(caller, async () => {
       setCount(this.counts, caller, this.counts.get(caller)! - 1);
-      this.untold.add(caller);
+      this.unreported.add(caller);
       await this.tellSome([caller], false).catch(() => {});
     });
   }
 
-  /** Renews this node's lease, and tells what Redis may not know. */
+  /** Renews this node's lease and sends the counts that may be outdated in Redis. */
   tell(all = false): Promise<void> {
-    this.telling ??= this.tellSome(all ? [...this.counts.keys()] : [...this.untold], all).finally(() => (this.telling = null));
+    this.telling ??= this.tellSome(all ? [...this.counts.keys()] : [...this.unreported], all).finally(() => (this.telling = null));
     return this.telling;
   }
 
-  /** A node is gone: what it had is free now, and not when its lease ends. Were it there after all, it would tell its counts anew. */
+  /** Removes the counts of a lost node now, not when its lease ends. If the node is still alive, it sends its counts again. */
   forget(node: string): void {
-    // Failing that, the lease ends by itself.
+    // If this fails, the lease ends by itself.
     void this.options.run('troupe_socket_leave', { node }).catch(() => {});
   }
 
@@ -79,17 +82,17 @@ export class SharedSocketCounts implements SocketCounts {
         await this.tell(true);
       }
     } catch {
-      // Decided below: what is said of it, `tell` says.
+      // Decided below; `tell` logs the failure.
     }
-    this.untold.add(caller);
+    this.unreported.add(caller);
     return limit === unlimited || have < Math.min(limit, Math.max(1, Math.floor(limit / nodes())));
   }
 
   private async tellSome(callers: readonly string[], all: boolean): Promise<void> {
     const { run, node, leaseMs, log } = this.options;
-    for (const caller of callers) this.untold.delete(caller);
-    // What is decided of them meanwhile may be overwritten by what is told here.
-    if (all) for (const caller of this.turns.keys()) this.untold.add(caller);
+    for (const caller of callers) this.unreported.delete(caller);
+    // Counts that change during this report may be overwritten by it, so they are sent again.
+    if (all) for (const caller of this.turns.keys()) this.unreported.add(caller);
     const counts = Object.fromEntries(callers.map((caller) => [caller, this.counts.get(caller) ?? 0]));
     const ask: TellAsk = { node, counts, all, leaseMs };
     try {
@@ -97,7 +100,7 @@ export class SharedSocketCounts implements SocketCounts {
       this.failing = false;
       if (missing) await this.tellSome([...this.counts.keys()], true);
     } catch (error) {
-      for (const caller of callers) this.untold.add(caller);
+      for (const caller of callers) this.unreported.add(caller);
       if (!this.failing) log.warn({ err: error }, 'connections cannot be counted across the cluster; this node admits its share');
       this.failing = true;
       throw error;

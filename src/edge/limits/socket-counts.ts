@@ -1,10 +1,10 @@
-/** How many WebSocket connections each caller has: at this node where it is alone, else at all nodes of the cluster together. */
+/** The number of WebSocket connections of each caller: at this node if it is alone, otherwise at all nodes of the cluster together. */
 import { isWithin } from './entitlements.ts';
 
 export interface SocketCounts {
-  /** Counts one more for the caller, where it is within the limit; -1: unlimited. Never rejects. */
+  /** Counts one more connection if the limit allows it; -1: unlimited. Never rejects. */
   open(caller: string, limit: number): boolean | Promise<boolean>;
-  /** One that was counted has ended. */
+  /** A counted connection has ended. */
   close(caller: string): void;
   stop(): Promise<void>;
 }

@@ -5,13 +5,13 @@
  * <key>: set of nodes. <key>/<node>: hash of caller → count, and an entry '' so that the hash exists while the node has no connections.
  */
 
-/** `missing`: Redis has lost this node's counts, which must be sent again. */
+/** `missing`: Redis has lost this node's counts; the node must send them again. */
 export type OpenAnswer = 'open' | 'full' | 'missing';
 
 export type OpenAsk = { node: string; caller: string /** Connections that this node has already. */; have: number; limit: number };
 export type TellAsk = { node: string; counts: Record<string, number> /** Whether these are all counts. */; all: boolean; leaseMs: number };
 
-/** Counts one more where all nodes together have fewer than the limit. */
+/** Counts one more connection if all nodes together have fewer than the limit. */
 const open = `
 local ask = cjson.decode(ARGV[1])
 local own = KEYS[1] .. '/' .. ask.node

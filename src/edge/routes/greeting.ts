@@ -1,4 +1,4 @@
-/** What is served at the service's own address: what this is and where to go on, to a browser as a page and to a program as JSON. */
+/** The page at the service's root: what the service is and where to continue; HTML for browsers, JSON for programs. */
 import Type from 'typebox';
 import { html } from '../http/html.ts';
 import { type AnyRoute, route } from '../http/route.ts';
@@ -27,7 +27,7 @@ const Greeting = Type.Object(
   { title: 'Greeting' },
 );
 
-/** @param publicUrl what addresses of this service begin with */
+/** @param publicUrl base address of this service */
 export function greetingRoutes({ version, publicUrl }: { version: string; publicUrl: string }): AnyRoute[] {
   const shown = page('Troupe', bodyOf(version), 200);
   const greeting = {
@@ -55,7 +55,7 @@ export function greetingRoutes({ version, publicUrl }: { version: string; public
   ];
 }
 
-/** Browsers name `text/html` first; programs name JSON, or take anything. */
+/** Browsers name `text/html` first; programs name JSON or accept anything. */
 function wantsPage(accept: string): boolean {
   const htmlAt = accept.indexOf('text/html');
   const jsonAt = accept.indexOf('application/json');

@@ -8,18 +8,18 @@ import { answer } from './answer.ts';
 export type Health = {
   version: string;
   node: string;
-  /** By `nowMs`. */
+  /** In the time of `nowMs`. */
   startedAtMs: number;
-  /** `monotonicMs` unless a test says otherwise. */
+  /** Default: `monotonicMs`. */
   nowMs?: () => number;
-  /** `ready`, or why not, e.g. `draining`, `the database does not answer`. */
+  /** `ready`, or the reason, e.g. `draining`, `the database does not answer`. */
   readiness(): string;
-  /** Parts of the service by name. A check resolves when its part works and rejects when it does not; it is not waited for longer than 2 s. */
+  /** Checks by name of the part. A check resolves when its part works and rejects when it does not; after 2 s it counts as failed. */
   checks: Record<string, () => Promise<unknown>>;
 };
 
 const checkTimeoutMs = 2_000;
-/** Cached for a while, as callers are not authenticated. */
+/** Results are cached, because callers are not authenticated. */
 const checksHoldMs = 5_000;
 
 const Texts = Type.Record(Type.String(), Type.String());
@@ -83,7 +83,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
   ];
 }
 
-/** By name: `ok`, or what is wrong. */
+/** By name: `ok`, or the problem. */
 async function runChecks(checks: Health['checks']): Promise<Record<string, string>> {
   const found = await Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)]));
   return Object.fromEntries(found);
@@ -94,7 +94,7 @@ async function stateOf(check: () => Promise<unknown>): Promise<string> {
   const timer = setTimeout(resolve, checkTimeoutMs, `no answer within ${checkTimeoutMs / 1_000} s`);
   const state = check().then(
     () => 'ok',
-    // Whoever asks need not be known to us: only what is meant for callers is shown.
+    // Callers are not authenticated: only texts meant for callers are shown.
     (error: unknown) => (error instanceof AppError ? error.message : 'it failed'),
   );
   return Promise.race([state, late]).finally(() => clearTimeout(timer));

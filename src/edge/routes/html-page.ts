@@ -1,10 +1,10 @@
-/** Pages for people: plain HTML that works without JavaScript, loads nothing, and is shown inside no other page. */
+/** Pages for people: plain HTML that works without JavaScript, loads nothing, and cannot be shown inside another page. */
 import { type Html, html, trustedHtml } from '../http/html.ts';
 import type { HttpResponse } from '../http/message.ts';
 
-/** @param leadsTo where its forms may end, beside this service */
+/** @param leadsTo further targets of its forms besides this service */
 export function page(title: string, body: Html, status: number, leadsTo: (string | null)[] = []): HttpResponse {
-  // Browsers hold the redirect after a form to the same list.
+  // Browsers apply this list also to the redirect after a form.
   const targets = new Set(leadsTo.filter((url) => url !== null).map((url) => new URL(url).origin));
   return {
     status,

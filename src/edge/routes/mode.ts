@@ -1,26 +1,26 @@
-/** The mode of what a key makes, as it is shown; and the one that a person asks to see. */
+/** The mode (live or test) of objects that a key creates, and the mode that a user asks to see. */
 import Type from 'typebox';
 import { AppError } from '../../errors.ts';
 import { type AccountMode, type Mode, modes } from '../../mode.ts';
 import type { Principal } from '../auth/principal.ts';
 
-/** For the description of operations whose answers depend on it. */
+/** For the description of operations whose answers depend on the mode. */
 export const modeNote = 'A test key sees and makes those of test mode alone; live keys and sessions those of live mode.';
 
 export const ModeField = Type.Enum([...modes], { description: 'Of the key that made it. `test`: no real money is moved' });
 
-/** Keys have one mode; a person looks at both. */
+/** Keys have one mode; users see both. */
 export const ModeQuery = Type.Object({
   mode: Type.Optional(Type.Enum([...modes], { description: "Sessions: default `live`. A key: its own, and no other's" })),
 });
 
-/** Whose it is, in which mode. Throws `forbidden` for a key that asks for the other mode. */
+/** The account and mode to list. Throws `forbidden` for a key that asks for the other mode. */
 export function askedMode({ accountId, kind, mode: own }: Principal, asked: Mode = own): AccountMode {
   if (asked !== own && kind !== 'session') throw new AppError('forbidden', `This is a ${own} key`);
   return { accountId, mode: asked };
 }
 
-/** Throws `forbidden` for a test key that would make live work go on, or end: it may spend real money. */
+/** Throws `forbidden` for a test key that would continue or end live work, which may spend real money. */
 export function mustDirect({ mode }: Principal, work: { readonly mode: Mode }): void {
   if (mode === 'test' && work.mode === 'live') throw new AppError('forbidden', 'A test key cannot act on live work');
 }

@@ -1,15 +1,15 @@
-/** Whose a thing is. What belongs to another account does not exist for the caller: the answer is the same as for an unknown id. */
+/** Checks the owner of an object. An object of another account does not exist for the caller: the answer is the same as for an unknown id. */
 import { AppError } from '../../errors.ts';
 import type { AccountMode } from '../../mode.ts';
 import type { Principal } from '../auth/principal.ts';
 
-/** The thing, if it belongs to the caller's account. Throws `not_found`. @param name of its kind, for the error: 'Task' */
+/** Returns the object if it belongs to the caller's account. Throws `not_found`. @param name of its type, for the error: 'Task' */
 export function ownedBy<T extends { readonly accountId: string }>({ accountId }: Principal, thing: T | null, name: string): T {
   if (thing?.accountId !== accountId) throw new AppError('not_found', `${name} not found`);
   return thing;
 }
 
-/** The thing, if it belongs to the caller's account and is of the caller's mode. Throws `not_found`. */
+/** Returns the object if it belongs to the caller's account and mode. Throws `not_found`. */
 export function ownedInMode<T extends AccountMode>(principal: Principal, thing: T | null, name: string): T {
   if (thing?.mode !== principal.mode) throw new AppError('not_found', `${name} not found`);
   return ownedBy(principal, thing, name);

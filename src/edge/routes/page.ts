@@ -1,4 +1,4 @@
-/** Lists in pages: how a caller asks for one, what a wrapped one looks like, and how a bare array says how long the whole list is. */
+/** Lists in pages: the query of a page, the form of a wrapped list, and the total-count header of a bare array. */
 import Type, { type TSchema } from 'typebox';
 
 export const PageQuery = Type.Object({
@@ -11,7 +11,7 @@ export function PageOf<T extends TSchema>(entry: T) {
   return Type.Object({ data: Type.Array(entry), has_more: Type.Boolean(), total: Type.Integer() });
 }
 
-/** A wrapped list. @param total of the whole list */
+/** A wrapped list. @param total length of the whole list */
 export function page<T>(data: T[], offset: number, total: number): { data: T[]; has_more: boolean; total: number } {
   return { data, has_more: offset + data.length < total, total };
 }

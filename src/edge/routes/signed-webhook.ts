@@ -1,7 +1,7 @@
-/** What webhook routes of providers have in common: only a valid signature over the exact bytes is trusted. */
+/** The common part of providers' webhook routes: only a valid signature over the exact bytes is trusted. */
 import type { HttpRequest } from '../http/message.ts';
 
-/** Several times what the largest event has. */
+/** Several times the size of the largest event. */
 const maxBytes = 512 * 1024;
 
 export const signedWebhook = {
@@ -10,12 +10,12 @@ export const signedWebhook = {
   extension: true,
   idempotent: false,
   readsBody: true,
-  // Its deliveries come from few addresses, as many as there are payments.
+  // A provider sends from few addresses, as many requests as there are payments.
   limited: false,
   errors: [400, 413],
 } as const;
 
-/** What `read` makes of the body and its signature. Throws what it throws for what was not signed; `payload_too_large`. */
+/** The result of `read` for the body and its signature. Throws what `read` throws for an invalid signature, and `payload_too_large`. */
 export async function readSigned<T>(
   { request, readBytes }: { readonly request: HttpRequest; readBytes(maxBytes: number): Promise<Buffer> },
   read: (body: Uint8Array, signature: string) => Promise<T>,

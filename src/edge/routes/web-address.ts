@@ -1,8 +1,8 @@
-/** Addresses to which people are sent from here. */
+/** Addresses to which this service redirects people. */
 
 export const webAddressRule = 'Give an https URL, or an http one of this very machine (127.0.0.1, [::1], localhost), without a user';
 
-/** https anywhere, http on loopback alone. A user in it is refused: `https://bank.example@evil.example` reads like another host. */
+/** https anywhere, http on loopback only. A user part is refused: `https://bank.example@evil.example` looks like another host. */
 export function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);

@@ -1,6 +1,6 @@
 /**
  * Events of an account for a reader in this process, in order and without a gap, from any number on: the hub's live events and its replay.
- * Its position is kept here, so a reader without room costs nothing: it is unsubscribed, and subscribes again when it has room.
+ * The feed keeps its own position, so a reader without room costs nothing: the feed unsubscribes it, and subscribes again when it has room.
  */
 
 import { AppError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import type { Reader, Subscriber } from './subscriber.ts';
 export type AccountFeedParts = { hub: StreamHub; database: Pick<Database, 'read'>; log: Log };
 
 const againMs = 1_000;
-/** After a failover many feeds begin at once: other reads have priority. */
+/** After a failover many feeds start at once: other reads have priority. */
 const beginnings = { maxInside: 4, maxWaiting: 100_000, maxWaitMs: 60_000, full: 'Too many feeds begin at once' };
 
 export class AccountFeed implements EventFeed {
@@ -83,7 +83,7 @@ class Follower implements FeedHandle {
       if (this.state !== 'following') return;
       const subscriber = hub.subscribe(this.pace(), this.accountId);
       this.subscriber = subscriber;
-      // It sees every event, in order; nothing has to be sent besides.
+      // The filter sees every event in order, so the reader sends nothing.
       subscriber.filter = (event) => this.take(subscriber, event as StreamEvent);
       await hub.follow(subscriber, this.position, null);
     } catch (err) {
@@ -92,7 +92,7 @@ class Follower implements FeedHandle {
     }
   }
 
-  /** Events beyond their retention leave gaps; where nothing is left after the place it had, it goes to the newest. */
+  /** Events past their retention leave gaps. If no later event is stored, the position moves to the newest number. */
   private async passWhatIsGone(): Promise<void> {
     const { rows } = await this.parts.database.read({
       name: 'feed_begin',
@@ -109,7 +109,7 @@ class Follower implements FeedHandle {
       bufferedBytes: () => (this.reader.hasRoom() ? 0 : Number.POSITIVE_INFINITY),
       cork: (work) => work(),
       tooSlow: () => this.followAgain(),
-      // The reader has lost its shard, and the new owner begins from its row.
+      // The reader has lost its shard; the new owner starts from the reader's row.
       startOver: () => this.followAgain(),
     };
   }

@@ -1,7 +1,7 @@
 /**
- * Safety net for event streams: once a second it compares the counters of the accounts with subscribers here with those of the hub.
- * So events arrive that their publisher committed and never told, or told before it knew of the listener. It asks for accounts with
- * listeners alone, whatever else the service does.
+ * Safety net for event streams: once a second it compares the stored counters of accounts with subscribers here with those of the hub. It
+ * finds committed events whose notification was lost, or was sent before the publisher knew of the subscriber. Only accounts with
+ * subscribers are polled.
  */
 import type { Log } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
@@ -19,7 +19,7 @@ const defaultEveryMs = 1_000;
 /** Requests within this time are combined in one poll. */
 const soonMs = 20;
 const accountsAtOnce = 1_000;
-/** After a node is gone its last commits may still land: for this long, a poll is due this often. */
+/** Commits of a lost node may still complete: for this long, a poll is due this often. */
 const hurryForMs = 1_000;
 const hurryEveryMs = 100;
 

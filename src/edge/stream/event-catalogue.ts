@@ -1,19 +1,19 @@
-/** The types of events that there are, as the domains declare them: how a list of names chooses among them, which scope reads an event, and which mode it is of. */
+/** All event types, as the domains declare them: which types a list of names selects, which scope reads an event, and which mode it has. */
 import { firstRepeated } from '../../first-repeated.ts';
 import type { Mode } from '../../mode.ts';
 import type { Scope } from '../../scopes.ts';
 import { hasScope, type Principal } from '../auth/principal.ts';
 
-/** What a domain declares: families of events by the word before the dot of their types, e.g. `card`. */
+/** A domain's declaration: families of events by the part of their types before the dot, e.g. `card`. */
 export type EventFamilies = Readonly<Record<string, EventFamily>>;
 export type EventFamily = {
-  /** The words after the dot: `created` for `card.created`. */
+  /** The parts after the dot: `created` for `card.created`. */
   readonly names: readonly string[];
-  /** The scope that reads them; null: every principal of the account may. */
+  /** The scope that reads them; null: every principal of the account may read them. */
   readonly scope: Scope | null;
-  /** Their data says the mode: readers of one mode get no events of the other. */
+  /** Their data contains the mode: readers of one mode do not get events of the other. */
   readonly ofOneMode?: true;
-  /** Second types, by name: the event is committed under its own type, and subscribers who asked for the second type get it under that. */
+  /** Second types, by name: the event is committed under its own type; subscribers to the second type get it under the second type. */
   readonly aliases?: Readonly<Record<string, string>>;
 };
 
@@ -40,19 +40,19 @@ export class EventCatalogue {
     return name.endsWith('.*') ? this.families.has(name.slice(0, -2)) : this.types.includes(name);
   }
 
-  /** The event types that a name stands for. */
+  /** The event types that a name selects. */
   typesNamed(name: string): string[] {
     return this.types.filter((type) => nameMatches(name, type));
   }
 
-  /** The type under which a subscriber who asked for `wanted` gets an event of this type; null where the subscriber did not ask for it. */
+  /** The type under which a subscriber to `wanted` gets an event of this type; null if the subscriber did not select it. */
   chosenName(wanted: readonly string[], type: string): string | null {
     if (wanted.some((name) => nameMatches(name, type))) return type;
     const alias = this.aliases.get(type);
     return alias !== undefined && wanted.some((name) => nameMatches(name, alias)) ? alias : null;
   }
 
-  /** The scope that an event type is read with; null where every principal of the account may, and for a family that is not known. */
+  /** The scope that reads an event type; null where every principal of the account may read it, and for an unknown family. */
   readScope(type: string): Scope | null {
     return this.families.get(familyOf(type))?.scope ?? null;
   }
@@ -69,9 +69,9 @@ export class EventCatalogue {
   }
 
   /**
-   * The mode of an event; null: readers of both modes get it. Events that were recorded before there was a test mode are live.
+   * The mode of an event; null: readers of both modes get it. Events recorded before test mode existed are live.
    *
-   * @param event.envelope as JSON: in text that a caller wrote the quotes are escaped, so it is never taken for the field
+   * @param event.envelope as JSON: quotes in a caller's text are escaped, so the text cannot be mistaken for the field
    */
   modeOf({ type, envelope }: { type: string; envelope: string }): Mode | null {
     if (this.families.get(familyOf(type))?.ofOneMode !== true) return null;

@@ -11,22 +11,22 @@ export type FeedEvent = {
 };
 
 export interface FeedReader {
-  /** Called with each event of the account, in order of `seq`, none left out. */
+  /** Called with each event of the account, in order of `seq`, without a gap. */
   take(event: FeedEvent): void;
-  /** False: no more for now. Nothing is read ahead for it meanwhile. */
+  /** False: the reader accepts no more for now. Nothing is read ahead meanwhile. */
   hasRoom(): boolean;
 }
 
 export interface FeedHandle {
-  /** There is room again. */
+  /** The reader has room again. */
   resume(): void;
-  /** Nothing is given any more. */
+  /** No event is passed to the reader after this. */
   close(): void;
 }
 
 export interface EventFeed {
-  /** Follows an account from the event after `seq` on; reads again by itself after trouble. */
+  /** Follows an account from the event after `seq` on; recovers from failures by itself. */
   open(accountId: string, seq: number, reader: FeedReader): FeedHandle;
-  /** Events of a task, or the one without a task, from `from` to `to`; at most `limit`, in order. Throws `unavailable`. */
+  /** Events of a task, or the event without a task, from `from` to `to`; at most `limit`, in order. Throws `unavailable`. */
   read(accountId: string, taskId: string | null, from: number, to: number, limit: number): Promise<FeedEvent[]>;
 }

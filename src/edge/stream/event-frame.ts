@@ -1,4 +1,4 @@
-/** Events as subscribers see them. The envelope's text is made once, whoever receives it. */
+/** Events in the form that subscribers get. The text of an envelope is made once for all subscribers. */
 import { isoTimestamp } from '../../clock.ts';
 
 export type StreamEvent = {
@@ -11,7 +11,7 @@ export type StreamEvent = {
   createdAt: number;
   /** The envelope of contract §8 as JSON text. */
   envelope: string;
-  /** The frame for a reader who has the event before this one: the same bytes for all of those. */
+  /** The frame for readers that have the previous event: all of them get the same bytes. */
   frame: Buffer | null;
 };
 
@@ -24,21 +24,21 @@ export function streamEvent(
   return { accountId, seq, id, type, taskId, createdAt, envelope, frame: null };
 }
 
-/** The same event under its other name. */
+/** The same event under its second type. */
 export function renamed(event: StreamEvent, name: string): StreamEvent {
-  // What stands before the type in an envelope, id and number, holds no such text.
+  // The fields before the type, id and number, cannot contain this text.
   const envelope = event.envelope.replace(`"type":"${event.type}"`, `"type":"${name}"`);
   return { ...event, type: name, envelope, frame: null };
 }
 
-/** For many readers. @param prev the number of the event sent before this one on the same stream */
+/** A shared frame for many readers. @param prev number of the event sent before this one on the same stream */
 export function frameOf(event: StreamEvent, prev: number): Buffer {
   if (prev !== event.seq - 1) return Buffer.from(frameText(event, prev));
   event.frame ??= Buffer.from(frameText(event, prev));
   return event.frame;
 }
 
-/** For one reader: nothing is kept. */
+/** A frame for one reader; it is not kept. */
 export function frameText(event: StreamEvent, prev: number): string {
   return `{"type":"event","prev":${prev},"event":${event.envelope}}`;
 }

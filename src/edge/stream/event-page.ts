@@ -1,14 +1,14 @@
 /**
- * A page of an account's events out of PostgreSQL. It comes as one row, a text for each column: a row for each event would cost this process
- * several times as much as all else that is done with it.
+ * A page of an account's events from PostgreSQL. It is returned as one row with one text for each column: a row for each event would cost
+ * this process several times as much as all other work on it.
  */
 import type { StreamEvent } from './event-frame.ts';
 
 export const pageSize = 500;
 
-/** U+001E: neither in JSON nor in any of the other columns. */
+/** U+001E: occurs neither in JSON nor in any other column. */
 const separator = '\x1e';
-/** As `streamEvent` puts it together. */
+/** The same form as in `streamEvent`. */
 const envelope = `'{"id":"' || id || '","seq":' || seq || ',"type":"' || type || '","account_id":"' || account_id || '","created_at":"'
   || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":' || data::text || '}'`;
 const joined = (column: string): string => `string_agg(${column}, e'\\x1e')`;
@@ -20,7 +20,7 @@ export const pageSql = `select ${joined('seq::text')} as seqs, ${joined('id')} a
 
 type Column = 'seqs' | 'ids' | 'types' | 'taskIds' | 'createdAts' | 'envelopes';
 
-/** @param row what `pageSql` finds; all null where there is nothing */
+/** @param row result of `pageSql`; all null if there are no events */
 export function eventsOfPage(accountId: string, row: Record<Column, string | null>): StreamEvent[] {
   if (row.seqs === null) return [];
   const column = (name: Column): string[] => row[name]!.split(separator);

@@ -1,10 +1,10 @@
 /**
- * Events between the nodes of a cluster. As an edge, this node tells the others which accounts somebody here listens to; as a publisher,
- * it sends the events it has committed straight to the edges that want them. Notifications may be lost: the hub fills gaps from PostgreSQL, and
- * polling the counters finds events of which no notification arrived.
+ * Events between the nodes of a cluster. As an edge, this node reports to the others which accounts have subscribers here; as a publisher,
+ * it sends its committed events directly to the edges that need them. Notifications may be lost: the hub fills gaps from PostgreSQL, and
+ * polling the counters finds events without a notification.
  *
- * L1 What a peer was told is what it is sent deltas of: a delta that did not leave, and a stream that is new, bring the whole set again.
- * L2 Of every account that a peer has come to know, the counter is looked at once it knows: whatever it committed before is found so.
+ * L1 A peer is sent changes to the set it has. After a change that was not sent, and on a new stream, the peer is sent the whole set again.
+ * L2 When a peer has received an account, it polls the account's counter, and so finds events that it committed before.
  */
 import type { Member } from '../../cluster/member.ts';
 import type { Peers } from '../../cluster/peers.ts';
@@ -22,20 +22,20 @@ export type EventRelayParts = {
   pollEveryMs?: number;
 };
 
-/** Accounts that an edge has come to listen to and no longer listens to. `whole`: it listens to no others; what was told before is void. */
+/** Accounts that got or lost all their subscribers at an edge. `whole`: this is the complete set; it replaces earlier reports. */
 type Listening = { whole: boolean; added: string[]; removed: string[] };
-/** An event on its way: account, seq, id, type, task, time of creation in milliseconds, data as JSON text. */
+/** An event in a notification: account, seq, id, type, task, time of creation in milliseconds, data as JSON text. */
 type Told = [accountId: string, seq: number, id: string, type: string, taskId: string | null, createdAt: number, data: string];
 
 const kinds = { events: 'events', listening: 'events.listening', known: 'events.known' } as const;
-/** Data in one notification; escaping its quotes at worst doubles it. */
+/** Most data in one notification; escaping its quotes at worst doubles it. */
 const chunkBytes = 128 * 1024;
-/** What an event weighs beside its data. */
+/** Estimated size of an event without its data. */
 const envelopeBytes = 200;
 const maxAccountsPerMessage = 4_000;
-/** What an edge wants beyond this it gets by looking at the counters. */
+/** For accounts beyond this number an edge finds events by polling the counters. */
 const maxAccountsOfAnEdge = 500_000;
-/** Edges that have sent a notification before they are known as members. */
+/** Most edges whose notification arrives before they are known as members. */
 const maxStrangers = 100;
 
 type Peer = { readonly member: Member; isUpToDate: boolean; isUp: boolean };
@@ -46,12 +46,12 @@ export class EventRelay {
   readonly counts = { sent: 0, received: 0, lost: 0 };
   readonly counters: CounterPoller;
   private readonly parts: EventRelayParts;
-  /** The others, by incarnation. */
+  /** The other nodes, by incarnation. */
   private readonly peers = new Map<string, Peer>();
-  /** The accounts that the others know this edge listens to, and the changes since. */
+  /** The accounts reported to the other nodes, and the changes since. */
   private readonly told = new Set<string>();
   private readonly changed = new Set<string>();
-  /** The accounts that other edges listen to, by incarnation, and the same by account. */
+  /** The accounts with subscribers at other edges, by incarnation; and the same by account. */
   private readonly edges = new Map<string, Edge>();
   private readonly edgesOf = new Map<string, Set<Edge>>();
   private readonly sending = new Set<Edge>();
@@ -73,12 +73,12 @@ export class EventRelay {
     this.retry.unref();
   }
 
-  /** For metrics: accounts that this node sends events of to other edges. */
+  /** For metrics: accounts whose events this node sends to other edges. */
   get accountsWanted(): number {
     return this.edgesOf.size;
   }
 
-  /** Takes the events that this node has committed: for its own subscribers, and for the edges that want them. */
+  /** Distributes the events that this node has committed to its own subscribers and to the edges with subscribers. */
   publish(events: readonly CommittedEvent[], seqs: readonly number[]): void {
     this.parts.hub.publish(events, seqs);
     if (this.edgesOf.size === 0) return;
@@ -95,7 +95,7 @@ export class EventRelay {
     }
   }
 
-  /** The other members of the present view. What is known of edges that have left it is dropped. */
+  /** Sets the other members of the current view. Data of edges that have left it is dropped. */
   setMembers(members: readonly Member[]): void {
     const present = new Map(members.map((member) => [member.incarnation, member]));
     for (const incarnation of [...this.peers.keys()]) {
@@ -149,7 +149,7 @@ export class EventRelay {
       const part = (ids: string[]) => ids.slice(i, i + maxAccountsPerMessage);
       const listening: Listening = { whole: whole && i === 0, added: part(added), removed: part(removed) };
       peer.isUpToDate = this.parts.peers.notify(peer.member, kinds.listening, listening);
-      // Its stream may have stood before we heard that it is a member.
+      // Its stream may have existed before this node knew that it is a member.
       peer.isUp ||= peer.isUpToDate;
     }
   }
@@ -166,7 +166,7 @@ export class EventRelay {
   private down(incarnation: string): void {
     const peer = this.peers.get(incarnation);
     if (peer === undefined) return;
-    // Not with each try to reach it again.
+    // Only after a lost connection, not after each failed attempt to reconnect.
     if (peer.isUp) this.counters.hurry();
     peer.isUp = false;
     peer.isUpToDate = false;
@@ -236,7 +236,7 @@ export class EventRelay {
     this.sending.clear();
   }
 
-  /** How many have left; where one piece does not, those after it would only make a gap. */
+  /** Number of events sent. It stops at the first part that cannot be sent: later parts would only make a gap. */
   private sendEvents(to: Member, events: Told[]): number {
     let begin = 0;
     while (begin < events.length) {

@@ -1,8 +1,8 @@
-/** Which events a subscriber sees: those its token may read, of its mode, narrowed by the topics it asked for. */
+/** Which events a subscriber gets: those that its token may read, of its mode, limited to the topics it selected. */
 import type { Principal } from '../auth/principal.ts';
 import type { EventCatalogue } from './event-catalogue.ts';
 
-/** The name under which an event is sent; null where it is left out. */
+/** The type under which an event is sent; null where it is left out. */
 export type Filter = (event: { type: string; taskId: string | null; envelope: string }) => string | null;
 
 export function filterFor(catalogue: EventCatalogue, principal: Principal, topics: readonly string[]): Filter {
@@ -18,7 +18,7 @@ export function filterFor(catalogue: EventCatalogue, principal: Principal, topic
   };
 }
 
-/** `task:task_…` or `type:approval.*`; null for what is neither. */
+/** `task:task_…` or `type:approval.*`; null for anything else. */
 export function isTopic(topic: unknown): topic is string {
   return typeof topic === 'string' && /^(task:[\w-]{1,64}|type:[a-z_]+(\.([a-z_]+|\*))?|type:\*)$/.test(topic);
 }

@@ -1,9 +1,9 @@
-/** Where an account's stream begins: its oldest event that is young enough to be kept for certain. */
+/** Finds the start of an account's stream: its oldest event that is still within the retention time. */
 import type { Database } from '../../storage/database.ts';
 
 /**
- * Found by halves: an account may have millions of older events, of tasks that are kept. All up to `low` are too old; the first one from `high`
- * on, if there is one, is not. Times of an account grow with its numbers, but for some seconds at most.
+ * A binary search: an account may have millions of older events, of tasks that are kept. All events up to `low` are too old; the first
+ * event from `high` on, if there is one, is not. Within an account, times grow with the numbers, except for some seconds.
  */
 const text = `with recursive half(low, high) as (
     select 0::bigint, $3::bigint + 1
@@ -14,7 +14,7 @@ const text = `with recursive half(low, high) as (
     where high - low > 1)
   select seq from event where account_id = $1 and seq >= (select min(high) from half) order by seq limit 1`;
 
-/** The number after `newest` where none is kept. */
+/** The number after `newest` where no event is kept. */
 export async function oldestKeptSeq(
   database: Pick<Database, 'read'>,
   accountId: string,

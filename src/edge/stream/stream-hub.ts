@@ -1,13 +1,13 @@
 /**
  * Event streams of the accounts with subscribers on this edge: live events as they are committed, and replay from PostgreSQL.
  *
- * H1 A subscriber sees each event of its account once, in order of `seq`: an event that is not the next one is either known already or
- *    means a gap. What is missing may be on its way from another node, so later events wait for it a moment; then the gap is filled from
- *    PostgreSQL before anything later is sent.
- * H2 A subscriber who reads too slowly is ended; nothing is left out for it silently. A replay waits for its reader instead, and holds
- *    nothing meanwhile but what is on its way.
- * H3 While a live subscriber has not seen the newest event that is known to be committed, a timer runs that will fetch it.
- * H4 When the database has lost commits, nothing of what was known is kept: the same numbers are given again, to other events.
+ * H1 A subscriber sees each event of its account once, in order of `seq`: an event that is not the next one is either a duplicate or means
+ *    a gap. A missing event may be in transit from another node, so later events wait briefly; then the gap is filled from PostgreSQL
+ *    before any later event is sent.
+ * H2 A subscriber that reads too slowly is ended; no event is left out silently. A replay waits for its reader instead, and holds only the
+ *    events in transit.
+ * H3 While a live subscriber has not seen the newest event that is known to be committed, a timer runs that fetches it.
+ * H4 When the database has lost commits, all cached events are dropped: the same numbers are assigned again, to other events.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log } from '../../log.ts';
@@ -17,34 +17,34 @@ import { type StreamEvent, streamEvent } from './event-frame.ts';
 import { eventsOfPage, pageSize, pageSql } from './event-page.ts';
 import { newSubscriber, type Reader, readerKeepsUp, replay, type Subscriber, sendLive } from './subscriber.ts';
 
-/** An event as it was committed, here or on another node. */
+/** An event that was committed here or on another node. */
 export type CommittedEvent = Omit<EventDraft, 'data'> & { data: { text: string } };
 
-/** A replay sends so many events in one go: whoever is live waits no longer than that takes. */
+/** A replay sends at most so many events at once, so live subscribers wait no longer than that takes. */
 const sliceSize = 50;
-/** How long, and for how many later events, one that is missing may be on its way before it is looked for in PostgreSQL. */
+/** A missing event may be in transit for this time, and for this many later events; then it is read from PostgreSQL. */
 const missingForMs = 50;
 const maxWaiting = 256;
 
 type Account = {
   readonly id: string;
   readonly subscribers: Set<Subscriber>;
-  /** The newest event that is known to be committed, whether or not it has come here. */
+  /** The newest event known to be committed, whether or not it has arrived here. */
   newest: number;
-  /** What has come here and has not been seen by all who are live, or may be of use to a page that is being read. */
+  /** Events that have arrived and that some live subscribers have not seen, or that a page being read may need. */
   arrived: StreamEvent[];
-  /** Pages that are being read: a few, and no Map, which would keep what it held alive for long where it is filled and emptied all the time. */
+  /** Pages being read. An array, because there are few: a Map that is often filled and emptied keeps its entries alive for long. */
   readonly reads: PendingRead[];
   gapTimer: NodeJS.Timeout | null;
 };
 
-/** A page that is being read: what follows `after`, and the newest event that was known when the read began. */
+/** A page being read: the events after `after`, and the newest known event when the read began. */
 type PendingRead = { readonly after: number; readonly newestBefore: number; readonly page: Promise<StreamEvent[]> };
 
 export class StreamHub {
-  /** For metrics: gaps that lasted and were filled from PostgreSQL, pages that were read for replays and gaps. */
+  /** For metrics: gaps that were filled from PostgreSQL, and pages read for replays and gaps. */
   readonly counts = { gapsFilled: 0, pagesRead: 0 };
-  /** Called when the first subscriber of an account has come, or the last one has gone. */
+  /** Called when an account gets its first subscriber or loses its last. */
   onListening: (accountId: string) => void = () => {};
   private readonly accounts = new Map<string, Account>();
   private readonly touched = new Set<Account>();
@@ -74,7 +74,7 @@ export class StreamHub {
     return count;
   }
 
-  /** Takes committed events, of this node and of others, in any order; what arrives in one tick leaves together. */
+  /** Takes committed events, of this node and of others, in any order; events that arrive in one tick are sent together. */
   publish(events: readonly CommittedEvent[], seqs: readonly number[]): void {
     for (let i = 0; i < events.length; i++) {
       const event = events[i]!;
@@ -87,7 +87,7 @@ export class StreamHub {
     }
   }
 
-  /** The account's events up to `seq` are committed: what does not arrive in a moment is looked for in PostgreSQL. */
+  /** The account's events up to `seq` are committed: those that do not arrive soon are read from PostgreSQL. */
   expect(accountId: string, seq: number): void {
     const account = this.accounts.get(accountId);
     if (account === undefined || seq <= account.newest) return;
@@ -95,7 +95,7 @@ export class StreamHub {
     this.touch(account);
   }
 
-  /** Adds a subscriber that starts in replay; events from here on are known to it. */
+  /** Adds a subscriber, which starts in replay; events from now on are recorded for it. */
   subscribe(reader: Reader, accountId: string): Subscriber {
     const subscriber = newSubscriber(reader, accountId);
     const known = this.accounts.get(accountId);
@@ -119,14 +119,14 @@ export class StreamHub {
     this.onListening(account.id);
   }
 
-  /** H4. Every subscriber is ended; its reader is told to start over from what the database has now. */
+  /** H4. Every subscriber is ended; its reader must start over with the current state of the database. */
   startOver(): void {
     const all = [...this.accounts.values()].flatMap(({ subscribers }) => [...subscribers]);
     for (const subscriber of all) this.unsubscribe(subscriber);
     for (const { reader } of all) reader.startOver();
   }
 
-  /** Goes live from `seq`: everything after it is sent, first from PostgreSQL if need be. Resolves when the subscriber is live or ended. */
+  /** Goes live from `seq`: all later events are sent, if necessary first from PostgreSQL. Resolves when the subscriber is live or ended. */
   async follow(subscriber: Subscriber, seq: number, onLive: (() => void) | null): Promise<void> {
     subscriber.position = seq;
     subscriber.sent = seq;
@@ -161,7 +161,7 @@ export class StreamHub {
     else this.waitForMissing(account, seen);
   }
 
-  /** H3. As long as others arrive that were missing before, nothing is looked for. */
+  /** H3. While missing events keep arriving, nothing is read. */
   private waitForMissing(account: Account, seenBefore: number): void {
     account.gapTimer ??= setTimeout(() => {
       account.gapTimer = null;
@@ -184,7 +184,7 @@ export class StreamHub {
     }
   }
 
-  /** Reads on from the position until nothing newer is known; the switch to live is in one step with that read. */
+  /** Reads on from the position until nothing newer is known; the last read and the switch to live happen in one synchronous step. */
   private async catchUp(subscriber: Subscriber): Promise<void> {
     let read: PendingRead | null = null;
     while (subscriber.mode === 'replaying') {
@@ -194,7 +194,7 @@ export class StreamHub {
       const { last, next }: { last: number; next: PendingRead | null } = await this.sendPage(subscriber, account, read);
       read = next;
       if (subscriber.position < last) {
-        // For a reader who may take its time nothing is kept.
+        // The page is not kept for a slow reader.
         read = null;
         await readerKeepsUp(subscriber);
         continue;
@@ -205,7 +205,7 @@ export class StreamHub {
       if (newestBefore > subscriber.position) throw new Error(`event ${newestBefore} was published and is not in the database`);
       replay(subscriber, following(account.arrived, subscriber.position));
       if (account.newest > subscriber.position) continue;
-      // It may have read events without a notification: live subscribers need them too.
+      // The read may have found events without a notification: live subscribers need them too.
       this.expect(account.id, subscriber.position);
       subscriber.mode = 'live';
       subscriber.onLive?.();
@@ -213,7 +213,7 @@ export class StreamHub {
     }
   }
 
-  /** Sends as much of a page as the reader takes; the next one is on its way meanwhile. `last` is the page's last number. */
+  /** Sends as much of a page as the reader accepts, while the next page is read. `last` is the page's last number. */
   private async sendPage(
     subscriber: Subscriber,
     account: Account,
@@ -235,7 +235,7 @@ export class StreamHub {
       reads.splice(reads.indexOf(read), 1);
       this.touch(account);
     });
-    // All subscribers may have left: its failure must not be unhandled.
+    // If all subscribers leave, nothing handles its failure.
     page.catch(() => {});
     const read = { after, newestBefore: newest, page };
     reads.push(read);
@@ -249,7 +249,7 @@ export class StreamHub {
   }
 }
 
-/** Ends early where the reader falls behind. */
+/** Stops early where the reader falls behind. */
 async function sendInSlices(subscriber: Subscriber, page: readonly StreamEvent[]): Promise<void> {
   for (let from = 0; from < page.length; from += sliceSize) {
     if (from > 0) await nextTurn();
@@ -266,7 +266,7 @@ function seenByAllLive({ subscribers }: Account): number {
   return seen;
 }
 
-/** Those that follow `position` without a gap. */
+/** The events that follow `position` without a gap. */
 function following(arrived: StreamEvent[], position: number): StreamEvent[] {
   sortBySeq(arrived);
   let next = position + 1;

@@ -11,7 +11,7 @@ import { oldestKeptSeq } from './oldest-event.ts';
 import type { StreamHub } from './stream-hub.ts';
 import type { Reader, Subscriber } from './subscriber.ts';
 
-/** Close codes. 4430 and 1012 mean reconnect and resume, the others mean don't. */
+/** Close codes. After 4430 and 1012 a client should reconnect and resume; after the others not. */
 export const closeCodes = { badMessage: 4400, badToken: 4401, authTimeout: 4408, tooMany: 4429, tooSlow: 4430, leaving: 1012 } as const;
 
 export type StreamParts = {
@@ -19,16 +19,16 @@ export type StreamParts = {
   eventCatalogue: EventCatalogue;
   database: Database;
   authenticate(token: string): Principal | null | Promise<Principal | null>;
-  /** Counts a refused token against the client's address; false: its address has had too many. Default: counts nothing. */
+  /** Counts a refused token against the client's address; false: the address has had too many. Default: counts nothing. */
   admitRefusedToken?(clientAddress: string): Promise<boolean>;
   /** Whether the principal's key or session is still valid. */
   isStillValid(principal: Principal): boolean | Promise<boolean>;
-  /** How many connections each caller may have. Default: any number. */
+  /** Limits the connections of each caller. Default: unlimited. */
   connections?: ConnectionLimits;
   retentionDays: number;
-  /** Milliseconds that a client may take to say who it is. Default 10,000. */
+  /** Time a client has to authenticate, in milliseconds. Default 10,000. */
   authTimeoutMs?: number;
-  /** While more than so many sockets have not said who they are, each may take only so long for it. */
+  /** While more than `sockets` sockets are not authenticated, each has only `authTimeoutMs`. */
   crowd?: { sockets: number; authTimeoutMs: number };
   log: Log;
 };
@@ -38,8 +38,8 @@ const defaultCrowd = { sockets: 256, authTimeoutMs: 1_000 };
 const sweepMs = 500;
 const maxTopics = 100;
 /**
- * A client that has all its connections is asked to wait so long, again and again, before it is sent away for good: it may come from a node that
- * died a moment ago, and the others count what it had there until they know.
+ * Waits of a client that has all its connections before it is refused: the client may come from a node that just died, and the other nodes
+ * count its connections there until they notice.
  */
 const placeWaitsMs = [100, 200, 400, 800, 1_600] as const;
 /** Clients that are disconnected because the database has lost events reconnect within this time. */
@@ -110,7 +110,7 @@ export class Stream implements WebSocketHandlers<Client> {
     if (socket.data.lease !== null) this.limits.close(socket.data.lease);
   }
 
-  /** Sends every client away, to reconnect elsewhere at a time of its own within `overMs`; also those that still come. */
+  /** Disconnects every client; each reconnects elsewhere at a random time within `overMs`. Also for clients that connect later. */
   goAway(overMs: number): void {
     this.leavingOverMs = overMs;
     clearInterval(this.sweeper);
@@ -161,7 +161,7 @@ export class Stream implements WebSocketHandlers<Client> {
     else end(socket, closeCodes.tooMany, 'Too many tokens from this address were refused; try again in a minute');
   }
 
-  /** Whether the client may have one more connection; it holds the slot until it has closed. */
+  /** Whether the client may have one more connection; the slot is held until the connection is closed. */
   private async takePlace(socket: Socket, principal: Principal): Promise<boolean> {
     const { limits } = this;
     let lease = await limits.open(principal);
@@ -193,7 +193,7 @@ export class Stream implements WebSocketHandlers<Client> {
     return rows[0]?.seq ?? 0;
   }
 
-  /** Every event after `from` is still kept. */
+  /** Whether every event after `from` is still kept. */
   private async canResume(accountId: string, from: number, newest: number): Promise<boolean> {
     if (from >= newest) return from === newest;
     const { rows } = await this.parts.database.read({
@@ -219,7 +219,7 @@ export class Stream implements WebSocketHandlers<Client> {
     end(socket, closeCodes.leaving, 'The stream cannot go on here; reconnect and resume');
   }
 
-  /** Where too many wait for their clients to say who they are, those that take long are cut: what they have sent of a message is held meanwhile. */
+  /** While too many sockets are not authenticated, slow ones are cut off: each holds the received part of a message. */
   private endTheSilent(): void {
     const nowMs = performance.now();
     const openedBeforeMs = nowMs - (this.parts.authTimeoutMs ?? defaultAuthTimeoutMs);
@@ -227,7 +227,7 @@ export class Stream implements WebSocketHandlers<Client> {
     for (const socket of silent) {
       if (socket.data.openedAtMs >= openedBeforeMs) continue;
       if (socket.data.state === 'new') end(socket, closeCodes.authTimeout, 'No auth message in time');
-      // Not the client's fault: it may come again.
+      // The client did nothing wrong: it may reconnect.
       else this.sendAway(socket, startOverMs, 'The token could not be checked in time; reconnect and resume');
     }
     const { sockets, authTimeoutMs } = this.parts.crowd ?? defaultCrowd;
@@ -277,7 +277,7 @@ function end(socket: Socket, code: number, reason: string): void {
   socket.end(code, reason);
 }
 
-/** Asked anew after every await: the client may have gone meanwhile. */
+/** Check again after every await: the client may have disconnected meanwhile. */
 function isClosed(socket: Socket): boolean {
   return socket.data.state === 'closed';
 }

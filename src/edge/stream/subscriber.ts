@@ -1,4 +1,4 @@
-/** One reader of an account's events: its position, and what it is sent. */
+/** One reader of an account's events: its position and what is sent to it. */
 import { frameOf, frameText, renamed, type StreamEvent } from './event-frame.ts';
 import type { Filter } from './filter.ts';
 
@@ -7,9 +7,9 @@ export interface Reader {
   send(frame: string | Uint8Array): 'sent' | 'buffered' | 'dropped';
   bufferedBytes(): number;
   cork(work: () => void): void;
-  /** Ends it: it reads too slowly. */
+  /** Ends the connection: it reads too slowly. */
   tooSlow(): void;
-  /** Ends it: what it was sent may be of a history that the database no longer has. */
+  /** Ends the connection: events it was sent may be missing in the database now. */
   startOver(): void;
 }
 
@@ -18,7 +18,7 @@ export type Subscriber = {
   readonly accountId: string;
   filter: Filter | null;
   mode: 'replaying' | 'live' | 'ended';
-  /** The newest event that was sent or left out by the filter. */
+  /** The newest event that was sent or filtered out. */
   position: number;
   /** The newest event that was sent. */
   sent: number;
@@ -28,7 +28,7 @@ export type Subscriber = {
   onLive: (() => void) | null;
 };
 
-/** A replay waits while more than this is on its way to the reader. */
+/** A replay waits while more bytes than this are unsent. */
 const replayAheadBytes = 256 * 1024;
 
 export function newSubscriber(reader: Reader, accountId: string): Subscriber {
@@ -42,7 +42,7 @@ export function sendLive(subscriber: Subscriber, events: readonly StreamEvent[])
   else subscriber.reader.cork(() => sendEach(subscriber, events));
 }
 
-/** Sends the next events to a subscriber in replay, as far as its reader takes them. */
+/** Sends the next events to a subscriber in replay, as far as its reader accepts them. */
 export function replay(subscriber: Subscriber, events: readonly StreamEvent[]): void {
   const { reader } = subscriber;
   if (events.length === 0) return;
@@ -69,7 +69,7 @@ function sendEach(subscriber: Subscriber, events: readonly StreamEvent[]): void 
   }
 }
 
-/** False when the reader is too slow: it has been ended. */
+/** False when the reader is too slow and was ended. */
 function send(subscriber: Subscriber, event: StreamEvent, frame: typeof frameOf | typeof frameText): boolean {
   subscriber.position = event.seq;
   const name = subscriber.filter === null ? event.type : subscriber.filter(event);

@@ -1,6 +1,6 @@
 /**
- * The program of a computing process. It has no secrets: its environment is empty. It loads a job's module when the job is first run and keeps it;
- * nothing in here is trusted to end in time: the node kills the process from outside.
+ * The program of a computing process. It has no secrets: its environment is empty. It loads a job's module at the job's first run and keeps
+ * it. Nothing here must end in time by itself: the node kills the process from outside.
  */
 import { Readable } from 'node:stream';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
@@ -8,12 +8,12 @@ import { Guests } from './guests.ts';
 import type { JobFunction } from './port.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 
-/** An error of the caller's source, so that the caller gets its own error back. */
+/** Errors of the caller's source: the caller must get its own error back. */
 const ofSource = new WeakSet<Error>();
 
 const never = new AbortController().signal;
 let sources = 0;
-/** Waits for the node's answer to the pending question. */
+/** Receives the node's answer to the pending question. */
 let answered: ((answer: ToChild) => void) | null = null;
 let asking: Promise<unknown> = Promise.resolve();
 
@@ -65,7 +65,7 @@ async function* pieces(source: number): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** One question at a time, since answers have no number. */
+/** Asks one question at a time, because answers have no number. */
 function ask(question: ToParent): Promise<ToChild> {
   const answer = asking.then(() => {
     return new Promise<ToChild>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Runs jobs where they are asked for, without any bound: for programs without other users, such as tests. */
+/** Runs jobs in the calling process, without limits: for programs without other users, such as tests. */
 import { Readable } from 'node:stream';
 import { Guests } from './guests.ts';
 import type { Compute, JobFunction } from './port.ts';

@@ -1,11 +1,11 @@
 /**
- * The computing processes of a node: started on first use, at most `processes`, ended after a time without work. Owns every process it starts:
+ * The computing processes of a node: started on first use, at most `processes`, ended after an idle time. Owns every process it starts:
  * after `close` none is left.
  *
  * C1 A job that breaks a limit is ended with its process; no other job runs in it.
- * C2 Accounts are served round-robin, and none has all processes: work of one account delays another's by one job at most.
+ * C2 Accounts are served round-robin, and none has all processes: one account delays another by one job at most.
  * C3 Long jobs never have all processes, and one account has one long job at a time.
- * C4 What waits is bounded, by account and in all.
+ * C4 Waiting jobs are bounded, by account and in all.
  */
 import { CountBy, Distribution } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
@@ -19,7 +19,7 @@ export type ComputePoolOptions = {
   heapMb?: number;
   maxWaitingOfAccount?: number;
   maxWaiting?: number;
-  /** Life of a process without work. */
+  /** Longest idle time of a process. */
   idleMs?: number;
   startMs?: number;
 };
@@ -80,7 +80,7 @@ export class ComputePool implements Compute {
     }
   }
 
-  /** Ends what runs and waits; resolves when every process is gone. */
+  /** Ends running and waiting jobs; resolves when every process has ended. */
   async close(): Promise<void> {
     this.closing.abort(new AppError('draining', 'The service is stopping'));
     for (const { timer } of this.idle.splice(0)) clearTimeout(timer);

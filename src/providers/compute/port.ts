@@ -1,30 +1,33 @@
 /**
- * Computing over input of callers, files and models. It runs apart from the node's event loop, bounded in time and memory, so that one
- * input can neither stop the node nor delay other requests.
+ * Computing over input of callers, files and models. It runs outside the node's event loop, limited in time and memory, so that no input
+ * can stop the node or delay other requests.
  */
 import type { Readable } from 'node:stream';
 import type { Guest, GuestOptions } from '../sandbox/port.ts';
 
 /**
- * A kind of work. `module` names a file whose default export is a `JobFunction`; it is loaded where the work is done, on first use. Input and
+ * A kind of work. `module` names a file whose default export is a `JobFunction`; the computing process loads it on first use. Input and
  * result are copied by structured clone: plain data and byte arrays.
  */
 export type Job<Input, Result> = {
   /** For metrics and messages. */
   readonly name: string;
   readonly module: URL;
-  /** Processor time that one run may take; by the clock it may take four times as long. A job of more than 15 s counts as long, see `Compute`. */
+  /** Processor time of one run; the wall-clock limit is four times as long. A job of more than 15 s counts as long, see `Compute`. */
   readonly timeMs: number;
   readonly types?: (input: Input) => Result;
 };
 
-/** What a job's module exports as default. Errors it throws reach the caller with their class, where that is `ToolError` or `AppError`, and their message. */
+/**
+ * The default export of a job's module. Errors it throws reach the caller with their message, and with their class if that is `ToolError`
+ * or `AppError`.
+ */
 export type JobFunction<Input, Result> = (input: Input, context: JobContext) => Result | Promise<Result>;
 
 export type JobContext = {
-  /** Opens the caller's source once more, from its start. Its bytes come in pieces as they are read. */
+  /** Opens the caller's source again, from its start. Its bytes are sent in pieces as they are read. */
   open(): Promise<Readable>;
-  /** Aborted when the result is no longer needed. A computing process is killed then; only work in the node's own thread has to check it. */
+  /** Aborted when the result is no longer needed. A computing process is killed then; only work in the node's own thread must check the signal. */
   readonly signal: AbortSignal;
   /** Tells the caller something before the result: how far the job is, or a piece of what it makes. Resolves when the message has left the process. */
   report(data: unknown): Promise<void>;
@@ -35,9 +38,9 @@ export type JobContext = {
 export type RunOptions = {
   /** The account of the work: accounts are served round-robin. */
   account: string;
-  /** Ends the work, whether it waits or runs. */
+  /** Ends the work, waiting or running. */
   signal?: AbortSignal;
-  /** The source behind `JobContext.open`. */
+  /** The source for `JobContext.open`. */
   open?: () => Promise<NodeJS.ReadableStream>;
   /** Is given what the job reports, in order. What it throws ends the run. */
   onReport?: (data: unknown) => void;
@@ -46,7 +49,7 @@ export type RunOptions = {
 /** Why a run was ended from outside. */
 export type StopReason = 'time' | 'memory' | 'crash';
 
-/** The job needed more time or memory than it may use. Do not retry: it would again. */
+/** The job needed more time or memory than its limits. Do not retry: it would fail again. */
 export class JobStopped extends Error {
   override name = 'JobStopped';
   readonly reason: StopReason;
@@ -59,9 +62,9 @@ export class JobStopped extends Error {
 
 export interface Compute {
   /**
-   * Runs the job and resolves with its result. Runs wait for a free place, in turns by account; one account never has all places, and long jobs
-   * never take all of them. Rejects with what the job throws, with `JobStopped`, with `overloaded` when too many wait, with `unavailable` when
-   * no process can be started, with `draining` when the node stops, and with the signal's reason when it is aborted.
+   * Runs the job and resolves with its result. Runs wait for a free process, round-robin by account; one account never has all processes,
+   * and neither do long jobs. Rejects with the job's error, with `JobStopped`, with `overloaded` when too many wait, with `unavailable`
+   * when no process can be started, with `draining` when the node stops, and with the signal's reason when it is aborted.
    */
   run<Input, Result>(job: Job<Input, Result>, input: Input, options: RunOptions): Promise<Result>;
 }

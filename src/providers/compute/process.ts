@@ -1,6 +1,6 @@
 /**
- * One computing process. Processes and not threads: a thread that allocates past its limit within one built-in function (a join, a growing map,
- * JSON.parse) takes the whole node down with it. Limits of time and memory are set from outside; a process that broke one is not used again.
+ * One computing process. Not a thread: a thread that allocates past its limit within one built-in function (a join, a growing map,
+ * JSON.parse) ends the whole node. Limits of time and memory are set from outside; a process that exceeded one is not used again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { PlainError, ToChild, ToParent } from './protocol.ts';
 import { SentSources } from './sent-sources.ts';
 
 export type ProcessLimits = {
-  /** Of JavaScript objects. What lies outside of them (buffers, code, Node itself) may take `extraMb` besides. */
+  /** Heap for JavaScript objects. Other memory (buffers, code, Node itself) may take `extraMb` in addition. */
   heapMb: number;
   startMs: number;
 };
@@ -27,16 +27,16 @@ export type ProcessRun = {
 
 const programFile = fileURLToPath(new URL('./child.ts', import.meta.url));
 const extraMb = 350;
-/** Processor time after which a process is replaced, and after which the system ends one whose node was killed while it computed. */
+/** Processor time after which a process is replaced, and after which the system kills one whose node was killed while it computed. */
 const maxCpuMs = 60_000;
 const orphanCpuS = 300;
-/** Below the node's own priority: where cores are few, requests go first. */
+/** Lower than the node's own priority: on few cores, requests run first. */
 const niceness = 5;
-/** On a busy machine a job gets its processor time later: wall-clock limit, as a multiple of its limit. */
+/** On a busy machine a job gets its processor time later: the wall-clock limit is this multiple of its limit. */
 const patience = 4;
 
 export class ComputeProcess {
-  /** Settles when it takes jobs; rejects with `unavailable` when it cannot be started. */
+  /** Settles when it accepts jobs; rejects with `unavailable` when it cannot be started. */
   readonly ready: Promise<void>;
   readonly gone: Promise<void>;
   private readonly child: ChildProcess;
@@ -72,7 +72,7 @@ export class ComputeProcess {
       };
       void this.gone.then(() => clearTimeout(timer));
     });
-    // The run that needs the process gets the failure; an unobserved rejection must not end the node.
+    // The run that needs the process gets the failure; an unhandled rejection must not end the node.
     this.ready.catch(() => {});
     this.child.on('message', (message) => this.onMessage(message as ToParent));
   }
@@ -86,7 +86,7 @@ export class ComputeProcess {
     return this.child.pid ?? 0;
   }
 
-  /** Runs one job; one at a time, once it is ready. A job that takes too long, or whose signal is aborted, ends the process. */
+  /** Runs one job; one at a time, once it is ready. A job that exceeds its time, or whose signal is aborted, ends the process. */
   async run({ job, input, signal, open, onReport }: ProcessRun): Promise<unknown> {
     const sources = new SentSources(open, (message) => this.say(message));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -129,7 +129,7 @@ export class ComputeProcess {
     }
   }
 
-  /** What is left of `timeMs` of processor time, where the system tells it, else by the clock. */
+  /** The rest of `timeMs` of processor time if the system reports it, otherwise of wall-clock time. */
   private timer(timeMs: number): () => number {
     const beganAtMs = performance.now();
     const beganCpuMs = cpuMsOf(this.pid);
@@ -150,19 +150,19 @@ export class ComputeProcess {
     return this.gone;
   }
 
-  /** Whether the node's process stays alive for it: not while it is idle. */
+  /** Whether the process keeps the node's process alive: not while it is idle. */
   hold(held: boolean): void {
     for (const part of [this.child, this.child.channel]) held ? part?.ref() : part?.unref();
   }
 
-  /** Throws what cannot be sent; a message to a process that has just ended is covered by its exit. */
+  /** Throws for a message that cannot be serialised; a message to a process that has just ended is ignored, its exit is handled. */
   private say(message: ToChild): void {
     if (!this.child.connected) return;
     this.child.send(message, () => {});
   }
 
   private stopped(job: { name: string }): JobStopped {
-    // V8 aborts where the heap's limit is reached, the system's allocator where the process's is.
+    // V8 aborts at the heap limit, the system's allocator at the limit of the process.
     const memory = this.child.signalCode === 'SIGABRT' || this.child.exitCode === 134;
     const what = memory ? 'needed more memory than it may use' : 'ended unexpectedly';
     return new JobStopped(`${job.name} ${what}`, memory ? 'memory' : 'crash');
@@ -170,7 +170,7 @@ export class ComputeProcess {
 }
 
 function spawnChild(heapMb: number): ChildProcess {
-  // Limits that this system does not know, or that are lower already, are left as they are.
+  // Limits that this system does not support, or that are already lower, stay as they are.
   const limits = [`-d ${(heapMb + extraMb) * 1024}`, `-t ${orphanCpuS}`, '-f 0', '-c 0'].map((limit) => `ulimit ${limit} 2>/dev/null || :`);
   const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile];
   const child = spawn('/bin/sh', ['-c', [...limits, 'exec "$@"'].join('\n'), 'compute', ...node], {
@@ -194,7 +194,7 @@ function revived({ name, message, code, stack }: PlainError): Error {
   return error;
 }
 
-/** Processor time that a process has taken; null where the system has no /proc, or the process has ended. */
+/** Processor time of a process; null if the system has no /proc, or the process has ended. */
 function cpuMsOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

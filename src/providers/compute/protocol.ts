@@ -1,4 +1,4 @@
-/** The messages between the node and a computing process. One job at a time; the process asks for each piece of a source, so none is sent unasked. */
+/** The messages between the node and a computing process. One job at a time; the process requests each piece of a source. */
 
 export type ToChild =
   | { op: 'run'; module: string; input: unknown }
@@ -23,6 +23,6 @@ export type PlainError = {
   /** Of an `AppError`. */
   code?: string;
   stack?: string;
-  /** It came from the caller's source and went through the job unchanged. */
+  /** The caller's source threw it, and the job passed it on unchanged. */
   ofSource?: boolean;
 };

@@ -1,4 +1,4 @@
-/** The sources that a job reads: the caller's streams, given to the process piece by piece as it asks for them. */
+/** The sources that a job reads: the caller's streams, sent to the process in requested pieces. */
 import { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
@@ -6,11 +6,11 @@ import type { PlainError, ToChild, ToParent } from './protocol.ts';
 type Question = Exclude<ToParent, { op: 'ready' | 'report' | 'done' | 'threw' }>;
 type Source = { stream: Readable; pieces: AsyncIterator<Uint8Array> };
 
-/** A job reads its file some few times over; more open sources at once are a defect of the job. */
+/** A job reads its file only a few times; more open sources at once are a defect of the job. */
 const maxOpen = 16;
 
 export class SentSources {
-  /** What a source failed with, as the caller's own code threw it. */
+  /** The source's error, as the caller's code threw it. */
   failure: unknown = null;
   private readonly open: (() => Promise<NodeJS.ReadableStream>) | undefined;
   private readonly say: (message: ToChild) => void;

@@ -30,7 +30,7 @@ export async function composeMail(mail: Mail, messageId: string, { from: own, cl
   return composer.compile().build();
 }
 
-/** The id in characters that are safe in a header and in a file name. */
+/** The id in characters that are valid in a header and in a file name. */
 export function plainId(messageId: string): string {
   return (
     messageId

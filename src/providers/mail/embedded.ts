@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import { composeMail, type MailSource, plainId } from './compose-mail.ts';
 import type { MailProvider } from './port.ts';
 
-/** The same `messageId` is the same file. @param directory made when it is missing; only this user may read it */
+/** The same `messageId` gives the same file. @param directory created if missing; readable only by this user */
 export function createEmbeddedMail({ directory, ...source }: MailSource & { directory: string }): MailProvider {
   return {
     async send(mail, messageId) {
@@ -23,9 +23,9 @@ export function createEmbeddedMail({ directory, ...source }: MailSource & { dire
   };
 }
 
-/** Readers see the whole file or none, also after a power cut. */
+/** Readers see the whole file or none, also after a power failure. */
 async function writeWhole(path: string, content: Uint8Array): Promise<void> {
-  // Nodes may share the folder, and in containers their process ids too.
+  // Nodes may share the folder, and in containers their process ids can be equal.
   const draft = `${path}.${randomUUID()}.part`;
   try {
     const file = await open(draft, 'w', 0o600);

@@ -5,17 +5,17 @@ export type Mail = {
   to: string;
   subject: string;
   text: string;
-  /** Left out: the service's own sender. */
+  /** Default: the service's own sender. */
   from?: string;
-  /** Reply-To; left out, the sender. */
+  /** Reply-To; default: the sender. */
   replyTo?: string;
 };
 
 export interface MailProvider {
   /**
-   * Sends one mail. `messageId` is the same for every try, so that receivers can recognise a repeat.
-   * Returns where it went, in words for the sender (e.g. `kept as 01j….eml`). Throws `AppError('unavailable')` when it certainly was not sent;
-   * any other error means that the outcome is unknown.
+   * Sends one mail. `messageId` is the same for every try, so that receivers can recognise a repeat. Returns where the mail is, as a text
+   * for the sender (e.g. `kept as 01j….eml`). Throws `AppError('unavailable')` when it certainly was not sent; any other error means that
+   * the outcome is unknown.
    */
   send(mail: Mail, messageId: string): Promise<{ detail: string }>;
 }
@@ -23,7 +23,7 @@ export interface MailProvider {
 const maxSubjectChars = 300;
 const maxTextChars = 200_000;
 
-/** Why this cannot be sent as a mail, in words for its writer; null when it can. Line breaks in header fields would start headers of their own. */
+/** Why this cannot be sent as a mail, as a text for its author; null if it can. Line breaks in header fields would start new headers. */
 export function mailProblem(mail: Mail): string | null {
   if (/[,;\n]/.test(mail.to)) return 'A mail goes to exactly one address';
   if (!isEmailAddress(mail.to)) return 'The recipient is not an e-mail address such as ann@example.com';

@@ -1,7 +1,7 @@
 /**
- * Mail by SMTP. The outcome must be known: until the server has accepted the DATA command, and whenever it refuses, the
- * mail certainly was not sent; once content is sent and no answer comes back, the outcome is unknown. So the content is a stream that notices when
- * it is first read, which happens only after the server's acceptance.
+ * Mail by SMTP. The outcome must be known: until the server has accepted the DATA command, and whenever it refuses, the mail certainly was
+ * not sent; if content is sent and no answer arrives, the outcome is unknown. So the content is a stream that records its first read, which
+ * happens only after the server has accepted DATA.
  */
 import { Readable } from 'node:stream';
 import { mailboxOf } from '../../email.ts';
@@ -14,8 +14,8 @@ const maxWaiting = 100;
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, dnsTimeout: 10_000, socketTimeout: 30_000 };
 
 /**
- * @param url SMTP_URL: `smtp://user:password@host:587` (STARTTLS when offered, `?requireTLS=true` insists) or `smtps://…:465`.
- * Throws when it is no such address; the message does not repeat it, since it holds a password.
+ * @param url SMTP_URL: `smtp://user:password@host:587` (STARTTLS when offered, `?requireTLS=true` insists) or `smtps://…:465`. Throws for
+ *   any other address; the message does not repeat it, because it contains a password.
  */
 export function createSmtpMail({ url, ...source }: MailSource & { url: string }): MailProvider {
   const server = parseServer(url);
@@ -52,7 +52,7 @@ function parseServer(text: string): Server {
   return { options, credentials: url.username ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : null };
 }
 
-/** One mail over one connection. Throws `unavailable` when it certainly was not sent, else `outcome_unknown`. */
+/** Sends one mail over one connection. Throws `unavailable` if it certainly was not sent, otherwise `outcome_unknown`. */
 async function deliver({ options, credentials }: Server, envelope: { from: string; to: string }, message: Buffer): Promise<void> {
   const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
   const connection = new SMTPConnection(options);
@@ -85,7 +85,7 @@ async function deliver({ options, credentials }: Server, envelope: { from: strin
 function described(error: unknown, contentFlows: boolean): AppError {
   const { responseCode, code } = error as { responseCode?: number; code?: string };
   if (code === 'EAUTH') return new AppError('unavailable', 'The mail server refused our credentials', { cause: error });
-  // The server's text may contain anything; its status code suffices.
+  // The server's text may contain anything; its status code is enough.
   if (responseCode && responseCode >= 400)
     return new AppError('unavailable', `The mail server refused the mail (${responseCode})`, { cause: error });
   if (!contentFlows)
@@ -101,7 +101,7 @@ function bareAddress(from: string): string {
   return start !== -1 && text.endsWith('>') && text.length > start + 2 ? text.slice(start + 1, -1) : from;
 }
 
-/** At most `maxConnections` at once, the others wait in order. */
+/** At most `maxConnections` at once; others wait in order. */
 function createPlaces() {
   let taken = 0;
   const waiting: (() => void)[] = [];

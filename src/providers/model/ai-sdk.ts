@@ -1,6 +1,6 @@
 /**
- * A real language model through the AI SDK: one turn per call, streamed. The SDK speaks the vendors' protocols; what it does not promise
- * is kept here and in endpoint.ts: every turn ends, in bounded time, memory and tries, with an answer or with a readable error.
+ * A real language model through the AI SDK: one turn per call, streamed. The SDK implements the vendors' protocols; this file and
+ * endpoint.ts add what it does not guarantee: every turn ends, within limits of time, memory and tries, with an answer or a readable error.
  */
 import type { LanguageModel, OutputInterface, TextStreamPart, ToolSet } from 'ai';
 import { type Clock, systemClock } from '../../clock.ts';
@@ -15,30 +15,30 @@ import { retryPauseMs, type Sleep, systemSleep } from './retry.ts';
 import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-failure.ts';
 
 export type Vendor = {
-  /** The model of a turn that names none. */
+  /** The model of a turn that does not name one. */
   modelName: string;
-  /** Masked wherever they occur. */
+  /** Masked in every text. */
   secrets: readonly string[];
   names: SettingNames;
-  /** Loads the vendor's package: only called on the first turn, since it costs memory. */
+  /** Loads the vendor's package; called on the first turn, because it needs memory. */
   load(): Promise<(modelId: string, fetch: typeof globalThis.fetch, schema?: object) => LanguageModel>;
   wholeAnswer?: WholeAnswer;
 };
 
 export type AiSdkOptions = {
   log: Log;
-  /** The whole turn, all tries and waits together. */
+  /** Limit of the whole turn, with all tries and waits. */
   turnTimeoutMs?: number;
   /** From sending the request to the first byte of the answer. */
   firstByteTimeoutMs?: number;
-  /** The longest silence within an answer. */
+  /** The longest pause within an answer. */
   idleTimeoutMs?: number;
   random?: () => number;
   sleep?: Sleep;
   clock?: Clock;
 };
 
-/** An event of a stream may carry one character; a stream that carries none ends soon. */
+/** An event of a stream may contain one character; a stream with events without characters ends soon. */
 const bytesPerChar = 512;
 const maxEmptyBytes = 4 * 2 ** 20;
 const maxTries = 5;
@@ -103,7 +103,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
     }
   }
 
-  /** Sends the request once. Adds what it cost to `spent`, whether or not it ends well. */
+  /** Sends the request once. Adds its cost to `spent`, also after a failure. */
   async function oneTry(
     request: ModelRequest,
     turnOptions: TurnOptions,
@@ -143,7 +143,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
     }
   }
 
-  /** The parts of one try. Errors in here are the endpoint's; errors in the reader's loop are the reader's. */
+  /** The parts of one try. Errors in here are the endpoint's; errors in the consumer's loop are the consumer's. */
   async function* heard(request: ModelRequest, turnOptions: TurnOptions, signal: AbortSignal, modelId: string, endpoint: EndpointTry) {
     try {
       for await (const part of await stream(request, turnOptions, signal, modelId, endpoint)) {
@@ -180,7 +180,7 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
       abortSignal: signal,
       headers: { 'Idempotency-Key': idempotencyKey },
       telemetry: { isEnabled: false },
-      // Left out, the SDK would print errors, and the requests in them, to the console.
+      // By default the SDK would print errors, with the requests, to the console.
       onError: () => {},
     }).stream;
   }
@@ -253,7 +253,7 @@ const statusOfType: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** Where an endpoint reports no usage, four characters count as a token. */
+/** If an endpoint reports no usage, four characters count as a token. */
 function addUp(spent: Spent, gathered: Gathered, request: ModelRequest): void {
   spent.inputTokens += gathered.inputTokens ?? Math.ceil(JSON.stringify([request.system, request.messages, request.tools]).length / 4);
   spent.cachedInputTokens += gathered.cachedInputTokens;
@@ -266,7 +266,7 @@ function unavailable(failure: TryFailure): AppError {
   return new AppError('unavailable', failure.message, { cause: failure, retryAfterS });
 }
 
-/** `work`, or the signal's reason as soon as it is aborted; `work` then ends by itself and its result is ignored. */
+/** `work`, or the signal's reason as soon as it is aborted; the result of `work` is then ignored. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

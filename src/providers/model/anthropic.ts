@@ -3,7 +3,7 @@ import type { Vendor } from './ai-sdk.ts';
 
 export type AnthropicSettings = { apiKey: string; modelName: string; baseUrl?: string };
 
-/** @param settings.baseUrl the part before `/messages`; Anthropic's own where left out */
+/** @param settings.baseUrl the part before `/messages`; default: Anthropic's own */
 export function anthropic({ apiKey, modelName, baseUrl }: AnthropicSettings): Vendor {
   return {
     modelName,

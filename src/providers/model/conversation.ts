@@ -1,6 +1,6 @@
 /**
- * Turns a recorded conversation into what the SDK sends. Providers refuse a whole conversation for one defect (a call without its
- * result, an empty text, arguments that are no object), and agents must continue from whatever was recorded; so defects are repaired here.
+ * Converts a recorded conversation to the SDK's form. Providers refuse a whole conversation for one defect (a call without its result, an
+ * empty text, arguments that are not an object), and agents must continue from any record; so defects are repaired here.
  */
 import type { ModelMessage as SdkMessage } from 'ai';
 import type { ModelMessage, ToolCall } from './port.ts';
@@ -11,7 +11,7 @@ type ToolOutput = Extract<ToolContent[number], { type: 'tool-result' }>['output'
 
 const rawArgumentsShown = 2_000;
 
-/** Every call is followed at once by its result, whatever was recorded between them. */
+/** Every call is directly followed by its result, whatever was recorded between them. */
 export function toSdkMessages(messages: readonly ModelMessage[]): SdkMessage[] {
   const sent: SdkMessage[] = [];
   const used = new Set<ToolEntry>();
@@ -48,12 +48,12 @@ function resultOf(call: ToolCall, messages: readonly ModelMessage[], after: numb
 
 function outputOf({ result, isError }: ToolEntry): ToolOutput {
   if (typeof result === 'string') return { type: isError ? 'error-text' : 'text', value: result === '' ? '(nothing)' : result };
-  // Chat protocols have no error flag of their own: an error is sent as text.
+  // Chat protocols have no error flag: an error is sent as text.
   if (isError) return { type: 'error-text', value: `Error: ${JSON.stringify(result ?? null)}` };
   return { type: 'json', value: (result ?? null) as never };
 }
 
-/** Models invent tool names; sent back as they came, providers would refuse every further turn. */
+/** Models invent tool names; providers would refuse every further turn that contains them unchanged. */
 function sendableName(name: string): string {
   return name.replace(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 }

@@ -1,6 +1,6 @@
 /**
- * The model that needs no account and no network: fixed rules over the request, the same answer for the same request. It does honest small work with
- * the agent's real tools and says in every report and final answer that it is the offline model. It uses no tokens, so it costs
+ * The model that needs no account and no network: fixed rules over the request, the same answer for the same request. It does small tasks
+ * with the agent's real tools and says in every report and final answer that it is the offline model. It uses no tokens, so it costs
  * neither money nor credits.
  */
 import { AppError } from '../../errors.ts';
@@ -14,7 +14,7 @@ const replyJob: Job<string, ModelReply> = {
   timeMs: 10_000,
 };
 
-/** @param compute where the rules are applied; a node gives its computing processes */
+/** @param compute runs the rules; a node passes its computing processes */
 export function offlineModel(compute: Compute = inlineCompute): Model {
   return {
     name: 'offline',

@@ -1,7 +1,7 @@
 /**
- * One try at a model endpoint over HTTP, as the `fetch` that the SDK is given. It guarantees what the SDK does not: a first
- * byte in time, no long silence after it, a bounded number of bytes, no redirects, and a failure text instead of an exception
- * that carries the request. What went wrong is kept in `failure`, because the SDK wraps whatever is thrown.
+ * One try at a model endpoint over HTTP, as the `fetch` of the SDK. It guarantees what the SDK does not: a first byte in time, no long
+ * pause after it, a limited number of bytes, no redirects, and a failure text instead of an exception that contains the request. `failure`
+ * keeps the cause, because the SDK wraps thrown errors.
  */
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
@@ -12,12 +12,12 @@ import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-
 export type EndpointOptions = {
   firstByteTimeoutMs: number;
   idleTimeoutMs: number;
-  /** The present limit of the answer's bytes. */
+  /** The current limit of the answer's bytes. */
   maxBytes(): number;
   names: SettingNames;
   /** Masked wherever the endpoint repeats them. */
   secrets: readonly string[];
-  /** The model that is asked, for messages. */
+  /** Name of the requested model, for messages. */
   model: string;
   clock: Clock;
   wholeAnswer?: WholeAnswer;
@@ -27,23 +27,23 @@ export type EndpointTry = {
   fetch: typeof fetch;
   /** Why the try failed, when it failed at the level of HTTP. */
   failure: TryFailure | undefined;
-  /** Whether the SDK got as far as sending the request. */
+  /** Whether the SDK sent the request. */
   sent: boolean;
-  /** Whether the endpoint began to answer with 200: from here on it may charge for the try. */
+  /** Whether the endpoint began to answer with 200: after that it may charge for the try. */
   answered: boolean;
 };
 
-/** An answer that is one JSON document although a stream was asked for, as the events of a stream; undefined where it cannot be one. */
+/** Converts an answer that is one JSON document, although a stream was requested, to the events of a stream; undefined if that is impossible. */
 export type WholeAnswer = (body: unknown) => string | undefined;
 
 const maxErrorBytes = 64 * 1024;
-/** Some thirty events. */
+/** About thirty events. */
 const pieceBytes = 4 * 1024;
-/** What is read as JSON in one go. Written as escapes, a character of the answer takes six bytes. */
+/** Limit of JSON that is parsed at once. Written as escapes, a character of the answer takes six bytes. */
 const maxReadBytes = 2 * 2 ** 20;
 const readLimits = { maxDepth: Infinity, maxValues: 20_000 };
 
-/** @param signal ends the request, with its reason as the error; to be aborted when the try is over, so that no timer outlives it */
+/** @param signal ends the request, with its reason as the error; abort it when the try is over, so that no timer remains */
 export function openEndpoint(signal: AbortSignal, options: EndpointOptions): EndpointTry {
   const { firstByteTimeoutMs, idleTimeoutMs, maxBytes, names, secrets, model, clock, wholeAnswer } = options;
   const late = new AbortController();
@@ -80,7 +80,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
     }
   }
 
-  /** A stream is only read while a reader waits for it, so a silence is the endpoint's, never this service's. */
+  /** A stream is read only while a reader waits for it, so a pause is the endpoint's, never this service's. */
   function bounded(source: ReadableStream<Uint8Array> | null, isWhole: boolean, onFirstByte: () => void): ReadableStream<Uint8Array> {
     const reader = (source ?? new Response('').body!).getReader();
     const lines = new ReadBound(isWhole);
@@ -126,7 +126,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
   }
 
   async function complaintOf(response: Response): Promise<TryFailure> {
-    // The status suffices where the rest of the page does not come in time.
+    // The status is enough if the rest of the page does not arrive in time.
     const timer = setTimeout(giveUp, idleTimeoutMs, new TryFailure('The error page of the model endpoint did not end.', 'backoff'));
     const text = await beginningOf(response)
       .catch(() => '')
@@ -152,7 +152,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
     );
   }
 
-  /** The failure to show for whatever was thrown; an abort by the caller stays what it is. */
+  /** The failure to show for a thrown error; an abort by the caller stays unchanged. */
   function failed(error: unknown): unknown {
     if (signal.aborted) return signal.reason;
     const reason = late.signal.aborted && !(error instanceof TryFailure) ? late.signal.reason : error;
@@ -163,7 +163,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
   return attempt;
 }
 
-/** What is read as JSON in one go: one event of a stream, which is one line, or the whole document. */
+/** Limits the JSON that is parsed at once: one event of a stream, which is one line, or the whole document. */
 class ReadBound {
   private readonly isWhole: boolean;
   private bytes = 0;
@@ -173,7 +173,7 @@ class ReadBound {
     this.isWhole = isWhole;
   }
 
-  /** False once it is too long, or holds too many values. */
+  /** False once it is too long, or contains too many values. */
   take(chunk: Uint8Array): boolean {
     for (let at = 0; at < chunk.length; ) {
       const lineEnd = this.isWhole ? -1 : chunk.indexOf(0x0a, at);
@@ -190,7 +190,7 @@ class ReadBound {
   }
 }
 
-/** At most the first 64 KiB: enough for any error text, and an endless error page ends there. */
+/** At most the first 64 KiB: enough for any error text, and a limit for an endless page. */
 async function beginningOf(response: Response): Promise<string> {
   if (response.body === null) return '';
   const decoder = new TextDecoder();
@@ -212,7 +212,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Only the code of a network error is shown: its message can hold the address and, for a bad header, the key itself. */
+/** Only the code of a network error is shown: its message can contain the address and, for an invalid header, the key itself. */
 function connectionFailure(error: unknown, names: SettingNames): TryFailure {
   const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
   const code = typeof cause?.code === 'string' ? cause.code.slice(0, 40) : undefined;
@@ -224,7 +224,7 @@ function connectionFailure(error: unknown, names: SettingNames): TryFailure {
   return new TryFailure(`The connection to the model endpoint failed${code === undefined ? '' : ` (${code})`}.`, 'backoff');
 }
 
-/** For a request that never left: a key that cannot stand in a header, an address that is none. */
+/** For a request that was never sent: a key that is not valid in a header, an invalid address. */
 export function requestNotMade(names: SettingNames): TryFailure {
   return new TryFailure(
     `The request to the model could not be made; the operator must check ${[names.address, names.key].filter(Boolean).join(' and ')}.`,

@@ -3,7 +3,7 @@ import { CountBy, Distribution } from '../../counts.ts';
 import type { Tracer } from '../../tracing.ts';
 import type { Model, ModelReply } from './port.ts';
 
-/** Tasks may name any model: beyond these many names the rest count as `other`. */
+/** Tasks may name any model: beyond this number of names, others count as `other`. */
 const maxSeries = 60;
 
 export class ModelStats {
@@ -20,7 +20,7 @@ export class ModelStats {
   }
 }
 
-/** @param tracer null: nothing is traced */
+/** @param tracer null: turns are not traced */
 export function observedModel(model: Model, stats: ModelStats, tracer: Tracer | null): Model {
   return {
     name: model.name,

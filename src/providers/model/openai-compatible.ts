@@ -1,11 +1,11 @@
-/** Any endpoint that speaks OpenAI's chat completions: OpenAI itself, vLLM, Ollama, OpenRouter and many more. */
+/** Any endpoint with OpenAI's chat completions API: OpenAI itself, vLLM, Ollama, OpenRouter and many more. */
 import type { Vendor } from './ai-sdk.ts';
 
 export type OpenAiCompatibleSettings = { baseUrl: string; apiKey: string | undefined; modelName: string };
 
 /** @param settings.baseUrl the part before `/chat/completions`, e.g. `http://127.0.0.1:11434/v1` */
 export function openAiCompatible({ baseUrl, apiKey, modelName }: OpenAiCompatibleSettings): Vendor {
-  // OpenAI's own newer models refuse `max_tokens`; most others know nothing else.
+  // OpenAI's newer models refuse `max_tokens`; most other endpoints support only that name.
   const renamesMaxTokens = /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname);
   return {
     modelName,
@@ -39,7 +39,7 @@ function transformed(body: WireBody, renamesMaxTokens: boolean, schema: object |
   return { ...rest, [renamesMaxTokens ? 'max_completion_tokens' : 'max_tokens']: max_tokens, response_format: format };
 }
 
-/** Strict mode refuses schemas in which an object has optional or further properties; those are sent without strict mode, and checked by the agent. */
+/** Strict mode refuses schemas with optional or additional properties; those are sent without strict mode, and the agent checks the answer. */
 function fitsStrictMode(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(fitsStrictMode);
   if (typeof schema !== 'object' || schema === null) return true;
@@ -52,7 +52,7 @@ function fitsStrictMode(schema: unknown): boolean {
   return Object.values(schema).every(fitsStrictMode);
 }
 
-/** Some endpoints answer in one piece although a stream was asked for. */
+/** Some endpoints answer with one document although a stream was requested. */
 function asEvents(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const answer = body as { choices?: unknown; error?: unknown };

@@ -1,4 +1,4 @@
-/** What an agent asks of a language model: one turn at a time. The loop, the tools and the history are the agent's, not the model's. */
+/** The port to a language model: one turn at a time. The loop, the tools and the history belong to the agent. */
 
 export type ToolCall = { id: string; name: string; arguments: unknown };
 
@@ -8,19 +8,19 @@ export type ModelMessage =
   | { role: 'assistant'; text: string; toolCalls: ToolCall[] }
   | { role: 'tool'; callId: string; name: string; result: unknown; isError: boolean };
 
-/** A tool as the model sees it. `parameters` is a JSON Schema of an object. */
+/** A tool in the model's view. `parameters` is a JSON Schema of an object. */
 export type ToolOffer = { name: string; description: string; parameters: object };
 
-/** A tool that exists and that this conversation may not use, because a scope was not granted. */
+/** A tool that exists but is not available in this conversation, because a scope was not granted. */
 export type WithheldTool = { name: string; scope: string };
 
 export type ModelRequest = {
   system: string;
   messages: ModelMessage[];
   tools: ToolOffer[];
-  /** Tools that are not offered, and why. `system` says it too. */
+  /** Tools that are not offered, with the reason; `system` contains it too. */
   withheld?: WithheldTool[];
-  /** When set, the answer's text must be one JSON value that fits this schema (`response_format: json_schema`). */
+  /** If set, the answer's text must be one JSON value that matches this schema (`response_format: json_schema`). */
   outputSchema?: { name: string; schema: object };
   maxOutputTokens: number;
   /** The model to use instead of the configured one (`config.model` of a task). */
@@ -32,7 +32,7 @@ export type ModelReply = {
   toolCalls: ToolCall[];
   inputTokens: number;
   outputTokens: number;
-  /** US cents × 1,000, from the price list; 0 where the model costs nothing. */
+  /** US cents × 1,000, from the price list; 0 for a model without cost. */
   costMillicents: number;
   /** The model that answered. */
   model: string;
@@ -40,11 +40,11 @@ export type ModelReply = {
 
 export type TurnOptions = {
   signal: AbortSignal;
-  /** The same for every try of one turn; sent to the provider where it has such keys. */
+  /** The same for every try of one turn; sent to the provider if it supports such keys. */
   idempotencyKey: string;
-  /** The account of the turn: where the model computes in this service itself, accounts are served round-robin. */
+  /** The account of the turn: if the model runs in this service itself, accounts are served round-robin. */
   account?: string;
-  /** Called with each piece of text as it streams in. After an interrupted try, the pieces begin anew. */
+  /** Called with each piece of text as it streams in. After an interrupted try, the pieces start again from the beginning. */
   onText?: (piece: string) => void;
 };
 
@@ -52,10 +52,10 @@ export interface Model {
   /** The name for display, e.g. `offline` or `gpt-5`. */
   readonly name: string;
   /**
-   * Runs one turn. Retries 429, 5xx and broken connections itself with back-off, a bounded number of times.
-   * Throws `AppError('unavailable')` when the model cannot be reached, refuses, or its answer cannot be read; the message says which,
-   * in words for the task's owner. Aborting `signal` rejects at once and ends the request. Tool-call arguments that are not
-   * valid JSON arrive as the raw string, so that the agent can be told.
+   * Runs one turn. Retries 429, 5xx and broken connections with back-off, a limited number of times. Throws `AppError('unavailable')` when
+   * the model cannot be reached, refuses, or its answer cannot be read; the message states the cause for the task's owner. Aborting
+   * `signal` rejects at once and ends the request. Tool-call arguments that are not valid JSON are returned as the raw string, so that the
+   * agent gets an error for them.
    */
   turn(request: ModelRequest, options: TurnOptions): Promise<ModelReply>;
 }

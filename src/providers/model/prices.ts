@@ -51,8 +51,8 @@ const sameModel = /^($|[:@]|-(?!\d{1,2}($|[-:@])))/;
 const longestFirst = Object.keys(prices).sort((a, b) => b.length - a.length);
 
 /**
- * The price of a model, or undefined where none is known. A listed name also stands for its dated and tagged forms
- * (`gpt-5-2025-08-07`, `openai/gpt-5:free`), never for another version (`gpt-5.9`).
+ * The price of a model, or undefined if it is not known. A listed name also covers its dated and tagged forms (`gpt-5-2025-08-07`,
+ * `openai/gpt-5:free`), never for another version (`gpt-5.9`).
  */
 export function priceOf(model: string): Price | undefined {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();

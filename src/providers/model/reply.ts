@@ -1,4 +1,4 @@
-/** Collects the stream of one try, bounded, and decides whether it is a valid answer. */
+/** Collects the stream of one try, within limits, and checks whether it is a valid answer. */
 
 import type { TextStreamPart, ToolSet } from 'ai';
 import { insideFence } from '../../fence.ts';
@@ -34,14 +34,12 @@ export const nothingGathered = (): Gathered => ({
 });
 
 /**
- * The bound of one answer: its text, reasoning and arguments together. Tokens do not measure it, since endpoints count them in their own ways
- * and some ignore the limit; an answer beyond this comes from one that does not end.
+ * The limit of one answer: its text, reasoning and arguments together. In characters, because endpoints count tokens in different ways and
+ * some ignore the limit; a longer answer would not end.
  */
 export const maxAnswerChars = 262_144;
 
-/**
- * Adds one part of the SDK's stream to `gathered`. Throws a `TryFailure` when the answer has passed `maxChars`.
- */
+/** Adds one part of the SDK's stream to `gathered`. Throws a `TryFailure` when the answer exceeds `maxChars`. */
 export function gather(gathered: Gathered, part: TextStreamPart<ToolSet>, maxChars: number, onText?: (piece: string) => void): void {
   switch (part.type) {
     case 'text-delta':
@@ -77,7 +75,7 @@ export function gather(gathered: Gathered, part: TextStreamPart<ToolSet>, maxCha
   }
 }
 
-/** Deeper arguments overflow recursive code. They are replaced by a string, so the agent is told that they cannot be read. */
+/** Deeper arguments overflow recursive code. They are replaced by a string, so that the agent gets an error for them. */
 const maxDepth = 100;
 const tooDeep = `(arguments nested more than ${maxDepth} levels deep)`;
 
@@ -86,7 +84,7 @@ function isDeep(value: unknown, depth = 0): boolean {
   return depth === maxDepth || Object.values(value).some((part) => isDeep(part, depth + 1));
 }
 
-/** The answer's text as the agent gets it. Throws a `TryFailure` when this is no answer. */
+/** The answer's text for the agent. Throws a `TryFailure` for an invalid answer. */
 export function answerText(gathered: Gathered, request: ModelRequest): string {
   const { text, toolCalls, finishReason } = gathered;
   if (finishReason === 'content-filter') throw new TryFailure('The model refused to answer this request.', 'never');
@@ -108,10 +106,7 @@ export function cutNote(maxOutputTokens: number): string {
   return `\n\n[The answer was cut here: it reached the limit of ${maxOutputTokens} tokens.]`;
 }
 
-/**
- * Calls with ids that are fit to be sent back and unlike every other id of the conversation: endpoints leave ids out, repeat them, or
- * count from 0 in each turn.
- */
+/** Gives calls ids that are valid and unique in the conversation: endpoints omit ids, repeat them, or count from 0 in each turn. */
 export function withUsableIds(calls: readonly ToolCall[], request: ModelRequest, idempotencyKey: string): ToolCall[] {
   const taken = new Set(
     request.messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map((call) => call.id) : [])),
@@ -124,7 +119,7 @@ export function withUsableIds(calls: readonly ToolCall[], request: ModelRequest,
   });
 }
 
-/** Models wrap JSON in a fence, or write reasoning before it. Text that is no JSON even then is passed on as it is. */
+/** Models wrap JSON in a fence, or write reasoning before it. Text that still is not JSON is passed on unchanged. */
 function unwrappedJson(text: string): string {
   const spoken = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
   return insideFence(spoken) ?? spoken;
@@ -134,7 +129,7 @@ function checkLength(gathered: Gathered, maxChars: number): void {
   if (gathered.chars > maxChars) throw new TryFailure('The model went on without end and was cut off.', 'never');
 }
 
-/** A plausible count of tokens; endpoints report nothing, zero, fractions and invalid values. */
+/** A plausible token count; endpoints report nothing, zero, fractions or invalid values. */
 function believable(tokens: number | undefined): number | undefined {
   return tokens !== undefined && tokens > 0 && tokens <= 100_000_000 ? Math.ceil(tokens) : undefined;
 }

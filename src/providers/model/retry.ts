@@ -1,4 +1,4 @@
-/** How long to wait before the next try of a model turn. */
+/** The pause before the next try of a model turn. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../backoff.ts';
@@ -12,14 +12,14 @@ export const systemSleep: Sleep = async (ms, signal) => {
 
 const baseMs = 500;
 const capMs = 30_000;
-/** The longest that an endpoint's own Retry-After is obeyed. */
+/** The longest Retry-After of an endpoint that is followed. */
 const retryAfterCapMs = 60_000;
 
 /**
- * Exponential back-off with full jitter: anything between 0 and 0.5 s, 1 s, 2 s … 30 s. An endpoint's Retry-After is waited out
- * (at most 60 s) with a little jitter on top, so that clients do not retry at the same instant.
+ * Exponential back-off with full jitter: anything between 0 and 0.5 s, 1 s, 2 s … 30 s. An endpoint's Retry-After (at most 60 s) is
+ * followed, plus a little jitter, so that clients do not retry at the same instant.
  *
- * @param failedTries how many tries have failed so far, from 1
+ * @param failedTries number of failed tries so far, from 1
  * @param random a number in [0, 1)
  */
 export function retryPauseMs(failedTries: number, retryAfterMs: number | undefined, random: () => number): number {

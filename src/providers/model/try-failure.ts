@@ -1,4 +1,4 @@
-/** Why one try of a model turn failed, in words for the task's owner, and whether another try makes sense. Never holds a secret. */
+/** Why one try of a model turn failed, as a text for the task's owner, and whether another try may help. Contains no secret. */
 
 /** `never`: would fail again. `once`: unusual, worth one retry. `backoff`: the endpoint is busy or broken. */
 export type Retry = 'never' | 'once' | 'backoff';
@@ -6,7 +6,7 @@ export type Retry = 'never' | 'once' | 'backoff';
 export class TryFailure extends Error {
   override name = 'TryFailure';
   readonly retry: Retry;
-  /** What the endpoint asked for in Retry-After, milliseconds. */
+  /** The endpoint's Retry-After in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   /** @param message a whole sentence, safe to show */
@@ -17,14 +17,14 @@ export class TryFailure extends Error {
   }
 }
 
-/** The settings of one kind of endpoint, so that a message can name the one to check; no `address` where it cannot be set. */
+/** The settings of one kind of endpoint, so that a message can name the relevant one; no `address` if it cannot be set. */
 export type SettingNames = { key: string; address?: string };
 
 export type EndpointComplaint = {
   status: number;
-  /** The endpoint's own error text, already masked; empty where it had none. */
+  /** The endpoint's own error text, already masked; empty if there was none. */
   detail: string;
-  /** The endpoint's machine-readable code or type, where it has one. */
+  /** The endpoint's machine-readable code or type, if it has one. */
   code?: string;
   retryAfterMs?: number;
 };
@@ -32,7 +32,7 @@ export type EndpointComplaint = {
 const tooLong = /context[ _](length|window)|maximum context|prompt is too long|input is too long|too many tokens/i;
 const noCredit = /insufficient_quota|billing|credit balance/i;
 
-/** Reads an HTTP status, or the status that an error inside a stream stands for. */
+/** Interprets an HTTP status, or the status of an error inside a stream. */
 export function failureOfComplaint(
   { status, detail, code = '', retryAfterMs }: EndpointComplaint,
   names: SettingNames,
@@ -60,7 +60,7 @@ export function failureOfComplaint(
   return new TryFailure(`The model endpoint refused the request (${status})${said}`, 'never');
 }
 
-/** One line of foreign text, safe to show: known secrets and what looks like one are masked, the rest is truncated. */
+/** One line of external text, safe to show: known secrets and similar texts are masked, the rest is truncated. */
 export function scrub(words: unknown, secrets: readonly string[]): string {
   if (typeof words !== 'string') return '';
   let line = words.slice(0, 4_000);

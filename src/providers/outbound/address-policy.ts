@@ -1,6 +1,6 @@
 /**
- * Which network addresses may be reached on behalf of a user or an agent: public unicast, and what the operator allows. An address that
- * carries an IPv4 address inside (mapped, NAT64, 6to4) is judged by that one, because its packets go there.
+ * Which network addresses may be reached for a user or an agent: public unicast, and those that the operator allows. An address with an
+ * embedded IPv4 address (mapped, NAT64, 6to4) is checked by that one, because its packets go there.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -9,11 +9,11 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
 export type AddressPolicy = {
-  /** `address` as text, IPv4 or IPv6. What is no address is not permitted. */
+  /** `address` as text, IPv4 or IPv6. Any other text is not permitted. */
   permits(address: string): boolean;
 };
 
-/** @param allow CIDR ranges or single addresses that are permitted although they are not public. Throws on one that cannot be read. */
+/** @param allow CIDR ranges or single addresses that are permitted although they are not public. Throws for an invalid one. */
 export function createAddressPolicy(allow: string[]): AddressPolicy {
   const allowed = allow.map(parseRange);
   return {
@@ -44,7 +44,7 @@ function parseRange(text: string): Range {
 const nat64 = ipaddr.parseCIDR('64:ff9b::/96') as [ipaddr.IPv6, number];
 const sixToFour = ipaddr.parseCIDR('2002::/16') as [ipaddr.IPv6, number];
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
-/** Public by its range, but answers only inside a cloud: Azure's wire server. */
+/** In a public range, but reachable only inside a cloud: Azure's wire server. */
 const cloudServices = new Set(['168.63.129.16']);
 
 function innerAddress(address: Address): Address {

@@ -1,6 +1,6 @@
 /**
- * The end of one request: its deadline, or the caller's abort. `AbortSignal.timeout` and `AbortSignal.any` keep what they
- * allocate until the timeout, or until garbage collection; at thousands of requests a second that is most of the collector's work.
+ * The end of one request: its deadline, or the caller's abort. `AbortSignal.timeout` and `AbortSignal.any` keep their memory until the
+ * timeout, or until garbage collection; at thousands of requests a second that is most of the collector's work.
  */
 export class Deadline {
   isOver = false;
@@ -23,7 +23,7 @@ export class Deadline {
     return this.ends.signal;
   }
 
-  /** To be called when the request has ended. */
+  /** Call it when the request has ended. */
   clear(): void {
     clearTimeout(this.timer);
     this.asker?.removeEventListener('abort', this.stop);

@@ -1,7 +1,7 @@
-/** Shares the connections to each origin by account: slow answers to one account do not block others at the same origin. */
+/** Shares the connections to each origin between accounts: slow answers to one account do not block others at the same origin. */
 import { FairGate } from '../../fair-queue.ts';
 
-/** Callers are bounded already: this only keeps a defect from growing without end. */
+/** Callers are already bounded: this limit only contains a defect. */
 const maxWaiting = 4_096;
 
 export class OriginLimits {
@@ -12,7 +12,7 @@ export class OriginLimits {
     this.connections = connections;
   }
 
-  /** Resolves with a function that returns the place. Rejects with the signal's reason when it is aborted while waiting. */
+  /** Resolves with a function that releases the slot. Rejects with the signal's reason when it is aborted while waiting. */
   async enter(origin: string, account: string, signal: AbortSignal): Promise<() => void> {
     let gate = this.gates.get(origin);
     if (gate === undefined) {

@@ -1,7 +1,7 @@
 /**
  * The guarded HTTP client for every request on behalf of a user or an agent. A name is resolved once, all its addresses are checked, and
- * the socket connects to those same addresses, so a name that resolves differently after the check (DNS rebinding) gains nothing. Redirects are
- * followed here, each checked anew. Time, header size, body size (after decompression) and redirects are bounded.
+ * the socket connects to the checked addresses, so a name that resolves differently after the check (DNS rebinding) has no effect.
+ * Redirects are followed here, and each is checked. Time, header size, body size (after decompression) and redirects are limited.
  */
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
@@ -20,14 +20,14 @@ export type OutboundOptions = {
   /** Ranges permitted although private (OUTBOUND_ALLOW). */
   allow: string[];
   resolve?: Resolve;
-  /** To one origin at once, half of them for one account; others wait. null: whoever calls bounds it. Default 16. */
+  /** Connections to one origin, half of them for one account; others wait. null: the caller limits them. Default 16. */
   connections?: number | null;
 };
 
 const maxHeaderBytes = 16 * 1024;
 const connectTimeoutMs = 5000;
 const maxSocketMessageBytes = 2 ** 20;
-/** Sent on to another origin after a redirect; everything else could be a credential. */
+/** Headers that are also sent to another origin after a redirect; any other could be a credential. */
 const harmlessHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
 export function createOutbound({ allow, resolve, connections = 16 }: OutboundOptions): Outbound {
@@ -40,7 +40,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
 
   const limits = connections === null ? null : new OriginLimits(connections);
 
-  // A literal address never reaches the resolver, so it is judged here.
+  // A literal address never reaches the resolver, so it is checked here.
   function judge({ hostname }: URL): void {
     if (isLiteral(hostname) && !policy.permits(hostname.replace(/^\[|\]$/g, ''))) throw forbidden(hostname);
   }
@@ -96,7 +96,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
   };
 }
 
-/** Names whose address is known without DNS. */
+/** Names with an address that is known without DNS. */
 const localNames: [RegExp, string][] = [
   [/^(.+\.)?localhost\.?$/, '127.0.0.1'],
   [/^metadata(\.google\.internal)?\.?$/, '169.254.169.254'],
@@ -108,18 +108,18 @@ function agent(lookup: LookupFunction, connections: number | null): Agent {
   return new Agent({
     connect: { lookup, timeout: connectTimeoutMs },
     connections: connections ?? undefined,
-    // HTTP/2 would have all requests to an origin wait for the first connection, which may hang.
+    // With HTTP/2 all requests to an origin would wait for the first connection, which may hang.
     allowH2: false,
     keepAliveTimeout: 4000,
     maxHeaderSize: maxHeaderBytes,
     webSocket: { maxPayloadSize: maxSocketMessageBytes },
-    // One deadline for the whole request stands above these.
+    // The deadline of the whole request replaces these.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
 }
 
-/** The one look-up of a connection: all addresses of the name must be permitted, and only they are connected to. */
+/** The one look-up of a connection: all addresses of the name must be permitted, and only those are connected to. */
 function pinnedLookup(resolve: Resolve, permits: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -161,7 +161,7 @@ function isLiteral(hostname: string): boolean {
   return hostname.startsWith('[') || /^[\d.]+$/.test(hostname);
 }
 
-/** Where the answer sends us, as browsers do it: 303, and 301/302 after POST, become GET; another origin gets harmless headers only. */
+/** The next request after a redirect, as in browsers: 303, and 301/302 after POST, become GET; another origin gets harmless headers only. */
 function redirectTarget(response: { statusCode: number; headers: Record<string, string | string[] | undefined> }, hop: Hop): Hop | null {
   const { statusCode: status } = response;
   const location = [response.headers.location].flat()[0];
@@ -188,7 +188,7 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]));
 }
 
-/** In words, from the code: messages of the network stack hold addresses that the name's owner may not want told. */
+/** A text for the error code: messages of the network stack contain addresses, which may be confidential. */
 function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const words: Record<string, string> = {

@@ -1,17 +1,17 @@
-/** HTTP requests to addresses that a user or an agent has named: guarded, bounded, and never to a private network unless the operator allows it. */
+/** HTTP requests to addresses that a user or an agent has named: checked, limited, and never to a private network unless the operator allows it. */
 
 export type OutboundRequest = {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
-  /** The account of the request: accounts share the connections to an origin. Default: all without one count as one account. */
+  /** The account of the request: accounts share the connections to an origin. Default: all requests without one count as one account. */
   account?: string;
   /** From the call to the last byte, redirects included. Default 15 s. */
   timeoutMs?: number;
-  /** What is kept of the body, after decompression; the rest is not read. Default 1 MiB. */
+  /** Most bytes of the body that are read, after decompression. Default 1 MiB. */
   maxBytes?: number;
-  /** How many redirects are followed; default 5. With 0 the redirect itself is the answer. */
+  /** Most redirects that are followed; default 5. With 0 the redirect itself is the answer. */
   redirects?: number;
   /** The body as it was sent, compressed or not. */
   raw?: boolean;
@@ -23,7 +23,7 @@ export type OutboundResponse = {
   status: number;
   /** Lower-case names; repeated headers joined by ", ". */
   headers: Record<string, string>;
-  /** Where the answer came from, after redirects. */
+  /** URL of the answer, after redirects. */
   url: string;
   body: Uint8Array;
   /** The body was longer than `maxBytes`. */
@@ -46,8 +46,8 @@ export interface OutboundSocket {
 
 export interface Outbound {
   /**
-   * Any status is an answer. Throws `AppError`: `bad_request` for an address that is no plain http(s) URL, `forbidden` for one that may
-   * not be reached, `unavailable` when there was no answer, no complete answer, or not in time. Rejects with the signal's reason when aborted.
+   * Any status is an answer. Throws `AppError`: `bad_request` for an address that is not a plain http(s) URL, `forbidden` for an address
+   * that is not permitted, `unavailable` when there was no complete answer in time. Rejects with the signal's reason when aborted.
    */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundResponse>;
   /**
@@ -56,7 +56,7 @@ export interface Outbound {
    * @param url ws or wss
    */
   webSocket(url: string, listener: SocketListener, options?: { configured?: boolean }): OutboundSocket;
-  /** Throws as `fetch` for what can be told from the address alone, with no look-up: its form, a literal address, a name of this machine or its cloud. */
+  /** Throws as `fetch` for what the address alone shows, without a look-up: its form, a literal address, a name of this machine or its cloud. */
   check(url: string): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Reads an answer's body up to a bound, counted after decompression, so that a few kilobytes cannot become gigabytes. */
+/** Reads an answer's body up to a limit, counted after decompression, so that a few kilobytes cannot become gigabytes. */
 import type { Readable, Transform } from 'node:stream';
 import { addAbortSignal } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -11,7 +11,7 @@ const decoders: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 };
 
-/** The first `maxBytes` of the body. Ends the connection when there is more. Rejects on a body cut short or damaged, and when aborted. */
+/** The first `maxBytes` of the body. Ends the connection if there is more. Rejects for an incomplete or damaged body, and when aborted. */
 export async function readBody(
   source: Readable,
   contentEncoding: string | string[] | undefined,
@@ -30,7 +30,7 @@ export async function readBody(
     }
     return { body: Buffer.concat(chunks), truncated: false };
   } finally {
-    // Ends the transfer of what is not wanted; the resulting error is expected.
+    // Ends the transfer of the rest; the resulting error is expected.
     source.on('error', () => {}).destroy();
     plain.on('error', () => {}).destroy();
   }

@@ -1,6 +1,6 @@
 /**
- * Resolves untrusted host names. The system's look-up blocks one of the process's few threads for as long as a name server
- * does not answer, and files and passwords need those threads too; so such names are resolved by DNS directly, on sockets, for a bounded time.
+ * Resolves untrusted host names. The system's look-up blocks one of the process's few threads while a name server does not answer, and
+ * files and passwords need those threads too; so such names are resolved by DNS directly, on sockets, with a time limit.
  */
 import { lookup, Resolver } from 'node:dns/promises';
 
@@ -9,13 +9,13 @@ export type Resolve = (hostname: string) => Promise<{ address: string; family: n
 const queryTimeoutMs = 1_500;
 const tries = 2;
 
-/** By the system's resolver, its files and search domains included. */
+/** By the system's resolver, with its files and search domains. */
 export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
  * By DNS alone, except names without a dot, which cannot be registered publicly.
  *
- * @param isLocalAllowed names that DNS does not know are resolved by the system
+ * @param isLocalAllowed the system resolves names that DNS does not have
  */
 export function dnsResolve(isLocalAllowed: boolean): Resolve {
   const resolver = new Resolver({ timeout: queryTimeoutMs, tries });

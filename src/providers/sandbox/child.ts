@@ -1,8 +1,8 @@
 /**
- * The program inside the sandbox process: one QuickJS in WebAssembly, one piece of code, then the end. It has no asynchronous input:
- * stdin is read with blocking calls, so that readFile() is an ordinary function of the code, and the process ends when stdin does.
- * While the code is busy stdin is not read; a watching thread ends the process when the parent has ended. Limits that must hold against
- * a broken-out program are set from outside (`process.ts`); those in here give clear messages.
+ * The program inside the sandbox process: one QuickJS in WebAssembly runs one piece of code, then the process ends. It has no asynchronous
+ * input: stdin is read with blocking calls, so that readFile() is a synchronous function for the code, and the process ends when stdin
+ * does. While the code is busy stdin is not read; a monitoring thread ends the process when the parent has ended. Limits that must hold
+ * even if code escapes the engine are set from outside (`process.ts`); those in here give clear messages.
  */
 
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten-core';
@@ -14,8 +14,8 @@ import { type ChildLine, type FileCall, maxLineChars, type ParentLine, type Sand
 const asyncScript = 1 << 7;
 
 /**
- * Runs before the code, with access to the engine's own functions, and leaves only the documented ones. Texts are passed as
- * JSON: as plain strings they would end at a null character.
+ * Runs before the code, with access to the engine's own functions, and leaves only the documented ones. Texts are passed as JSON: plain
+ * strings would end at a null character.
  */
 const prelude = `(() => {
   const { print, callFile } = globalThis;
@@ -79,7 +79,7 @@ function parseText(context: QuickJSContext, json: QuickJSHandle): string {
   return String(JSON.parse(context.getString(json)));
 }
 
-/** The value of a finished promise; other values as they are. */
+/** The value of a settled promise; other values unchanged. */
 function settle(context: QuickJSContext, handle: QuickJSHandle): { value: QuickJSHandle } | { error: string } {
   const state = context.getPromiseState(handle);
   if (state.type === 'rejected') return { error: describeError(context, state.error) };
@@ -97,7 +97,7 @@ function runJobs(runtime: QuickJSRuntime, context: QuickJSContext, deadlineMs: n
   return null;
 }
 
-/** A plain script first; code with a `return` at its top level is the body of an async function. Lines keep their numbers. */
+/** First as a plain script; code with a `return` at its top level is the body of an async function. Line numbers stay the same. */
 function compile(context: QuickJSContext, code: string) {
   const script = context.evalCode(code, 'code.js', asyncScript);
   if (!script.error) return script;
@@ -145,7 +145,7 @@ let outcome: SandboxOutcome;
 try {
   outcome = run(context, runtime, order.code, deadlineMs);
 } catch (error) {
-  // The engine itself failed while answering: interrupted, or out of stack or memory.
+  // The engine itself failed while it answered: interrupted, or out of stack or memory.
   const message =
     performance.now() > deadlineMs ? timeIsUp : `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`;
   outcome = { result: null, error: message.slice(0, 4000) };

@@ -1,7 +1,7 @@
 /**
- * Runs code in sandbox processes, each used once. A spare waits started, so that a run begins in milliseconds; at most `maxRunning`
- * run at a time, of one account at most `maxRunningEach`, and waiting accounts are served round-robin. Owns every process it starts: after `close`
- * none is left.
+ * Runs code in sandbox processes, each used once. A spare process is started in advance, so that a run begins in milliseconds; at most
+ * `maxRunning` run at a time, at most `maxRunningEach` of one account, and waiting accounts are served round-robin. Owns every process it
+ * starts: after `close` none is left.
  */
 import { mkdir } from 'node:fs/promises';
 import { AppError, ToolError } from '../../errors.ts';
@@ -11,15 +11,15 @@ import { type SandboxProcess, startSandboxProcess } from './process.ts';
 import { maxLineChars, type ParentLine, sandboxLimits } from './protocol.ts';
 
 export type SandboxPoolOptions = {
-  /** An empty folder, the working directory of the children; made when it is missing. */
+  /** An empty folder, the working directory of the children; created if missing. */
   directory: string;
   maxRunning?: number;
-  /** Of one account. Default: one place fewer than there are, so that one stays free for another account. */
+  /** For one account. Default: one slot fewer than in all, so that one stays free for another account. */
   maxRunningEach?: number;
   maxWaiting?: number;
   maxWaitingEach?: number;
   maxWaitMs?: number;
-  /** Life of an unused spare. */
+  /** Longest idle time of a spare. */
   spareIdleMs?: number;
   timeMs?: number;
 };
@@ -75,7 +75,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
       const leave = await gate.enter(accountId, signal);
       try {
         const process = takeSpare() ?? (await start());
-        // Started now, while this run computes: the next one finds it ready. A spare that cannot start is reported by the run that needs it.
+        // Started now, while this run computes: ready for the next run. A failed start is reported by the run that needs the process.
         if (gate.size.running < maxRunning || gate.size.waiting > 0) keepSpare().catch(() => {});
         return await converse(process, code, files, signal, timeMs);
       } finally {
@@ -112,7 +112,7 @@ async function converse(
       signal.throwIfAborted();
       throw unavailable(cause);
     });
-    // The engine stops itself at `timeMs` and says where; a run that does not stop is killed a little later.
+    // The engine stops itself at `timeMs` and reports where; a run that does not stop is killed shortly after.
     timer = setTimeout(() => {
       timedOut = true;
       void process.kill();

@@ -1,20 +1,20 @@
-/** Code of callers, run where it can do nothing but compute: once, with three functions for files, or again and again over batches of numbers. */
+/** Runs code of callers and agents where it can only compute: once, with three functions for files, or repeatedly over batches of numbers. */
 import type { FileCall, GuestFailure, SandboxOutcome } from './protocol.ts';
 
 export { type FileCall, sandboxLimits } from './protocol.ts';
 
 export type SandboxResult = SandboxOutcome & { stdout: string };
-/** What the code's three functions do. The message of a `ToolError` is what the code sees; any other error ends the run with it. */
+/** Implements the code's three functions. The code gets the message of a `ToolError`; any other error ends the run with it. */
 export type SandboxFiles = (call: FileCall) => Promise<unknown>;
 
 export type SandboxPool = {
   /**
-   * Runs `code` of an account in a process of its own, which is gone when this settles. Failures of the code are in the result; rejects
-   * with `overloaded` when too many wait or no place has become free in time, `unavailable` when no process can be started, and with the
-   * signal's reason when it is aborted.
+   * Runs `code` of an account in a process of its own, which has ended when this settles. Failures of the code are in the result; rejects
+   * with `overloaded` when too many wait or no slot was free in time, `unavailable` when no process can be started, and with the signal's
+   * reason when it is aborted.
    */
   run(accountId: string, code: string, files: SandboxFiles, signal: AbortSignal): Promise<SandboxResult>;
-  /** Kills what runs and waits; resolves when every process is gone. */
+  /** Kills running and waiting code; resolves when every process has ended. */
   close(): Promise<void>;
   /** Process ids of the children alive now. */
   pids(): number[];

@@ -1,7 +1,7 @@
 /**
- * One sandbox child: a Node process that may only compute. Three barriers, each sufficient where the one before it fails:
- * WebAssembly without imports, Node's permission model (reads its own program, nothing else), limits of the operating system set by
- * `ulimit` in the shell that becomes the child. It is killed from outside; nothing inside is trusted to stop.
+ * One sandbox child: a Node process that may only compute. Three barriers, each sufficient if the one before fails: WebAssembly without
+ * imports, Node's permission model (it reads only its own program), limits of the operating system set by `ulimit` in the shell that
+ * becomes the child. It is killed from outside; nothing inside must stop by itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -24,8 +24,8 @@ const runsOnce: SandboxProgram = {
 };
 
 /**
- * Data memory of the whole process in KiB: Node itself needs about 150 MB. (`ulimit -v` would be simpler, but WebAssembly reserves
- * address space it never uses.) A limit that cannot be set is lower already, or unknown to this system.
+ * Data memory of the whole process in KiB: Node itself needs about 150 MB. (`ulimit -v` would be simpler, but WebAssembly reserves address
+ * space it never uses.) A limit that cannot be set is already lower, or not supported by this system.
  */
 const shellProgram = ({ memoryBytes, cpuS }: SandboxProgram): string =>
   [`-d ${(300 * 2 ** 20 + memoryBytes) / 1024}`, `-t ${cpuS}`, '-f 0', '-c 0', '-n 48']
@@ -36,7 +36,7 @@ const shellProgram = ({ memoryBytes, cpuS }: SandboxProgram): string =>
 
 export type SandboxProcess<From = ChildLine, To = ParentLine> = {
   readonly pid: number;
-  /** Settles when the child has its engine ready; rejects with the reason when it could not start. */
+  /** Settles when the child's engine is ready; rejects with the reason if it could not start. */
   readonly ready: Promise<void>;
   /** The next message of the child; null when it has ended. */
   next(): Promise<Exclude<From, { op: 'ready' }> | null>;
@@ -66,7 +66,7 @@ export function startSandboxProcess<From extends { op: string } = ChildLine, To 
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
-  // A child that dies while we write to it is noticed by its exit, not by the broken pipe.
+  // The exit of a child that dies during a write is handled, so the broken pipe can be ignored.
   child.stdin.on('error', () => {});
   const lastWords = tailOf(child);
   const lines = readLines<From>(child);
@@ -101,7 +101,7 @@ export function startSandboxProcess<From extends { op: string } = ChildLine, To 
 
 let knownArguments: string[] | undefined;
 
-/** The permission model of Node with exactly the files the program is made of. */
+/** Node's permission model with exactly the program's files. */
 function nodeArguments(): string[] {
   if (knownArguments) return knownArguments;
   const require = createRequire(import.meta.url);
@@ -124,7 +124,7 @@ function nodeArguments(): string[] {
   return knownArguments;
 }
 
-/** Complete lines of the child's stdout, one at a time. Too long a line, or one that is not ours, ends the child. */
+/** Complete lines of the child's stdout, one at a time. A line that is too long or invalid ends the child. */
 function readLines<From>(child: ChildProcess) {
   const stream = child.stdout!.setEncoding('utf8');
   const iterator = splitLines(stream as AsyncIterable<string>);

@@ -1,12 +1,12 @@
 /**
- * The messages between parent and sandbox child: one JSON value a line, on the child's stdin and stdout, never longer than
- * `maxLineChars`. The child asks, the parent answers; between a question and its answer neither sends anything else.
+ * The messages between parent and sandbox child: one JSON value a line, on the child's stdin and stdout, never longer than `maxLineChars`.
+ * The child sends a question, the parent the answer; between the two neither sends anything else.
  */
 
 export const sandboxLimits = {
-  /** Wall clock from the moment the code is handed over. */
+  /** Wall-clock time from when the code is sent. */
   timeMs: 10_000,
-  /** Everything the code allocates. */
+  /** All allocations of the code. */
   memoryBytes: 128 * 2 ** 20,
   codeChars: 100_000,
   stdoutChars: 64 * 1024,
@@ -20,7 +20,7 @@ export const sandboxLimits = {
   totalChars: 32 * 2 ** 20,
 } as const;
 
-/** Escapes can make a text six times as long; a text that would not fit is refused by the side that has it. */
+/** Escapes can make a text six times as long; the sending side refuses a text that would not fit. */
 export const maxLineChars = 2 * sandboxLimits.fileChars;
 
 export type FileCall = { op: 'readFile'; path: string } | { op: 'writeFile'; path: string; text: string } | { op: 'listFiles' };

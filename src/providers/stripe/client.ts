@@ -1,6 +1,6 @@
 /**
- * Stripe's API by Stripe's own library, which knows the encoding, the shapes and the signatures. Its errors can contain keys, headers and
- * whole events, so none of them leaves this file: failures carry an error code of this service and Stripe's error code.
+ * Stripe's API through Stripe's own library, which implements the encoding, the types and the signatures. Its errors can contain keys,
+ * headers and whole events, so none of them leaves this file: failures carry an error code of this service and Stripe's error code.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type Stripe from 'stripe';
@@ -13,28 +13,31 @@ export type { Stripe };
 
 export type StripeSettings = {
   secretKey: string;
-  /** Any of them may have signed an event: several while one replaces another. */
+  /** Any of them may have signed an event: there are several while one replaces another. */
   webhookSecrets: readonly string[];
   /** A server with Stripe's API; null: Stripe itself. */
   apiUrl: string | null;
 };
 
-/** `idempotencyKey` makes repeated writes harmless: give one to every write. */
+/** `idempotencyKey` makes repeated writes harmless: pass one with every write. */
 export type StripeCallOptions = { idempotencyKey?: string; signal?: AbortSignal };
 
 export interface StripeClient {
   /**
-   * Makes `call`, with retries where Stripe is busy or does not answer, all within 8 s. Pass the options on to the library.
+   * Runs `call`, with retries if Stripe is busy or does not answer, all within 8 s. Pass the options to the library.
    *
    * Throws `unavailable` when Stripe does not answer, is busy, or refuses the secret key: it may be retried with the same idempotency key;
-   * `not_found` for what Stripe does not know; `conflict` for what it refuses.
+   * `not_found` for an object that Stripe does not have; `conflict` for a refusal.
    */
   call<T>(call: (stripe: Stripe, options: Stripe.RequestOptions) => Promise<T>, options?: StripeCallOptions): Promise<T>;
-  /** An event of Stripe. Throws `bad_request` unless these very bytes were signed with one of the secrets in the last 5 minutes, and not in the future. */
+  /**
+   * A Stripe event. Throws `bad_request` unless exactly these bytes were signed with one of the secrets in the last 5 minutes, and not in
+   * the future.
+   */
   event(body: Uint8Array, signature: string): Promise<Stripe.Event>;
 }
 
-/** Shapes and meanings are those of this version, whatever the account's own is; webhook endpoints must be made with the same. */
+/** Types and meanings are those of this version, whatever the account's own version is; webhook endpoints must be created with the same. */
 export const stripeVersion = '2026-10-28.endive';
 
 const maxTries = 3;
@@ -43,7 +46,7 @@ const tryTimeoutMs = 4_000;
 /** Shorter than the deadline of every caller. */
 const withinMs = 8_000;
 const signatureToleranceS = 300;
-/** By so much the clock of a node may be behind Stripe's. */
+/** A node's clock may be behind Stripe's by this much. */
 const clockSkewS = 60;
 
 /** Loads the library when it is first needed. */
@@ -80,7 +83,7 @@ export function createStripeClient(settings: StripeSettings, clock: Clock = syst
         try {
           return webhooks.constructEvent(Buffer.from(body), signature, secret, signatureToleranceS, undefined, clock.nowMs());
         } catch {
-          // Another secret may fit. The reason is not revealed to a sender without a valid signature.
+          // Another secret may match. The reason is not revealed to a sender without a valid signature.
         }
       }
       throw new AppError('bad_request', 'This was not signed by Stripe for this service, or not in the last 5 minutes');
@@ -103,19 +106,19 @@ async function open({ secretKey, apiUrl }: StripeSettings): Promise<Stripe> {
     protocol: url.protocol === 'http:' ? 'http' : 'https',
     host: url.hostname,
     port: url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port),
-    // The time-out of its other client begins again with every byte.
+    // The time-out of the library's other client restarts with every byte.
     httpClient: Library.createFetchHttpClient(bareFetch()),
     telemetry: false,
   });
 }
 
-/** Follows no redirect, which would be no answer of Stripe's, and opens a bounded number of connections. */
+/** Follows no redirect, because a redirect is not an answer of Stripe's, and opens a limited number of connections. */
 function bareFetch(): typeof globalThis.fetch {
   const dispatcher = new Agent({ connections: maxConnections });
   return ((address: string, init: RequestInit) => fetch(address, { ...init, redirect: 'error', dispatcher })) as typeof globalThis.fetch;
 }
 
-/** What is known of an error of the library, whose types are values of a module that may not be loaded. */
+/** The known fields of the library's errors, whose types are in a module that may not be loaded. */
 type StripeFailure = {
   statusCode?: number;
   code?: string;
@@ -132,7 +135,7 @@ function isWorthAnotherTry(error: unknown): boolean {
   return statusCode === undefined ? isNoAnswer(error) : statusCode === 409 || statusCode === 429 || statusCode >= 500;
 }
 
-/** There was no connection, or what came over it was not Stripe's: the page of some proxy. */
+/** There was no connection, or the answer was not Stripe's, e.g. a proxy's page. */
 function isNoAnswer(error: unknown): boolean {
   const { type } = error as { type?: string };
   return type === 'StripeConnectionError' || type === 'StripeAPIError';

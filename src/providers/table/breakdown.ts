@@ -3,7 +3,7 @@ import { ExactSum } from './exact-sum.ts';
 import { quantile, rounded } from './number-column.ts';
 import type { Figures } from './table-profile.ts';
 
-/** What one row holds in the numeric columns that are broken down; NaN where the cell is missing. */
+/** The values of one row in the numeric columns that are broken down; NaN for a missing cell. */
 export type RowNumbers = { values: Float64Array; decimals: Uint8Array };
 
 type Tally = { rows: number; counts: number[]; sums: ExactSum[]; kept: number[][] };

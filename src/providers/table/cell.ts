@@ -1,6 +1,6 @@
-/** One cell of a table as it was read, and the questions every column asks of it first: is there anything in it, is it a yes or a no. */
+/** One cell of a table, and the checks that every column makes first: whether it is empty, and whether it is a boolean. */
 
-/** CSV gives texts; JSON gives numbers and booleans too. `null` is a cell that is not there. */
+/** CSV gives texts; JSON also gives numbers and booleans. `null` is a missing cell. */
 export type Cell = string | number | boolean | null;
 
 const missingWords = new Set([
@@ -31,16 +31,16 @@ export function isMissing(cell: Cell): boolean {
   if (cell.length === 0) return true;
   if (cell.length > longestMissingWord + 16) return false;
   const word = cell.trim();
-  // "none" in small letters is what a person answers (diagnosis: none); "None" and "NONE" are what programs write.
+  // "none" in lower case is a person's answer (diagnosis: none); programs write "None" and "NONE".
   return word !== 'none' && word.length <= longestMissingWord && missingWords.has(word.toLowerCase());
 }
 
-/** A missing cell in which something is written all the same, such as n/a. */
+/** A missing cell with a text, such as n/a. */
 export function isPlaceholder(cell: Cell): boolean {
   return typeof cell === 'string' && isMissing(cell) && cell.trim() !== '';
 }
 
-/** A cell that a spreadsheet would compute, or take for a command: =SUM(A1:A3), @SUM(…), +cmd|…. */
+/** A cell that a spreadsheet would compute or treat as a command: =SUM(A1:A3), @SUM(…), +cmd|…. */
 export function isFormula(cell: Cell): boolean {
   if (typeof cell !== 'string' || cell.length < 2) return false;
   const text = cell[0] === ' ' || cell[0] === "'" ? cell.trimStart().replace(/^'/, '') : cell;
@@ -63,14 +63,14 @@ const truths = new Map<string, boolean>([
   ['falsch', false],
 ]);
 
-/** The boolean a cell says, in English or German; null when it says something else. */
+/** The boolean of a cell in English or German; null for any other text. */
 export function parseBoolean(cell: Cell): boolean | null {
   if (typeof cell === 'boolean') return cell;
   if (typeof cell !== 'string' || cell.length > 12) return null;
   return truths.get(cell.trim().toLowerCase()) ?? null;
 }
 
-/** The cell as people would read it, cut to `maxChars`. */
+/** The cell as displayed text, truncated to `maxChars`. */
 export function cellText(cell: Cell, maxChars: number): string {
   if (cell === null) return '';
   const text = typeof cell === 'string' ? cell.trim() : String(cell);

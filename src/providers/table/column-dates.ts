@@ -1,4 +1,4 @@
-/** Cells read as dates by what their column shows: the order of day and month, an offset from UTC, a count of seconds, eight digits. */
+/** Reads cells as dates in the form of their column: the order of day and month, an offset from UTC, a count of seconds, eight digits. */
 import { type Cell, isMissing } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { type DateOrder, type ParsedDate, parseDate } from './date-format.ts';

@@ -1,4 +1,4 @@
-/** What the first reading learns of one column, and the decision what the column is. */
+/** What the first reading finds out about one column, and the decision about its type. */
 import { type Cell, cellText, isFormula, isMissing, isPlaceholder, parseBoolean } from './cell.ts';
 import { inUtc, type Order, readCompact, readInOrder, readStamp, stampRange } from './column-dates.ts';
 import { type ColumnRole, has, nameTokens, roleOf } from './column-role.ts';
@@ -12,47 +12,47 @@ export type ColumnPlan = {
   index: number;
   type: ColumnType;
   role: ColumnRole;
-  /** What cells of a mixed column are read as; otherwise follows the type. */
+  /** How cells of a mixed column are read; otherwise equal to the type. */
   reads: 'number' | 'date' | 'boolean' | 'text';
   style: NumberStyle;
   filled: number;
   values: FrequentValues;
-  /** Cells that are not what the column is read as. */
+  /** Number of cells that do not have the column's type. */
   unlike: number;
   examples: string[];
-  /** What is written where a number or a date is expected, placeholders such as n/a included, with counts. */
+  /** Texts in place of a number or a date, including placeholders such as n/a, with counts. */
   leftOut: { value: string; count: number }[];
   unit: string;
-  /** Cells of each unit, `''` for none; more than one entry where units are mixed. */
+  /** Cells of each unit, `''` for none; more than one entry if units are mixed. */
   units: ReadonlyMap<string, number>;
-  /** How many cells in each way of writing dates. */
+  /** Number of cells in each notation of dates. */
   dateForms: ReadonlyMap<string, number>;
-  /** Times by the offset from UTC that is written with them ('' for none), in minutes. With several, all are turned to UTC. */
+  /** Number of times with each written offset from UTC ('' for none), in minutes. If there are several, all are converted to UTC. */
   offsets: ReadonlyMap<number | '', number>;
   /** Some dates have a time of day. */
   timed: boolean;
-  /** Nothing says whether day or month comes first in dates like 03/04/2024. */
+  /** The order of day and month in dates like 03/04/2024 is unknown. */
   dateDoubt: boolean;
-  /** The cell as a date; null when it is none, or when it may be two. */
+  /** The cell as a date; null if it is not a date, or is ambiguous. */
   readDate: (cell: Cell) => ParsedDate | null;
-  /** First and last date, ms; only of dates. */
+  /** First and last date in ms; only for dates. */
   range: { firstMs: number; lastMs: number } | null;
-  /** Of all numbers; NaN without any. */
+  /** Of all numbers; NaN without numbers. */
   min: number;
   max: number;
-  /** Some cells are digits that are no quantity: leading zeros, or too many. */
+  /** Some cells are digits but not quantities: with leading zeros, or too long. */
   codes: boolean;
   formulas: number;
-  /** Cells in each number style that the other cannot read. */
+  /** Number of cells in each number style that the other style cannot read. */
   styles: { dot: number; comma: number };
-  /** Mean length of filled cells that are texts. */
+  /** Mean length of non-empty text cells. */
   meanChars: number;
 };
 
 const examplesKept = 3;
 const unitsKept = 8;
 const leftOutKept = 12;
-/** A column with this share of numbers (or dates) is one with exceptions, below it is text. */
+/** With at least this share of numbers (or dates) a column has that type with exceptions; otherwise it is text. */
 const mixedShare = 0.5;
 const timeWords = new Set('timestamp ts time epoch date created updated at unixtime datetime datum zeit day tag'.split(' '));
 
@@ -69,14 +69,14 @@ export class ColumnEvidence {
   private plainIntegers = 0;
   private monthNumbers = 0;
   private formulas = 0;
-  /** Cells with decimals, by the style they are read in. */
+  /** Cells with decimals, by their number style. */
   private fractions = { dot: 0, comma: 0 };
   private bounds = { dot: { min: Infinity, max: -Infinity }, comma: { min: Infinity, max: -Infinity } };
-  /** Cells with a separator that both styles accept and read differently, such as 1,234. */
+  /** Cells that both styles accept but read differently, such as 1,234. */
   private ambiguous = 0;
-  /** Of these, by the mark they are written with. */
+  /** Of these, by their mark. */
   private twoWays = { dot: 0, comma: 0 };
-  /** The largest number that is written without any mark. */
+  /** The largest number written without any mark. */
   private unmarkedMax = -Infinity;
   private numbers = 0;
   private compact = 0;
@@ -85,26 +85,26 @@ export class ColumnEvidence {
   private dayFirst = 0;
   private monthFirst = 0;
   private timed = false;
-  /** Numbers without a unit among such with the one unit of the column. */
+  /** Numbers without a unit in a column with one unit. */
   private bare = 0;
-  /** Numbers with a single letter for a unit. */
+  /** Numbers with a one-letter unit. */
   private letterUnits = 0;
-  /** Dates that are two different days in the two orders. */
+  /** Dates that are different days in the two orders. */
   private twofold = 0;
   private ranges = { day_first: newRange(), month_first: newRange() };
   private utcRange = newRange();
   private examples = { number: [] as string[], date: [] as string[], other: [] as string[] };
   dots = 0;
   commas = 0;
-  /** Some dates are written 31.12.2024, as where the comma is the decimal mark. */
+  /** Some dates are written 31.12.2024, as in countries with a decimal comma. */
   get dottedDates(): boolean {
     return [...this.forms.keys()].some((form) => form.startsWith('DD.MM.'));
   }
 
-  /** The way of writing that the column itself shows; null where it shows none. */
+  /** The number style that the column itself shows; null if it shows none. */
   get leaning(): NumberStyle | null {
     if (this.dots !== this.commas) return this.dots > this.commas ? 'dot' : 'comma';
-    // 941 beside 1.007, and no 1007: the mark sets off thousands.
+    // 941 beside 1.007, and no 1007: the mark separates thousands.
     const grouped = this.ambiguous > 0 && this.unmarkedMax >= 100 && this.unmarkedMax < 1000;
     if (!grouped || this.twoWays.dot > 0 === this.twoWays.comma > 0) return null;
     return this.twoWays.dot > 0 ? 'comma' : 'dot';
@@ -197,7 +197,7 @@ export class ColumnEvidence {
 
   private kind(fractions: boolean): Kind {
     const filled = this.filled;
-    // "12A" is a flat among flats, and amperes only where all of the column is numbers.
+    // "12A" is a flat among flats; it is amperes only if the whole column is numeric.
     const numbers = this.numbers === filled ? filled : this.numbers - this.letterUnits;
     const dates = this.orderedDates + this.dates;
     if (dates > 0 && this.monthNumbers > 0 && dates + this.monthNumbers === filled) return { type: 'date', reads: 'date', like: filled };
@@ -211,7 +211,7 @@ export class ColumnEvidence {
     return { type: 'text', reads: 'text', like: filled };
   }
 
-  /** Seconds or milliseconds since 1970, or 20240305, in a column that is named after time. */
+  /** Seconds or milliseconds since 1970, or 20240305, in a column with a time-related name. */
   private stampOf(name: string, min: number, max: number): ((cell: Cell) => ParsedDate | null) | null {
     if (!has(nameTokens(name), timeWords) || this.codes > 0) return null;
     if (this.compact === this.filled) return readCompact;
@@ -250,7 +250,7 @@ export class ColumnEvidence {
     const monthOrdered = month.falls === 0 || month.rises === 0;
     if (this.twofold >= 4 && dayOrdered !== monthOrdered) return { kind: dayOrdered ? 'day_first' : 'month_first', because: 'order' };
     if (fileStyle === 'comma') return { kind: 'day_first', because: 'style' };
-    // A log of a few days read the other way round would be spread over months, on a few days of each.
+    // With the wrong order, a log of a few days would spread over months, on a few days of each.
     const [daySpan, monthSpan] = [day.lastMs - day.firstMs, month.lastMs - month.firstMs];
     if (this.timed && this.twofold >= 8 && Math.min(daySpan, monthSpan) < Math.max(daySpan, monthSpan) * 0.2)
       return { kind: daySpan < monthSpan ? 'day_first' : 'month_first', because: 'span' };
@@ -283,7 +283,7 @@ export class ColumnEvidence {
     }
   }
 
-  /** Cheap look before the expensive one. */
+  /** A cheap check before the expensive one. */
   private looksNumeric(cell: Cell): boolean {
     if (typeof cell !== 'string') return typeof cell === 'number';
     for (let i = 0; i < Math.min(cell.length, 10); i++) {
@@ -295,7 +295,7 @@ export class ColumnEvidence {
 
   private addNumber(cell: Cell): boolean {
     const dot = parseNumber(cell, 'dot');
-    // Digits alone mean the same in both styles.
+    // Digits alone have the same value in both styles.
     const plain = typeof cell === 'number' || (dot !== null && !cellHasMark(cell as string));
     const comma = plain ? dot : parseNumber(cell, 'comma');
     const parsed = dot ?? comma;
@@ -344,7 +344,7 @@ export class ColumnEvidence {
     return true;
   }
 
-  /** 10.2024 is a number too, among months written so. */
+  /** 10.2024 is also a number, in a column of such months. */
   private addMonthNumber(cell: Cell): void {
     if (typeof cell !== 'string' || cell.length > 8 || !/^\s?(?:0?[1-9]|1[0-2])[./](?:19|20)\d\d\s?$/.test(cell)) return;
     const parsed = parseDate(cell, 'month_first');

@@ -18,13 +18,13 @@ export class ColumnReading {
   readonly plan: ColumnPlan;
   readonly derived: boolean;
   private readonly numbers: NumberColumn | null;
-  /** Candidates for the most frequent values, counted exactly; null where the survey's counts are exact already. */
+  /** Candidates for the most frequent values, counted exactly; null if the survey's counts are already exact. */
   private readonly recount: Map<string, number> | null;
-  /** Figures of each unit, where they are mixed; null elsewhere. */
+  /** Figures of each unit, if units are mixed; otherwise null. */
   private readonly byUnit: Map<string, UnitTally> | null;
   private dates = { firstMs: Infinity, lastMs: -Infinity, count: 0, hasTime: false, coarse: true };
 
-  /** @param mixed whether its units or currencies are mixed, so that no figure goes over all of them */
+  /** @param mixed whether its units or currencies are mixed, so that no figure covers all of them */
   constructor(plan: ColumnPlan, room: number, mixed: boolean, derived = false) {
     this.plan = plan;
     this.derived = derived;
@@ -38,7 +38,7 @@ export class ColumnReading {
     return this.byUnit !== null;
   }
 
-  /** @param otherUnit what another column says of the unit; null where none does */
+  /** @param otherUnit unit from another column; null if there is none */
   addNumber(
     cell: Cell,
     row: number,

@@ -1,6 +1,6 @@
 /**
- * What a column is there for, told from its name and its values: only measures are added up; of rates and levels (prices, scores, balances, meter
- * readings) a sum means nothing; identifiers and years are no quantities at all.
+ * The role of a column, from its name and values: only measures are added up; a sum of rates and levels (prices, scores, balances, meter
+ * readings) has no meaning; identifiers and years are not quantities.
  */
 import {
   amountEndings,
@@ -27,7 +27,7 @@ import { monthOfName } from './date-format.ts';
 import { currencyOf } from './number-format.ts';
 import type { ColumnType } from './table-profile.ts';
 
-/** `unclear`: numbers of which nothing says whether their sum means something. */
+/** `unclear`: numbers whose sum may or may not have a meaning. */
 export type ColumnRole = 'measure' | 'rate' | 'level' | 'unclear' | 'identifier' | 'year' | 'code' | 'other';
 
 export type RoleEvidence = {
@@ -35,16 +35,16 @@ export type RoleEvidence = {
   unit: string;
   filled: number;
   distinct: number;
-  /** The column's place in the table. */
+  /** The column's position in the table. */
   index: number;
-  /** Of numbers; NaN without any. */
+  /** Of numbers; NaN without numbers. */
   min: number;
   max: number;
   wholeNumbers: boolean;
 };
 
 const timeUnits = words('days tage hours stunden time zeit minutes minuten weeks wochen months monate');
-/** How long one thing takes or has lasted; added up over things it means nothing. */
+/** Durations of single things; a sum over things has no meaning. */
 const spells = words(
   'delivery process processing response lead waiting stock market stay shipping handling cycle turnaround since until overdue open age tenure employed lager transit resolution lieferung stored storage',
 );
@@ -58,11 +58,11 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (type === 'date' || type === 'boolean' || type === 'empty') return 'other';
   if (numeric && unit === '') {
     if (wholeNumbers && min >= 1000 && max <= 2200 && (tokens.some((token) => years.has(token)) || last.endsWith('jahr'))) return 'year';
-    // Places on the map are the only numbers with decimals that name something.
+    // Coordinates are the only identifiers with decimals.
     const names = wholeNumbers || coordinates.has(last);
     if (names && isIdentifierName(tokens, last, name) && !isCounted(tokens)) return 'identifier';
     if (wholeNumbers && tokens.length === 1 && things.has(tokens[0]!) && min >= 1 && (index === 0 || min >= 100)) return 'identifier';
-    // Counts up through the rows from its place at the left: a running number.
+    // Counts up through the rows as the first column: a running number.
     if (
       index === 0 &&
       wholeNumbers &&
@@ -94,7 +94,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (tokens.includes('unit') && has(tokens, words('price cost preis amount value'))) return 'rate';
   if (isConcentration(tokens) || (tokens.length > 1 && /^q\d{0,2}$/.test(tokens[0]!) && min >= 0 && max <= 10)) return 'rate';
   if (tokens.includes('lead') && (tokens.includes('time') || tokens.includes('days'))) return 'rate';
-  // What each of several things takes in a year can be put together.
+  // Yearly consumptions of several things are additive.
   if (has(tokens, energies) && /(?:per|pro|je|\/) ?(?:year|jahr|month|monat|day|tag)$/i.test(name.trim().slice(-40))) return 'measure';
   if (tokens.includes('per') || tokens.includes('pro') || tokens.includes('je') || name.includes('%')) return 'rate';
   if (/\/(?:week|woche|day|tag|month|monat|year|jahr|hour|h|unit|stück|person)\b/i.test(name.slice(0, 200))) return 'rate';
@@ -104,7 +104,7 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
     (endsWith(last, levelEndings) && !last.endsWith('bestand'))
   )
     return 'level';
-  // "food (1-5)": the scale of an answer.
+  // "food (1-5)": the scale of a rating.
   if (/[([]\s?[01] ?(?:-|–|to|bis) ?(?:[3-7]|9|10|100)\s?[)\]]/.test(name.slice(0, 200))) return 'rate';
   if (has(tokens, words('co2 co2e emission emissions emissionen')) && has(tokens, words('t kg tonnes tons tonnen kt'))) return 'measure';
   if (has(tokens, energies) && !has(tokens, words('price preis cost rate average avg mean tarif kw'))) return 'measure';
@@ -115,11 +115,11 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   return unknownRole(tokens, last, evidence);
 }
 
-/** A name that no rule knows: words that count, plurals and units speak for an amount, a narrow scale for a rate; else it stays open. */
+/** For a name without a rule: counting words, plurals and units indicate an amount, a narrow scale a rate; otherwise unclear. */
 function unknownRole(tokens: readonly string[], last: string, { unit, min, max, wholeNumbers }: RoleEvidence): ColumnRole {
   if (isPeriodName(tokens) || has(tokens, amounts) || has(tokens, totals) || endsWith(last, amountEndings)) return 'measure';
   if (unit !== '' && (amountUnits.has(unit) || currencyOf(unit) !== undefined)) return 'measure';
-  // "visitors", "defects": whole numbers of things.
+  // "visitors", "defects": counts of things.
   if ((wholeNumbers || max > 100) && min >= 0 && last.length > 3 && last.endsWith('s') && !/(?:ss|us|is)$/.test(last)) return 'measure';
   if (wholeNumbers && min >= 0 && last.length > 4 && last.endsWith('ed')) return 'measure';
   if (!wholeNumbers && min >= 0 && max <= 1) return 'rate';
@@ -127,12 +127,12 @@ function unknownRole(tokens: readonly string[], last: string, { unit, min, max, 
   return 'unclear';
 }
 
-/** Columns of a table of periods: Jan, 2024, Q1, KW 7. */
+/** Names of columns that are periods: Jan, 2024, Q1, KW 7. */
 function isPeriodName(tokens: readonly string[]): boolean {
   return tokens.length <= 2 && tokens.some((token) => /^(?:(?:19|20)\d\d|[qhwk]w?\d{1,2})$/.test(token) || monthOfName(token) > 0);
 }
 
-/** nitrate_mg_l, "lead (µg/l)": how much of something there is in a litre or a kilogram. */
+/** nitrate_mg_l, "lead (µg/l)": an amount per litre or kilogram. */
 function isConcentration(tokens: readonly string[]): boolean {
   return (
     tokens.some((token, i) => i > 0 && volumes.has(token) && portions.has(tokens[i - 1]!)) ||
@@ -140,7 +140,7 @@ function isConcentration(tokens: readonly string[]): boolean {
   );
 }
 
-/** Lower-case words of a column's name: unitPrice, unit_price and "Unit price" are the same. */
+/** Lower-case words of a column's name: unitPrice, unit_price and "Unit price" give the same. */
 export function nameTokens(name: string): string[] {
   return name
     .slice(0, 120)
@@ -155,7 +155,7 @@ export function has(tokens: readonly string[], set: ReadonlySet<string>): boolea
   return tokens.some((token) => set.has(token));
 }
 
-/** "number of visits", "no. of items": these count, whatever their last word. */
+/** "number of visits", "no. of items": counts, whatever their last word. */
 function isCounted(tokens: readonly string[]): boolean {
   return (
     (tokens.includes('of') && (tokens[0] === 'number' || tokens[0] === 'no' || tokens[0] === 'num')) ||

@@ -1,10 +1,10 @@
-/** The words by which a column is told for an identifier, a code, a rate, a level or an amount. */
+/** The words that identify a column as an identifier, a code, a rate, a level or an amount. */
 export const words = (text: string) => new Set(text.split(' '));
 export const identifiers = words(
   'id ids uid uuid guid key no nr num number nummer code codes zip zipcode plz postcode postleitzahl postal phone telefon telephone tel mobile fax iban bic account konto sku ean gtin isbn asin upc ' +
     'barcode serial ref reference pin ssn lat lon lng latitude longitude index idx pos position line row zeile lfd rank ip port hash rowid objectid matrikelnr version bib place platz rang seat ticket beleg txn transaction txid invoice rechnung auftrag vorgang case',
 );
-/** A column of whole numbers that is called after one thing holds its number: "customer", where "customers" would count them. */
+/** A whole-number column named after one thing contains its id: "customer"; "customers" would be a count. */
 export const things = words(
   'customer kunde client user member employee mitarbeiter product produkt article artikel item order bestellung sensor device station store filiale shop project projekt host player respondent participant patient student book asset machine maschine vehicle room',
 );
@@ -61,7 +61,7 @@ export const rateUnits = new Set([
   'MW',
 ]);
 
-/** What counts or measures something that can be put together: amounts of money, goods, time, distance, energy. */
+/** Words for additive quantities: amounts of money, goods, time, distance, energy. */
 export const amounts = words(
   'goal invalid ungültig ungültige freight fracht porto postage toll maut utilities maintenance wartung material materials labour labor löhne prize bets stake raised given donated collected claimed erstattet reimbursed granted requested approved counted gezählt fare fares fahrpreis sqft sq teile parts pallets paletten boxes kisten bottles flaschen trees bäume amt qty quantity count counts anzahl menge units stück stk pcs pieces income earnings profit loss gewinn verlust ergebnis erlös erlöse ertrag expense expenditure ausgaben ausgabe einnahmen einnahme spend spent budget paid payment bezahlt gezahlt deposit withdrawal debit credit soll haben refund donation spende pledged received invested investment funding grant fine tip tax vat mwst ust steuer shipping versand fee gebühr charge bonus commission provision premium prämie claim claimed invoiced due owed outstanding offen worth plan planned actual ist forecast ziel target quota ' +
     'hours hour stunden std minutes minuten min mins seconds sekunden days tage nights nächte duration dauer downtime overtime überstunden delay verspätung absence distance strecke km kilometer kilometers miles mi energy kwh wh mwh gwh consumption verbrauch usage litres liters litre liter gallons fuel water wasser strom gas heat wärme rain rainfall precipitation niederschlag regen snow schnee mm sunshine production produced produktion output harvest ernte milk milch tons tonnes tonnen t waste abfall scrap ausschuss bytes kb mb gb tb traffic stock bestand inventory on_hand hand votes stimmen booked capacity kapazität attended enrolled area fläche sqm qm m2 ha hectares hektar acres calories kcal steps schritte sold verkauft used delivered shipped returned rejected sent opened clicked won lost drawn made population people persons personen staff headcount besucher gäste teilnehmer passengers fahrgäste goals tore assists points punkte impressions reach likes followers downloads plan_value volume volumen kg weight_total eur usd gbp chf euro dollar frei total_time played scored conceded yes no ' +
@@ -101,7 +101,7 @@ export const amountEndings = [
   'tonnen',
   'fälle',
 ];
-/** Written with the numbers themselves. */
+/** Units written with the numbers. */
 export const amountUnits = new Set([
   'kWh',
   'Wh',

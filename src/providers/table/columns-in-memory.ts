@@ -1,4 +1,4 @@
-/** The columns of a table in memory, read once by their plans: texts, numbers (NaN where there is none) and dates (ms, NaN where there is none). */
+/** The columns of a table in memory, read once by their plans: texts, numbers (NaN if missing) and dates (ms, NaN if missing). */
 import { cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import type { Rows } from './rows.ts';
@@ -22,7 +22,7 @@ export class ColumnsInMemory {
     this.labelColumn = this.chooseLabel();
   }
 
-  /** Trimmed; '' where the cell is missing. */
+  /** Trimmed; '' for a missing cell. */
   texts({ index }: ColumnPlan): string[] {
     let texts = this.textsByColumn.get(index);
     if (texts === undefined) {
@@ -58,13 +58,13 @@ export class ColumnsInMemory {
     return this.rows.numbers[at]!;
   }
 
-  /** "row 5 (INV-17)", with what names the row where a column does. */
+  /** "row 5 (INV-17)", with the row's name if a column has names. */
   rowName(at: number): string {
     const label = this.label(at);
     return label === '' ? `row ${this.row(at)}` : `row ${this.row(at)} (${label})`;
   }
 
-  /** "row 5 (INV-17)", and where nothing names the rows, by date and group: "row 5 (2024-03-01, Berg)". */
+  /** "row 5 (INV-17)", or, without names, with date and group: "row 5 (2024-03-01, Berg)". */
   rowInWords(at: number): string {
     if (this.labelColumn !== undefined) return this.rowName(at);
     const date = this.plans.find(({ reads }) => reads === 'date');
@@ -74,7 +74,7 @@ export class ColumnsInMemory {
     return told.length === 0 ? `row ${this.row(at)}` : `row ${this.row(at)} (${told.join(', ')})`;
   }
 
-  /** What tells the row from the others best: its name, else its date, else its number. */
+  /** The best identification of the row: its name, otherwise its date, otherwise its number. */
   periodOrRow(at: number): string {
     const date = this.labelColumn === undefined ? this.plans.find(({ reads }) => reads === 'date') : undefined;
     const text = date === undefined ? '' : this.texts(date)[at]!;
@@ -89,7 +89,7 @@ export class ColumnsInMemory {
     return this.labelColumn;
   }
 
-  /** The column that names the rows: nearly all different, short, and no date. */
+  /** The column with the rows' names: nearly all different, short, and not dates. */
   private chooseLabel(): ColumnPlan | undefined {
     const naming = this.plans.filter(
       ({ reads, filled, values, meanChars, type }) =>
@@ -104,12 +104,12 @@ export class ColumnsInMemory {
   }
 }
 
-/** The number nearest to what was written, without the noise of binary fractions. */
+/** The nearest number to the written one, without binary rounding noise. */
 export function clean(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** 07:45 names no row. */
+/** A time such as 07:45 does not name a row. */
 function isClock(text: string): boolean {
   return /^\d{1,2}:\d{2}(?::\d{2})?$/.test(text);
 }

@@ -18,7 +18,7 @@ export class Correlations {
     }
   }
 
-  /** @param values one row; NaN where the cell is missing */
+  /** @param values one row; NaN for a missing cell */
   add(values: Float64Array): void {
     for (const pair of this.pairs) {
       const x = values[pair.a]!;
@@ -35,7 +35,7 @@ export class Correlations {
     }
   }
 
-  /** Strongest first. Pairs with fewer than five rows, or a column that never changes, have none. */
+  /** Strongest first. Pairs with fewer than five rows, or with a constant column, are left out. */
   strongest(): TableProfile['correlations'] {
     return this.pairs
       .filter(({ rows, squaresA, squaresB }) => rows >= fewestRows && squaresA > 0 && squaresB > 0)

@@ -1,4 +1,4 @@
-/** Streams the rows of a CSV file. Memory is bounded by the longest row it accepts, whatever the file's size. */
+/** Streams the rows of a CSV file. Memory is bounded by the longest accepted row, for any file size. */
 
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
@@ -13,9 +13,9 @@ export type CsvForm = { encoding: Encoding; delimiter: Delimiter /** False reads
 
 const longestRowChars = 4 * 1024 * 1024;
 
-/** A quote that is opened and never closed; read the file again with `quotes: false`. */
+/** A quote that is never closed; read the file again with `quotes: false`. */
 export class UnclosedQuote extends ToolError {
-  /** Where in the file the row with the quote begins, roughly: the number of rows read before it. */
+  /** Approximate position of the row with the quote: the number of rows read before it. */
   readonly rowsBefore: number;
   constructor(rowsBefore: number) {
     super(`A quote opened after row ${rowsBefore} is never closed.`);
@@ -24,8 +24,8 @@ export class UnclosedQuote extends ToolError {
 }
 
 /**
- * Calls `onRow` with each row that is not empty, in order. Rejects with `UnclosedQuote`, with `ToolError` when a row is longer than 4 MiB, and with
- * what the source or `onRow` throws.
+ * Calls `onRow` with each non-empty row, in order. Rejects with `UnclosedQuote`, with `ToolError` when a row is longer than 4 MiB, and with
+ * errors of the source or of `onRow`.
  */
 export async function eachCsvRow(source: Readable, form: CsvForm, onRow: (row: string[]) => void, signal?: AbortSignal): Promise<void> {
   let rows = 0;
@@ -38,7 +38,7 @@ export async function eachCsvRow(source: Readable, form: CsvForm, onRow: (row: s
     skip_empty_lines: true,
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: longestRowChars,
-    // Rows are taken here and never queued in the stream.
+    // Rows are passed on here and never queued in the stream.
     on_record: (row: string[]) => {
       rows++;
       onRow(row);

@@ -1,13 +1,13 @@
-/** Dates as people write them. 03/04/2024 is read by the order its whole column shows (survey.ts), since the cell alone does not say. */
+/** Parses dates in usual notations. 03/04/2024 is read in the order of its whole column (survey.ts), because the cell alone is ambiguous. */
 import type { Cell } from './cell.ts';
 
 /** Which comes first in dates like 03/04/2024. */
 export type DateOrder = 'day_first' | 'month_first';
 
 /**
- * Milliseconds since 1970 of the date as written (read as UTC; an offset is not applied, so a day is the day that is written). `ordered` is false when
- * only the column can say which number is the month; `form` names the way of writing; `coarse` is a month or quarter without a day; `offset` is what is
- * written of the time zone ('' for nothing), in minutes.
+ * Milliseconds since 1970 of the date as written (read as UTC without its offset, so the day is the written one). `ordered` is false if
+ * only the column can determine which number is the month; `form` is the notation; `coarse` is a month or quarter without a day; `offset`
+ * is the written time zone in minutes ('' for none).
  */
 export type ParsedDate = { ms: number; hasTime: boolean; ordered: boolean; form: string; coarse: boolean; offset?: number | '' };
 
@@ -32,7 +32,7 @@ const fullMonths = new Set(
 const longestDate = 35;
 const shortestDate = 6;
 
-/** Reads a cell as a date; null when it is none. A date that the calendar does not have (30 February) is none. */
+/** Parses a cell as a date; null if it is not one. A day that does not exist (30 February) gives null. */
 export function parseDate(cell: Cell, order: DateOrder): ParsedDate | null {
   if (typeof cell !== 'string' || cell.length < shortestDate || cell.length > longestDate + 20) return null;
   const text = cell.trim();
@@ -41,13 +41,13 @@ export function parseDate(cell: Cell, order: DateOrder): ParsedDate | null {
   return first >= 48 && first <= 57 ? startsWithDigit(text, order) : startsWithWord(text);
 }
 
-/** `2024-03-05`, or with the time where one was written. */
+/** `2024-03-05`, with the time if one was written. */
 export function dateText(ms: number, hasTime: boolean): string {
   const text = new Date(ms).toISOString();
   return hasTime ? `${text.slice(0, 19)}Z` : text.slice(0, 10);
 }
 
-/** 1 to 12 for the name of a month in English or German, whole or shortened; 0 for any other word. */
+/** 1 to 12 for the name of a month in English or German, full or abbreviated; 0 for any other word. */
 export function monthOfName(word: string): number {
   const lower = word.trim().toLowerCase().replace(/\.$/, '');
   if (lower.length < 3 || lower.length > 9) return 0;
@@ -99,7 +99,7 @@ function startsWithWord(text: string): ParsedDate | null {
 
 function fromNumbers(parts: RegExpExecArray, order: DateOrder): ParsedDate | null {
   const [, first, separator, second, yearText, hourText, minute, secondOfMinute, half] = parts;
-  // Dots are German and always put the day first.
+  // Dots are German notation: the day is first.
   const dayFirst = separator === '.' || order === 'day_first';
   const day = Number(dayFirst ? first : second);
   const month = Number(dayFirst ? second : first);

@@ -1,4 +1,4 @@
-/** How a CSV file is written, told from its beginning: what separates its cells, what stands before the header, whether there is a header at all. */
+/** The form of a CSV file, from its beginning: the delimiter, the rows before the header, and whether there is a header. */
 import { isMissing, parseBoolean } from './cell.ts';
 import { parseDate } from './date-format.ts';
 import { parseNumber } from './number-format.ts';
@@ -16,7 +16,7 @@ const candidates: Delimiter[] = ['\t', ';', '|', ','];
 const sampleRows = 200;
 const farthestHeader = 20;
 
-/** @param sample the decoded beginning of the file; its last row may be cut off */
+/** @param sample the decoded beginning of the file; its last row may be incomplete */
 export function detectDialect(sample: string): Dialect {
   const declared = /^sep=([,;\t|])\r?\n/.exec(sample);
   const ranked = candidates
@@ -33,7 +33,7 @@ export function detectDialect(sample: string): Dialect {
   return { delimiter: best.delimiter, skippedRows, hasHeader: first !== undefined && looksLikeHeader(first, rows.slice(skippedRows + 1)) };
 }
 
-/** How many rows stand before the header: titles, notes and particulars fill fewer cells than the table's rows do. */
+/** The number of rows before the header: titles and notes fill fewer cells than the table's rows. */
 function linesAbove(rows: string[][], width: number, from: number): number {
   const filled = rows.map((row) => row.reduce((count, cell) => count + (cell === '' ? 0 : 1), 0));
   const usual = mode(filled.slice(from));
@@ -54,7 +54,7 @@ function mode(values: number[]): number {
   return [...counts].reduce((most, each) => (each[1] > most[1] ? each : most), [0, 0])[0];
 }
 
-/** Names for the columns: the header's, made unique, or column_1, column_2 … `notes` say what was changed. */
+/** Names of the columns: those of the header, made unique, or column_1, column_2 … `notes` describe the changes. */
 export function columnNames(header: readonly string[], hasHeader: boolean): { names: string[]; notes: string[] } {
   const notes: string[] = [];
   if (!hasHeader)
@@ -72,7 +72,7 @@ export function columnNames(header: readonly string[], hasHeader: boolean): { na
     const base = given === '' ? `column_${i + 1}` : given;
     let name = base;
     if (taken.has(name)) {
-      // Where the last search for this name ended: without it equal names would be tried again and again from 2.
+      // The end of the last search for this name: otherwise equal names would be tried again from 2.
       let n = nextNumber.get(base) ?? 2;
       while (taken.has(`${base} (${n})`)) n++;
       name = `${base} (${n})`;
@@ -87,12 +87,12 @@ export function columnNames(header: readonly string[], hasHeader: boolean): { na
   return { names, notes };
 }
 
-/** The rows of the sample, for telling tables from other texts. */
+/** The rows of the sample, to distinguish tables from other texts. */
 export function sampleWidths(sample: string, delimiter: Delimiter): string[][] {
   return sampleCells(sample, delimiter);
 }
 
-/** The rows of the sample split quickly and with respect for quotes; only their shape matters here. */
+/** The rows of the sample, split fast and with quotes; only their shape matters here. */
 function sampleCells(sample: string, delimiter: Delimiter): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -101,7 +101,7 @@ function sampleCells(sample: string, delimiter: Delimiter): string[][] {
   const push = (end: number) => row.push(unquote(sample.slice(start, end)));
   for (let i = 0; i < sample.length && rows.length < sampleRows; i++) {
     const char = sample[i]!;
-    // A quote means something only at the start of a cell or inside a quoted one.
+    // A quote has a meaning only at the start of a cell or inside a quoted one.
     if (char === '"' && (quoted || i === start)) quoted = !quoted;
     else if (quoted) continue;
     else if (char === delimiter) {
@@ -128,7 +128,10 @@ function unquote(text: string): string {
   return trimmed.startsWith('"') && trimmed.endsWith('"') && trimmed.length > 1 ? trimmed.slice(1, -1).replaceAll('""', '"') : trimmed;
 }
 
-/** The most common width, and how well the rows agree on it; the first row counts more, because decimals hide in the others. */
+/**
+ * The most common width, and the share of rows with it; the first row counts more, because a decimal comma can be mistaken for a delimiter
+ * in the others.
+ */
 function shapeOf(rows: string[][]): { width: number; score: number } {
   const widths = new Map<number, number>();
   for (const { length } of rows) widths.set(length, (widths.get(length) ?? 0) + 1);
@@ -141,16 +144,16 @@ function shapeOf(rows: string[][]): { width: number; score: number } {
   return { width, score: (count / rows.length) * headerFits * (1 + Math.min(width, 50) / 1000) };
 }
 
-/** A first row of names: not made of values, unless they are years over columns of figures. */
+/** Whether the first row has names: not values, unless they are years above columns of figures. */
 function looksLikeHeader(first: string[], rest: string[][]): boolean {
   const filled = first.filter((cell) => !isMissing(cell));
   if (filled.length === 0) return false;
-  // "no" is the name of a column of numbers more often than an answer: an answer stands above answers.
+  // "no" is more often the name of a numeric column than a value: as a value it is above yes/no values.
   const answers = (at: number) => rest.slice(0, 20).some((row) => row[at] !== undefined && parseBoolean(row[at]) !== null);
   const values = first.filter((cell, at) => !isMissing(cell) && (parseBoolean(cell) === null ? isValue(cell) : answers(at)));
   if (values.length === 0) return !recurs(first, rest);
   if (values.length === filled.length) return false;
-  // Texts beside years or months (region, 2023, 2024, Jan 2025) name columns of figures; beside other values they are a row of data.
+  // Texts beside years or months (region, 2023, 2024, Jan 2025) name columns of figures; beside other values they are a data row.
   const periods = values.every((cell) => /^(19|20)\d\d$/.test(cell.trim()) || parseDate(cell, 'day_first')?.coarse === true);
   if (periods && new Set(filled).size === filled.length && rest.length > 0) return true;
   return values.length * 4 <= filled.length && rest.some((row) => valuesOf(row) > values.length * 2);
@@ -160,7 +163,7 @@ function valuesOf(row: string[]): number {
   return row.filter((cell) => !isMissing(cell) && isValue(cell)).length;
 }
 
-/** A name of a column does not come again below it; rows that repeat the whole header do not count. */
+/** A column's name does not occur below it; rows that repeat the whole header do not count. */
 function recurs(first: string[], rest: string[][]): boolean {
   if (rest.length < 4) return false;
   const below = rest.filter((row) => !row.every((cell, i) => cell === first[i]));

@@ -1,6 +1,6 @@
 /**
- * Looks at a file's bytes once, from end to end, before anything is parsed: what encoding they are in, and whether they are text at all.
- * A file that is no text is refused in words that say what it is.
+ * Reads a file's bytes once before parsing: which encoding they have, and whether they are text. A file that is not text is refused with an
+ * error that names its kind.
  */
 
 import { isAscii } from 'node:buffer';
@@ -35,7 +35,7 @@ const office: Record<string, string> = {
   ods: 'a spreadsheet',
 };
 
-/** Throws `ToolError` when the file is binary. `name` is for the message. */
+/** Throws `ToolError` for a binary file. `name` is for the message. */
 export async function inspectText(source: Readable, name: string, signal?: AbortSignal): Promise<TextInspection> {
   const head: Buffer[] = [];
   let headBytes = 0;
@@ -55,7 +55,7 @@ export async function inspectText(source: Readable, name: string, signal?: Abort
     }
     if (encoding === undefined) {
       if (chunk.includes(0)) {
-        // A short first chunk may not have shown that every second byte of the file is zero.
+        // A short first chunk may not have shown that every second byte is zero.
         encoding = wideEncoding(Buffer.concat(head));
         if (encoding === undefined) throw notATable(name, 'binary data (it holds zero bytes)');
       } else {
@@ -78,7 +78,7 @@ export async function inspectText(source: Readable, name: string, signal?: Abort
   return { encoding, sizeBytes, sample, warnings };
 }
 
-/** Turns the file's bytes into UTF-8 without a byte order mark, a chunk at a time. */
+/** Converts the file's bytes to UTF-8 without a byte order mark, in chunks. */
 export function utf8Stream(encoding: Encoding): Transform {
   const decoder = new TextDecoder(encoding);
   return new Transform({
@@ -95,7 +95,7 @@ export function notATable(name: string, what: string): ToolError {
   return new ToolError(`${name} is ${what}, not a table. profile_table reads CSV, TSV and JSON only; save the data in one of these forms.`);
 }
 
-/** Tells UTF-8 with a few damaged characters from a single-byte encoding, by which kind of non-ASCII byte is more common. */
+/** Distinguishes UTF-8 with a few damaged characters from a single-byte encoding, by the more common kind of non-ASCII byte. */
 class Utf8Check {
   broken = 0;
   private good = 0;
@@ -114,7 +114,7 @@ class Utf8Check {
   }
 
   verdict(): Encoding {
-    // A file cut in the middle of a character is still UTF-8.
+    // A file that ends within a character is still UTF-8.
     const tail = this.decoder.decode();
     if (tail.length > 0 && this.good > 0) this.broken++;
     else if (tail.length > 0) return 'windows-1252';
@@ -129,7 +129,7 @@ function refuseKnownBinary(start: Buffer, name: string): void {
   throw notATable(name, known.bytes[0] === 0x50 && known.bytes[1] === 0x4b ? (office[extension] ?? known.what) : known.what);
 }
 
-/** UTF-16 by its mark, or by zeros in every second byte; undefined when it is neither. */
+/** UTF-16 by its mark, or by zeros in every second byte; otherwise undefined. */
 function wideEncoding(start: Buffer): 'utf-16le' | 'utf-16be' | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';

@@ -1,20 +1,20 @@
 /**
- * A sum that is true to the last written decimal. Numbers with few decimals are added as scaled integers, so 0.1 + 0.2 is 0.3 and a million cents
- * lose none; only numbers too long for that fall back to compensated (Neumaier) addition.
+ * A sum that is exact to the last written decimal. Numbers with few decimals are added as scaled integers, so 0.1 + 0.2 is 0.3; only
+ * numbers that are too long for that use compensated (Neumaier) addition.
  */
 
 const largestExact = 2 ** 50;
 const mostDecimals = 12;
 
 export class ExactSum {
-  /** One integer sum per number of decimals; `#high` takes over what would outgrow exact doubles. */
+  /** One integer sum per number of decimals; `high` holds the part beyond exact doubles. */
   private low: number[] = [];
   private high: bigint[] = [];
   private rest = 0;
   private compensation = 0;
   private hasRest = false;
 
-  /** @param decimals how many decimals `value` was written with */
+  /** @param decimals number of written decimals of `value` */
   add(value: number, decimals: number): void {
     if (decimals <= mostDecimals) {
       const scaled = decimals === 0 ? value : Math.round(value * 10 ** decimals);
@@ -43,7 +43,7 @@ export class ExactSum {
       const sum = (this.high[decimals] ?? 0n) + BigInt(this.low[decimals] ?? 0);
       units += sum * 10n ** BigInt(places - decimals);
     }
-    // Text to number rounds once, correctly; a division would round twice.
+    // Parsing a text rounds once, correctly; a division would round twice.
     const exact = Number(`${units}e-${Math.max(places, 0)}`);
     return this.hasRest ? exact + (this.rest + this.compensation) : exact;
   }

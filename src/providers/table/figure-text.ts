@@ -1,4 +1,4 @@
-/** Figures as reports and remarks write them. */
+/** Formats figures for reports and remarks. */
 
 /** Exact figures keep all their decimals, at least two when there are any: 1234.5 is `1,234.50`. */
 export function exact(value: number): string {

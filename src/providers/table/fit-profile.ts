@@ -1,9 +1,9 @@
-/** Makes a profile fit the size of a tool's result: groups go first, then what is least telling. What was left out is said in `trimmed`. */
+/** Shortens a profile to the size of a tool's result: groups first, then the least important parts. `trimmed` names the omitted parts. */
 import type { TableProfile } from './table-profile.ts';
 
 type Step = (profile: TableProfile) => string | null;
 
-/** What the lists within a JSON file may take of the room together. */
+/** Largest share of the lists within a JSON file. */
 const nestedShare = 0.5;
 const longestRemark = 700;
 
@@ -25,7 +25,7 @@ const steps: Step[] = [
   (profile) => keepColumns(profile, 5),
 ];
 
-/** The profile, or one with less in it whose JSON is at most `maxBytes` of UTF-8. */
+/** The profile, or a shortened one whose JSON has at most `maxBytes` in UTF-8. */
 export function fitProfile(profile: TableProfile, maxBytes: number): TableProfile {
   const fitted = structuredClone(profile);
   for (const remark of fitted.remarks) if (remark.text.length > longestRemark) remark.text = `${remark.text.slice(0, longestRemark - 1)}…`;

@@ -1,7 +1,7 @@
 /**
- * How many different values a column has, and which come often, in bounded memory. Counts are exact up to `limit` different values. Beyond it a
- * Misra-Gries sketch keeps every value that makes up more than 1/limit of the rows as a candidate (profile.ts counts candidates again, exactly), and a
- * HyperLogLog estimates how many different values there are (standard error 1.6 %).
+ * The number of different values of a column, and its frequent values, in bounded memory. Counts are exact up to `limit` different values.
+ * Beyond it a Misra-Gries sketch keeps every value that makes up more than 1/limit of the rows as a candidate (profile.ts counts candidates
+ * again, exactly), and a HyperLogLog estimates how many different values there are (standard error 1.6 %).
  */
 import type { Cell } from './cell.ts';
 
@@ -18,7 +18,7 @@ export class FrequentValues {
     this.limit = limit;
   }
 
-  /** False once there were more different values than the limit: counts are then lower bounds and `distinct` an estimate. */
+  /** False after more different values than the limit: counts are then lower bounds and `distinct` an estimate. */
   get exact(): boolean {
     return !this.overflowed;
   }
@@ -35,7 +35,7 @@ export class FrequentValues {
     return this.ranks === undefined ? this.counts.size : estimate(this.ranks);
   }
 
-  /** The most frequent first; equals in alphabetical order. */
+  /** The most frequent first; equal counts in alphabetical order. */
   top(count: number): { key: string; count: number }[] {
     return [...this.counts]
       .map(([key, times]) => ({ key, count: times }))
@@ -56,13 +56,16 @@ export class FrequentValues {
   }
 }
 
-/** The text a cell is counted under. Long texts are cut and told apart by their hash, so that one giant cell costs no giant key. */
+/**
+ * The text under which a cell is counted. Long texts are truncated and distinguished by their hash, so that a very long cell does not need
+ * a very long key.
+ */
 export function countKey(cell: Cell): string {
   const text = typeof cell === 'string' ? cell.trim() : String(cell);
   return text.length <= longestKey ? text : `${text.slice(0, longestKey)}…#${hash(text).toString(16)}`;
 }
 
-/** The key without the hash of long texts, as people are shown it. */
+/** The key without the hash of long texts, for display. */
 export function shownKey(key: string): string {
   return key.length > longestKey ? key.replace(/#[0-9a-f]+$/, '') : key;
 }
@@ -85,7 +88,7 @@ function estimate(ranks: Uint8Array): number {
   return Math.round(raw <= 2.5 * registers && empty > 0 ? registers * Math.log(registers / empty) : raw);
 }
 
-/** FNV-1a with the finisher of MurmurHash3, so that near-equal keys spread. */
+/** FNV-1a with the finalizer of MurmurHash3, so that similar keys get different hashes. */
 function hash(text: string): number {
   let code = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) code = Math.imul(code ^ text.charCodeAt(i), 0x01000193);

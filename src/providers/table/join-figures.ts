@@ -1,4 +1,4 @@
-/** Figures that only two joined tables give: quantity × price, plan − actual, a measure by a group of the other table, values that differ. */
+/** Figures that need two joined tables: quantity × price, plan − actual, a measure by a group of the other table, differing values. */
 import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
@@ -88,7 +88,7 @@ function product(a: Side, b: Side): Remark[] {
   return [...remarks, ...grouped(a, b, figureAt, name), ...ownGroups(a, b, figureAt, name)];
 }
 
-/** A figure of both by the groups of the table whose rows are counted: quantity × price by warehouse. */
+/** A figure of both tables by the groups of the table with the quantities: quantity × price by warehouse. */
 function ownGroups(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Remark[] {
   return [...grouped(a, b, figureAt, name, true, a), ...byMonth(a, b, figureAt, name)];
 }
@@ -112,7 +112,7 @@ function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => numb
   return [{ kind: 'join_groups', text: `${name} by month (${date.name} of ${a.name}): ${each.join(', ')}.` }];
 }
 
-/** The figures of a table by the columns that a third one adds to its partner; `added` are those columns. */
+/** The figures of a table by the columns that a third one adds to its partner (`added`). */
 export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, added: ReadonlySet<ColumnPlan>): Remark[] {
   const a: Side = { ...left, plans: key.left, rows: key.leftRows };
   const b: Side = { ...right, plans: key.right, rows: key.rightRows };
@@ -144,7 +144,7 @@ export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, adde
   return remarks;
 }
 
-/** The quantity of one table and the price that goes with it. */
+/** A table's quantity and the matching price. */
 function priced(a: Side, b: Side): { q: ColumnPlan; p: ColumnPlan; name: string } | null {
   const q = quantities(a).find((plan) => isQuantity(plan.name) && !isPrice(plan.name) && plan.role === 'measure');
   const prices = quantities(b).filter(({ name, unit, role }) => isPrice(name) && unit !== '%' && role === 'rate');
@@ -167,7 +167,7 @@ function pairProduct(
   ]);
 }
 
-/** Columns of one name in both tables whose values differ for the same key. */
+/** Columns with the same name in both tables and different values for the same key. */
 function differences(a: Side, b: Side): Remark[] {
   const remarks: Remark[] = [];
   for (const x of table(a).plans) {
@@ -206,16 +206,16 @@ function differences(a: Side, b: Side): Remark[] {
   return remarks.slice(0, 4);
 }
 
-/** The main measure of the many by the groups of the one: orders' amount by the customers' region. */
+/** The main measure of the table with many rows per key, by groups of the table with one: orders' amount by the customers' region. */
 function enriched(a: Side, b: Side): Remark[] {
   const measure = mainOf(a) ?? quantities(a).find(({ role }) => role === 'rate');
   if (measure === undefined || uniqueness(b.rows) < 0.95 || uniqueness(a.rows) > 0.9) return [];
   const additive = measure.role === 'measure';
-  // Where the other table only names the keys, its names are the groups.
+  // If the other table only names the keys, the names are the groups.
   return grouped(a, b, (at) => table(a).numbers(measure)[at]!, additive ? measure.name : `Mean ${measure.name}`, additive);
 }
 
-/** @param from whose columns are the groups, `only` among them where given */
+/** @param from the table with the group columns; only those in `only`, if given */
 function grouped(
   a: Side,
   b: Side,
@@ -229,7 +229,7 @@ function grouped(
     (plan) =>
       !from.plans.includes(plan) &&
       (only?.has(plan) ?? true) &&
-      // What names each row groups nothing.
+      // A column with a name for each row is not a grouping.
       (from === b || plan.values.distinct <= table(from).count * 0.7) &&
       plan.reads === 'text' &&
       (plan.type === 'text' || plan.role === 'code') &&
@@ -277,7 +277,7 @@ function grouped(
   });
 }
 
-/** Whether a measure of one table goes along with one of the other, over the common keys. */
+/** Whether a measure of one table correlates with one of the other, over the common keys. */
 function together(a: Side, b: Side): Remark[] {
   const remarks: Remark[] = [];
   if (uniqueness(a.rows) < 0.95 && uniqueness(b.rows) < 0.95) return [];

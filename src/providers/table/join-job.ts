@@ -1,11 +1,11 @@
-/** Two or three tables joined, away from the event loop. The caller's source gives the tables in their order, one each time it is opened. */
+/** Joins two or three tables outside the event loop. The caller's source returns the tables in order, one at each open. */
 
 import { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
 import type { JobFunction } from '../compute/port.ts';
 import { type JoinProfile, joinChain, joinTables } from './join.ts';
 
-/** All tables are held in memory as they are. */
+/** All tables are held in memory. */
 const mostBytes = 16 * 1024 * 1024;
 
 const job: JobFunction<{ left: string; right: string; last?: string }, JoinProfile> = async ({ left, right, last }, { open, signal }) => {

@@ -1,4 +1,4 @@
-/** Which columns of two tables hold the same keys, whatever their headers, case and blanks. */
+/** Finds the columns of two tables with the same keys, in any case and with any blanks, whatever their headers. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
@@ -9,10 +9,10 @@ export type JoinSide = { name: string; table: ColumnsInMemory };
 export type JoinKey = {
   left: ColumnPlan[];
   right: ColumnPlan[];
-  /** The rows of each key, in the order in which keys come; keys are folded. */
+  /** The rows of each key, in the order of first occurrence; keys are folded. */
   leftRows: Map<string, number[]>;
   rightRows: Map<string, number[]>;
-  /** Keys meet only when zeros in front are ignored. */
+  /** Keys match only without leading zeros. */
   zerosIgnored: boolean;
 };
 
@@ -20,14 +20,14 @@ const fewestCommon = 2;
 const mostCandidates = 12;
 const genericWords = new Set('id ids no nr number num nummer key code name'.split(' '));
 
-/** Names of columns that are often cut short. */
+/** Column names that are often abbreviated. */
 const shortForms = new Map(
   'ref reference|nr number|no number|num number|nummer number|cust customer|emp employee|dept department|prod product|art article|acct account|cat category|loc location|qty quantity|kunde customer|artikel article|produkt product|kategorie category|abteilung department'
     .split('|')
     .map((pair) => pair.split(' ') as [string, string]),
 );
 
-/** The best common key; null where the tables have none that is more than chance. */
+/** The best common key; null if matches are not better than chance. */
 export function findKey(left: JoinSide, right: JoinSide): JoinKey | null {
   let best: { key: JoinKey; score: number } | null = null;
   const candidates: { key: JoinKey; score: number }[] = [];
@@ -40,7 +40,7 @@ export function findKey(left: JoinSide, right: JoinSide): JoinKey | null {
     }
   }
   if (best !== null && isOneSided(best.key)) return best.key;
-  // A key of two columns, such as month and category, where neither tells the rows apart alone.
+  // A key of two columns, such as month and category, if neither identifies the rows alone.
   const named = candidates.filter(({ key }) => sameName(key.left[0]!, key.right[0]!)).slice(0, 4);
   for (const [i, one] of named.entries()) {
     for (const two of named.slice(i + 1)) {
@@ -51,7 +51,7 @@ export function findKey(left: JoinSide, right: JoinSide): JoinKey | null {
   return best?.key ?? null;
 }
 
-/** The text that two keys are compared by. */
+/** The form in which two keys are compared. */
 export function foldKey(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ').replace(/^'/, '').trim();
 }
@@ -84,26 +84,26 @@ function judge(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPlan[]
   const digits = a.every(({ type }) => type === 'integer') && !a[0]!.codes;
   if (affinity === 0 && (digits || overlap < 0.8 || common < 3)) return null;
   if (overlap < 0.5 && !(affinity >= 0.5 && overlap >= 0.2)) return null;
-  // Running numbers of two unrelated lists are alike; a column called just "id" needs another sign that it means the same.
+  // Running numbers of two unrelated lists are equal; a column named only "id" needs another sign that both mean the same.
   if (digits && affinity < 0.5 && a[0]!.reads !== 'date') return null;
   const unique = isOneSided({ leftRows, rightRows } as JoinKey) ? 1 : 0;
   const key = { left: a, right: b, leftRows, rightRows, zerosIgnored };
   return { key, score: overlap + affinity + unique - (a[0]!.reads === 'date' ? 0.3 : 0) };
 }
 
-/** Whether each key has one row, or nearly, on one of the sides. */
+/** Whether each key has at most one row, or nearly, on one of the sides. */
 function isOneSided({ leftRows, rightRows }: Pick<JoinKey, 'leftRows' | 'rightRows'>): boolean {
   return uniqueness(leftRows) >= 0.7 || uniqueness(rightRows) >= 0.7;
 }
 
-/** Keys per row: 1 where each row has a key of its own. */
+/** Keys per row: 1 if each row has a key of its own. */
 export function uniqueness(rows: ReadonlyMap<string, readonly number[]>): number {
   let count = 0;
   for (const own of rows.values()) count += own.length;
   return count === 0 ? 0 : rows.size / count;
 }
 
-/** 0 for names that say nothing of one another, up to 1 for equal ones. */
+/** 0 for unrelated names, up to 1 for equal ones. */
 function nameAffinity(left: JoinSide, a: ColumnPlan, right: JoinSide, b: ColumnPlan): number {
   const [one, other] = [nameTokens(a.name).map(singular), nameTokens(b.name).map(singular)];
   const [ownOne, ownOther] = [one.filter((token) => !genericWords.has(token)), other.filter((token) => !genericWords.has(token))];
@@ -113,7 +113,7 @@ function nameAffinity(left: JoinSide, a: ColumnPlan, right: JoinSide, b: ColumnP
   if (compact[0] === compact[1] && ownOne.length > 0) return 1;
   if (ownOne.length > 0 && ownOther.length > 0 && (compact[0]!.includes(ownOther.join('')) || compact[1]!.includes(ownOne.join(''))))
     return 0.5;
-  // customer_id of orders means the id of customers.
+  // customer_id of orders matches the id of customers.
   const stems = [stemsOf(left.name), stemsOf(right.name)];
   if (ownOther.length === 0 && ownOne.some((token) => stems[1]!.includes(token))) return 0.8;
   if (ownOne.length === 0 && ownOther.some((token) => stems[0]!.includes(token))) return 0.8;
@@ -134,7 +134,7 @@ function stemsOf(fileName: string): string[] {
 }
 
 function singular(written: string): string {
-  // Artikelnr, Kundennummer: the thing that is numbered.
+  // Artikelnr, Kundennummer: the numbered thing.
   const thing = written.replace(/(?<=\p{L}{4})(?:nr|nummer|number)$/u, '');
   const word = shortForms.get(thing) ?? shortForms.get(thing.replace(/n$/, '')) ?? thing;
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;

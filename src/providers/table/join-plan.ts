@@ -1,4 +1,4 @@
-/** What was planned or is due in one table, held against what is spent or paid in the other. */
+/** Compares planned or due values of one table with spent or paid values of the other. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
@@ -19,7 +19,7 @@ export function isPlan(side: Side, plan: ColumnPlan): boolean {
   return has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords);
 }
 
-/** A budget less what only two other tables together tell: hours × rate by project. */
+/** A budget minus a figure that needs two other tables: hours × rate by project. */
 export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, name: string): Remark[] {
   const plan = mainOf(a);
   if (plan === undefined || !isPlan(a, plan) || isQuantity(plan.name)) return [];
@@ -54,7 +54,7 @@ export function planAndActual(a: Side, b: Side): Remark[] {
   const alike = nameTokens(x.name).at(-1) === nameTokens(y.name).at(-1);
   if (first === null && !alike) return [];
   const planned = first ?? { side: a, plan: x };
-  // Money is never held against hours or pieces.
+  // Money is never compared with hours or pieces.
   if (isQuantity(x.name) !== isQuantity(y.name)) return [];
   const actual = planned.side === a ? { side: b, plan: y } : { side: a, plan: x };
   const [all, spent] = [sums(planned.side, planned.plan), sums(actual.side, actual.plan)];

@@ -8,7 +8,7 @@ export const longestKey = 60;
 
 export type Side = JoinSide & { plans: ColumnPlan[]; rows: JoinKey['leftRows'] };
 
-/** What a table is about: money first, then what adds up. */
+/** The main column of a table: money first, then additive ones. */
 export function mainOf(side: Side): ColumnPlan | undefined {
   const plans = quantities(side).filter(({ role }) => role === 'measure');
   return (
@@ -44,7 +44,7 @@ export function written(side: Side, at: number): string {
   return side.plans.map((plan) => cellText(table(side).texts(plan)[at]!, longestKey)).join(' / ');
 }
 
-/** " (Bolt M4)", from whichever table names the key. */
+/** " (Bolt M4)", from the table that has a name for the key. */
 export function labelOf(a: Side, at: number, b: Side, other: number): string {
   for (const [side, row] of [
     [a, at],

@@ -1,4 +1,4 @@
-/** Two tables with a common key, joined: who is missing on either side, which keys repeat, and the figures that only both together give. */
+/** Two tables joined by a common key: keys that are missing on either side, repeated keys, and figures that need both tables. */
 
 import type { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
@@ -14,7 +14,7 @@ import { openTables } from './table-source.ts';
 export type JoinProfile = {
   left: string;
   right: string;
-  /** Null where the tables have no common key; then there is nothing else. */
+  /** Null if the tables have no common key; then everything else is empty. */
   key: { left: string; right: string } | null;
   common_keys: number;
   only_left: { count: number; keys: string[] };
@@ -28,7 +28,7 @@ const repeatsShown = 6;
 
 type Opener = () => Promise<Readable>;
 
-/** Throws `ToolError` when one of the files is no table, or too long to be compared in memory. */
+/** Throws `ToolError` when one of the files is not a table, or too long to be compared in memory. */
 export async function joinTables(
   left: { name: string; open: Opener },
   right: { name: string; open: Opener },
@@ -75,8 +75,8 @@ export async function joinTables(
 }
 
 /**
- * What the first table gives by the columns of a third one that only the second leads to: stock × price by the supplier's country. Only these figures are
- * told; `key` is null where the three are no chain.
+ * The figures of the first table by the columns of a third one, to which only the second leads: stock × price by the supplier's country.
+ * Returns only these figures; `key` is null if the three are not a chain.
  */
 export async function joinChain(
   left: { name: string; open: Opener },
@@ -105,7 +105,7 @@ export async function joinChain(
   return { ...nothing, key: names, remarks: chainFigures(key, a, extended, added) };
 }
 
-/** The rows of a table with the cells that the other table has for them beside their own. */
+/** The rows of a table, extended with the other table's cells. */
 function extend(side: JoinSide, key: JoinKey, other: JoinSide): JoinSide {
   const width = Math.max(...side.table.rows.cells.map((cells) => cells.length), ...side.table.plans.map(({ index }) => index + 1));
   const partner = new Map<number, number>();
@@ -132,7 +132,7 @@ async function sideOf({ name, open }: { name: string; open: Opener }, signal?: A
   return { name, table: new ColumnsInMemory(memory.rows, memory.survey.columns) };
 }
 
-/** Keys as they are written, of the rows that have no partner. */
+/** Keys without a partner row, as written. */
 function missingIn(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { table }: JoinSide, plans: JoinKey['left']): string[] {
   const keys: string[] = [];
   for (const [key, rows] of own) {
@@ -154,7 +154,7 @@ function onlySide(keys: string[], here: string, there: string, column: string): 
   ];
 }
 
-/** Keys that come more than once on a side where they should not. */
+/** Keys that are repeated on a side where they should be unique. */
 function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, table }: JoinSide, plans: JoinKey['left']): Remark[] {
   if (uniqueness(own) < (uniqueness(other) === 1 ? 0.7 : 0.6)) return [];
   const twice = [...own].filter(([, rows]) => rows.length > 1);
@@ -173,7 +173,7 @@ function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, t
   ];
 }
 
-/** Keys that meet only because case, blanks or zeros in front are ignored. */
+/** Keys that match only without case, blanks or leading zeros. */
 function writtenOtherwise(key: JoinKey, a: JoinSide, b: JoinSide): Remark[] {
   if (key.left[0]!.reads === 'date') return [];
   const pairs: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Streams the records of a JSON file: an array of objects, an object that holds one (`{"data": […]}`), JSON lines, or one object. The text is cut at
- * the borders of records and each is parsed alone, so memory is bounded by the longest record.
+ * Streams the records of a JSON file: an array of objects, an object that contains one (`{"data": […]}`), JSON lines, or one object. The
+ * text is split between records and each is parsed alone, so memory is bounded by the longest record.
  */
 
 import type { Readable } from 'node:stream';
@@ -14,11 +14,11 @@ const longestRecordChars = 4 * 1024 * 1024;
 const deepestNesting = 500;
 const brokenShown = 5;
 
-/** Where the records are, told from the beginning of the text. */
+/** The position of the records, from the beginning of the text. */
 export function detectJsonShape(sample: string): JsonShape {
   const text = sample.trimStart();
   if (text.startsWith('[')) return 'array';
-  // An object whose first line is complete JSON is a file of JSON lines, even when a record holds an array.
+  // An object whose first line is complete JSON is a JSON lines file, even if a record contains an array.
   const firstLine = text.slice(0, text.search(/\r?\n|$/));
   try {
     JSON.parse(firstLine);
@@ -29,7 +29,7 @@ export function detectJsonShape(sample: string): JsonShape {
   }
 }
 
-/** Calls `onRecord` with each record, parsed. Rejects with `ToolError` on text that is not JSON, saying at which record. */
+/** Calls `onRecord` with each parsed record. Rejects with `ToolError` for text that is not JSON, with the record's number. */
 export async function eachJsonRecord(
   source: Readable,
   encoding: Encoding,
@@ -45,8 +45,8 @@ export async function eachJsonRecord(
 }
 
 /**
- * The whole of a file that is small enough for memory: its JSON value, or the list of its records where it is JSON lines. Lines that are broken among good
- * ones are left out and named by `onBroken`. Rejects with `ToolError` on text that is not JSON.
+ * The whole content of a file that fits into memory: its JSON value, or the list of records of JSON lines. Single broken lines are left out
+ * and reported to `onBroken`. Rejects with `ToolError` for text that is not JSON.
  */
 export async function wholeJson(
   source: Readable,
@@ -64,7 +64,7 @@ export async function wholeJson(
     try {
       return JSON.parse(text);
     } catch {
-      // JSON lines, or broken: the cutter tells which, and where.
+      // JSON lines, or broken: the cutter determines which, and where.
     }
   }
   const records: unknown[] = [];
@@ -81,7 +81,7 @@ export async function wholeJson(
   }
 }
 
-/** Records that stand on a line each, without the broken lines; null where fewer than four of five lines are records. */
+/** Records with one line each, without the broken lines; null if fewer than four of five lines are records. */
 function goodLines(text: string): { records: unknown[]; note: string } | null {
   const records: unknown[] = [];
   const broken: { line: number; text: string }[] = [];
@@ -109,7 +109,7 @@ function recordIn(line: string): object | null {
   }
 }
 
-/** Values nested deeper than any table are not parsed whole: code that walks them would run out of stack. */
+/** Values nested deeper than any table are not parsed whole: recursive code would overflow the stack. */
 function isShallow(text: string): boolean {
   let depth = 0;
   let inString = false;
@@ -126,18 +126,18 @@ function isShallow(text: string): boolean {
   return true;
 }
 
-/** Follows strings and brackets; knows nothing else of JSON. Each cut piece goes through JSON.parse, which judges it. */
+/** Tracks only strings and brackets. JSON.parse validates each piece. */
 class RecordCutter {
   private readonly onRecord: (record: unknown) => void;
   private readonly shape: JsonShape;
-  /** Depth at which records begin; for a nested array this holds once the array has been found. */
+  /** Depth at which records begin; for a nested array set once the array was found. */
   private base: number;
   private depth = 0;
-  /** The brackets that are open, outermost first. */
+  /** The open brackets, outermost first. */
   private open: number[] = [];
   private inString = false;
   private escaped = false;
-  /** Whether the list of records has begun, or is over. */
+  /** Whether the list of records has begun or ended. */
   private entered: 'searching' | 'inside' | 'left';
   private kept = '';
   private recording = false;
@@ -162,7 +162,7 @@ class RecordCutter {
         continue;
       }
       if (code === 32 || code === 10 || code === 13 || code === 9 || code === 0xfeff) {
-        // A scalar or a broken object of JSON lines ends at the line's end.
+        // A scalar or a broken object of JSON lines ends at the end of the line.
         if (this.shape === 'lines' && code === 10 && this.recording && this.depth === 0) {
           this.finish(text.slice(from, i));
         }
@@ -173,7 +173,7 @@ class RecordCutter {
       const atBase = this.depth === this.base && this.entered === 'inside';
       if (atBase && !this.recording && code !== 44 && code !== 93 && code !== 125) {
         if (this.shape === 'nested_array' && this.count === 0 && code !== 123 && code !== 91) {
-          // A list of plain values beside the list of records: go on looking.
+          // A list of plain values beside the list of records: continue the search.
           this.entered = 'searching';
         } else {
           this.recording = true;
@@ -191,7 +191,7 @@ class RecordCutter {
         if (code === 91 && this.entered === 'searching' && this.depth === this.base) this.entered = 'inside';
       } else if (code === 125 || code === 93) {
         if (atBase && this.recording && this.shape !== 'lines') this.finish(text.slice(from, i));
-        // In ASCII each closing bracket comes two after its opening one.
+        // In ASCII the code of each closing bracket is two more than its opening one.
         if (this.open.pop() !== code - 2) throw this.broken('a bracket closes that was not opened');
         this.depth = this.open.length;
         if (this.depth === this.base && this.recording && this.shape === 'lines') {

@@ -1,17 +1,17 @@
 /**
- * The tables within a JSON value: lists of records, wherever they stand. A record's objects become columns by path; its lists become tables of their own,
- * each entry beside the texts and dates of the record that it belongs to (never its numbers, which would count twice).
+ * The tables within a JSON value: all lists of records in it. A record's objects become columns by path; its lists become tables of their
+ * own, each entry with the texts and dates of its record (never its numbers, which would count twice).
  */
 import { ToolError } from '../../errors.ts';
 import type { Cell } from './cell.ts';
 import { nameTokens } from './column-role.ts';
 
 export type JsonTable = {
-  /** Where the list stands, '' for the outermost. */
+  /** Path of the list, '' for the outermost. */
   path: string;
   names: string[];
   rows: Cell[][];
-  /** Columns that entries have from the record around them. */
+  /** Columns that entries inherit from the surrounding record. */
   inherited: string[];
   notes: string[];
 };
@@ -23,7 +23,7 @@ const mostContext = 8;
 const mostNotedFields = 8;
 const contextIds = new Set('id key no nr number code sku'.split(' '));
 
-/** Null where the value is no list of records and holds none. */
+/** Null if the value is not a list of records and contains none. */
 export function tablesInJson(value: unknown): JsonTable[] | null {
   const lists = listsOf(value);
   if (lists === null) return null;
@@ -89,7 +89,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
       for (const each of list) below.push({ context: passedOn, record: each });
     }
   }
-  // Whether an empty list is one of records only the others of its name tell.
+  // Only other lists of the same name show whether an empty list is one of records.
   for (const [cells, called] of empty) {
     if (positions.has(`number of ${called}`)) place(cells, `number of ${called}`, 0);
     else place(cells, called, null);
@@ -124,7 +124,7 @@ function flatten(prefix: string, value: unknown, depth: number, place: (name: st
     for (const [key, inner] of Object.entries(value as object)) flatten(prefix === '' ? key : `${prefix}.${key}`, inner, depth + 1, place);
 }
 
-/** The lists of records in a value, outermost first; what stands beside them becomes notes. */
+/** The lists of records in a value, outermost first; other values become notes. */
 function listsOf(value: unknown): List[] | null {
   if (Array.isArray(value)) return value.some(Array.isArray) ? null : [{ path: '', records: value, notes: [] }];
   if (!isObject(value)) return null;
@@ -141,7 +141,7 @@ function listsOf(value: unknown): List[] | null {
     lists[0]!.notes.push(
       `Beside the records the file says: ${beside.slice(0, mostNotedFields).join(', ')}${beside.length > mostNotedFields ? ' and more' : ''}.`,
     );
-  // A single list needs no name of its own.
+  // A single list needs no name.
   if (lists.length === 1) lists[0]!.path = '';
   return lists;
 }
@@ -160,7 +160,7 @@ function collect(value: object, prefix: string, depth: number, lists: List[], be
   }
 }
 
-/** {"date": […], "close": […]} with lists of one length. */
+/** {"date": […], "close": […]} with lists of equal length. */
 function columnsOf(value: object): unknown[] | null {
   const entries = Object.entries(value);
   const length = Array.isArray(entries[0]?.[1]) ? entries[0][1].length : 0;
@@ -169,7 +169,7 @@ function columnsOf(value: object): unknown[] | null {
   return Array.from({ length }, (_, i) => Object.fromEntries(entries.map(([name, list]) => [name, (list as unknown[])[i]])));
 }
 
-/** {"A-1": {…}, "A-2": {…}} with records of one kind. */
+/** {"A-1": {…}, "A-2": {…}} with records of the same form. */
 function keyedRecords(value: object): unknown[] | null {
   const entries = Object.entries(value);
   if (entries.length < 3 || !entries.every(([, record]) => isObject(record))) return null;
@@ -180,7 +180,7 @@ function keyedRecords(value: object): unknown[] | null {
   return entries.map(([key, record]) => ({ key, ...record }));
 }
 
-/** What a list's entries are told of their record: what tells records apart or groups them. */
+/** Whether entries of a list inherit this column of their record: it identifies or groups records. */
 function isContext(name: string, value: Cell): boolean {
   if (typeof value === 'string') return value.length <= 80;
   return typeof value === 'number' && contextIds.has(nameTokens(name).at(-1) ?? '');

@@ -1,4 +1,4 @@
-/** Whether a text whose name does not say so is a table: rows of one width, JSON lines, a list of records, an access log. */
+/** Whether a text without a telling name is a table: rows of equal width, JSON lines, a list of records, an access log. */
 import { parseDate } from './date-format.ts';
 import { detectDialect, sampleWidths } from './dialect.ts';
 import { parseNumber } from './number-format.ts';
@@ -26,7 +26,7 @@ function isRecordStart(char: string | undefined): boolean {
   return char === '{' || char === '[';
 }
 
-/** Prose has commas too, but not as many in each line, and no column of numbers or dates. */
+/** Prose has commas too, but not the same number in each line, and no column of numbers or dates. */
 function hasEvenRows(sample: string, cut: boolean): boolean {
   const { delimiter, skippedRows } = detectDialect(sample);
   const rows = sampleWidths(sample, delimiter).slice(skippedRows);

@@ -1,4 +1,4 @@
-/** Orders and their lines: whether the total that an order states is what its lines add up to, with or without its shipping, tax and the like. */
+/** Orders and their lines: whether an order's stated total equals the sum of its lines, with or without its shipping, tax and similar amounts. */
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed } from './figure-text.ts';
@@ -10,7 +10,7 @@ const lessWords = new Set('discount rabatt voucher gutschein'.split(' '));
 const shown = 6;
 const mostExtras = 4;
 
-/** @param inherited columns of the lines that are their order's */
+/** @param inherited columns of the lines that come from their order */
 export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Remark[] {
   const key = orders.plans.find(
     (plan) =>

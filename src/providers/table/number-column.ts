@@ -1,4 +1,4 @@
-/** The figures of one numeric column, taken in one pass: sums exact, quartiles exact while the values fit in memory, else from a random sample. */
+/** The figures of one numeric column, in one pass: exact sums; exact quartiles if the values fit into memory, otherwise from a random sample. */
 import { ExactSum } from './exact-sum.ts';
 import type { NumberProfile, OutlierProfile } from './table-profile.ts';
 
@@ -23,19 +23,19 @@ export class NumberColumn {
   private highest: Extreme[] = [];
 
   /**
-   * @param count how many values will come
-   * @param room how many values may be kept
+   * @param count expected number of values
+   * @param room most values that may be kept
    */
   constructor(count: number, room: number) {
     this.sampled = count > room;
     this.values = new Float64Array(this.sampled ? Math.min(room, sampleSize) : count);
   }
 
-  /** @param context told the beginning of the row, asked only for extremes */
+  /** @param context returns the beginning of the row; called only for extremes */
   add(value: number, decimals: number, row: number, context: () => Record<string, string>): void {
     this.sum.add(value, decimals);
     const count = ++this.count;
-    // Welford: no difference of large squares.
+    // Welford's method: no difference of large squares.
     const delta = value - this.mean;
     this.mean += delta / count;
     this.squares += delta * (value - this.mean);
@@ -47,7 +47,7 @@ export class NumberColumn {
       keep(this.highest, { value, row, cells: context() }, (a, b) => b.value - a.value);
   }
 
-  /** Null when no value came. */
+  /** Null if there were no values. */
   profile(): NumberProfile | null {
     if (this.count === 0) return null;
     const sorted = this.values.subarray(0, Math.min(this.count, this.values.length)).slice().sort();
@@ -83,7 +83,7 @@ export class NumberColumn {
 
   private outliers(sorted: Float64Array, q1: number, q3: number, deviation: number): OutlierProfile {
     const range = q3 - q1;
-    // Where half of the values are equal, quartiles say nothing about spread.
+    // If half of the values are equal, quartiles do not show the spread.
     const reach = range > 0 ? 1.5 * range : 3 * deviation;
     const low = rounded((range > 0 ? q1 : this.mean) - reach);
     const high = rounded((range > 0 ? q3 : this.mean) + reach);
@@ -115,7 +115,7 @@ export function quantile(sorted: Float64Array, share: number): number {
   return low + (high - low) * (at - below);
 }
 
-/** Without the noise of binary fractions: 15 significant digits. */
+/** Without binary rounding noise: 15 significant digits. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(15));
 }

@@ -1,14 +1,14 @@
 /**
- * Numbers as people write them: 1,234.56 and 1.234,56, 1 234, currency signs, units, percent, negatives in parentheses or with the sign behind.
- * Which of the two styles a column is written in is decided by the whole column (survey.ts): "1,234" alone does not say.
- * Scanned by hand: each cell is read once, whatever it holds.
+ * Parses numbers in usual notations: 1,234.56 and 1.234,56, 1 234, currency signs, units, percent, negatives in parentheses or with a
+ * trailing sign. The whole column decides its style (survey.ts): "1,234" alone is ambiguous. Scanned by hand: each cell is read once,
+ * whatever it contains.
  */
 import type { Cell } from './cell.ts';
 
-/** What stands before the decimals: 1,234.56 is `dot`, 1.234,56 is `comma`. */
+/** The mark before the decimals: 1,234.56 is `dot`, 1.234,56 is `comma`. */
 export type NumberStyle = 'dot' | 'comma';
 
-/** `decimals` is how many were written, so that sums can be exact; `unit` is a currency, a unit of measure or `%`, empty without one. */
+/** `decimals` is the number of written decimals, so that sums can be exact; `unit` is a currency, a unit of measure or `%`, empty without one. */
 export type ParsedNumber = { value: number; decimals: number; unit: string };
 
 const longestNumber = 40;
@@ -28,7 +28,10 @@ const measures = new Set(
   ).split(' '),
 );
 
-/** Reads a cell as a number; null when it is none. Numbers with leading zeros or more digits than a number holds exactly are codes, not numbers. */
+/**
+ * Parses a cell as a number; null if it is not one. Numbers with leading zeros, or with more digits than a double represents exactly, are
+ * codes.
+ */
 export function parseNumber(cell: Cell, style: NumberStyle): ParsedNumber | null {
   if (typeof cell === 'number') return fromNumber(cell);
   if (typeof cell !== 'string' || cell.length === 0 || cell.length > longestNumber + 20) return null;
@@ -37,12 +40,12 @@ export function parseNumber(cell: Cell, style: NumberStyle): ParsedNumber | null
   return parseDressed(text, style);
 }
 
-/** As `parseNumber`; a cell that only the other style can read, such as 12,50 among 3.75, is read in that. */
+/** As `parseNumber`; a cell that only the other style can read, such as 12,50 among 3.75, is parsed in that style. */
 export function parseEither(cell: Cell, style: NumberStyle): ParsedNumber | null {
   return parseNumber(cell, style) ?? (typeof cell === 'string' ? parseNumber(cell, style === 'dot' ? 'comma' : 'dot') : null);
 }
 
-/** True for texts of digits that are no quantity: zip codes, phone numbers, long identifiers. */
+/** True for digits that are not a quantity: zip codes, phone numbers, long identifiers. */
 export function isDigitCode(cell: Cell): boolean {
   if (typeof cell !== 'string' || cell.length > 60) return false;
   const text = cell.trim();
@@ -51,7 +54,7 @@ export function isDigitCode(cell: Cell): boolean {
   return text[0] === '0' || text.length > mostExactDigits;
 }
 
-/** The currency's sign for its code or sign; undefined for anything else. */
+/** The currency symbol for a code or symbol; undefined for any other text. */
 export function currencyOf(text: string): string | undefined {
   return currencies.get(text);
 }
@@ -60,14 +63,14 @@ function fromNumber(value: number): ParsedNumber | null {
   if (!Number.isFinite(value)) return null;
   const text = String(value);
   const point = text.indexOf('.');
-  // An exponent means digits beyond what is worth keeping exact.
+  // An exponent means more digits than are kept exactly.
   const decimals = text.includes('e') ? mostExactDigits : point < 0 ? 0 : text.length - point - 1;
   return { value, decimals, unit: '' };
 }
 
 function parseDressed(written: string, style: NumberStyle): ParsedNumber | null {
   let text = written;
-  // Spreadsheets put an apostrophe before what shall stay text.
+  // Spreadsheets put an apostrophe before text cells.
   if (text[0] === "'" || text[0] === '’') text = text.slice(1).trimStart();
   let negative = false;
   if (text[0] === '(' && text.endsWith(')')) {
@@ -87,7 +90,7 @@ function parseDressed(written: string, style: NumberStyle): ParsedNumber | null 
     start++;
   let unit = '';
   if (start > 0) {
-    // "Fr. 5": the sign's own dot is no decimal mark.
+    // "Fr. 5": the dot of the symbol is not a decimal mark.
     if (text[start] === '.' && !isDigit(text.charCodeAt(start + 1))) start++;
     const known = currencies.get(text.slice(0, start).trim());
     if (known === undefined) return null;
@@ -116,7 +119,7 @@ function parseDressed(written: string, style: NumberStyle): ParsedNumber | null 
     negative = !negative;
     tail = tail.slice(0, -1).trim();
   }
-  // "12 m²" and "3 m2" end in a digit or a sign of their own.
+  // "12 m²" and "3 m2" end with a digit or sign of the unit.
   if (tail === '' && (body.endsWith(' m2') || body.endsWith(' m3'))) {
     tail = body.slice(-2);
     body = body.slice(0, -3);
@@ -134,7 +137,7 @@ function parseDressed(written: string, style: NumberStyle): ParsedNumber | null 
   return { value: value === 0 ? 0 : negative ? -value : value, decimals: read.decimals, unit };
 }
 
-/** The digits in the form JavaScript reads; null where they are grouped in a way no number is. */
+/** The digits in JavaScript's form; null if their grouping is invalid. */
 function readDigits(body: string, style: NumberStyle): { normal: string; decimals: number } | null {
   const mark = style === 'dot' ? '.' : ',';
   let exponentAt = body.search(/[eE]/);
@@ -174,7 +177,7 @@ function readDigits(body: string, style: NumberStyle): { normal: string; decimal
   };
 }
 
-/** Which kind of thousands separator the character is; null when it is none. */
+/** The kind of thousands separator of the character; null if it is none. */
 function separatorOf(char: string, mark: string): string | null {
   if (char === ' ' || char === '\u00a0' || char === '\u202f' || char === '\u2009') return ' ';
   if (char === "'" || char === '’') return "'";

@@ -1,4 +1,7 @@
-/** Decisions of the second reading: which columns group others, which date makes the trend, where units are mixed, which column follows from two others. */
+/**
+ * Decisions for the second reading: which columns group others, which date is used for the trend, where units are mixed, which column is a
+ * product of two others.
+ */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { currencyOf } from './number-format.ts';
@@ -25,12 +28,12 @@ const plannedWords = new Set(
 );
 const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
 const unitWords = new Set('unit uom einheit me metric parameter kpi indicator kennzahl measurement messgröße'.split(' '));
-/** Codes that belong to a person or a place and say nothing of the row. */
+/** Codes of a person or a place that do not characterise the row. */
 export const personalCodes = new Set(
   'phone telefon tel mobile fax iban bic account konto zip zipcode plz postcode postal postleitzahl ssn serial barcode ean'.split(' '),
 );
 
-/** Columns whose values are worth figures of their own, the most telling kinds first. */
+/** Columns whose values get figures of their own, the most useful kinds first. */
 export function groupingPlans({ columns, rows }: Survey): ColumnPlan[] {
   const rank = (plan: ColumnPlan) => (plan.role === 'identifier' || plan.codes ? 2 : plan.role === 'year' || plan.role === 'code' ? 1 : 0);
   return columns
@@ -39,7 +42,7 @@ export function groupingPlans({ columns, rows }: Survey): ColumnPlan[] {
     .slice(0, mostGroupings);
 }
 
-/** For each value the spelling that its group is called by: the most frequent of those that differ in case and blanks only. */
+/** The displayed spelling of each value: the most frequent of those that differ only in case and blanks. */
 export function spellingsOf({ values }: ColumnPlan): Map<string, string> {
   const byFolded = new Map<string, string>();
   const names = new Map<string, string>();
@@ -58,7 +61,7 @@ export function isGroupLimit(values: number): boolean {
   return values <= mostGroups;
 }
 
-/** The date that figures are followed over: the one most rows have; none where day and month cannot be told apart. */
+/** The date for trends: the one most rows have; none if day and month are ambiguous. */
 export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period: TrendProfile['period'] } | null {
   const dates = columns.filter(({ reads, filled, dateDoubt }) => reads === 'date' && !dateDoubt && filled >= rows / 2);
   const born = ({ name }: ColumnPlan) => (/birth|geburt|dob/i.test(name) ? 1 : 0);
@@ -66,7 +69,7 @@ export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period
   return best === undefined ? null : { plan: best, period: periodOf(best) };
 }
 
-/** Where a unit or currency stands in a column of its own with several values: that column, for each numeric column it speaks of. */
+/** For each numeric column: the column that contains its unit or currency, if that has several values. */
 export function unitColumns({ columns }: { columns: readonly ColumnPlan[] }): Map<number, ColumnPlan> {
   const found = new Map<number, ColumnPlan>();
   const numeric = columns.filter(({ reads }) => reads === 'number');
@@ -87,13 +90,13 @@ export function unitColumns({ columns }: { columns: readonly ColumnPlan[] }): Ma
   return found;
 }
 
-/** A quantity and the price of one, in a table that does not hold their product itself. */
+/** A quantity and its unit price, in a table without their product. */
 export function productPlans(
   survey: Survey,
   mixed: (plan: ColumnPlan) => boolean,
 ): { name: string; quantity: ColumnPlan; price: ColumnPlan } | null {
   const numeric = survey.columns.filter((plan) => plan.reads === 'number' && !mixed(plan));
-  // A price per 100 litres times litres is no amount.
+  // A price per 100 litres times litres is not an amount.
   const price = numeric.filter(({ name, unit }) => isPrice(name) && unit !== '%' && !/(?:per|pro|je|\/) ?\d{2,}/i.test(name.slice(0, 200)));
   const quantities = numeric.filter(
     ({ name, role }) => isQuantity(name) && role === 'measure' && !isPrice(name) && !has(nameTokens(name), spanWords),
@@ -124,12 +127,12 @@ function isCurrencies(plan: ColumnPlan): boolean {
   return plan.values.top(20).every(({ key }) => currencyOf(key) !== undefined || /^[A-Za-z]{3,4}$/.test(key));
 }
 
-/** Few values, each of them often. Free text, running numbers and personal codes are no groups. */
+/** Few values, each of them frequent. Free text, running numbers and personal codes are not groups. */
 function canGroup(plan: ColumnPlan, rows: number): boolean {
   const { name, type, role, reads, filled, values, codes, meanChars } = plan;
   if (isFreeText(plan) && meanChars >= 14 && values.distinct >= 6) return false;
   if (rows < 4 || !values.exact || values.distinct < 2 || !isGroupLimit(values.distinct)) return false;
-  // In a short table a group of one beside groups of two is worth its line.
+  // In a short table a group of one beside groups of two is still useful.
   const most = filled <= shortTable ? filled * 0.8 : filled / 2;
   if (values.distinct > Math.max(2, most) || meanChars > 60) return false;
   if (type === 'integer') return role === 'year' || role === 'code' || (role === 'identifier' && !has(nameTokens(name), personalCodes));
@@ -155,7 +158,7 @@ const moneyWords = new Set(
   ),
 );
 
-/** The measure that a reader most likely means by "the figures": money before counts; of several the first. */
+/** The measure most likely meant by "the figures": money before counts; of several the first. */
 export function leadingMeasure(plans: readonly ColumnPlan[]): ColumnPlan | undefined {
   const mixed = unitColumns({ columns: plans });
   const measures = plans.filter(

@@ -1,4 +1,4 @@
-/** What is in a table of a file, in exact figures. The two jobs are for `Compute`; their source is the file, or the files one after the other. */
+/** Figures of the tables in a file. The two jobs are for `Compute`; their source is the file, or several files one after the other. */
 import type { Job } from '../compute/port.ts';
 import type { JoinProfile } from './join.ts';
 import type { Bounds } from './remarks-missing.ts';

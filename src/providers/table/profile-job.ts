@@ -1,4 +1,4 @@
-/** The profile of the table that the source holds, made to fit a tool's result. */
+/** The profile of the table in the source, shortened to fit a tool's result. */
 import type { JobFunction } from '../compute/port.ts';
 import { fitProfile } from './fit-profile.ts';
 import { profileTable } from './profile.ts';

@@ -1,6 +1,7 @@
 /**
- * Profiles a table in two readings: the first finds out what each column is (survey.ts), the second takes the figures. A table that is small enough is kept
- * in memory for both, and its rows are compared with one another (remarks.ts); a longer one is streamed. Memory is bounded by budgets, not by the file.
+ * Profiles a table in two readings: the first determines the type of each column (survey.ts), the second computes the figures. A small
+ * table is kept in memory for both, and its rows are compared with one another (remarks.ts); a longer one is streamed. Memory is limited by
+ * budgets, not by the file.
  */
 import type { Readable } from 'node:stream';
 import { Breakdown, type RowNumbers } from './breakdown.ts';
@@ -33,8 +34,8 @@ const contextCells = 8;
 const asideRowsKept = 1000;
 
 /**
- * Reads the table that `open` gives (called two to five times) and says what is in it. Throws `ToolError`, in words for the agent, when it is
- * no table or cannot be read as one.
+ * Reads the table that `open` returns (called two to five times) and describes it. Throws `ToolError`, with a text for the agent, when it
+ * is not a table or cannot be read as one.
  */
 export async function profileTable(
   open: () => Promise<Readable>,
@@ -49,7 +50,7 @@ export async function profileTable(
   return profile;
 }
 
-/** Whether totals of the records are what their lists add up to. */
+/** Whether totals of the records equal the sums of their lists. */
 async function totalsOfLists(main: TableSource, lists: { path: string; source: TableSource }[], signal?: AbortSignal): Promise<Remark[]> {
   const records = await readRows(main, signal);
   if (records === null) return [];
@@ -64,7 +65,7 @@ async function totalsOfLists(main: TableSource, lists: { path: string; source: T
   return remarks;
 }
 
-/** The rows and plans of a table in memory, totals and the like set aside; null when the table is too long. */
+/** The rows and plans of a table in memory, without totals and similar rows; null if the table is too long. */
 export async function readRows(source: TableSource, signal?: AbortSignal): Promise<TableInMemory | null> {
   const all = await trusting(source, () => loadRows(source, signal));
   if (all === null) return null;
@@ -85,7 +86,7 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
     rows.cells = rows.cells.filter((_, i) => !at.has(i));
     rows.numbers = rows.numbers.filter((_, i) => !at.has(i));
     survey = surveyRows(source, rows);
-    // A row of totals that holds the sum of a column says that the column may be added up.
+    // A row of totals with the sum of a column shows that the column is additive.
     const adds = new Set(totals.flatMap((total) => total.adds));
     survey.columns = survey.columns.map((plan) => (plan.role === 'unclear' && adds.has(plan.name) ? { ...plan, role: 'measure' } : plan));
   }
@@ -149,7 +150,7 @@ function surveyRows(source: TableSource, rows: Rows): Survey {
   return surveying.result();
 }
 
-/** The table without the rows that are no records, for tables that are streamed. */
+/** The table without rows that are not records, for tables that are streamed. */
 function withoutAside(source: TableSource, aside: Aside): TableSource {
   const eachRow: TableSource['eachRow'] = (visit, signal) =>
     source.eachRow((cells, row) => {
@@ -166,7 +167,7 @@ function note(aside: Aside, kind: AsideKind, row: number): void {
   if (rows.length < asideRowsKept) rows.push(row);
 }
 
-/** A quote that never closes swallows the rest of the file; then quotes are not trusted at all. */
+/** A quote that is never closed swallows the rest of the file; then quotes are read as ordinary characters. */
 async function trusting<T>(source: TableSource, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -189,7 +190,7 @@ class Reading {
   private readonly units: Map<number, ColumnPlan>;
   private readonly product: { column: ColumnReading; quantity: ColumnPlan; price: ColumnPlan } | null;
   private readonly broken: Set<ColumnReading>;
-  /** The row in hand, for the context of extremes. */
+  /** The current row, as context of extremes. */
   private cells: readonly Cell[] = [];
 
   constructor(survey: Survey) {
@@ -302,7 +303,7 @@ class Reading {
     Object.fromEntries(this.survey.columns.slice(0, contextCells).map((plan) => [plan.name, cellText(this.cells[plan.index] ?? null, 40)]));
 }
 
-/** The product of two cells, exact to the decimals that both were written with; null where one of them is no number. */
+/** The product of two cells, exact to the decimals of both; null if one of them is not a number. */
 export function multiplied(a: ColumnPlan, b: ColumnPlan, cells: readonly Cell[]): { value: number; decimals: number } | null {
   const first = numberAt(a, cells);
   const second = numberAt(b, cells);

@@ -1,4 +1,4 @@
-/** Columns that are the lower and the upper end of the same thing (tmin and tmax, low and high): rows in which the lower is above the upper. */
+/** Columns that are the lower and the upper end of the same thing (tmin and tmax, low and high): rows whose lower value is above the upper. */
 import type { ColumnPlan } from './column-evidence.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, exact, listed } from './figure-text.ts';
@@ -21,7 +21,7 @@ export function boundRemarks(table: ColumnsInMemory): Remark[] {
     const [low, high] = [table.numbers(lower), table.numbers(upper)];
     const rows = [...low.keys()].filter((at) => low[at]! > high[at]!);
     const known = [...low.keys()].filter((at) => !Number.isNaN(low[at]!) && !Number.isNaN(high[at]!)).length;
-    // Where it is common, the names mean something else.
+    // If it is common, the names have another meaning.
     if (rows.length === 0 || known < 5 || rows.length > known * 0.1) return [];
     const each = rows.slice(0, shown).map((at) => `${table.rowInWords(at)}: ${exact(low[at]!)} and ${exact(high[at]!)}`);
     return [

@@ -1,4 +1,4 @@
-/** Times of day and durations written as 8:30: working hours from begin to end, and sums of durations. */
+/** Times of day and durations in the form 8:30: working hours from start to end, and sums of durations. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -28,7 +28,7 @@ export function clockRemarks(table: ColumnsInMemory): Remark[] {
     if (plan === begin || plan === end || !has(nameTokens(plan.name), durations)) continue;
     const minutes = table.texts(plan).map(minutesOf);
     const known = minutes.filter((each) => each !== null);
-    // Appointments from 8:30 to 15:45 are times of day; what takes time takes less at least once, or more than a day.
+    // Appointments from 8:30 to 15:45 are times of day; durations are shorter at least once, or longer than a day.
     if (has(nameTokens(plan.name), ambiguousNames) && known.every((each) => each >= earliest && each < 24 * 60)) continue;
     const sum = known.reduce((total, each) => total + each, 0);
     const [long, short] = inSeconds(plan, known) ? ['minutes', 'seconds'] : ['hours', 'minutes'];
@@ -52,7 +52,7 @@ function longestOf(table: ColumnsInMemory, minutes: readonly (number | null)[]):
   return `; longest ${clock(minutes[most]!)} in ${table.rowName(most)}, shortest ${clock(minutes[least]!)} in ${table.rowName(least)}`;
 }
 
-/** 45:56 is minutes and seconds where hours would make days, unless the name speaks of hours. */
+/** 45:56 is minutes and seconds if hours would give days, unless the name contains hours. */
 function inSeconds({ name }: ColumnPlan, known: readonly number[]): boolean {
   const tokens = nameTokens(name);
   if (has(tokens, new Set('hours stunden std arbeitszeit worked h'.split(' ')))) return false;
@@ -68,7 +68,7 @@ function unlike(table: ColumnsInMemory, plan: ColumnPlan, minutes: readonly (num
     : ` No time: ${listed(rows.slice(0, shownOdd).map((at) => `'${texts[at]!.slice(0, 20)}' in ${table.rowName(at)}`))}.`;
 }
 
-/** Sums of durations by the columns that group. */
+/** Sums of durations by the grouping columns. */
 function byGroups(table: ColumnsInMemory, own: ColumnPlan, minutes: readonly (number | null)[], long: string): Remark[] {
   const groups = table.plans.filter(
     (plan) =>
@@ -101,7 +101,7 @@ function worked(table: ColumnsInMemory, begin: ColumnPlan, end: ColumnPlan): Rem
     if (pausePlan === undefined) return 0;
     if (pausePlan.reads !== 'number') return minutesOf(table.texts(pausePlan)[at]!) ?? 0;
     const value = table.numbers(pausePlan)[at]!;
-    // Breaks of up to three are hours, above they are minutes.
+    // Breaks of up to three are hours, larger ones minutes.
     return Number.isNaN(value) ? 0 : pausePlan.max <= 3 ? value * 60 : value;
   };
   const rows = [...from.keys()].filter((at) => from[at] !== null && to[at] !== null);

@@ -9,7 +9,7 @@ import { recommendWords } from './remarks-score.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
 const shown = 6;
-/** What programs write where they know no date. */
+/** Values of programs for an unknown date. */
 const placeholders = /^(?:1970-01-01|1900-01-0[01]|9999-12-31|2099-12-31|01\.01\.1970|01\.01\.1900|31\.12\.9999)/;
 const ageWords = new Set(['age', 'alter']);
 const neverNegative = new Set(
@@ -22,7 +22,7 @@ const dateForms: Record<string, string> = {
   'NN-NN-YYYY': 'NN-NN-YYYY (day or month first)',
 };
 
-/** @param own the columns that speak of the rows themselves */
+/** @param own columns that belong to the rows themselves, not to a surrounding record */
 export function columnRemarks(table: ColumnsInMemory, profile: TableProfile, own: ReadonlySet<ColumnPlan>): Remark[] {
   return table.plans
     .filter((plan) => own.has(plan))
@@ -52,7 +52,7 @@ function constant({ name, type, filled, values }: ColumnPlan, table: ColumnsInMe
   return [{ kind: 'constant_column', text: `${name} is constant: ${value} ${where}.` }];
 }
 
-/** What was left out of a column's figures, counted and named. */
+/** Cells left out of a column's figures, counted and named. */
 function leftOut({ name, reads, leftOut: left, filled, type }: ColumnPlan): Remark[] {
   if (left.length === 0) return [];
   const count = left.reduce((sum, each) => sum + each.count, 0);
@@ -220,7 +220,7 @@ function misspelt(values: { key: string; count: number }[]): [{ key: string; cou
   return found;
 }
 
-/** One letter more, less, other, or two swapped. */
+/** One letter inserted, deleted, replaced, or two swapped. */
 function oneApart(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || a === b) return false;
   let start = 0;
@@ -301,7 +301,7 @@ function signs(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
   ];
 }
 
-/** Answers outside of the scale that nearly all keep to; ages no person has; shares beyond 100 %. */
+/** Values outside the scale of nearly all others; impossible ages; shares beyond 100 %. */
 function scale(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
   if (plan.reads !== 'number') return [];
   const numbers = table.numbers(plan);
@@ -348,7 +348,7 @@ function scaleOf(name: string): [number, number] | null {
   return [Number(match[1]), Number(match[2])];
 }
 
-/** Mail addresses that can be none. */
+/** Invalid mail addresses. */
 function addresses(plan: ColumnPlan, table: ColumnsInMemory): Remark[] {
   if (plan.reads !== 'text' || !/mail/i.test(plan.name)) return [];
   const texts = table.texts(plan);

@@ -1,4 +1,4 @@
-/** Two columns of groups held against each other: who leads within each group, and how outcomes are spread over the groups. */
+/** Two grouping columns crossed: the leader within each group, and the distribution of outcomes over the groups. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -45,11 +45,11 @@ function leaders(table: ColumnsInMemory, profile: TableProfile, groups: readonly
     for (const [j, other] of groups.entries()) {
       if (i === j || remarks.length >= mostPairs || isOutcome(other)) continue;
       const cells = crossed(table, one, other, measure);
-      // Where each value belongs to one value of the other column, nothing is compared.
+      // If each value belongs to one value of the other column, there is nothing to compare.
       if (cells === null || [...cells.values()].filter((own) => own.size > 1).length < cells.size * 0.5) continue;
       const additive = measure === undefined || measure.role === 'measure';
       const figure = ({ count, sum }: Tally) => (measure === undefined ? count : additive ? sum : sum / count);
-      // The same figure for all says nothing, as where the price belongs to the group.
+      // An equal figure for all is not useful, e.g. a price that belongs to the group.
       const alike = [...cells.values()].filter(
         (own) => new Set([...own.values()].map((tally) => write(figure(tally), additive))).size === 1,
       );
@@ -93,7 +93,7 @@ function crossed(
   return cells.size < 2 ? null : cells;
 }
 
-/** Yes or no, and states of two to four values, counted in each group with their shares. */
+/** Booleans, and states of two to four values, counted in each group with their shares. */
 function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[] {
   const found = table.plans.filter(
     (plan) =>
@@ -104,11 +104,11 @@ function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark
       !has(nameTokens(plan.name), stateWords),
   );
   const remarks: Remark[] = [];
-  // Yes and no first: what is asked is most often how many of each group did.
+  // Booleans first: the usual question is how many of each group did something.
   const yesNo = ({ type, values }: ColumnPlan) => (type === 'boolean' ? 0 : values.distinct === 2 ? 1 : 2);
   for (const outcome of found.sort((a, b) => yesNo(a) - yesNo(b)).slice(0, mostGroups)) {
     for (const group of groups) {
-      // Of two outcomes the first is told by the second only.
+      // Of two outcomes the second implies the first.
       if (group === outcome || (found.includes(group) && found.indexOf(group) < found.indexOf(outcome)) || remarks.length >= mostOutcomes)
         continue;
       const cells = crossed(table, group, outcome, undefined);
@@ -127,7 +127,7 @@ function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark
   return remarks;
 }
 
-/** Every value as often as any other in every group: a full grid. */
+/** Every value equally often in every group: a full grid. */
 function isEven(cells: Map<string, Map<string, Tally>>): boolean {
   return new Set([...cells.values()].flatMap((own) => [...own.values()].map(({ count }) => count))).size === 1;
 }

@@ -1,4 +1,4 @@
-/** Where a column mixes currencies or units, the figures of the one that most rows have: its largest row, and its sums by group and by month. */
+/** If a column mixes currencies or units, the figures of the most frequent one: its largest row, and its sums by group and by month. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { exact, percent } from './figure-text.ts';

@@ -1,4 +1,4 @@
-/** Which named rows have the earliest and the latest date, and who is largest by what is computed from two columns. */
+/** The named rows with the earliest and the latest date, and the largest rows by a product of two columns. */
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { clean } from './columns-in-memory.ts';
 import { exact, listed } from './figure-text.ts';

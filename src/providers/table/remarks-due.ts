@@ -1,4 +1,4 @@
-/** Deadlines: rows that ended after the day they were due, and rows that have not ended. */
+/** Deadlines: rows that ended after their due date, and rows that have not ended. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -58,7 +58,7 @@ export function dueRemarks(table: ColumnsInMemory): Remark[] {
   return remarks;
 }
 
-/** "; by customer: Adler 4, Blitz 2", by the first column of a few names. */
+/** "; by customer: Adler 4, Blitz 2", by the first column with few names. */
 function lateBy(table: ColumnsInMemory, late: readonly number[]): string {
   const group = table.plans.find(
     ({ reads, type, role, values, filled }) =>
@@ -73,7 +73,7 @@ function lateBy(table: ColumnsInMemory, late: readonly number[]): string {
     .join(', ')}`;
 }
 
-/** How many rows have ended, where some have and some have not, also by the first group. */
+/** The number of ended rows, if some have ended and some have not, also by the first group. */
 function filledShare(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   const tokens = nameTokens(plan.name);
   if (!has(tokens, doneWords) && !has(tokens, endedWords)) return [];
@@ -119,7 +119,7 @@ function amountOf(table: ColumnsInMemory, rows: number[]): string {
   return known.length === 0 ? '' : `, together ${plan.name} ${exact(clean(known.reduce((sum, row) => sum + numbers[row]!, 0)))}`;
 }
 
-/** The row's own name, or its code and who it is about. */
+/** The row's name, or its code and its person or thing. */
 function nameOf(table: ColumnsInMemory, row: number): string {
   const code = table.plans.find(({ role, values, filled }) => role === 'identifier' && values.distinct >= filled * 0.8);
   const who = table.plans.find(

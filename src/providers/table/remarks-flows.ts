@@ -1,11 +1,11 @@
-/** Amounts with both signs, as bank statements have them: what came in, what went out, by month, and the largest of each. */
+/** Amounts with both signs, as in bank statements: incoming, outgoing, by month, and the largest of each. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent } from './figure-text.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
-/** What lies on both sides of zero without coming in or going out. */
+/** Values with both signs that are not payments. */
 const deviations = new Set('delay verspätung deviation abweichung difference diff differenz offset error temp drift'.split(' '));
 const fewestOfEach = 2;
 const leastShare = 0.08;
@@ -41,7 +41,7 @@ function flows(table: ColumnsInMemory, plan: ColumnPlan, profile: TableProfile):
   return remarks;
 }
 
-/** In and out month by month, and the entry that weighs most in the month with most going out. */
+/** Incoming and outgoing by month, and the largest entry in the month with the most outgoing. */
 function byMonth(table: ColumnsInMemory, plan: ColumnPlan, profile: TableProfile, above: number[], below: number[]): Remark[] {
   const date = table.plans.find(({ name }) => name === profile.trend?.date_column);
   if (date === undefined) return [];
@@ -76,7 +76,7 @@ function byMonth(table: ColumnsInMemory, plan: ColumnPlan, profile: TableProfile
   ];
 }
 
-/** Where most went out to, where a column of names is there. */
+/** The receivers of the most outgoing, if there is a column of names. */
 function byName(table: ColumnsInMemory, plan: ColumnPlan, below: number[]): Remark[] {
   const name = nameColumn(table);
   if (name === undefined) return [];

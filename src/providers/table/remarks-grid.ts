@@ -1,4 +1,4 @@
-/** Tables that hold one row for each thing and time: which are missing, and which row of a thing is unlike its others. */
+/** Tables with one row for each thing and time: missing rows, and rows of a thing that differ from its others. */
 import type { ColumnPlan } from './column-evidence.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { exact, listed } from './figure-text.ts';
@@ -24,7 +24,7 @@ export function gridRemarks(table: ColumnsInMemory): Remark[] {
   return [...few.flatMap((group) => holes(table, group)).slice(0, 1), ...oddOnes(table, few)];
 }
 
-/** Each thing has a row for nearly every time: those that are missing. */
+/** Missing rows, if each thing has a row for nearly every time. */
 function holes(table: ColumnsInMemory, group: ColumnPlan): Remark[] {
   const time = table.plans.find(({ reads, dateDoubt, filled }) => reads === 'date' && !dateDoubt && filled === table.count);
   if (time === undefined) return [];
@@ -43,7 +43,7 @@ function holes(table: ColumnsInMemory, group: ColumnPlan): Remark[] {
   ];
 }
 
-/** A figure that is the same in nearly all rows of each thing, as a rent is: the rows that have another one. */
+/** Rows with a different figure, if a figure is the same in nearly all rows of each thing, e.g. a rent. */
 function oddOnes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[] {
   return table
     .quantities()
@@ -65,7 +65,7 @@ function oddOnes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[
     .slice(0, 3);
 }
 
-/** Null where the figure does not belong to the group. */
+/** Null if the figure does not depend on the group. */
 function oddIn(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan): string[] | null {
   const [numbers, names] = [table.numbers(plan), table.texts(group)];
   const counts = new Map<string, Map<number, number[]>>();
@@ -89,7 +89,7 @@ function oddIn(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan): str
         usual.set(at, ranked[0]![0]);
       }
   }
-  // Groups with one figure for all of them say nothing of the group.
+  // Groups that all have the same figure do not characterise the group.
   if (new Set([...counts.values()].map((own) => [...own].toSorted((a, b) => b[1].length - a[1].length)[0]![0])).size < 2) return null;
   if (odd.length > Math.max(2, table.count * 0.05)) return null;
   return odd

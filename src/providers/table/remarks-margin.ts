@@ -1,4 +1,4 @@
-/** What is earned: price less cost, once or times the quantity, and revenue less costs; by row, by group and in all. */
+/** Profit: price minus cost, once or times the quantity, and revenue minus costs; by row, by group and in total. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';

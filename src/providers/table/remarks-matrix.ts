@@ -1,4 +1,4 @@
-/** Three or more measures side by side that make one quantity by kinds: the sum of each, their sum, and the rows in which they make most and least. */
+/** Three or more measures that are one quantity by kinds: the sum of each, their total, and the rows with the largest and smallest totals. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { amounts, totals } from './column-words.ts';
@@ -13,7 +13,7 @@ export function matrixRemarks(table: ColumnsInMemory): Remark[] {
   return [...sums(table), ...marks(table)];
 }
 
-/** Lists of attendance and the like: columns in which a mark stands or nothing, counted by row and by column. */
+/** Attendance lists and similar: columns with a mark or nothing, counted by row and by column. */
 function marks(table: ColumnsInMemory): Remark[] {
   const plans = table.plans.filter(
     ({ values, meanChars, reads, filled }) =>
@@ -59,7 +59,7 @@ function sums(table: ColumnsInMemory): Remark[] {
   ];
 }
 
-/** A column that is called after the kind it counts, and by no word for an amount of its own. */
+/** A column named after the kind it counts, not after an amount. */
 function isKind({ name, role, type, min, units }: ColumnPlan): boolean {
   const tokens = nameTokens(name);
   // "strings, translated, translators" count different things; "roll, pretzel, cake" are kinds of one.

@@ -1,4 +1,4 @@
-/** Which rows lack what the others have, which few have what the others lack, and where a quantity is zero. */
+/** Rows that lack a value the others have, the few rows that have a value the others lack, and rows with a quantity of zero. */
 
 import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
@@ -14,20 +14,20 @@ const mostNamed = 6;
 const mostRemarks = 6;
 const fewestRows = 6;
 const mostGroups = 20;
-/** What there is on some days and not on others. */
+/** Values that exist on some days only. */
 const dailyWords = new Set(
   'rain rainfall precipitation niederschlag regen snow schnee sunshine sales visitors visits orders absent absences defects scrap accidents incidents unfälle downtime delay goals besucher umsatz'.split(
     ' ',
   ),
 );
 
-/** @param own the columns that speak of the rows themselves */
+/** @param own columns that belong to the rows themselves, not to a surrounding record */
 export function missingRemarks(table: ColumnsInMemory, own: ReadonlySet<ColumnPlan>): Remark[] {
   const plans = table.plans.filter((plan) => own.has(plan) && plan.type !== 'empty');
   return [...lacking(table, plans), ...having(table, plans), ...onlyIn(table, plans), ...zeros(table, plans)];
 }
 
-/** "nitrate is missing in row 8 (W008)"; columns that lack the same rows are told together. */
+/** "nitrate is missing in row 8 (W008)"; columns that are missing in the same rows are reported together. */
 function lacking(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
   const alike = new Map<string, { names: string[]; rows: number[] }>();
   for (const plan of plans) {
@@ -46,7 +46,7 @@ function lacking(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[]
   }));
 }
 
-/** A column that only a few rows have a value in: which, and what. */
+/** A column with a value in only a few rows: which rows, and the values. */
 function having(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
   if (table.count < fewestRows) return [];
   return plans
@@ -65,7 +65,7 @@ function having(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] 
     });
 }
 
-/** Where all rows that lack a value are of one group, and not all rows of the table are. */
+/** If all rows without a value are in one group, and not all rows of the table are. */
 function onlyIn(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
   const groups = plans.filter(
     ({ reads, values, filled }) => reads === 'text' && values.distinct >= 2 && values.distinct <= mostGroups && filled >= table.count * 0.9,
@@ -124,7 +124,7 @@ function emptyRows(table: ColumnsInMemory, plan: ColumnPlan): number[] {
   return [...texts.keys()].filter((at) => texts[at] === '');
 }
 
-/** The rows whose value is above or below what was asked for. */
+/** Rows with values above or below the requested limits. */
 export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, below }: Bounds): Beyond | null {
   const numbers = table.numbers(plan);
   const rows = (is: (value: number) => boolean) => [...numbers.keys()].filter((at) => is(numbers[at]!));
@@ -139,13 +139,13 @@ export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, belo
   };
 }
 
-/** What is asked of a profile beyond the usual. */
+/** Additional requests for a profile. */
 export type Bounds = { above?: number; below?: number; ratio?: Ratio };
 type Rows = { limit: number; count: number; rows: string[]; groups: string[] };
 export type Beyond = { above?: Rows; below?: Rows };
 const beyondNamed = 15;
 
-/** "Outlet 3", by the first column of a few values. */
+/** "Outlet 3", by the first column with few values. */
 function groupsOf(table: ColumnsInMemory, rows: number[]): string[] {
   const group = table.plans.find(
     ({ reads, type, values, filled }) =>

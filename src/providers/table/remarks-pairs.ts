@@ -1,4 +1,4 @@
-/** Two columns that hold the same thing before and after: how it changes, in all and by group. */
+/** Two columns with the same thing before and after: the change, in total and by group. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -12,7 +12,7 @@ const mostGroups = 8;
 
 export function pairRemarks(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities().filter(({ units }) => units.size < 2);
-  // Called the same but for the word that says when.
+  // Equal names except for the word that gives the time.
   const marked = (words: ReadonlySet<string>) =>
     plans.flatMap((plan) => {
       const tokens = nameTokens(plan.name);

@@ -1,4 +1,4 @@
-/** Tables whose columns are periods (Jan, Feb … or 2021, 2022 …): what each row does over them. */
+/** Tables whose columns are periods (Jan, Feb … or 2021, 2022 …): the course of each row. */
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { exact, listed } from './figure-text.ts';
 import { quantile } from './number-column.ts';
@@ -48,7 +48,7 @@ export function periodRowRemarks(table: ColumnsInMemory): Remark[] {
 
 type Cell = { period: string; value: number };
 
-/** Values that are three times the median of the row or a third of it, where the others keep near to it. */
+/** Values of three times the row's median or a third of it, if the other values are close to the median. */
 function oddOf(cells: readonly Cell[]): (Cell & { usual: number })[] {
   if (cells.length < fewestForOdd) return [];
   const sorted = Float64Array.from(cells, ({ value }) => value).sort();
@@ -58,7 +58,7 @@ function oddOf(cells: readonly Cell[]): (Cell & { usual: number })[] {
   return cells
     .filter((cell, i) => {
       const { value } = cell;
-      // Up or down by half and back again, between neighbours that are alike.
+      // Up or down by half and back again, between similar neighbours.
       const [before, after] = [cells[i - 1]?.value ?? Number.NaN, cells[i + 1]?.value ?? Number.NaN];
       if (before > 0 && Math.abs(after - before) < before * 0.15 && Math.abs(value - before) > before * 0.5 && spread < usual * 0.15)
         return true;

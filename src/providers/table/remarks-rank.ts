@@ -1,4 +1,4 @@
-/** Remarks on which rows and columns are largest and smallest: rows by their names, columns that stand for periods, means across columns. */
+/** The largest and smallest rows and columns: rows by name, columns that are periods, means across columns. */
 import { nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { monthOfName, parseDate } from './date-format.ts';
@@ -12,14 +12,14 @@ export function rankRemarks(table: ColumnsInMemory, profile: TableProfile): Rema
   return [...namedRows(table, profile), ...periodColumns(table), ...acrossColumns(table)];
 }
 
-/** The largest and the smallest rows, where something names the rows. */
+/** The largest and the smallest rows, if rows have names. */
 function namedRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   const label = table.labelPlan;
   if (table.count < 3 || label === undefined) return [];
   const periods = table.quantities().filter(({ name }) => isPeriod(name)).length >= 3;
   const plans = table.quantities().filter(
     ({ units, values, name }) =>
-      // Of columns that are periods, their sums by row and by column say more.
+      // For period columns the sums by row and by column are more useful.
       !(periods && isPeriod(name)) &&
       units.size < 2 &&
       values.distinct > 2 &&
@@ -52,7 +52,7 @@ function namedRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   });
 }
 
-/** Columns called Jan, Feb … or 2021, 2022 …: which of them is largest, and the way from the first to the last. */
+/** Columns called Jan, Feb … or 2021, 2022 …: the largest one, and the change from the first to the last. */
 function periodColumns(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities().filter(({ name, units }) => isPeriod(name) && units.size < 2);
   const years = plans.length === 2 && plans.every(({ name }) => /^(?:19|20)\d\d$/.test(name.trim()));
@@ -62,7 +62,7 @@ function periodColumns(table: ColumnsInMemory): Remark[] {
     sum: clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0)),
   }));
   const lacking = (name: string) => table.count - plans.find((plan) => plan.name === name)!.filled;
-  // A column that lacks values is neither the smallest nor the largest.
+  // A column with missing values is not ranked.
   const whole = sums.filter(({ name }) => lacking(name) === 0);
   const ranked = (whole.length >= 2 ? whole : sums).toSorted((a, b) => b.sum - a.sum);
   const [first, last] = [sums[0]!, sums.at(-1)!];
@@ -116,7 +116,7 @@ function acrossColumns(table: ColumnsInMemory): Remark[] {
   const beyond = plans.flatMap((plan) =>
     [...table.numbers(plan).entries()].flatMap(([at, value]) => (value > 100 && value <= 1000 ? [{ plan, at, value }] : [])),
   );
-  // One entry beyond 100 among marks does not make them something else; it is a mistake, or extra points.
+  // One value beyond 100 among marks is a mistake, or extra points.
   const stray = beyond.length > 0 && beyond.length <= Math.max(1, plans.length * table.count * 0.03) ? beyond : [];
   const alike = plans.filter(
     ({ min, max, role }) =>

@@ -1,4 +1,4 @@
-/** What the rows of a rare status or level have in common: one path, one machine, one stretch of time. */
+/** Common features of the rows with a rare status or level: one path, one machine, one period. */
 
 import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
@@ -32,7 +32,7 @@ export function rareRemarks(table: ColumnsInMemory): Remark[] {
   ];
 }
 
-/** How often each state comes in each group: "status by agent: Ida answered 12, missed 6". */
+/** Frequency of each state in each group: "status by agent: Ida answered 12, missed 6". */
 function byGroup(table: ColumnsInMemory, state: ColumnPlan): Remark[] {
   if (state.values.distinct > 5 || state.filled < table.count * 0.9 || table.count < 8) return [];
   const groups = table.plans.filter(
@@ -100,7 +100,7 @@ function ofState(table: ColumnsInMemory, state: ColumnPlan): Remark[] {
   });
 }
 
-/** From when to when, where that is a small part of the time. */
+/** First and last time, if that is a small part of the whole period. */
 function stretch(table: ColumnsInMemory, plan: ColumnPlan, rows: number[]): string[] {
   const ms = table.dates(plan);
   const all = [...ms].filter((each) => !Number.isNaN(each));

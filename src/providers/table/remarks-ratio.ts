@@ -1,4 +1,4 @@
-/** One column per another: rent per square metre, cost per kilometre, litres per 100 km; over all rows, by row and by group. */
+/** One column divided by another: rent per square metre, cost per kilometre, litres per 100 km; over all rows, by row and by group. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -22,7 +22,7 @@ const heads = words(
 );
 const hours = words('hours hour stunden std');
 const harvests = words('yield ernte harvest tonnes tons tonnen milk milch output');
-/** What stands above and what below, as far as names tell it without being asked. */
+/** Numerators and denominators that are recognised by name without a request. */
 const pairsTold: readonly [ReadonlySet<string>, ReadonlySet<string>][] = [
   [money, sizes],
   [money, distances],
@@ -36,7 +36,7 @@ const pairsTold: readonly [ReadonlySet<string>, ReadonlySet<string>][] = [
 const mostTold = 3;
 const mostGroups = 12;
 
-/** @param asked the pair that the caller names; others are told where their names say that the one goes by the other */
+/** @param asked the pair that the caller names; other pairs only if their names show the relation */
 export function ratioRemarks(table: ColumnsInMemory, asked: Ratio | undefined): Remark[] {
   const plans = table.quantities().filter(({ units, min, values }) => units.size < 2 && values.distinct > 1 && min >= 0);
   const named = asked === undefined ? [] : pairNamed(table, asked);
@@ -56,7 +56,7 @@ function pairNamed(table: ColumnsInMemory, { of, per }: Ratio): [ColumnPlan, Col
   return above === undefined || below === undefined || above === below ? [] : [[above, below]];
 }
 
-/** "price_per_sqm" is one already. */
+/** "price_per_sqm" is a ratio already. */
 function isRelative(name: string): boolean {
   return /%|\//.test(name) || has(nameTokens(name), words('per pro je rate ratio pct percent prozent share quote unit avg average mean'));
 }

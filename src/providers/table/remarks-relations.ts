@@ -1,4 +1,4 @@
-/** Columns that follow from others: products, sums, shares, running balances, spans between dates. Rows that break the rule are named. */
+/** Columns that depend on others: products, sums, shares, running balances, spans between dates. Rows that violate the rule are named. */
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -11,7 +11,7 @@ import type { Remark } from './table-profile.ts';
 const mostColumns = 12;
 const mostParts = 60;
 const fewestRows = 4;
-/** Of fewer rows a share that repeats may be chance, unless all of them are different. */
+/** With fewer rows a repeated share may be chance, unless all rows differ. */
 const fewestForShare = 8;
 const mostRows = 50_000;
 const holding = 0.85;
@@ -78,10 +78,10 @@ function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<R
       )
         telling++;
       if (broken.length > 3 && broken.length > table.count * (1 - holding)) break;
-      // A rule that fails half of the first rows is none; in a long table the rest need not be read.
+      // A rule that fails for half of the first rows does not hold; the rest of a long table need not be read.
       if (at === firstLook && broken.length > firstLook / 2) break;
     }
-    // One row of five may be wrong; in so few rows the others have to speak for the rule all the more.
+    // One row of five may be wrong; with so few rows the others must fit exactly.
     const allowed = Math.max(rows * (1 - holding), rows >= 5 && telling >= 4 ? 1 : 0);
     if (rows < fewestRows || telling < 3 || broken.length > allowed) continue;
     if (best === null || broken.length < best.broken.length) best = { rule, broken, rows };
@@ -139,7 +139,7 @@ function* sums(table: ColumnsInMemory, plans: ColumnPlan[]): Generator<Rule> {
   }
 }
 
-/** A column that adds up three or more columns beside it. */
+/** A column that is the sum of three or more columns beside it. */
 function* rowSum(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]): Generator<Rule> {
   const before = plans.filter(({ index, role }) => index < target.index && role === 'measure');
   for (const parts of [before, plans.filter(({ role }) => role === 'measure'), plans]) {

@@ -1,4 +1,4 @@
-/** Remarks on rows: duplicates, keys that repeat or leave gaps. */
+/** Remarks on rows: duplicates, repeated keys, gaps in keys. */
 import { cellText } from './cell.ts';
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
@@ -18,15 +18,15 @@ export function rowRemarks(table: ColumnsInMemory, profile: TableProfile): Remar
   return [...wholeRows(table, profile), ...keys(table), ...repeatedValues(table), ...numberGaps(table)];
 }
 
-/** Rows that are equal in every cell, and rows that are equal in all but a running number. */
+/** Rows that are equal in every cell, and rows that differ only in a running number. */
 function wholeRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   const plans = table.plans.filter(({ type }) => type !== 'empty');
   if (table.count < 2 || plans.length < 2) return [];
-  // Measurements of few values repeat by themselves; a row needs something that tells it apart.
+  // Measurements with few values repeat by chance; a row needs an identifying column.
   const ids = plans.filter(({ role }) => role === 'identifier');
   const distinctive =
     plans.some(({ values, reads }) => reads === 'date' || values.distinct >= table.count * 0.6) ||
-    // Two ids together, such as student and course, name a row.
+    // Two ids together, such as student and course, identify a row.
     (ids.length >= 2 && repeated(table, ids).length <= table.count * 0.1);
   if (!distinctive) return [];
   const repeats = repeated(table, plans);
@@ -52,7 +52,7 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   const rest = plans.filter((plan) => !except.includes(plan));
   const numeric = rest.filter(({ reads }) => reads === 'number').length;
   if (numeric === 0 || (!rest.some(({ reads }) => reads === 'date') && (numeric < 2 || rest.length < 4))) return [];
-  // In a table of few kinds of rows two equal rows are expected, unless they are adjacent.
+  // In a table with few kinds of rows equal rows are expected, unless they are adjacent.
   const telling = rest.some(({ reads, values }) => reads !== 'date' && values.distinct >= table.count * 0.5);
   const alike = repeated(table, rest).filter(([again, first]) => telling || again === first + 1);
   if (alike.length === 0 || alike.length > table.count * 0.1 + 1) return [];
@@ -67,7 +67,7 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
   ];
 }
 
-/** What two rows have in common, in short. */
+/** The common values of two rows, in short. */
 function shownCells(table: ColumnsInMemory, plans: readonly ColumnPlan[], at: number): string {
   return plans
     .map((plan) => cellText(table.texts(plan)[at]!, 40))
@@ -106,7 +106,7 @@ function repeated(table: ColumnsInMemory, plans: readonly ColumnPlan[]): [number
   return found;
 }
 
-/** A column that tells the rows apart, save for a few values that come twice. */
+/** A column that identifies the rows, except for a few repeated values. */
 function keys(table: ColumnsInMemory): Remark[] {
   if (table.count < 4) return [];
   const ids = table.plans.filter(
@@ -116,7 +116,7 @@ function keys(table: ColumnsInMemory): Remark[] {
       values.exact &&
       !has(nameTokens(name), personalCodes),
   );
-  // The column that comes nearest to a key; others beside it refer to something else.
+  // The column closest to a key; others beside it refer to something else.
   const key = ids.toSorted((a, b) => b.values.distinct / b.filled - a.values.distinct / a.filled || a.index - b.index)[0];
   if (key === undefined || key.values.distinct < key.filled * (key.role === 'identifier' ? 0.75 : 0.9) || key.values.distinct < 4)
     return [];
@@ -141,7 +141,7 @@ function keys(table: ColumnsInMemory): Remark[] {
   return remarks;
 }
 
-/** Addresses, names and the like that come twice in a column where nearly all are different. */
+/** Addresses, names and similar values that occur twice in a column where nearly all are different. */
 function repeatedValues(table: ColumnsInMemory): Remark[] {
   if (table.count < 8) return [];
   return table.plans
@@ -174,7 +174,7 @@ function repeatedValues(table: ColumnsInMemory): Remark[] {
     });
 }
 
-/** Running numbers (1001, 1002, 1004; INV-17, INV-19) with holes. */
+/** Gaps in running numbers (1001, 1002, 1004; INV-17, INV-19). */
 function numberGaps(table: ColumnsInMemory): Remark[] {
   for (const plan of table.plans) {
     const naming = plan.role === 'identifier' || (plan.index === 0 && plan.reads === 'text' && plan.type === 'text');

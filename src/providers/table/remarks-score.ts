@@ -1,4 +1,4 @@
-/** Figures that follow from what a column is called: the net promoter score of answers from 0 to 10, and shares of one count in another. */
+/** Figures that a column's name implies: the net promoter score of answers from 0 to 10, and shares of one count in another. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -9,7 +9,7 @@ import type { Remark } from './table-profile.ts';
 export const recommendWords = new Set(
   'nps recommend recommendation weiterempfehlung weiterempfehlen empfehlen likelihood likely'.split(' '),
 );
-/** What is counted first, and what becomes of a part of it. */
+/** Words for a total count, and for a part of it. */
 const wholeWords = new Set(
   'claimed invoiced billed goal target requested beantragt applied teile parts pieces stück stückzahl units gefertigt impressions views visitors visits sessions users leads sent recipients delivered emails applicants applications invited contacted calls besucher besuche sitzungen empfänger produced produziert output made inspected tested checked shipments deliveries capacity seats kapazität plätze wahlberechtigte eligible enrolled registered_total invited eingeladen'.split(
     ' ',
@@ -20,7 +20,7 @@ const partWords = new Set(
     ' ',
   ),
 );
-/** What can be filled beyond its measure by mistake. */
+/** Capacities, which can be exceeded by mistake. */
 const roomWords = new Set('goal target capacity seats kapazität plätze'.split(' '));
 const aimWords = new Set(['goal', 'target', 'ziel']);
 const mostRates = 4;
@@ -45,7 +45,7 @@ function promoters(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   ];
 }
 
-/** "signups ÷ visitors": only where the part is never more than the whole. */
+/** "signups ÷ visitors": only if the part never exceeds the total. */
 function rates(table: ColumnsInMemory): Remark[] {
   const counts = table
     .quantities()
@@ -73,7 +73,7 @@ function rates(table: ColumnsInMemory): Remark[] {
   return remarks.slice(0, mostRates);
 }
 
-/** The same share within each value of a column that groups. */
+/** The same share for each value of a grouping column. */
 function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Array, w: Float64Array): string {
   const groups = table.plans.filter(
     ({ reads, type, values, filled }) =>
@@ -97,7 +97,7 @@ function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Arra
     .join('');
 }
 
-/** "translated", "completed": what became of the count before it. */
+/** "translated", "completed": the part of the count that is done. */
 function isDone({ name, type }: ColumnPlan): boolean {
   return type === 'integer' && /[a-z]{3}ed$/.test(nameTokens(name).at(-1) ?? '');
 }
@@ -110,7 +110,7 @@ function isWithin(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): 
   const [p, w] = [table.numbers(part), table.numbers(whole)];
   const known = [...p.keys()].filter((at) => !Number.isNaN(p[at]!) && !Number.isNaN(w[at]!));
   const beyond = known.filter((at) => p[at]! > w[at]!);
-  // More than there is room for is an error or an overbooking where it is rare, told as such; elsewhere the one is no part of the other.
+  // A count above the capacity is an error or an overbooking if it is rare; otherwise the one is not a part of the other.
   return (
     beyond.length === 0 ||
     (has(nameTokens(whole.name), roomWords) && (beyond.length <= Math.max(1, known.length * 0.1) || has(nameTokens(whole.name), aimWords)))

@@ -1,4 +1,4 @@
-/** Rows in time: what is missing between the first and the last, values that stand still, counters, prices, days of the week. */
+/** Rows in time: gaps between the first and the last, constant values, counters, prices, days of the week. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -19,7 +19,7 @@ const counterWords = new Set(
   'meter reading readings zählerstand zähler stand counter cumulative running odometer kumuliert mileage'.split(' '),
 );
 
-/** Rows of one thing (one sensor, one share) in order of time. */
+/** Rows of one thing (a sensor, a share) in order of time. */
 type Series = { name: string; rows: number[] };
 
 export function seriesRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
@@ -36,7 +36,7 @@ export function seriesRemarks(table: ColumnsInMemory, profile: TableProfile): Re
   ];
 }
 
-/** One series where times are (nearly) unique; one a group where they are within the groups; null where rows share times at random. */
+/** One series if times are (nearly) unique; one per group if they are unique within the groups; null if rows share times at random. */
 function seriesOf(table: ColumnsInMemory, dates: Float64Array): Series[] | null {
   const rows = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)).sort((a, b) => dates[a]! - dates[b]! || a - b);
   const distinct = new Set(rows.map((at) => dates[at]!)).size;
@@ -61,7 +61,7 @@ function seriesOf(table: ColumnsInMemory, dates: Float64Array): Series[] | null 
       if (own === undefined) byName.set(texts[at]!, [at]);
       else own.push(at);
     }
-    // A coincidence of few rows a day is no series: each one has to cover most of the times.
+    // A few rows that share a day are not a series: each series must cover most of the times.
     if ([...byName.values()].some((own) => own.length < distinct * 0.5)) continue;
     return [...byName].map(([name, own]) => ({ name, rows: own }));
   }

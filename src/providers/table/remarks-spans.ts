@@ -1,4 +1,4 @@
-/** Two dates in a row: how long it takes from one to the other, in all and by group, and rows in which the end comes first. */
+/** Two dates in a row: the time between them, in total and by group, and rows whose end is before the start. */
 import { has, nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, listed, round } from './figure-text.ts';
@@ -20,7 +20,7 @@ const endWords = new Set(
   ),
 );
 
-/** Two dates in a row: how long it takes from one to the other, and rows in which the end comes first. */
+/** Two dates in a row: the time between them, and rows whose end is before the start. */
 export function spanRemarks(table: ColumnsInMemory): Remark[] {
   const dates = table.plans.filter(({ reads, dateDoubt, filled }) => reads === 'date' && !dateDoubt && filled >= 1).slice(0, 4);
   const remarks: Remark[] = [];
@@ -38,7 +38,7 @@ export function spanRemarks(table: ColumnsInMemory): Remark[] {
       forward.reduce((best, each) => Math.min(best, each), Infinity),
       forward.reduce((best, each) => Math.max(best, each), 0),
     ];
-    // From the day something is due the others tell how late it was.
+    // Counted from a due date, the other dates show the delay.
     if (forward.length >= 2 && mean > 0 && mean < 4000 && !has(nameTokens(a.name), dueFirst))
       remarks.push({
         kind: 'span',
@@ -59,7 +59,7 @@ export function spanRemarks(table: ColumnsInMemory): Remark[] {
   return remarks.slice(0, 4);
 }
 
-/** The same, on average, for each value of the columns that group. */
+/** Likewise on average, for each value of the grouping columns. */
 function byGroups(table: ColumnsInMemory, rows: readonly number[], days: readonly number[]): string {
   const groups = table.plans.filter(
     ({ reads, type, values, filled }) =>
@@ -87,7 +87,7 @@ function* pairs<T>(items: readonly T[]): Generator<[T, T]> {
   for (let a = 0; a < items.length; a++) for (let b = a + 1; b < items.length; b++) yield [items[a]!, items[b]!];
 }
 
-/** Days, or hours or minutes where they are short. */
+/** Days, or hours or minutes if they are short. */
 function spanText(days: number): string {
   if (days >= 2 || Number.isInteger(days)) return `${round(days)} ${days === 1 ? 'day' : 'days'}`;
   return days >= 1 / 12 ? `${round(days * 24)} hours` : `${round(days * 1440)} minutes`;

@@ -1,4 +1,4 @@
-/** What there is held against the least there should be: stock below its reorder level. */
+/** Stock compared with its minimum: items below their reorder level. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';

@@ -1,4 +1,4 @@
-/** Free text in a column: which words come up in many rows, and a few rows quoted as they are. */
+/** Free text in a column: words that occur in many rows, and a few quoted rows. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
@@ -47,11 +47,11 @@ function isAnswer(name: string): boolean {
 function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   const texts = table.texts(plan);
   const rows = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, mostTexts);
-  // Addresses and the like have no words.
+  // Addresses and similar texts are not read as words.
   if (rows.filter((at) => texts[at]!.includes(' ')).length < rows.length * 0.5) return [];
   const bags = rows.map((at) => wordsOf(texts[at]!));
   const meanWords = bags.reduce((sum, { count }) => sum + count, 0) / Math.max(rows.length, 1);
-  // What a question was answered with may be two words long.
+  // Answers to a question may be two words long.
   if (meanWords < (isAnswer(plan.name) ? 1.5 : 3)) return [];
   const counts = new Map<string, { count: number; forms: Map<string, number> }>();
   for (const { terms } of bags) {
@@ -66,7 +66,7 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   const ranked = [...counts]
     .filter(([, { count }]) => count >= fewest)
     .sort((a, b) => b[1].count - a[1].count || b[0].length - a[0].length || (a[0] < b[0] ? -1 : 1));
-  // A phrase that always comes with its word says more than the word.
+  // A phrase that always occurs with its word says more than the word.
   const phrases = ranked.filter(([term]) => term.includes(' '));
   const shown = ranked
     .filter(
@@ -86,7 +86,7 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   return remarks;
 }
 
-/** The answers with the lowest and the highest rating where there is one, else those that touch most topics. */
+/** The answers with the lowest and the highest rating if there is one, otherwise those that cover most topics. */
 function quoted(table: ColumnsInMemory, plan: ColumnPlan, rows: number[], bags: Bag[], topicSet: ReadonlySet<string>): string[] {
   const touching = new Map(rows.map((at, i) => [at, [...bags[i]!.terms.keys()].filter((term) => topicSet.has(term)).length]));
   const fitting = rows.filter((at) => table.texts(plan)[at]!.length >= 12).sort((a, b) => touching.get(b)! - touching.get(a)! || a - b);
@@ -108,7 +108,7 @@ function quoted(table: ColumnsInMemory, plan: ColumnPlan, rows: number[], bags: 
 
 type Bag = { count: number; terms: Map<string, string> };
 
-/** Words and pairs of neighbouring words, by their stem, each once. */
+/** Words and pairs of adjacent words, by their stem, each once. */
 function wordsOf(text: string): Bag {
   const words = text
     .slice(0, mostTextChars)
@@ -134,7 +134,7 @@ function wordsOf(text: string): Bag {
   return { count: words.length, terms };
 }
 
-/** English plurals only; anything bolder joins words that differ. */
+/** English plurals only; a stronger rule would join different words. */
 function stemOf(word: string): string {
   if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
   return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') && !word.endsWith('us') && !word.endsWith('is')

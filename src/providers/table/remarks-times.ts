@@ -1,4 +1,4 @@
-/** When things happen: by hour of the day, by day where the trend is followed by the hour, by day of the week. */
+/** Times of events: by hour of the day, by day if the trend is hourly, by day of the week. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
@@ -14,7 +14,7 @@ const mostDays = 14;
 const fewestWeekdays = 14;
 const fewestWeekdayRows = 20;
 const longestMs = 3 * 366 * dayMs;
-/** Lengths written as 0:45 are no times of day. */
+/** Durations written as 0:45 are not times of day. */
 const lengths = new Set(
   'duration dauer length hours stunden worked spent break pause took elapsed runtime laufzeit zeitaufwand lap result'.split(' '),
 );
@@ -31,7 +31,7 @@ export function timeRemarks(table: ColumnsInMemory, profile: TableProfile): Rema
   ];
 }
 
-/** Hours of the day in UTC; empty where all times are midnight. */
+/** Hours of the day in UTC; empty if all times are midnight. */
 function hoursOf(dates: Float64Array): (number | null)[] | null {
   const hours = Array.from(dates, (ms) => (Number.isNaN(ms) ? null : Math.floor((((ms % dayMs) + dayMs) % dayMs) / hourMs)));
   return hours.every((hour) => hour === null || hour === 0) ? null : hours;
@@ -56,7 +56,7 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
   const inOrder = [...counts].toSorted((a, b) => a[0] - b[0]);
   const ranked = inOrder.toSorted((a, b) => b[1].rows - a[1].rows);
   const label = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
-  // Readings taken at set times come as often in every hour.
+  // Readings at fixed times are equally frequent in every hour.
   const even = ranked[0]![1].rows < ranked.at(-1)![1].rows * 1.8;
   const most = ranked.filter(([, { rows }]) => rows === ranked[0]![1].rows);
   const peak =
@@ -89,7 +89,7 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
   return remarks;
 }
 
-/** Rows of each day where the trend goes by the hour, and where few days have times. */
+/** Rows of each day if the trend is hourly, and if few days have times. */
 function byDay(table: ColumnsInMemory, trend: ColumnPlan, measure: ColumnPlan | undefined): Remark[] {
   const days = new Map<string, { rows: number; sum: number }>();
   const numbers = measure === undefined ? null : table.numbers(measure);
@@ -114,14 +114,14 @@ function byDay(table: ColumnsInMemory, trend: ColumnPlan, measure: ColumnPlan | 
   return remarks;
 }
 
-/** Rows, and the sums of two measures, by day of the week; what a week looks like, without a claim that it is no chance. */
+/** Rows, and the sums of two measures, by day of the week, without a claim of significance. */
 function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPlan | undefined): Remark[] {
   const dates = table.dates(trend);
   const days = new Set(Array.from(dates, (ms) => (Number.isNaN(ms) ? -1 : Math.floor(ms / dayMs))));
   // Months and quarters begin on any day of the week.
   const dense = days.size >= fewestWeekdays / 2 && table.count >= fewestWeekdayRows * 2;
   if ((days.size < fewestWeekdays && !dense) || table.count < fewestWeekdayRows || isMonthly(table, trend)) return [];
-  // On which weekday members were born is of no interest.
+  // The weekday of a birth date is of no interest.
   if (trend.range !== null && trend.range.lastMs - trend.range.firstMs > longestMs) return [];
   const mixed = unitColumns({ columns: table.plans });
   const second = table
@@ -151,7 +151,7 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
   });
 }
 
-/** What is followed over the hours where nothing adds up: a temperature, a price. */
+/** The value over the hours if no column is additive: a temperature, a price. */
 function levelled(table: ColumnsInMemory): ColumnPlan | undefined {
   return table.quantities().find(({ role, units, values }) => role !== 'measure' && units.size < 2 && values.distinct > 3);
 }

@@ -7,7 +7,7 @@ import type { Remark } from './table-profile.ts';
 const dayMs = 86_400_000;
 export const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** A pattern over the week, only where four weeks of days or more support it. */
+/** A pattern over the week, only if four weeks of days or more support it. */
 export function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Remark[] {
   const measure = table.quantities().find(({ role, units }) => role === 'measure' && units.size < 2);
   if (measure === undefined) return [];
@@ -19,7 +19,7 @@ export function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Rem
     days.set(day, (days.get(day) ?? 0) + numbers[at]!);
   }
   if (days.size < 28 || days.size > 4000) return [];
-  // A day or two far beyond all others hide the week; more of them may be the week.
+  // One or two extreme days hide the pattern; more of them may be the pattern.
   const sorted = Float64Array.from(days.values()).sort();
   const [q1, q3] = [quantile(sorted, 0.25), quantile(sorted, 0.75)];
   const far = [...days].filter(([, sum]) => sum > q3 + 3 * (q3 - q1));
@@ -39,7 +39,7 @@ export function weekdayRemarks(table: ColumnsInMemory, dates: Float64Array): Rem
   const within =
     groups.reduce((sum, group) => sum + group.sums.reduce((own, value) => own + (value - group.mean) ** 2, 0), 0) /
     (values.length - groups.length);
-  // The F statistic: with seven groups and dozens of days, four is beyond chance (p < 0.001).
+  // The F statistic: with seven groups and dozens of days, four is significant (p < 0.001).
   if (within <= 0 ? between === 0 : between / within < 4) return [];
   const ranked = groups.toSorted((a, b) => b.mean - a.mean);
   const [top, low] = [ranked[0]!, ranked.at(-1)!];

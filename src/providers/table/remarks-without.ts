@@ -1,4 +1,4 @@
-/** Two columns that rise together once a row or two that are far from all others are left out. */
+/** Two columns that correlate when one or two extreme rows are left out. */
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { exact, rowList } from './figure-text.ts';
 import { quantile } from './number-column.ts';

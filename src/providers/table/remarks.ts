@@ -1,4 +1,4 @@
-/** What comparing the rows of a table in memory with one another brings, in words. Each remark can be checked against the file by hand. */
+/** Remarks from comparing the rows of a table in memory. Each remark can be checked against the file by hand. */
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { TableInMemory } from './profile.ts';
 import { boundRemarks } from './remarks-bounds.ts';
@@ -29,7 +29,7 @@ import type { Remark, TableProfile } from './table-profile.ts';
 
 const mostRemarks = 110;
 
-/** @param inherited columns that say nothing of the rows themselves, but of the record around them */
+/** @param inherited columns that belong to the surrounding record, not to the rows */
 export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile, inherited: readonly string[], ratio?: Ratio): Remark[] {
   const table = new ColumnsInMemory(rows, survey.columns);
   const own = new Set(survey.columns.filter(({ name }) => !inherited.includes(name)));

@@ -1,4 +1,4 @@
-/** Roles that only the rows show: sizes that repeat do not add up, and parts of a sum do. */
+/** Roles that only the rows show: repeated sizes are not additive, parts of a sum are. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
@@ -9,7 +9,7 @@ export const sizeWords = new Set(
     ' ',
   ),
 );
-/** What is there after each entry of a book of what comes in and goes out. */
+/** The balance after each entry of a ledger. */
 const holdings = new Set('bestand kassenbestand guthaben stock remaining rest balance saldo'.split(' '));
 const incoming = new Set('einnahme einnahmen eingang zugang zugänge in income received deposit deposits credit haben'.split(' '));
 const outgoing = new Set(
@@ -34,14 +34,14 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
   });
 }
 
-/** Columns of unknown names that together make a known one in nearly every row, as the votes of the parties make the valid votes. */
+/** Columns with unknown names whose sum is a known column in nearly every row, e.g. the votes of the parties and the valid votes. */
 function partsOfSum(table: ColumnsInMemory, columns: readonly ColumnPlan[]): Set<ColumnPlan> {
   const parts = columns.filter(({ reads, role, units }) => reads === 'number' && role === 'unclear' && units.size < 2);
   const wholes = columns.filter(({ reads, role }) => reads === 'number' && role === 'measure');
   if (parts.length < 2 || table.count < fewestRepeats) return new Set();
   if (isMatrix(columns)) return new Set(parts);
   const [low, high] = [parts[0]!.index, parts.at(-1)!.index];
-  // Some of the parts may have names that are known.
+  // Some of the parts may have known names.
   const ranges = [
     [low, high],
     [low - 1, high],
@@ -64,7 +64,7 @@ function partsOfSum(table: ColumnsInMemory, columns: readonly ColumnPlan[]): Set
   return wholes.some(isSum) ? new Set(parts) : new Set();
 }
 
-/** Nothing but whole numbers of unknown names side by side, some of them beyond any scale: one quantity by kinds, as pieces sold of each product. */
+/** Only whole-number columns with unknown names, some of them beyond any scale: one quantity by kinds, e.g. pieces sold of each product. */
 export function isMatrix(columns: readonly ColumnPlan[]): boolean {
   const numeric = columns.filter(({ reads }) => reads === 'number');
   return (
@@ -74,7 +74,7 @@ export function isMatrix(columns: readonly ColumnPlan[]): boolean {
   );
 }
 
-/** The capacity of a car park that stands in each of its rows is one figure of the car park. */
+/** The capacity of a car park, repeated in each of its rows, is one figure of the car park. */
 function belongsTo(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan): boolean {
   const [numbers, texts] = [table.numbers(plan), table.texts(group)];
   const sizes = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The rows of a table that is small enough for memory, so that rows can be compared with one another. */
+/** The rows of a table that fits into memory, so that rows can be compared with one another. */
 import type { Cell } from './cell.ts';
 import type { TableSource } from './table-source.ts';
 
@@ -8,7 +8,7 @@ export type Rows = { cells: (readonly Cell[])[]; numbers: number[] };
 const mostCells = 600_000;
 const mostChars = 8_000_000;
 
-/** All rows, or null when the table is too long to keep. Rejects as `TableSource.eachRow` does. */
+/** All rows, or null if the table is too long. Rejects as `TableSource.eachRow` does. */
 export async function loadRows(source: TableSource, signal?: AbortSignal): Promise<Rows | null> {
   const rows: Rows = { cells: [], numbers: [] };
   let cells = 0;

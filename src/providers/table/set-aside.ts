@@ -1,4 +1,4 @@
-/** Rows of a file that are no records: totals, repeated headers, comments, rows without a value. They are left out of all figures, and named. */
+/** Rows of a file that are not records: totals, repeated headers, comments, rows without a value. They are left out of all figures, and named. */
 import { type Cell, cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { exact, listed, rowList } from './figure-text.ts';
@@ -6,8 +6,8 @@ import type { Rows } from './rows.ts';
 
 export type AsideKind = 'empty' | 'header' | 'comment' | 'total' | 'units';
 
-/** Total rows that were found, with what to say of each. */
-/** `adds` names the columns whose sum the row holds. */
+/** Total rows that were found, with a remark on each. */
+/** `adds` names the columns whose sum the row contains. */
 export type TotalRow = { at: number; text: string; adds: string[] };
 
 const totalWords = new Set(
@@ -22,7 +22,7 @@ const mostPhraseWords = 5;
 const rowsNamed = 6;
 const mostDescribed = 40;
 
-/** What a row is when it is no record, judged by itself; null for a record. */
+/** The kind of a row that is not a record, from the row alone; null for a record. */
 export function asideKind(cells: readonly Cell[], names: readonly string[]): AsideKind | null {
   let filled = 0;
   let same = 0;
@@ -40,20 +40,20 @@ export function asideKind(cells: readonly Cell[], names: readonly string[]): Asi
   return null;
 }
 
-/** Whether the row's label alone says that it is a total; for tables too long to check it against the rows. */
+/** Whether the row's label alone shows that it is a total; for tables too long to check it against the rows. */
 export function isPlainTotal(cells: readonly Cell[]): boolean {
   return totalWords.has(normal(labelOf(cells)));
 }
 
-/** The total rows of a table in memory, each checked against the rows that it stands for. */
+/** The total rows of a table in memory, each checked against the rows that it sums up. */
 export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[] {
   const numeric = plans.filter(({ reads }) => reads === 'number');
   if (rows.cells.length < 3 || numeric.length === 0) return [];
   const texts = plans.filter(({ reads, type }) => reads !== 'number' && type !== 'empty');
   const candidates = rows.cells.map((cells) => labelKind(cells));
-  // A last row that adds up the others in every column is a total, whatever it is called: "Result" below income and costs.
+  // A last row with the sum of the others in every column is a total, whatever its name: "Result" below income and costs.
   if (addsUpUnnamed(rows, numeric, texts, candidates) || addsUpAll(rows, numeric, candidates)) candidates[rows.cells.length - 1] = 'total';
-  // Totals are few; where most rows are called so it is what the table is about.
+  // Totals are few; if most rows have such a name it is the subject of the table.
   const called = candidates.filter((kind) => kind !== null).length;
   if (called === 0 || called > rows.cells.length / 2 + 1) return [];
   const filledTexts = (cells: readonly Cell[]) => texts.reduce((count, { index }) => count + (isMissing(cells[index] ?? null) ? 0 : 1), 0);
@@ -117,7 +117,7 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
   return found;
 }
 
-/** A last row of figures alone, the largest of which is nearly the sum of all above it. */
+/** A last row with figures only, the largest of which is nearly the sum of all rows above. */
 function addsUpUnnamed(
   rows: Rows,
   numeric: readonly ColumnPlan[],
@@ -147,7 +147,7 @@ function addsUpAll(rows: Rows, numeric: readonly ColumnPlan[], candidates: reado
   });
 }
 
-/** What is said of the rows that were set aside. */
+/** The remark on the rows that were set aside. */
 export function describeAside(aside: ReadonlyMap<AsideKind, readonly number[]>): string[] {
   const say = (kind: AsideKind, what: (rows: readonly number[]) => string) => {
     const rows = aside.get(kind) ?? [];
@@ -215,7 +215,7 @@ function labelKind(cells: readonly Cell[]): 'total' | 'phrase' | 'aggregate' | n
   return phraseWords.has(tokens[0]!) || phraseWords.has(tokens.at(-1)!) ? 'phrase' : null;
 }
 
-/** The first cell that is not empty, when it is a text. */
+/** The first non-empty cell, if it is a text. */
 function labelOf(cells: readonly Cell[]): string {
   const first = cells.find((cell) => !isMissing(cell)) ?? null;
   return typeof first === 'string' ? cellText(first, longestLabel + 2) : '';

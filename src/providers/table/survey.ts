@@ -1,4 +1,4 @@
-/** The first reading of a table: what kind of column each one is. Only with that known can the second reading turn cells into figures without guessing. */
+/** The first reading of a table: the type of each column. The second reading needs it to convert cells to figures without guessing. */
 import type { Cell } from './cell.ts';
 import { ColumnEvidence, type ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
@@ -14,7 +14,7 @@ export type Survey = {
   warnings: string[];
 };
 
-/** Columns beyond these are counted and named, not profiled. */
+/** Further columns are counted and named, not profiled. */
 export const mostProfiledColumns = 200;
 const distinctBudget = 200_000;
 const mostDistinctPerColumn = 20_000;
@@ -28,7 +28,7 @@ export async function surveyTable(source: TableSource, signal?: AbortSignal): Pr
   return surveying.result();
 }
 
-/** Looks at rows one after the other; they may come from a file or from memory. */
+/** Reads rows one after the other; from a file or from memory. */
 export class Surveying {
   private readonly source: Pick<TableSource, 'names' | 'format' | 'delimiter'>;
   private readonly columns: ColumnEvidence[] = [];
@@ -68,7 +68,7 @@ function distinctLimit(columns: number): number {
   return Math.max(fewestDistinctPerColumn, Math.min(mostDistinctPerColumn, Math.floor(distinctBudget / Math.max(columns, 1))));
 }
 
-/** Columns that can be read in one style only speak for those that can be read in both. */
+/** Columns that only one style can read decide for columns that both can read. */
 function majorityStyle(columns: ColumnEvidence[], delimiter: string | null): NumberStyle {
   let dot = 0;
   let comma = 0;
@@ -76,9 +76,9 @@ function majorityStyle(columns: ColumnEvidence[], delimiter: string | null): Num
     if (leaning === 'dot') dot++;
     if (leaning === 'comma') comma++;
   }
-  // "2,387" alone may be both; dates like 31.12.2024 are written where the comma is the decimal mark.
+  // "2,387" alone is ambiguous; dates like 31.12.2024 occur where the comma is the decimal mark.
   if (dot === 0 && comma === 0 && columns.some(({ dottedDates }) => dottedDates)) return 'comma';
-  // Where semicolons stand between the cells, a dot before three digits sets off thousands.
+  // If semicolons separate the cells, a dot before three digits separates thousands.
   if (dot === 0 && comma === 0 && delimiter === ';' && columns.some(({ dottedGroups }) => dottedGroups)) return 'comma';
   if (dot === comma) return delimiter === ';' && comma > 0 ? 'comma' : 'dot';
   return comma > dot ? 'comma' : 'dot';
@@ -94,10 +94,10 @@ const events = new Set(
   ),
 );
 
-/** The price in a table of bookings or sales is what each of them cost as a whole, where there is no quantity that it would be multiplied by. */
+/** The price in a table of bookings or sales is the whole amount of each, if there is no quantity to multiply it by. */
 function asAmounts(plans: ColumnPlan[]): ColumnPlan[] {
   const numbers = plans.filter(({ reads }) => reads === 'number');
-  // The fee of a course that many book is the price of one.
+  // The fee of a course with many bookings is the price of one.
   const heads = numbers.filter(({ name, role }) => role === 'measure' && has(nameTokens(name), headWords));
   const fees = numbers.filter(({ name, role }) => role === 'measure' && has(nameTokens(name), feeWords));
   if (heads.length === 1 && fees.length === 1) return plans.map((plan) => (plan === fees[0] ? { ...plan, role: 'rate' } : plan));

@@ -1,4 +1,4 @@
-/** What a table's profile says. This is the JSON that agents read, hence its names. Rows are numbered from 1; the header is not counted. */
+/** The profile of a table. Agents read it as JSON, so its names are JSON style. Rows are numbered from 1, without the header. */
 
 import type { ColumnRole } from './column-role.ts';
 import type { Beyond } from './remarks-missing.ts';
@@ -15,20 +15,20 @@ export type TableProfile = {
   size_bytes: number;
   rows: number;
   column_count: number;
-  /** Rows with more or fewer cells than the header; they are profiled all the same, surplus cells are left out. */
+  /** Rows with more or fewer cells than the header; they are profiled, but surplus cells are left out. */
   ragged_rows: { count: number; first: { row: number; cells: number }[] };
-  /** What was found odd, in words. */
+  /** Irregularities, as texts. */
   warnings: string[];
   columns: ColumnProfile[];
   groups: GroupProfile[];
   trend: TrendProfile | null;
   /** Pearson's r of pairs of numeric columns, strongest first. */
   correlations: { columns: [string, string]; r: number; rows: number }[];
-  /** What was left out to fit the size of a result, in words. */
+  /** What was left out to fit the size of a result, as texts. */
   trimmed: string[];
-  /** What comparing the rows brought: totals, duplicates, gaps, columns that follow from others …, in words; the most telling first within a kind. */
+  /** Results of comparing the rows: totals, duplicates, gaps, columns that depend on others …, as texts; the most important first within a kind. */
   remarks: Remark[];
-  /** Lists within the records of a JSON file, unrolled: the lines of orders, for instance. */
+  /** Lists within the records of a JSON file as tables: e.g. the lines of orders. */
   nested: TableProfile[];
 };
 
@@ -37,28 +37,28 @@ export type Remark = { kind: string; text: string };
 export type ColumnProfile = {
   name: string;
   type: ColumnType;
-  /** What the column is there for; only measures are worth adding up. */
+  /** The role of the column; only measures are additive. */
   role: ColumnRole;
   /** True for a column that the profile computed from two others. */
   derived?: true;
   missing: number;
   distinct: number;
   distinct_estimated: boolean;
-  /** The currency or % that the numbers carry. */
+  /** The currency or % of the numbers. */
   unit?: string;
-  /** Smallest and largest of whole numbers that are no quantity, such as years. */
+  /** Smallest and largest of whole numbers that are not quantities, such as years. */
   range?: { min: number; max: number };
-  /** Where units or currencies are mixed: figures of each, which are never added together. */
+  /** If units or currencies are mixed: figures of each, which are never added together. */
   by_unit?: { unit: string; count: number; sum: number; min: number; max: number }[];
-  /** Cells of a column of numbers or dates that are none, with how often each text occurs; they are left out of its figures. */
+  /** Cells in a column of numbers or dates that have another type, with the count of each text; they are left out of its figures. */
   left_out?: { value: string; count: number }[];
   numbers?: NumberProfile;
-  /** Rows above or below the limits that were asked for. */
+  /** Rows above or below the requested limits. */
   beyond?: Beyond;
   dates?: { first: string; last: string; count: number };
   /** The most frequent values; counts are exact. */
   frequent?: { value: string; count: number }[];
-  /** In a mixed column: cells that are not what most of the column is. */
+  /** In a mixed column: cells that do not have its main type. */
   unlike?: { count: number; examples: string[] };
 };
 
@@ -90,7 +90,7 @@ export type OutlierProfile = {
   most_extreme: { row: number; value: number; cells: Record<string, string> }[];
 };
 
-/** Figures of one numeric column within a group or a period. `median` is left out where the table is too long for an exact one. */
+/** Figures of one numeric column within a group or a period. `median` is left out if the table is too long for an exact one. */
 export type Figures = { count: number; sum: number; mean: number; median?: number };
 
 export type GroupProfile = { by: string; values: { value: string; rows: number; figures: Record<string, Figures> }[] };

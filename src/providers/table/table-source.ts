@@ -1,4 +1,4 @@
-/** A table in a file, whatever its form: its columns' names, and its rows as often as they are wanted, streamed each time. */
+/** A table in a file of any form: its columns' names, and its rows, streamed as often as needed. */
 
 import type { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
@@ -10,7 +10,7 @@ import { detectJsonShape, eachJsonRecord, wholeJson } from './json-records.ts';
 import { type JsonTable, tablesInJson } from './json-tables.ts';
 import { eachLogRow, webLogColumns } from './web-log.ts';
 
-/** `row` counts data rows from 1; the header is not counted. `cells` may be shorter or longer than the columns are many. */
+/** `row` counts data rows from 1, without the header. `cells` may have fewer or more entries than there are columns. */
 export type RowVisitor = (cells: readonly Cell[], row: number) => void;
 
 export type TableSource = {
@@ -19,13 +19,13 @@ export type TableSource = {
   readonly delimiter: Delimiter | null;
   readonly hasHeader: boolean;
   readonly sizeBytes: number;
-  /** Columns that entries of a list have from the record around it. */
+  /** Columns that entries of a list inherit from the surrounding record. */
   readonly inherited?: readonly string[];
-  /** What was found odd, in words; readings add to it. */
+  /** Irregularities, as texts; readings add to it. */
   readonly notes: Set<string>;
   /** The columns' names; complete after the first reading. */
   readonly names: readonly string[];
-  /** Reads the table from the start. Rejects with `UnclosedQuote` when quotes cannot be trusted, with `ToolError` when it is no table. */
+  /** Reads the table from the start. Rejects with `UnclosedQuote` when quotes are unreliable, with `ToolError` when it is not a table. */
   eachRow(visit: RowVisitor, signal?: AbortSignal): Promise<void>;
   /** From now on quotes are ordinary characters. */
   ignoreQuotes(because: UnclosedQuote): void;
@@ -33,13 +33,13 @@ export type TableSource = {
 
 const mostColumns = 16_384;
 const deepestFlattening = 3;
-/** JSON up to this size is read whole, so that lists within its records can be unrolled. */
+/** JSON up to this size is read whole, so that lists within its records can become tables. */
 const mostWholeBytes = 8 * 1024 * 1024;
 const swallowed = 'Some quoted cells hold line breaks and delimiters like whole rows; a quote before them may never be closed.';
 
 /**
- * Looks at the file and says how to read it: one table, or several where a JSON file holds several lists. Throws `ToolError` for a file that is no table.
- * `open` is called once per reading.
+ * Determines how to read the file: as one table, or as several if a JSON file contains several lists. Throws `ToolError` for a file that is
+ * not a table. `open` is called once per reading.
  */
 export async function openTables(
   open: () => Promise<Readable>,
@@ -78,7 +78,7 @@ function logTable(open: () => Promise<Readable>, names: string[], common: Common
   };
 }
 
-/** A table that was read already. */
+/** A table that is already in memory. */
 function memoryTable({ names, rows, notes, inherited }: JsonTable, common: Common): TableSource {
   if (names.length > mostColumns)
     throw new ToolError(`The records have more than ${mostColumns} different fields; this is no table that can be read.`);
@@ -143,7 +143,7 @@ function csvTable(open: () => Promise<Readable>, sample: string, common: Common)
   };
 }
 
-/** Whether one of the cell's inner lines has as many delimiters as a row of this table. */
+/** Whether a line within the cell has as many delimiters as a row of this table. */
 function holdsRows(cell: string, delimiter: Delimiter, columns: number): boolean {
   if (columns < 3 || !cell.includes('\n')) return false;
   const inner = cell.split('\n', 50).slice(1, -1);

@@ -9,7 +9,7 @@ const combined = ['referrer', 'agent'];
 const longestLine = 64 * 1024;
 const linesLookedAt = 5;
 
-/** The columns' names when the text begins like an access log; null otherwise. */
+/** The columns' names if the text begins like an access log; otherwise null. */
 export function webLogColumns(sample: string): string[] | null {
   const lines = sample
     .slice(0, 64 * 1024)
@@ -20,7 +20,7 @@ export function webLogColumns(sample: string): string[] | null {
   return parsed.some((cells) => cells !== null && cells.length > columns.length) ? [...columns, ...combined] : columns;
 }
 
-/** Calls `onRow` with the cells of each line that is one of a log, and returns how many others there are. */
+/** Calls `onRow` with the cells of each log line, and returns the number of other lines. */
 export async function eachLogRow(
   source: Readable,
   encoding: Encoding,
@@ -40,7 +40,7 @@ export async function eachLogRow(
     const lines = text.split('\n');
     lines[0] = kept + lines[0]!;
     kept = lines.pop()!;
-    // A line without an end is no line of a log; only its length counts from here.
+    // A line without an end is not a log line; only its length is counted from here.
     if (kept.length > longestLine) kept = kept.slice(0, longestLine + 1);
     for (const line of lines) take(line);
   };

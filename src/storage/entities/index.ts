@@ -1,2 +1,2 @@
-/** Every entity of the platform, for the ORM and for the tables the commit path writes; domains bring their own. */
+/** All entities of the platform, for the ORM and for the commit path's tables; domains add their own. */
 export * from './runtime.ts';

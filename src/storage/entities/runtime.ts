@@ -1,15 +1,15 @@
-/** What the actor runtime itself keeps: who owns a shard, what has been committed, and what still has to be done. */
+/** The tables of the actor runtime: owners of shards, results of commits, and pending work. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs, json } from '../column-types.ts';
 
-/** The fence: a commit for a shard counts only with the epoch and the owner that stand here. */
+/** The fence: a commit for a shard is valid only with the stored epoch and owner. */
 export const Shard = defineEntity({
   name: 'Shard',
   tableName: 'shard',
   properties: { shard: p.integer().primary().autoincrement(false), epoch: p.bigint('number'), owner: p.text().strictNullable() },
 });
 
-/** The last batch an owner has committed: it answers whether a batch with an unknown outcome is in. */
+/** The last batch that an owner has committed: it shows whether a batch with an unknown outcome was committed. */
 export const CommitMarker = defineEntity({
   name: 'CommitMarker',
   tableName: 'commit_marker',
@@ -32,7 +32,7 @@ export const Event = defineEntity({
     seq: p.bigint('number').primary(),
     id: p.text(),
     type: p.text(),
-    /** The task whose history this belongs to; such events stay as long as the task. */
+    /** The task that the event belongs to; such events are kept as long as the task. */
     taskId: p.text().strictNullable(),
     data: json<unknown>(),
     createdAt: epochMs(),
@@ -40,8 +40,8 @@ export const Event = defineEntity({
 });
 
 /**
- * The outbox: messages between actors that their receivers have not yet committed. The database numbers them (`seq`), so that what one sender
- * commits later has the larger number.
+ * The outbox: messages between actors that their receivers have not yet consumed. The database numbers them (`seq`), so that a sender's
+ * later commit has the larger number.
  */
 export const Message = defineEntity({
   name: 'Message',
@@ -55,12 +55,12 @@ export const Message = defineEntity({
     command: p.text(),
     input: json<unknown>(),
     createdAt: epochMs(),
-    /** Its kind and id; null for what versions sent that did not say. */
+    /** Kind and id of the sender; null in rows of versions that did not record them. */
     sender: p.text().strictNullable(),
   },
 });
 
-/** Timers that have not fired. An actor has at most one of a name. */
+/** Timers that have not fired. An actor has at most one timer with a name. */
 export const Timer = defineEntity({
   name: 'Timer',
   tableName: 'timer',
@@ -87,35 +87,35 @@ export const Effect = defineEntity({
     name: p.text(),
     input: json<unknown>(),
     /**
-     * The node incarnation that has begun it; only set where it must not be repeated blindly, goes on while its shard has moved, or was begun by
-     * another than its recorder.
+     * The node incarnation that has started it; only set if it must not be repeated blindly, continues while its shard has moved, or was
+     * started by another incarnation than its recorder.
      */
     startedBy: p.text().strictNullable(),
-    /** The incarnation that committed it; null for rows of versions that did not say. */
+    /** The incarnation that committed it; null in rows of versions that did not record it. */
     recordedBy: p.text().strictNullable(),
-    /** Whose work it is; null where it is no account's. */
+    /** The account of the effect; null if it has none. */
     accountId: p.text().strictNullable(),
-    /** How often it was begun again after the process that ran it had died. */
+    /** How often it was restarted after a process that ran it died. */
     starts: p.integer(),
     createdAt: epochMs(),
   },
 });
 
-/** Incarnations that have stopped in order: what they left unfinished is not suspected of having ended them. */
+/** Incarnations that have stopped in order: their unfinished effects are not suspects. */
 export const EndedOwner = defineEntity({
   name: 'EndedOwner',
   tableName: 'ended_owner',
   properties: { owner: p.text().primary(), endedAt: epochMs().defaultRaw('now()') },
 });
 
-/** Commands with an id that have taken effect, and what was answered. */
+/** Commands with an id that have taken effect, and their replies. */
 export const CommandRecord = defineEntity({
   name: 'CommandRecord',
   tableName: 'command_record',
   properties: { id: p.text().primary(), reply: json<unknown>().strictNullable(), createdAt: epochMs() },
 });
 
-/** Messages, timers and effect outcomes that their actor could not take, kept for a person to look at. */
+/** Messages, timers and effect outcomes that their actor could not take, kept for an operator. */
 export const DeadLetter = defineEntity({
   name: 'DeadLetter',
   tableName: 'dead_letter',
@@ -126,7 +126,7 @@ export const DeadLetter = defineEntity({
     command: p.text(),
     input: json<unknown>(),
     error: p.text(),
-    /** A `DeadLetterSource`, the id of what it was, and how often it was tried; null in rows of versions that did not say. */
+    /** A `DeadLetterSource`, the id of the source, and the number of attempts; null in rows of versions that did not record them. */
     source: p.text().strictNullable(),
     sourceId: p.text().strictNullable(),
     attempts: p.integer().strictNullable(),
@@ -134,7 +134,7 @@ export const DeadLetter = defineEntity({
   },
 });
 
-/** What operators have done with dead letters. */
+/** Operators' actions on dead letters. */
 export const DeadLetterAction = defineEntity({
   name: 'DeadLetterAction',
   tableName: 'dead_letter_action',
@@ -152,7 +152,7 @@ export const DeadLetterAction = defineEntity({
   },
 });
 
-/** A caller's Idempotency-Key: what it was first used for, the ids its request was given, who runs it, and the answer. */
+/** A caller's Idempotency-Key: its first request, the ids given to the request, the process that runs it, and the answer. */
 export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_key',
@@ -167,14 +167,14 @@ export const IdempotencyKey = defineEntity({
     reservedAt: epochMs(),
     status: p.integer().strictNullable(),
     response: p.text().strictNullable(),
-    /** The answer with its secrets, and until when it is given. */
+    /** The answer with its secrets, and the time until which it is replayed. */
     secretResponse: p.text().strictNullable(),
     secretUntil: epochMs().strictNullable(),
     expiresAt: epochMs(),
   },
 });
 
-/** One row a node: its heartbeat, gone the whole way of a command. */
+/** One row a node: written by a periodic command that uses the whole commit path, as a health check. */
 export const Canary = defineEntity({
   name: 'Canary',
   tableName: 'canary',

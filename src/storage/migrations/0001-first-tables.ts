@@ -1,4 +1,4 @@
-/** The first tables: runtime, identity, work. Hand-written, so that indexes, fill factors and checks are chosen, not generated. */
+/** The first tables: runtime, identity, work. Written by hand, so that indexes, fill factors and checks are chosen, not generated. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class FirstTables extends Migration {
@@ -10,7 +10,7 @@ export class FirstTables extends Migration {
 }
 
 const statements = [
-  // Rows that are updated in place over and over leave room in their page, so that an update touches no index (HOT).
+  // Rows that are updated often leave room in their page, so that an update changes no index (HOT).
   `create table shard (shard int primary key, epoch bigint not null, owner text) with (fillfactor = 50)`,
   `insert into shard (shard, epoch) select i, 0 from generate_series(0, 1023) i`,
   `create table commit_marker (owner text primary key, batch bigint not null, committed_at timestamptz(3) not null default now()) with (fillfactor = 50)`,
@@ -30,7 +30,7 @@ const statements = [
   `create table idempotency_key (account_id text not null, key text not null, fingerprint text not null, target_id text not null, command_id text not null, reserved_by text not null, reserved_at timestamptz(3) not null, status int, response text, expires_at timestamptz(3) not null, primary key (account_id, key))`,
   `create index idempotency_key_by_expiry on idempotency_key (expires_at)`,
   `create table canary (id text primary key, beats bigint not null) with (fillfactor = 50)`,
-  // Called by the commit statement: what a turn consumes must still have been there, else the whole statement is undone.
+  // Called by the commit statement: if a row that a turn consumes no longer exists, the whole statement is rolled back.
   `create function all_there(gone bigint, expected int) returns boolean language plpgsql as $$
    begin
      if gone <> expected then raise exception 'a message or an effect was already consumed' using errcode = 'TR001'; end if;

@@ -1,4 +1,4 @@
-/** What tells this installation's nodes from those of another one that uses the same Redis. */
+/** Distinguishes this installation's nodes from those of another installation on the same Redis. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class ClusterIdentity extends Migration {
@@ -10,7 +10,7 @@ export class ClusterIdentity extends Migration {
 }
 
 const statements = [
-  // One row and no second one, ever.
+  // At most one row.
   `create table cluster_identity (single boolean primary key default true check (single), id text not null)`,
   `insert into cluster_identity (id) values (gen_random_uuid()::text)`,
 ];

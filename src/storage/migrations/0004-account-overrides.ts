@@ -1,4 +1,4 @@
-/** What an operator has set for single accounts in place of their plan's limits. */
+/** Operators' overrides for single accounts, in place of their plan's limits. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class AccountOverrides extends Migration {
@@ -10,7 +10,7 @@ export class AccountOverrides extends Migration {
 }
 
 const statements = [
-  // A row is never deleted, so that whoever looks for what has changed sees every change.
+  // Rows are never deleted, so that a reader of changes sees every change.
   `create table account_override (account_id text primary key, plan text, requests_per_minute bigint, concurrent_requests bigint, websockets bigint, tasks_limit bigint, credits bigint, agent_minutes bigint, concurrent_tasks bigint, concurrent_agents bigint, changed_at timestamptz(3) not null)`,
   `create index account_override_by_change on account_override (changed_at)`,
 ];

@@ -1,4 +1,4 @@
-/** Second factors, passwords that are reset, addresses that are given up, what goes wrong when people sign in, and settings. */
+/** Second factors, password resets, released addresses, counts of failed sign-ins, and settings. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Identity extends Migration {
@@ -13,7 +13,7 @@ const statements = [
   `alter table app_user add generation int not null default 0, add email_version int not null default 0, add second_factor json, add resets json not null default '[]'`,
   `alter table session add generation int not null default 0`,
   `create index session_by_end on session (refresh_expires_at)`,
-  // A row whose holder is null is an address that was given up.
+  // A row whose holder is null is a released address.
   `alter table email_address alter user_id drop not null, alter account_id drop not null`,
   `create table throttle (id text primary key, times json not null, forget_at timestamptz(3) not null) with (fillfactor = 70)`,
   `create index throttle_by_end on throttle (forget_at)`,

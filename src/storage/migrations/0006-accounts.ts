@@ -1,4 +1,4 @@
-/** Billing periods, usage, and who of an account is at work. */
+/** Billing periods, usage, and the working tasks and agents of an account. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Accounts extends Migration {
@@ -10,7 +10,7 @@ export class Accounts extends Migration {
 }
 
 const statements = [
-  // A period that has ended as it began: the first command begins the right one.
+  // A period of zero length: the first command begins the right one.
   `alter table account add pending_plan text, add period_starts_at timestamptz(3), add period_ends_at timestamptz(3), add tasks_used int not null default 0, add worked_ms bigint not null default 0, add tokens_used bigint not null default 0, add task_places json not null default '{"held":0,"waiting":[]}', add agent_places json not null default '{"held":0,"waiting":[]}', add limit_reached boolean not null default false, add overrides json, add overrides_changed_at timestamptz(3)`,
   `update account a set period_starts_at = created_at, period_ends_at = created_at, task_places = json_build_object(
      'held', (select count(*) from task t where t.account_id = a.id and t.status in ('planning', 'running', 'paused')),

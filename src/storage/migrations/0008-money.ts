@@ -1,4 +1,4 @@
-/** Wallets, cards, and the ledger that proves them. */
+/** Wallets, cards, and the ledger. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Money extends Migration {
@@ -12,7 +12,7 @@ export class Money extends Migration {
 const statements = [
   `create table wallet (id text primary key, currency text not null, balance_minor bigint not null, held_minor bigint not null, per_transaction_minor bigint not null, daily_minor bigint not null, monthly_minor bigint not null, timezone text not null, spend_day text not null, day_spent_minor bigint not null, month_spent_minor bigint not null, holds json not null, waiting json not null, updated_at timestamptz(3) not null,
      check (held_minor >= 0 and held_minor <= balance_minor and day_spent_minor >= 0 and day_spent_minor <= month_spent_minor)) with (fillfactor = 50)`,
-  // Who had chosen a time zone before there were wallets.
+  // Accounts that had chosen a time zone before wallets existed.
   `insert into wallet select id, 'USD', 0, 0, 1000000, 2500000, 10000000, timezone, to_char(now() at time zone 'UTC', 'YYYY-MM-DD'), 0, 0, '{}', '[]', now() from account_settings where timezone <> 'UTC'`,
 
   // At most one debit and one credit of a transfer.

@@ -1,4 +1,4 @@
-/** Idempotency keys of commerce and trading last a month; a secret in their answers does not. */
+/** Idempotency keys of commerce and trading are kept for a month; a secret in their answers is not. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class LastingKeys extends Migration {

@@ -1,4 +1,4 @@
-/** Checkouts that are paid at a processor, and what it charges for the terms after. */
+/** Checkouts that are paid at a payment processor, and its charges for the following periods. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Payments extends Migration {

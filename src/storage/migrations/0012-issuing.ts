@@ -1,4 +1,4 @@
-/** Cards and authorizations at an issuer elsewhere, and what of an approved authorization went back. */
+/** Cards and authorizations at an external issuer, and reversals of approved authorizations. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Issuing extends Migration {

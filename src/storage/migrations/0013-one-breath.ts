@@ -1,4 +1,4 @@
-/** Cards are debited together with their wallet: nothing is reserved in between. */
+/** A card and its wallet are debited in one commit: nothing is reserved in between. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class OneBreath extends Migration {
@@ -11,6 +11,6 @@ export class OneBreath extends Migration {
 
 const statements = [
   `alter table card drop column reserved_minor, drop column next_number, drop column decided_below, drop column decided_ahead, add check (spent_minor >= 0 and spent_minor <= spend_limit_minor)`,
-  // Those of before live wherever their ids have put them, which is not with their wallets.
+  // Earlier cards are on shards given by their ids, not on those of their wallets.
   `update card set status = 'cancelled'`,
 ];

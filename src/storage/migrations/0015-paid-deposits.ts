@@ -1,4 +1,4 @@
-/** Checkouts that pay into a wallet: they are for no plan. */
+/** Checkouts that pay into a wallet: they have no plan. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class PaidDeposits extends Migration {

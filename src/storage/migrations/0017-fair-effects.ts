@@ -1,4 +1,4 @@
-/** Whose an effect is, who recorded it and how often it was begun again; which processes have ended in order. */
+/** Account, recording incarnation and restarts of an effect; incarnations that have stopped in order. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class FairEffects extends Migration {

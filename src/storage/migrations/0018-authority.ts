@@ -1,4 +1,4 @@
-/** What tasks and agents may do, and what a task waits for. */
+/** Scopes of tasks and agents, and what a task waits for. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Authority extends Migration {
@@ -9,7 +9,8 @@ export class Authority extends Migration {
   }
 }
 
-// Nobody recorded which key made the tasks that are there: they keep their files, and neither spend nor trade. See src/authority.ts.
+// The keys that created existing tasks were not recorded: such tasks keep their files, and may neither spend nor trade. See
+// src/authority.ts.
 const unrecorded = `'["workspaces.read","workspaces.write"]'`;
 
 const statements = [

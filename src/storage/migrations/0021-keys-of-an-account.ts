@@ -1,4 +1,4 @@
-/** How many API keys each account has, and what an operator allows it in place of its plan. */
+/** The number of API keys of each account, and an operator's override of the limit. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class KeysOfAnAccount extends Migration {

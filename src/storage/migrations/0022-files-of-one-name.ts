@@ -1,4 +1,4 @@
-/** A name that was deleted and is used again is another file, with an id of its own. Files of a workspace are counted when they are read. */
+/** A deleted name that is used again is another file, with its own id. Files of a workspace are counted on reading. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class FilesOfOneName extends Migration {

@@ -1,4 +1,4 @@
-/** Webhooks are active once their address has answered a challenge; those that exist count as answered. An account's webhooks are registered. */
+/** A webhook is active when its address has answered a challenge; existing ones count as answered. Adds the register of an account's webhooks. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class WebhookChallenge extends Migration {

@@ -1,4 +1,4 @@
-/** What each account stores, and the operator's limits of it. */
+/** The stored bytes and files of each account, and an operator's overrides of their limits. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class AccountStorageUse extends Migration {

@@ -1,4 +1,4 @@
-/** Who sent a message, and a number by which the messages of one sender stand in its order whatever its node's clock says. */
+/** The sender of a message, and a number that orders the messages of one sender independently of its node's clock. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class MessageOrder extends Migration {
@@ -12,10 +12,11 @@ export class MessageOrder extends Migration {
 const statements = [
   // Without a cache: each number is larger than all that any session has drawn before.
   `create sequence message_seq cache 1`,
-  // Two steps: a default that draws numbers would write the table anew. What stands there stays first, in the order of its ids.
+  // Two steps: adding a column with a default that draws numbers would rewrite the table. Existing rows stay first, in the order of their
+  // ids.
   `alter table message add sender text, add seq bigint not null default 0`,
   `alter table message alter seq set default nextval('message_seq')`,
   `create index message_in_order on message (shard, seq)`,
-  // Nothing but its reading depends on the index before it; an older node reads by the primary key.
+  // The dropped index served only this read; an older node reads by the primary key instead.
   `drop index message_by_shard`,
 ];

@@ -1,6 +1,6 @@
 /**
- * Old rows are found by an index that holds only rows which are deleted by their age, and a mark says how far that was done. An index keeps
- * commits waiting while it is built: where a table is large, housekeeping builds it beside the work (`large-tables.ts`).
+ * Finds old rows by an index of only those rows that are deleted by age; a stored mark shows how far deletion has got. Building an index
+ * blocks commits: for a large table, housekeeping builds it concurrently (`large-tables.ts`).
  */
 import { Migration } from '@mikro-orm/migrations';
 
@@ -12,7 +12,7 @@ export class OldRows extends Migration {
   }
 }
 
-/** Read and sorted in a small part of a second. */
+/** Read and sorted in a fraction of a second. */
 const smallBytes = 64 * 1024 * 1024;
 const whereSmall = (table: string, statement: string): string =>
   `do $$ begin if pg_relation_size('${table}') < ${smallBytes} then ${statement}; end if; end $$`;

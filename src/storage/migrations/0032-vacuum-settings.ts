@@ -1,6 +1,7 @@
 /**
- * Tables whose rows come and go, or change, all the time are vacuumed after some thousand dead rows, at full speed; by default it would be a
- * fifth of the rows, slowly. Their files are not cut off at the end: that takes a lock which commits wait for, and the room is needed again at once.
+ * Tables whose rows are often inserted, deleted or updated are vacuumed after some thousand dead rows, at full speed; the default is a
+ * fifth of the rows, slowly. Their files are not truncated: truncation takes a lock that blocks commits, and the space is needed again at
+ * once.
  */
 import { Migration } from '@mikro-orm/migrations';
 

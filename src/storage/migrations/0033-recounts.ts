@@ -1,4 +1,4 @@
-/** When the registers of an account's files and webhooks were last held against what there is; null: never. */
+/** When the registers of an account's files and webhooks were last compared with the actual rows; null: never. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class Recounts extends Migration {

@@ -1,4 +1,4 @@
-/** The tables of the platform, and of all domains up to 0033. What domains added later stands in their own folders. */
+/** The migrations of the platform, and of all domains up to 0033. Later ones of domains are in the domains' folders. */
 import { FirstTables } from './0001-first-tables.ts';
 import { ClusterIdentity } from './0002-cluster-identity.ts';
 import { SharedStorage } from './0003-shared-storage.ts';

@@ -1,4 +1,4 @@
-/** Jobs that act on plain orders: mails, purchases, files. What a person rejects is not tried again, unless the reason says what to do instead. */
+/** Jobs that carry out plain orders: mails, purchases, files. A rejected action is not tried again, unless the reason says what to do instead. */
 import { type Conversation, findCall, type PastCall } from './conversation.ts';
 import { listedFiles, pagedText } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
@@ -7,12 +7,10 @@ import { squeeze } from './prompt-tokens.ts';
 
 const longestBodyChars = 100_000;
 const longestSaid = 3000;
-/** How often a person's reason may lead to another try of one order. */
+/** How often a person's reason may cause another try of one order. */
 const mostCorrections = 3;
 
-/**
- * Sends one mail. `report` is the report this agent wrote, if it did; otherwise one is looked for in the workspace.
- */
+/** Sends one mail. `report` is this agent's report, if it wrote one; otherwise one is searched in the workspace. */
 export function sendMail(conversation: Conversation, order: MailOrder, report: string | null): Progress {
   if (!conversation.offered.has('send_email')) return notOffered('send_email', `The e-mail to ${order.to}`);
   const text = report === null && order.message === null ? workspaceReport(conversation) : { text: report ?? order.message ?? '' };
@@ -80,7 +78,7 @@ export function writeOrdered(conversation: Conversation, { path, content }: File
   return over(past.outcome === 'done' ? `Wrote ${path}.` : `The file ${path} ${undone(past)}`);
 }
 
-/** A report that is in the workspace already, read whole. */
+/** A report that already exists in the workspace, with its whole text. */
 function workspaceReport(conversation: Conversation): { text: string } | { calls: { name: string; args: Record<string, unknown> }[] } {
   if (conversation.offered.has('list_files') && findCall(conversation, 'list_files') === undefined)
     return { calls: [{ name: 'list_files', args: {} }] };
@@ -91,7 +89,7 @@ function workspaceReport(conversation: Conversation): { text: string } | { calls
   return { text: 'text' in read ? read.text : '' };
 }
 
-/** The file that an order to send "the report" means: one named in the task, else report.md, else summary.md. */
+/** The file meant by "the report": a file named in the task, otherwise report.md, otherwise summary.md. */
 export function reportIn(conversation: Conversation): string | null {
   const files = listedFiles(conversation) ?? [];
   const task = conversation.task.toLowerCase();
@@ -125,7 +123,7 @@ function reasonOf(said: string): string {
   );
 }
 
-/** "At most 100 dollars", "from Initech instead": another amount or vendor; null when the reason names neither. */
+/** "At most 100 dollars", "from Initech instead": another amount or vendor; null if the reason names neither. */
 function corrected(said: string, amount: number, vendor: string): { amount: number; vendor: string } | null {
   const reason = reasonOf(said);
   const otherAmount = parseAmount(reason) ?? amount;
@@ -133,7 +131,7 @@ function corrected(said: string, amount: number, vendor: string): { amount: numb
   return otherAmount === amount && otherVendor === vendor ? null : { amount: otherAmount, vendor: otherVendor };
 }
 
-/** One job after the other: the first that still has calls to make goes on, and everything said is kept. */
+/** One job after the other: the first job with further calls continues, and all sentences are kept. */
 export function inTurn(steps: (() => Progress)[]): Progress {
   const said: string[] = [];
   for (const step of steps) {

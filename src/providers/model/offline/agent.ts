@@ -1,6 +1,6 @@
 /**
- * An agent's turn by rules. The jobs of a task are worked through in a fixed order; each looks at what was done so far and names its next calls or says
- * what came of it. Since no call is made twice, every conversation ends with `finish`.
+ * An agent's turn by rules. The jobs of a task run in a fixed order; each reads the calls made so far and returns its next calls or its
+ * result. Since no call is made twice, every conversation ends with `finish`.
  */
 import { buy, inTurn, reportIn, sendMail, writeOrdered } from './actions.ts';
 import { analyse, compute } from './analysis.ts';
@@ -57,14 +57,14 @@ function work(conversation: Conversation, text: string, orders: Orders, requests
   ]);
 }
 
-/** Whether a report is asked for; a call where the workspace must be looked at first. */
+/** Whether a report is requested; a call if the workspace must be listed first. */
 function wantsReport(conversation: Conversation, orders: Orders, requests: Requests, text: string): boolean | Progress {
   if (orders.urls.length > 0 || orders.search !== null || requests.figures.length > 0 || requests.focus.length > 0) return true;
   const actions = orders.mails.length + orders.purchases.length + orders.files.length + parseArithmetic(text).length;
   if (actions === 0) return requests.report || hasFiles(conversation);
   if (requests.report && orders.purchases.length + orders.files.length === 0) return true;
   if (requests.report) return hasFiles(conversation);
-  // "E-mail the report" where none was written yet means: write it first.
+  // "E-mail the report" without an existing report means: write it first.
   if (orders.mails.every(({ message }) => message !== null)) return false;
   const listing = hasFiles(conversation);
   return listing === true ? reportIn(conversation) === null : listing;

@@ -1,4 +1,4 @@
-/** The report: gathers the material, answers what was asked, writes report, figures and chart, and says the main figures in the closing words. */
+/** The report: gathers the material, answers the questions, writes report, figures and chart, and names the main figures in the closing words. */
 import { answerRequests } from './answers.ts';
 import { parseArithmetic } from './arithmetic.ts';
 import { chooseChart, drawChart } from './chart.ts';
@@ -17,12 +17,12 @@ import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
 
 const saidFindings = 20;
-/** A file may have a megabyte; a report that long is not read. */
+/** A file may have a megabyte; a longer report is not read. */
 const longestFileChars = 900_000;
 
 export type Analysis = { progress: Progress; material: Gathered | null; reportPath: string | null; report: string | null };
 
-/** Works on the report until it is written. `material` is there as soon as everything was read. */
+/** Works on the report until it is written. `material` is set as soon as everything is read. */
 export function analyse(conversation: Conversation, orders: Orders, requests: Requests): Analysis {
   const gathered = gather(conversation, orders, requests.reportPath);
   if ('calls' in gathered) return { progress: gathered, material: null, reportPath: null, report: null };
@@ -44,7 +44,7 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
         : []),
       ...requests.cannot,
     ];
-    // A task that asked for a report gets one, also where all it can say is why there is nothing to report on.
+    // A task that requests a report gets one, even if it only says why there is nothing to report.
     return { ...none, progress: write(conversation, [writing(requests.reportPath ?? 'report.md', writeNothing(told))], told) };
   }
 
@@ -78,7 +78,7 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   return { ...none, reportPath, report, progress: write(conversation, files, closingWords(material)) };
 }
 
-/** Sums asked in words, computed in the sandbox. */
+/** Calculations requested in words, computed in the sandbox. */
 export function compute(conversation: Conversation, text: string): Progress {
   const said: string[] = [];
   for (const { asked, code } of parseArithmetic(text)) {
@@ -95,7 +95,7 @@ function writing(path: string, content: string): Call {
   return { name: 'write_file', args: { path, content: content.slice(0, longestFileChars) } };
 }
 
-/** "How many flights were more than 30 minutes late" asks for the rows beyond the limit, not for how many flights there are. */
+/** "How many flights were more than 30 minutes late" asks for the rows beyond the limit, not for the number of flights. */
 function withoutCounts(answers: readonly Answer[], limits: readonly Answer[]): Answer[] {
   return answers.filter(({ question }) => limits.length === 0 || !question.startsWith('Different values of '));
 }
@@ -108,7 +108,7 @@ function dataFile(tables: Gathered['tables'], joins: Gathered['joins'], texts: G
     texts: texts.map(({ name, summary, facts }) => ({ name, ...summary, facts })),
   };
   const readable = JSON.stringify(data, null, 2);
-  // Cut JSON is no JSON; without the indentation ten profiles always fit.
+  // Truncated JSON is invalid; without indentation ten profiles always fit.
   return readable.length <= longestFileChars ? readable : JSON.stringify(data);
 }
 

@@ -1,4 +1,4 @@
-/** Figures asked for by name: taken from the profile where it has them, else computed in the sandbox. */
+/** Figures requested by name: from the profile if it has them, otherwise computed in the sandbox. */
 
 import { nameTokens } from '../../table/column-role.ts';
 import type { JoinProfile } from '../../table/join.ts';
@@ -11,7 +11,7 @@ import type { Answer } from './report.ts';
 import type { FigureKind, FigureRequest, Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
 
-/** The calls still needed, or all answers; `remarks` tell what could not be answered. */
+/** The calls still needed, or all answers; `remarks` name the questions without an answer. */
 export function answerRequests(
   conversation: Conversation,
   requests: Requests,
@@ -41,7 +41,7 @@ export function answerRequests(
   return { answers, remarks };
 }
 
-/** A figure by a group that only joined files give together; a file that has a column of that name may have other figures. */
+/** A figure by a group that exists only in joined files; a file with a column of that name may have other figures. */
 function joinedAnswer({ kind, column, by }: FigureRequest, joins: readonly JoinProfile[]): Answer | null {
   if (kind !== 'sum' || column !== null || by === null) return null;
   const wanted = singular(by);
@@ -50,13 +50,13 @@ function joinedAnswer({ kind, column, by }: FigureRequest, joins: readonly JoinP
   return lines.length === 0 ? null : { question: `By ${by}`, short: lines[0]!.replace(/\.$/, ''), lines: lines.slice(0, 2) };
 }
 
-/** Why no table has an answer; nothing where the report covers what was asked. */
+/** Why no table has an answer; empty if the report already covers the question. */
 function unanswered(outcomes: readonly Outcome[]): string[] {
   const problems = outcomes.flatMap((outcome) => ('problem' in outcome ? [outcome.problem] : []));
   return problems.some((problem) => problem === '') ? [] : problems.slice(0, 1);
 }
 
-/** A column by the name people use for it: any case, singular or plural, spaces for underscores. */
+/** A column by its usual name: any case, singular or plural, spaces for underscores. */
 export function findColumn(table: TableProfile, word: string): ColumnProfile | undefined {
   const plain = (name: string) =>
     name
@@ -71,7 +71,7 @@ export function findColumn(table: TableProfile, word: string): ColumnProfile | u
   );
 }
 
-/** By another word for the same thing: "rating" for stars. */
+/** A column by a synonym: "rating" for stars. */
 function columnCalled(table: TableProfile, word: string): ColumnProfile | undefined {
   return columnFor(word.toLowerCase(), measures(table));
 }
@@ -93,25 +93,24 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
     table.remarks.some(({ kind }) => kind === 'durations' || kind === 'worked' || kind === 'span')
   )
     return { problem: '' };
-  // "The largest positions" are seen in the ranks, "the average per subject" in the means of all columns.
-  // "Totals per team" over columns of which none is meant alone.
+  // The ranks answer "the largest positions", the means of all columns "the average per subject".
   if (request.column === null && column?.role === 'unclear') return { problem: '' };
   if (column?.numbers === undefined && request.column !== null) {
     const word = request.column.toLowerCase();
     if (noColumns.has(word) || ((request.kind === 'max' || request.kind === 'min') && table.remarks.some(({ kind }) => kind === 'rank')))
       return { problem: '' };
   }
-  // "How many dry days" counts what has a property, and names no column.
+  // "How many dry days" counts rows with a property and names no column.
   if (column?.numbers === undefined && request.kind === 'count') return { problem: '' };
   if (column?.numbers === undefined)
     return { problem: `${table.name} has no numeric column "${request.column ?? ''}" (asked: ${request.asked}).` };
-  // "How many minutes" asks for their sum, not for the rows that have some.
+  // "How many minutes" asks for their sum, not for the number of rows.
   const kind = request.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(request.asked) ? 'sum' : request.kind;
   if (request.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureText(kind, column.numbers[kind]));
   const by = findColumn(table, request.by);
   if (by === undefined)
     return { problem: isCovered(table, request.by) ? '' : `${table.name} has no column "${request.by}" (asked: ${request.asked}).` };
-  // "Rent per m²" divides one column by the other; the remarks tell it.
+  // "Rent per m²" divides one column by another; the remarks contain it.
   if (by.numbers !== undefined && table.remarks.some(({ kind: told }) => told === 'ratio')) return { problem: '' };
   const title = `${titles[kind]} of ${column.name} by ${by.name} (${table.name})`;
   const own = fromGroups(table, kind, column.name, by.name) ?? fromTrend(table, kind, column.name, by.name);
@@ -119,7 +118,7 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
   return computed(conversation, kind, column.name, by.name, table, title);
 }
 
-/** "how many purchases": rows with that value, different values of a column of that name, or the rows of a table that is called so. */
+/** "how many purchases": rows with that value, different values of a column with that name, or the rows of a table with that name. */
 function countOfThings(table: TableProfile, word: string, column: ColumnProfile | undefined): Outcome | null {
   const wanted = singular(word);
   for (const { by, values } of table.groups) {
@@ -141,7 +140,7 @@ function singular(word: string): string {
     .replace(/(?:es|s|en|e)$/, '');
 }
 
-/** Words after "average" or "total" that name no column. */
+/** Words after "average" or "total" that do not name a column. */
 const noColumns = new Set(
   'both all beide beiden je pro per by each score scores mark marks grade grades note noten value values wert werte figure figures number numbers zahl zahlen result results ergebnis ergebnisse column columns of and the'.split(
     ' ',
@@ -157,12 +156,12 @@ const whoWords = new Set(
   ),
 );
 
-/** Whether the report speaks of it although no column has exactly this name. */
+/** Whether the report covers it although no column has exactly this name. */
 function isCovered(table: TableProfile, word: string): boolean {
   const lower = word.toLowerCase();
   if (timeWords.has(lower))
     return table.trend !== null || table.remarks.some(({ kind }) => kind === 'period_columns' || kind === 'weekday');
-  // "per kilometre": by another word for a column of numbers, which divides.
+  // "per kilometre": a synonym for a numeric column that is the divisor.
   if (columnFor(lower, measures(table)) !== undefined) return true;
   if (whoWords.has(lower)) return table.columns.some(({ type, role }) => type === 'text' || role === 'identifier');
   return table.columns.some(({ name }) => nameTokens(name).some((token) => singular(token) === singular(lower)));

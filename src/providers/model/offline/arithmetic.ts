@@ -1,8 +1,11 @@
-/** Sums asked in words or signs ("what is 17% of 2,340"), turned into JavaScript for the sandbox. One pass over the text's characters. */
+/**
+ * Calculations requested in words or signs ("what is 17% of 2,340"), converted to JavaScript for the sandbox. One pass over the text's
+ * characters.
+ */
 import { parseFigure } from './money.ts';
 import { isDigit, isSpace, isWordChar } from './prompt-tokens.ts';
 
-/** `asked` is the expression as people write it, `code` prints and returns its value. */
+/** `asked` is the expression in usual notation, `code` prints and returns its value. */
 export type Arithmetic = { asked: string; code: string };
 
 const mostSums = 5;
@@ -38,7 +41,7 @@ type Piece =
   | { kind: 'open' | 'close'; start: number; end: number }
   | { kind: 'word'; text: string; start: number; end: number };
 
-/** At most five sums of the text; none where nothing is asked. */
+/** At most five calculations of the text; empty if there are none. */
 export function parseArithmetic(text: string): Arithmetic[] {
   const pieces = piecesOf(text);
   if (!isAsked(pieces)) return [];
@@ -76,7 +79,7 @@ function piecesOf(text: string): Piece[] {
       if (value === null) while (at < text.length && isWordChar(text[at]!)) at++;
       pieces.push(value === null ? { kind: 'word', text: '', start, end: at } : { kind: 'number', value, start, end: at });
     } else if (isWordChar(char)) {
-      // A point or hyphen within a word makes it a name: 2024-plan.csv is no sum.
+      // A point or hyphen within a word makes it a name: 2024-plan.csv is not a calculation.
       while (at < text.length && (isWordChar(text[at]!) || (".-'’".includes(text[at]!) && isWordChar(text[at + 1] ?? ' ')))) at++;
       const word = at - start > longestNumber ? '' : text.slice(start, at).toLowerCase();
       const last = pieces.at(-1);
@@ -121,7 +124,10 @@ function isWord(piece: Piece | undefined, text: string): boolean {
   return piece?.kind === 'word' && piece.text === text;
 }
 
-/** The longest sum that begins at piece `i`, and the piece to go on with. A run that is no sum is passed over whole, so no piece is looked at twice. */
+/**
+ * The longest calculation that begins at piece `i`, and the next position. A run that is not a calculation is skipped whole, so each piece
+ * is read once.
+ */
 function sumAt(text: string, pieces: readonly Piece[], i: number): { found: Arithmetic | null; next: number } {
   let code = '';
   let depth = 0;
@@ -143,13 +149,13 @@ function sumAt(text: string, pieces: readonly Piece[], i: number): { found: Arit
       depth--;
       code += ')';
     } else if (piece.kind === 'number' && wantsNumber) {
-      // -2 ** 2 is no JavaScript.
+      // `-2 ** 2` is invalid JavaScript.
       code += negative ? `(-${piece.value})` : String(piece.value);
       negative = false;
       wantsNumber = false;
     } else if (piece.kind === 'sign' && wantsNumber && piece.code === '-' && !negative) negative = true;
     else if (piece.kind === 'sign' && !wantsNumber) {
-      // "3-4" is a range and "1/2/2024" a date, unless something is computed with them.
+      // "3-4" is a range and "1/2/2024" a date, unless other operations are applied.
       if (piece.code === '-' && !piece.spaced) dashes++;
       if (piece.code === '/' && !piece.spaced) slashes++;
       code += ` ${piece.code} `;

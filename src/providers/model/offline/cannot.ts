@@ -1,4 +1,4 @@
-/** Requests that rules cannot do: the answer says so, with what they can do and how to get a language model. */
+/** Requests beyond the rules: the answer says so, names what the rules can do, and how to get a language model. */
 import { readTokens } from './prompt-tokens.ts';
 import { stanceOf } from './stance.ts';
 

@@ -1,4 +1,7 @@
-/** One chart as a standalone SVG: a line over time or bars by group, whichever tells more. Readable in light and dark viewers; all text escaped. */
+/**
+ * One chart as a standalone SVG: a line over time or bars by group, whichever shows more. Readable in light and dark viewers; all text is
+ * escaped.
+ */
 import type { TableProfile } from '../../table/table-profile.ts';
 import { addsUp, exact, keyFigure, mainMeasure, round } from './figure.ts';
 
@@ -9,7 +12,7 @@ const rowHeight = 30;
 const labelChars = 22;
 const mostBars = 15;
 
-/** The most telling chart of a profile; null when there is nothing to draw. */
+/** The best chart of a profile; null if there is nothing to draw. */
 export function chooseChart(profile: TableProfile): Chart | null {
   const measure = mainMeasure(profile);
   const { trend, groups } = profile;
@@ -97,7 +100,7 @@ function drawLine(points: Chart['points'], height: number): string[] {
   return [...grid, ...labels, `<path d="${path}" fill="none" stroke="#2f6db5" stroke-width="2"/>`, ...dots];
 }
 
-/** Four to seven round figures that enclose both ends. */
+/** Four to seven round figures that include both ends. */
 function niceTicks(low: number, high: number): number[] {
   if (high === low) return [low, low + 1];
   const rough = (high - low) / 5;
@@ -118,7 +121,7 @@ function cut(text: string, maxChars: number): string {
 
 function escapeXml(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-  // XML has no way to write control characters and lone surrogates.
+  // XML cannot contain control characters and unpaired surrogates.
   return text
     .toWellFormed()
     .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '')

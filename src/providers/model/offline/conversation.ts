@@ -1,4 +1,4 @@
-/** What the offline model knows: the request, read into the task, the guidance, the calls made so far and how each of them ended. Nothing else. */
+/** The input of the offline model: the request, parsed into the task, the guidance, the calls so far and their results. */
 import type { ModelRequest } from '../port.ts';
 
 export type Call = { name: string; args: Record<string, unknown> };
@@ -8,7 +8,7 @@ export type PastCall = Call & {
   outcome: 'done' | 'failed' | 'rejected';
   result: unknown;
   said: string;
-  /** What a person put in the place of `args` when approving the call; `args` themselves where nothing was changed. */
+  /** The arguments that a person put in place of `args` on approval; otherwise `args`. */
   doneWith: Record<string, unknown>;
 };
 
@@ -47,7 +47,7 @@ export function readConversation({ system, messages, tools }: ModelRequest): Con
       };
     }),
   );
-  // What other agents said before is material; orders in it are not for this agent.
+  // Output of earlier agents is material; orders in it are not for this agent.
   const task = (words[0] ?? '').split('\n\nWhat came before:\n')[0]!;
   const guidance = words
     .slice(1)
@@ -56,7 +56,7 @@ export function readConversation({ system, messages, tools }: ModelRequest): Con
   return { system, task, guidance, past, offered: new Set(tools.map(({ name }) => name)), turns: spoken.length };
 }
 
-/** The newest call with this name and, where given, these arguments. */
+/** The newest call with this name and, if given, these arguments. */
 export function findCall({ past }: Conversation, name: string, args: Record<string, unknown> = {}): PastCall | undefined {
   const wanted = Object.entries(args);
   return past.findLast(
@@ -68,7 +68,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The first text among these fields of a result; the result itself when it is a text. */
+/** The first text among these fields of a result; the result itself if it is a text. */
 export function textField(result: unknown, ...fields: string[]): string | null {
   if (typeof result === 'string') return result;
   if (!isRecord(result)) return null;
@@ -76,7 +76,7 @@ export function textField(result: unknown, ...fields: string[]): string | null {
   return null;
 }
 
-/** A file's own text may well speak of rejections; only acts are rejected by people. */
+/** A file's own text may mention rejections; people reject only actions. */
 function isReading(name: string): boolean {
   return ['list_files', 'profile_table', 'read_file', 'fetch_url', 'web_search', 'code_exec'].includes(name);
 }

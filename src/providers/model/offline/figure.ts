@@ -1,4 +1,4 @@
-/** Figures as a report writes them, and which columns of a profile they are worth writing about. */
+/** Figures in a report's form, and the columns of a profile that are worth reporting. */
 export { countOf, exact, listed, percent, round } from '../../table/figure-text.ts';
 
 import type { ColumnProfile, Figures, TableProfile } from '../../table/table-profile.ts';
@@ -6,24 +6,24 @@ import type { ColumnProfile, Figures, TableProfile } from '../../table/table-pro
 const moneyName =
   /amount|revenue|sales|turnover|total|umsatz|betrag|profit|cost|kosten|spend|spent|brutto|gross|netto|volume|donation|spende|freight|income|einnahme|honorar|(?:^|[ _(])(?:eur|usd|gbp|chf)(?:$|[ _)])|€|\$|£/i;
 
-/** Columns of quantities; identifiers, codes and years have no figures at all. */
+/** Columns of quantities; identifiers, codes and years have no figures. */
 export function measures(profile: TableProfile): ColumnProfile[] {
   return profile.columns.filter(({ numbers }) => numbers !== undefined);
 }
 
-/** Whether a sum of the column means something; of prices, rates, balances and ages only the mean does. */
+/** Whether a sum of the column has a meaning; for prices, rates, balances and ages only the mean has one. */
 export function addsUp({ role }: ColumnProfile): boolean {
   return role === 'measure';
 }
 
-/** Measures whose sum means something: no prices, rates and percentages, as long as there are others. */
+/** Measures whose sum has a meaning: no prices, rates and percentages, unless there are no others. */
 export function additiveMeasures(profile: TableProfile): ColumnProfile[] {
   const found = measures(profile);
   const additive = found.filter(addsUp);
   return additive.length > 0 ? additive : found;
 }
 
-/** The column a reader most likely means by "the figures": money first, then the one with the largest sum. */
+/** The column most likely meant by "the figures": money first, then the one with the largest sum. */
 export function mainMeasure(profile: TableProfile): ColumnProfile | undefined {
   const found = additiveMeasures(profile).filter(({ numbers }) => numbers!.min !== numbers!.max || numbers!.count === 1);
   const derived = found.find((column) => column.derived === true);
@@ -31,7 +31,7 @@ export function mainMeasure(profile: TableProfile): ColumnProfile | undefined {
   return derived ?? money ?? found.toSorted((a, b) => Math.abs(b.numbers!.sum) - Math.abs(a.numbers!.sum))[0];
 }
 
-/** What a group or period is compared by: the measure's sum, its mean where a sum means nothing, the rows where there is no measure. */
+/** The figure that compares groups or periods: the measure's sum, its mean if a sum has no meaning, the number of rows without a measure. */
 export function keyFigure(
   { rows, figures }: { rows: number; figures: Record<string, Figures> },
   measure: ColumnProfile | undefined,
@@ -41,7 +41,7 @@ export function keyFigure(
   return (addsUp(measure) ? own?.sum : own?.mean) ?? 0;
 }
 
-/** Text for a table or a sentence of a report: nothing of a file's content may act as Markdown or HTML. */
+/** Text for a table or a sentence of a report: no file content may act as Markdown or HTML. */
 export function safe(text: string): string {
   return text
     .replace(/\s+/g, ' ')
@@ -49,7 +49,7 @@ export function safe(text: string): string {
     .trim();
 }
 
-/** A Markdown table. Cells must be safe already. */
+/** A Markdown table. Cells must already be escaped. */
 export function markdownTable(head: string[], rows: string[][]): string {
   return [`| ${head.join(' | ')} |`, `|${head.map(() => ' --- ').join('|')}|`, ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n');
 }

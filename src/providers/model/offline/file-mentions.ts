@@ -1,13 +1,13 @@
 /**
- * Which files of the workspace a text means: by name in any case, quotes, brackets or list, by name without extension, or by description ("the CSV", "both
- * files"). A name that is not there is told with the closest ones. Linear in the text for a bounded list of files.
+ * Which files of the workspace a text means: by name in any case, quotes, brackets or list, by name without extension, or by description
+ * ("the CSV", "both files"). A missing name is reported with the closest ones. Linear in the text for a bounded list of files.
  */
 import { isWordChar, readTokens, sentenceStart, type Token } from './prompt-tokens.ts';
 
 export type Missing = {
   asked: string;
   closest: string[];
-  /** The one file that is certainly meant although it is written differently; null where there is none. */
+  /** The one file that is certainly meant despite another spelling; null if there is none. */
   instead: string | null;
 };
 
@@ -80,7 +80,7 @@ export function findMentions(written: string, listedNames: readonly string[]): M
   return { named: [...new Set(named)], missing };
 }
 
-/** One sentence per missing file, with what there is instead. */
+/** One sentence per missing file, with the similar existing ones. */
 export function tellMissing({ asked, closest, instead }: Missing, listed: readonly string[]): string {
   const there =
     listed.length === 0
@@ -90,7 +90,7 @@ export function tellMissing({ asked, closest, instead }: Missing, listed: readon
   return `There is no ${asked} in the workspace.${near} ${instead === null ? there : `${instead} was read instead.`}`;
 }
 
-/** Names with a known extension that a text mentions, whether they exist or not; not those that are to be written. */
+/** Names with a known extension in a text, whether the files exist or not; not those of files to be written. */
 export function fileNamesIn(text: string): string[] {
   const tokens = readTokens(text);
   return [...new Set(tokens.flatMap((token, i) => (isFileToken(token) && !isOutput(tokens, i) ? [token.text] : [])))];
@@ -100,7 +100,7 @@ type Place = { name: string; start: number; end: number };
 
 function namedPlaces(text: string, tokens: readonly Token[], listed: readonly string[]): Place[] {
   const hay = text.toLowerCase();
-  // Some letters grow when they become small; places would then be off.
+  // Some letters get longer in lower case; positions would then be wrong.
   const search = hay.length === text.length ? hay : text;
   const outputs = new Set(
     tokens.flatMap((token, i) => (isFileToken(token) && isOutput(tokens, i) && !isTaken(tokens, i, listed) ? [token.start] : [])),
@@ -118,14 +118,14 @@ function namedPlaces(text: string, tokens: readonly Token[], listed: readonly st
       if (!outputs.has(at) && !outputs.has(at - 1)) places.push({ name, start: at, end });
     }
   }
-  // Of names that differ in case alone, the one written exactly is meant.
+  // Of names that differ only in case, the exact spelling is meant.
   return places.filter(({ name, start, end }) => {
     const exact = text.slice(start, end);
     return name.normalize('NFC') === exact || !listed.some((other) => other.normalize('NFC') === exact);
   });
 }
 
-/** Whether a name stands for itself here and is no part of a longer word or name. */
+/** Whether a name is a whole word here, not a part of a longer word or name. */
 function isWhole(text: string, start: number, end: number): boolean {
   const before = text[start - 1];
   const after = text[end];
@@ -136,7 +136,7 @@ function isWhole(text: string, start: number, end: number): boolean {
   return !isJoined(text[end - 1]!, after) && after !== '@';
 }
 
-/** Scripts without blanks between words join nothing. */
+/** Scripts without spaces between words have no word boundaries. */
 function isJoined(first: string, second: string): boolean {
   const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u;
   return isWordChar(first) && isWordChar(second) && !unspaced.test(first) && !unspaced.test(second);
@@ -195,7 +195,7 @@ function stemPlaces(text: string, tokens: readonly Token[], listed: readonly str
   return found;
 }
 
-/** "the sales file", "summarise the minutes", "a.csv and b": a plain word is a file's name only where something says so. */
+/** "the sales file", "summarise the minutes", "a.csv and b": a plain word counts as a file's name only with such a marker. */
 function isStemMarked(tokens: readonly Token[], i: number, to: number, places: readonly Place[]): boolean {
   if (fileNouns.has(tokens[to]?.lower ?? '')) return true;
   let before = i - 1;
@@ -209,7 +209,7 @@ function isStemMarked(tokens: readonly Token[], i: number, to: number, places: r
     lead.lower === 'of' ||
     lead.lower === 'from' ||
     lead.lower === 'in';
-  // Within a list another file must stand beside it.
+  // Within a list another file must be next to it.
   return !joint || places.length > 0 || determiners.has(tokens[i - 1]?.lower ?? '');
 }
 
@@ -236,7 +236,7 @@ function isFileToken({ kind, text }: Token): boolean {
   return extensions.has(extension) && !text.includes('/');
 }
 
-/** "put a.csv and b.csv together", "convert a.csv": a file that is there, behind a verb that takes one. */
+/** "put a.csv and b.csv together", "convert a.csv": an existing file after a verb that takes one. */
 function isTaken(tokens: readonly Token[], i: number, listed: readonly string[]): boolean {
   const before = tokens[i - 1]?.lower ?? '';
   const verb = ['the', 'our', 'my', 'file', 'files'].includes(before) ? (tokens[i - 2]?.lower ?? '') : before;
@@ -263,7 +263,7 @@ function missingNames(text: string, tokens: readonly Token[], listed: readonly s
     const token = tokens[i]!;
     if (!isFileToken(token) || isOutput(tokens, i)) continue;
     if (known.has(token.lower) || places.some(({ start, end }) => start < token.end && end > token.start)) continue;
-    // "in Node.js" and the like name no file; a bare ".csv" does not either.
+    // "in Node.js" and similar names are not files; neither is a bare ".csv".
     const asked = token.kind === 'quoted' ? token.text.trim() : text.slice(token.start, token.end);
     if (!missing.has(asked.toLowerCase())) missing.set(asked.toLowerCase(), closestTo(asked, listed));
   }
@@ -288,7 +288,7 @@ function closestTo(asked: string, listed: readonly string[]): Missing {
   return { asked, closest: rated.slice(0, mostClosest).map(({ name }) => name), instead: certain ? first.name : null };
 }
 
-/** How many letters to change, add, drop or swap. Both texts have at most 64 characters. */
+/** Edit distance: letters to change, add, drop or swap. Both texts have at most 64 characters. */
 function distanceOf(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...new Array<number>(b.length).fill(0)]);
   for (let j = 0; j <= b.length; j++) rows[0]![j] = j;

@@ -1,4 +1,4 @@
-/** How figures move over time: the best and the worst period, from the first to the last, the largest steps, and the same by longer periods. */
+/** Changes of figures over time: the best and the worst period, first to last, the largest steps, and the same by longer periods. */
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } from './figure.ts';
 
@@ -48,7 +48,7 @@ export function trend(profile: TableProfile): string[] {
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
 }
 
-/** The best and the worst period of the other columns that add up. */
+/** The best and the worst period of the other additive columns. */
 function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfile | undefined, period: string): string[] {
   return columns
     .filter((column) => column.name !== main?.name && column.numbers !== undefined && addsUp(column))
@@ -70,7 +70,7 @@ function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfil
     });
 }
 
-/** Where figures are followed by day, the months as well; where by month, the quarters and the years. */
+/** For figures by day, the months too; for figures by month, the quarters and the years. */
 function longerPeriods({ trend: found }: TableProfile, measure: ColumnProfile | undefined): string[] {
   if (found === null || (measure !== undefined && !addsUp(measure))) return [];
   const keys: ((period: string) => string)[] =
@@ -116,7 +116,7 @@ function steps(points: readonly { period: string; figure: number }[], written: (
   return parts.length === 0 ? [] : [`Between neighbouring periods ${parts.join('; ')}.`];
 }
 
-/** A month that the data enter on the 20th is no month to compare with. */
+/** A month whose data begin on the 20th is not comparable. */
 function partialPeriods({ trend: found, columns }: TableProfile): string[] {
   const dates = columns.find(({ name }) => name === found?.date_column)?.dates;
   if (found?.period !== 'month' || dates === undefined || dates.first.length < 10) return [];

@@ -1,4 +1,4 @@
-/** What stands out in a profile, in plain sentences. Every figure is the profile's own or a plain share or difference of two of them. */
+/** Notable findings of a profile, in plain sentences. Every figure is from the profile, or a share or difference of two of its figures. */
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
 import { trend } from './findings-trend.ts';
@@ -7,7 +7,7 @@ const strong = 0.7;
 /** Share of a column's sum at which a single row is worth a warning. */
 const heavy = 0.1;
 
-/** Remarks that say what the figures are, before those on how good the data are. */
+/** Remarks that explain the figures come before those on the quality of the data. */
 const telling = new Set(
   'total flows late open unit_figures rare_state stock promoters rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
@@ -15,12 +15,12 @@ const telling = new Set(
 );
 const mostOthers = 6;
 const fewRows = 10;
-/** A profile lists no more groups of one column. */
+/** A profile has at most this many groups of one column. */
 const mostGroups = 300;
 const fewestForOutliers = 8;
 const valuesListed = 6;
 
-/** The most telling first. */
+/** The most important first. */
 export function findings(profile: TableProfile): string[] {
   if (profile.rows === 0) return emptyTable(profile);
   const said = profile.remarks.map(({ kind, text }) => ({ kind, text: safe(text) }));
@@ -40,7 +40,7 @@ export function findings(profile: TableProfile): string[] {
   ];
 }
 
-/** Nothing to count: what that may mean, and what to do next. */
+/** No rows: the possible cause, and what to do next. */
 function emptyTable(profile: TableProfile): string[] {
   const aside = profile.warnings.filter((text) => !/^The (?:file is empty|table has a header)/.test(text)).map(safe);
   if (profile.column_count === 0)
@@ -149,7 +149,7 @@ function groupFigures(
   const whole = measure.numbers!.sum;
   const positive = additive && last.figure >= 0 && whole > 0;
   const share = positive ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
-  // Groups of the longest tables may be cut; what is not there cannot be called the smallest.
+  // Groups of the longest tables may be truncated; then the smallest is not known.
   const complete = values.length < mostGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
   const smallest = complete ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}` : '';
   const each = ranked
@@ -178,14 +178,14 @@ function groupFigures(
   ];
 }
 
-/** Where nothing tells whether values may be added up, their sums are told under that condition. */
+/** If it is unknown whether values are additive, their sums are reported under that condition. */
 function addedUp(values: GroupValues, name: string): string {
   const sums = values.flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]));
   const ranked = sums.toSorted((a, b) => b.sum - a.sum).slice(0, valuesListed);
   return ` Added up, if that means something: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`;
 }
 
-/** From the first year to the last, where years stand in a column of their own. */
+/** From the first year to the last, if years are in a column of their own. */
 function overYears(values: GroupValues, measure: ColumnProfile, own: ColumnProfile | undefined): string[] {
   if (own?.role !== 'year' || values.length < 2) return [];
   const figureOf = (value: GroupValues[number]) => figures(value, measure);
@@ -205,7 +205,7 @@ function figures({ figures: all }: GroupValues[number], measure: ColumnProfile):
   return found === undefined ? null : addsUp(measure) ? found.sum : found.mean;
 }
 
-/** The other columns that add up, by a group of a few values. */
+/** The other additive columns, by a group of a few values. */
 function otherSums(profile: TableProfile, by: string, values: GroupValues, main: ColumnProfile): string[] {
   if (values.length > 8) return [];
   return measures(profile)
@@ -220,7 +220,7 @@ function otherSums(profile: TableProfile, by: string, values: GroupValues, main:
     });
 }
 
-/** The means of columns that do not add up, by a group of a few values. */
+/** The means of columns that are not additive, by a group of a few values. */
 function otherMeans(profile: TableProfile, by: string, values: GroupValues, main: ColumnProfile): string[] {
   if (values.length > 8 || values.length < 2) return [];
   return measures(profile)
@@ -242,12 +242,12 @@ function smallSample(profile: TableProfile): string[] {
   ];
 }
 
-/** Values three times the interquartile range away always; milder ones only where they are few. */
+/** Values more than three times the interquartile range away; closer ones only if they are few. */
 function outliers(profile: TableProfile): string[] {
   return measures(profile).flatMap(({ name, numbers }) => {
     const { outliers: found, q1, q3, count } = numbers!;
     const reach = 3 * (q3 - q1);
-    // Quartiles of a handful of rows say little about what is usual.
+    // Quartiles of a few rows are not meaningful.
     if (count < fewestForOutliers) return [];
     const few = count >= 20 && found.count <= Math.max(2, count * 0.02);
     const telling = found.most_extreme.filter(
@@ -263,7 +263,7 @@ function outliers(profile: TableProfile): string[] {
   });
 }
 
-/** One row that makes up much of a sum distorts every figure it is in. */
+/** One row with a large part of a sum distorts every figure that contains it. */
 function weight(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
   const top = measure?.numbers?.outliers.most_extreme.find(({ value }) => value === measure.numbers!.max);
@@ -272,7 +272,7 @@ function weight(profile: TableProfile): string[] {
     !addsUp(measure) ||
     measure.numbers.count < fewestForOutliers ||
     top === undefined ||
-    // A share of a sum that large amounts of the other sign reduce says nothing.
+    // A share is meaningless if large amounts of the other sign reduce the sum.
     -measure.numbers.min > measure.numbers.max / 4 ||
     top.value < measure.numbers.sum * heavy
   )

@@ -1,4 +1,7 @@
-/** What to read before anything is written: tables are profiled, texts read page by page, addresses fetched, a question searched. Bounded in files and pages. */
+/**
+ * Gathers the material before anything is written: profiles tables, reads texts page by page, fetches addresses, searches for a question.
+ * Limited in files and pages.
+ */
 import type { JoinProfile } from '../../table/join.ts';
 import { looksLikeTable } from '../../table/looks-like-table.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
@@ -20,9 +23,9 @@ export type Gathered = {
   texts: TextMaterial[];
   unreadable: { name: string; reason: string }[];
   hits: Hit[];
-  /** Sentences on files that were asked for by name and are not there. */
+  /** Sentences on files that were requested by name and do not exist. */
   absent: string[];
-  /** Why a search brought nothing. */
+  /** Why a search had no result. */
   searchProblem: string | null;
 };
 
@@ -36,18 +39,18 @@ const comparing =
 /** Four tables give six pairs. */
 const mostPairs = 6;
 const shortestInlineText = 200;
-/** How many characters may stand before the text that a task brings along. */
+/** Most characters before the text that a task contains. */
 const longestLead = 201;
-/** What this model writes itself is no material for it. */
+/** Files that this model writes itself are not material. */
 const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output\.json$/i;
 const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson)$/i;
-/** Tables among which chains of three are looked for. */
+/** Tables among which chains of three are searched. */
 const mostChained = 4;
 const officeFile = /\.(?:pdf|docx?|xlsx?)$/i;
 const officeHint = '. Save it as text, Markdown or CSV and upload that';
 const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
 
-/** The calls that are still to be made, or what they brought. */
+/** The calls still to be made, or their results. */
 export function gather(conversation: Conversation, orders: Orders, ownReport: string | null): { calls: Call[] } | Gathered {
   const found: Gathered = { tables: [], joins: [], texts: [], unreadable: [], hits: [], absent: [], searchProblem: null };
   if (conversation.offered.has('list_files') && findCall(conversation, 'list_files') === undefined)
@@ -68,7 +71,7 @@ export function gather(conversation: Conversation, orders: Orders, ownReport: st
   return found;
 }
 
-/** Names of the workspace's files, where they were listed; null before. */
+/** Names of the workspace's files, if they were listed; otherwise null. */
 export function listedFiles(conversation: Conversation): string[] | null {
   const listing = findCall(conversation, 'list_files');
   if (listing === undefined || listing.outcome !== 'done') return null;
@@ -81,7 +84,7 @@ export function listedFiles(conversation: Conversation): string[] | null {
   return rows.map((row) => textField(row, 'name', 'path', 'filename')).filter((name): name is string => name !== null);
 }
 
-/** The text of a file read page by page: the next call, the text, or the reason why there is none. */
+/** The text of a file read page by page: the next call, the text, or the reason for its absence. */
 export function pagedText(
   conversation: Conversation,
   path: string,
@@ -119,7 +122,7 @@ function chooseFiles(conversation: Conversation, orders: Orders, found: Gathered
   found.absent.push(...missing.map((each) => tellMissing(each, inputs)));
   const chosen = [...new Set([...named, ...missing.flatMap(({ instead }) => instead ?? [])])];
   if (chosen.length > 0) return chosen.slice(0, mostFiles);
-  // Who asks about the world outside does not mean the files, unless naming them.
+  // A question about the outside world does not mean the files, unless it names them.
   if (missing.length > 0 || orders.urls.length > 0 || orders.search !== null) return [];
   const rest = listed.filter((name) => !ownFiles.test(name) && name !== ownReport);
   for (const name of rest.slice(mostFiles)) found.unreadable.push({ name, reason: `Only the first ${mostFiles} files are read.` });
@@ -140,14 +143,14 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
     if (past === undefined)
       return [{ name: 'profile_table', args: { path: name, ...boundsIn([conversation.task, ...conversation.guidance].join('\n')) } }];
     if (past.outcome === 'done' && isProfile(past.result)) {
-      // The columns are known only now: a figure per another that is asked for takes a second look.
+      // The columns are known only now: a requested ratio of two columns needs a second profile.
       const ratio =
         past.args.ratio_of === undefined ? ratioIn([conversation.task, ...conversation.guidance].join('\n'), past.result) : null;
       if (ratio !== null) return [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
       found.tables.push(past.result, ...past.result.nested);
       return [];
     }
-    // A JSON file that is no table may still be read as text; a broken CSV has been judged.
+    // A JSON file without a table can still be read as text; a broken CSV cannot.
     if (tableFile.test(name) && !/\.json$/i.test(name)) {
       found.unreadable.push({ name, reason: past.said });
       return [];
@@ -160,15 +163,15 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
   return [];
 }
 
-/** What was read of a file so far; a table may have any name. */
+/** The part of a file that was read so far; a table may have any name. */
 function firstPage(conversation: Conversation, name: string): string {
   const past = conversation.past.find((call) => call.name === 'read_file' && call.args.path === name && (call.args.offset ?? 0) === 0);
   return past?.outcome === 'done' ? (textField(past.result, 'text', 'content') ?? '') : '';
 }
 
 /**
- * A task that names a subject and no file ("what is our stock worth?"), or asks to compare, may mean a file beside the one that it was found in: those with
- * a common key are read as well.
+ * A task that names a subject and no file ("what is our stock worth?"), or asks for a comparison, may mean a second file: files with a
+ * common key are read too.
  */
 function relatedTables(conversation: Conversation, found: Gathered): Call[] {
   const asked = [conversation.task, ...conversation.guidance].join('\n').toLowerCase();
@@ -189,7 +192,7 @@ function relatedTables(conversation: Conversation, found: Gathered): Call[] {
   return calls;
 }
 
-/** Each pair of tables is looked at for a common key. */
+/** Each pair of tables is searched for a common key. */
 function joinTables(conversation: Conversation, found: Gathered): Call[] {
   const names = found.tables
     .filter(({ name, rows }) => rows > 0 && conversation.past.some(({ args }) => args.path === name))
@@ -211,7 +214,7 @@ function joinTables(conversation: Conversation, found: Gathered): Call[] {
   return calls.length > 0 ? calls : chains(conversation, found);
 }
 
-/** Where one table leads to another and this one to a third, the first is looked at by the third's columns. */
+/** If one table leads to another and that one to a third, the first is grouped by the third's columns. */
 function chains(conversation: Conversation, found: Gathered): Call[] {
   const linked = (one: string, other: string) =>
     found.joins.some(({ left, right }) => (left === one && right === other) || (left === other && right === one));

@@ -1,4 +1,4 @@
-/** JavaScript for the sandbox that computes one figure by group from a CSV file, for what the profile does not hold. */
+/** JavaScript for the sandbox that computes one figure by group from a CSV file, for figures that the profile does not contain. */
 import type { FigureKind } from './requests.ts';
 
 export type GroupedFigure = { path: string; delimiter: string; column: string; by: string; kind: FigureKind };
@@ -12,7 +12,7 @@ const formulas: Record<FigureKind, string> = {
   max: 'values[values.length - 1]',
 };
 
-/** Names reach the code as JSON, so that none of them can become code. The answer is a list of [group, figure], largest first. */
+/** Names are passed to the code as JSON, so that none can become code. The answer is a list of [group, figure], largest first. */
 export function groupedFigureCode({ path, delimiter, column, by, kind }: GroupedFigure): string {
   return `const text = readFile(${JSON.stringify(path)}).replace(/^\\uFEFF/, '');
 const rows = [];

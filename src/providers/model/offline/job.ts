@@ -1,6 +1,6 @@
 /**
- * The offline model works through jobs, one after the other. A job is a pure rule: given the conversation it either names the next calls, or is over and
- * says what came of it. No call is named twice, so every job ends.
+ * The offline model runs jobs, one after the other. A job is a pure rule: from the conversation it returns either its next calls, or its
+ * result. No call is returned twice, so every job ends.
  */
 import type { Call, Conversation } from './conversation.ts';
 
@@ -18,7 +18,7 @@ export function over(...said: string[]): Progress {
   return { said };
 }
 
-/** What is said where a job needs a tool that this agent was not given. */
+/** The result of a job that needs a tool which this agent does not have. */
 export function notOffered(tool: string, what: string): Progress {
   return over(`${what} was not done: I was not offered the tool ${tool}.`);
 }

@@ -1,4 +1,7 @@
-/** "between 2 and 8 °C", "the limit is 6 kW": which values of a column are beyond what the task names, told only where the profile's figures prove it. */
+/**
+ * "between 2 and 8 °C", "the limit is 6 kW": which values of a column are beyond a limit in the task, reported only if the profile's
+ * figures prove it.
+ */
 import { nameTokens } from '../../table/column-role.ts';
 import type { Beyond } from '../../table/remarks-missing.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
@@ -18,13 +21,13 @@ const bottom = new RegExp(
   `(?<![\\p{L}])(?:(?:minimum|Mindestwert)(?: (?:for|für) [\\p{L}\\d_]{1,30})? (?:is |of |von |ist )?|(?:less|lower|smaller|shorter|fewer|weniger|niedriger) (?:than|als) |(?:below|under|unter) |(?:not (?:be )?(?:less than|below|under)|at least|mindestens|nicht unter) )${figure}${unit}`,
   'iu',
 );
-/** The numbers that a table's values are to be held against, for the profile; nothing where the task names none. */
+/** The limits for a table's values in the task, for the profile; empty if the task has none. */
 export function boundsIn(task: string): { above?: number; below?: number } {
   const limit = limitIn(task.slice(0, 8000));
   return { ...(limit?.high == null ? {} : { above: limit.high }), ...(limit?.low == null ? {} : { below: limit.low }) };
 }
 
-/** "over 3 months" is a time, "more than 3 times" a number of times. */
+/** "over 3 months" is a period, "more than 3 times" a count. */
 const spans = new Set(
   'month months week weeks year years quarter quarters times rows files monate monaten wochen jahre jahren quartale mal'.split(' '),
 );
@@ -54,10 +57,10 @@ export function limitAnswers(task: string, tables: readonly TableProfile[]): Ans
   return tables
     .flatMap((table) => {
       const numeric = table.columns.filter((column) => column.numbers !== undefined);
-      // A column that the task names is meant rather than all that carry the unit.
+      // A column named in the task is meant rather than all with the unit.
       const named = numeric.filter((column) => isNamed(column, limit.sentence));
       const fitting = numeric.filter((column) => fits(column, limit, table));
-      // A unit that columns carry has to be the column's own: "sales over 30 days" is no limit for sales.
+      // If columns have the unit, it must be the column's own: "sales over 30 days" is not a limit for sales.
       const meant = unitNames[limit.unit.toLowerCase()] === undefined ? named : named.filter((column) => fitting.includes(column));
       return (meant.length > 0 ? meant : fitting).map((column) => ({ table, column }));
     })
@@ -101,7 +104,7 @@ function isNamed({ name }: ColumnProfile, task: string): boolean {
   return tokens.length > 0 && (said(tokens[0]!) || tokens.every(said));
 }
 
-/** A column that carries the unit, in its values or in its name; without a unit, the only column of numbers. */
+/** A column with the unit, in its values or in its name; without a unit, the only numeric column. */
 function fits({ name, unit: own, numbers }: ColumnProfile, limit: Limit, table: TableProfile): boolean {
   const wanted = limit.unit;
   if (wanted === '') return table.columns.filter((column) => column.numbers !== undefined).length === 1 && numbers !== undefined;

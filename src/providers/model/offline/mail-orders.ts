@@ -1,4 +1,4 @@
-/** Mails that a text orders: to whom, with which subject and words. A mail is never sent to an address that is merely mentioned. */
+/** Mails that a text orders: recipients, subject and text. No mail is sent to an address that is only mentioned. */
 import { sentenceEnd, sentenceStart, type Token } from './prompt-tokens.ts';
 import { refusalOf, sentenceText, stanceOf } from './stance.ts';
 
@@ -6,10 +6,10 @@ export type MailClause = {
   recipients: string[];
   subject: string | null;
   message: string | null;
-  /** The part of the text that is the order, with the words that join it to what stands before. */
+  /** The part of the text that is the order, with the words that join it to the text before. */
   start: number;
   end: number;
-  /** Why nothing is sent, as a sentence; null where recipients are to be written to. */
+  /** Why no mail is sent, as a sentence; null if one is to be sent. */
   refusal: string | null;
 };
 
@@ -66,7 +66,7 @@ export function findMailOrders(text: string, tokens: readonly Token[]): MailClau
     const clause = finalVerbs.has(lower) ? beforeVerb(text, tokens, i) : afterVerb(text, tokens, i);
     if (clause === null) continue;
     clauses.push(clause);
-    // What the mail says is no further order.
+    // The text of the mail contains no further orders.
     while (i + 1 < tokens.length && tokens[i + 1]!.start < clause.end) i++;
   }
   return clauses;
@@ -177,7 +177,7 @@ function lineEnd(tokens: readonly Token[], i: number): number {
   return to;
 }
 
-/** Subject and words of a mail whose last recipient is token `last`, and where they end. */
+/** Subject and text of a mail whose last recipient is token `last`, and their end. */
 function wordsOfMail(
   text: string,
   tokens: readonly Token[],
@@ -237,7 +237,7 @@ function subjectAt(text: string, tokens: readonly Token[], from: number): { subj
   return to === at ? null : { subject: text.slice(first.start, tokens[to - 1]!.end).trim(), to: to - 1 };
 }
 
-/** The position of a mail's first word, where token `at` announces it; -1 where it does not. */
+/** The position of a mail's first word, if token `at` announces it; otherwise -1. */
 function messageStart(tokens: readonly Token[], at: number, last: number): number {
   const word = (offset: number) => tokens[at + offset]?.lower ?? '';
   let next = -1;

@@ -1,4 +1,4 @@
-/** Figures and amounts of money as people write them. */
+/** Parses figures and amounts of money in usual notation. */
 import { readTokens, type Token } from './prompt-tokens.ts';
 
 const signs = '$€£';
@@ -17,7 +17,7 @@ export function parseFigure(written: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** An amount of money at this token: the value, whether a currency stands with it, and the position after it; null where there is none. */
+/** An amount of money at this token: the value, whether it has a currency, and the position after it; null if there is none. */
 export function amountAt(tokens: readonly Token[], i: number): { value: number; currency: string | null; next: number } | null {
   const sign = tokens[i]?.kind === 'mark' && signs.includes(tokens[i]!.text) ? tokens[i]!.text : null;
   const word = sign === null && currencyWords.has(tokens[i]?.lower ?? '') ? tokens[i]!.lower : null;

@@ -1,4 +1,4 @@
-/** Plain orders, as rules find them in a text: mails, purchases, files to write, addresses to read, things to search. Pure; knows no tools. */
+/** Plain orders that rules find in a text: mails, purchases, files to write, addresses to read, things to search. Pure; independent of tools. */
 import { findMailOrders, type MailClause } from './mail-orders.ts';
 import { amountAt } from './money.ts';
 import { readTokens, sentenceEnd, sentenceStart, squeeze, type Token } from './prompt-tokens.ts';
@@ -16,7 +16,7 @@ export type Orders = {
   files: FileOrder[];
   urls: string[];
   search: string | null;
-  /** What reads like an order and is not carried out, with the reason, as sentences for the closing words. */
+  /** Texts that look like orders and are not carried out, with the reason, as sentences for the closing words. */
   refused: string[];
 };
 
@@ -41,7 +41,7 @@ export function parseOrders(text: string): Orders {
   };
 }
 
-/** The text without its mail orders, so that another agent can be given the rest. */
+/** The text without its mail orders, for another agent. */
 export function withoutMailOrders(text: string): string {
   let rest = '';
   let from = 0;
@@ -61,7 +61,7 @@ export function findAddresses(text: string): string[] {
   return [...new Set(readTokens(text).flatMap(addressesOf))];
 }
 
-/** Addresses of a token, also those that stand alone in quotes or brackets. */
+/** Addresses in a token, also a single one in quotes or brackets. */
 function addressesOf({ kind, text }: Token): string[] {
   if (kind === 'address') return [text];
   return kind === 'quoted' && text.length < 300 && text.includes('@')
@@ -152,7 +152,7 @@ function purchaseAt(text: string, tokens: readonly Token[], i: number): { order:
     let next = amount.next;
     const each = ['each', 'apiece', 'je', 'pro', 'per'].includes(tokens[next]?.lower ?? '');
     if (each) next += tokens[next]!.lower === 'per' || tokens[next]!.lower === 'pro' ? 2 : 1;
-    // "for 12 people" is no price.
+    // "for 12 people" is not a price.
     const ends =
       next >= to || tokens[next]!.kind === 'mark' || ['from', 'von', 'bei', 'and', 'und', 'then', 'please'].includes(tokens[next]!.lower);
     if ((amount.currency === null && (!ends || tokens[i]!.lower === 'get')) || amount.value <= 0) continue;
@@ -211,7 +211,7 @@ const fillers = new Set([
 ]);
 const holding = new Set(['with', 'containing', 'saying', 'mit']);
 const contentNouns = new Set(['the', 'text', 'content', 'contents', 'words', 'line', 'lines', 'dem', 'inhalt', 'following', 'folgendem']);
-/** "with the summary of …" asks for a report of that name; it dictates nothing. */
+/** "with the summary of …" requests a report of that name; it is not the text itself. */
 const reportNouns = new Set([
   'summary',
   'report',
@@ -293,7 +293,7 @@ function findSearch(text: string, tokens: readonly Token[]): string | null {
     const limit = Math.min(tokens.length, from + 60);
     while (to < limit && tokens[to]!.kind !== 'break' && !stopsQuery(tokens, to)) to++;
     const query = to > from ? text.slice(tokens[from]!.start, tokens[to - 1]!.end).slice(0, longestQuery) : '';
-    // What names a file is looked for in the file.
+    // A question that names a file is searched in the file.
     if (query !== '' && !tokens.slice(from, to).some(({ text: word }) => /\.[a-z]\w{1,4}$/i.test(word.slice(-8))))
       return squeeze(stripEnd(query));
   }
@@ -345,7 +345,7 @@ function stripEnd(query: string): string {
 const questionWords = new Set(['who', 'when', 'where', 'which', 'what']);
 const worldWords = new Set(['latest', 'current', 'today', 'news', 'president', 'capital', 'population', 'weather', 'founded', 'ceo']);
 
-/** A question about the world outside, at the beginning of the text. */
+/** A question about the outside world at the beginning of the text. */
 function findQuestion(text: string, tokens: readonly Token[]): string | null {
   if (!questionWords.has(tokens[0]?.lower ?? '')) return null;
   const to = sentenceEnd(tokens, 0, 60);

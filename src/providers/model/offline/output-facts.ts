@@ -1,4 +1,4 @@
-/** What was read, by the names a JSON Schema may call it. */
+/** Known facts, by the names that a JSON Schema may use. */
 import { mainMeasure } from './figure.ts';
 import { findings } from './findings.ts';
 import type { Gathered } from './gather.ts';
@@ -6,7 +6,7 @@ import type { Gathered } from './gather.ts';
 /** Values by name, in lower case with underscores; records of lists under `name[]`. */
 export type Facts = ReadonlyMap<string, unknown>;
 
-/** Figures by the names a schema may call them, in lower case with underscores. */
+/** Figures by the names that a schema may use, in lower case with underscores. */
 export function knownFacts(material: Gathered | null, said: readonly string[]): Facts {
   const facts = new Map<string, unknown>();
   const learn = (name: string, value: unknown) => {
@@ -107,7 +107,7 @@ export function knownFacts(material: Gathered | null, said: readonly string[]): 
   return facts;
 }
 
-/** Lists of records: what each entry may be called, so that a schema's own names can be filled. */
+/** Lists of records with the possible names of each entry, so that a schema's own names can be filled. */
 export type KnownRecords = { records: ReadonlyMap<string, unknown>[] };
 
 function learnRecords(facts: Map<string, unknown>, material: Gathered | null): void {
@@ -178,7 +178,7 @@ function figureWords(numbers: {
   ];
 }
 
-/** A property's name as facts are known by: `sumAmount` and `Sum of amount` become `sum_amount` and `sum_of_amount`. */
+/** A property's name in the form of facts: `sumAmount` and `Sum of amount` become `sum_amount` and `sum_of_amount`. */
 export function normal(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

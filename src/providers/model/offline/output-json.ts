@@ -1,6 +1,6 @@
 /**
- * output.json by a JSON Schema, filled from known facts by the names of its properties. What is not known is left out, null or empty where the schema allows
- * it; a number, an answer yes or no, or a choice is never made up: without it nothing is written.
+ * output.json by a JSON Schema, filled from known facts by the names of its properties. An unknown value is left out, null or empty if the
+ * schema allows it; a number, a boolean or a choice is never invented: without it nothing is written.
  */
 import { Check } from 'typebox/schema';
 import { type Conversation, findCall, isRecord } from './conversation.ts';
@@ -35,17 +35,17 @@ export function writeOutput(conversation: Conversation, material: Gathered | nul
   return over(past.outcome === 'done' ? 'output.json is written.' : `output.json was not written: ${past.said.slice(0, 300)}`, ...gaps);
 }
 
-/** A value of the schema's shape, and the paths of what had to be left empty. It may still miss the schema's finer rules. */
+/** A value of the schema's shape, and the paths that had to be left empty. It may still violate the schema's finer rules. */
 export function fillSchema(schema: Schema, facts: Facts): { value: unknown; unknown: string[]; invented: string[] } {
   const filling: Filling = { root: schema, facts, invented: [], left: mostNodes };
   const unknown: string[] = [];
   return { value: fill(schema, '', filling, unknown, 0), unknown, invented: filling.invented };
 }
 
-/** `left` bounds the work: schemas may refer to themselves. */
+/** `left` limits the work: schemas may be recursive. */
 type Filling = { root: Schema; facts: Facts; invented: string[]; left: number };
 
-/** False also for a schema that cannot be read. */
+/** Also false for an invalid schema. */
 export function satisfies(schema: Schema, value: unknown): boolean {
   try {
     return Check(schema, value);
@@ -67,7 +67,7 @@ function outputSchema(system: string): Schema | null {
   }
 }
 
-/** Where the JSON object that begins at `from` ends; one pass, braces within strings do not count. */
+/** The end of the JSON object that begins at `from`; one pass, braces in strings do not count. */
 function objectEnd(text: string, from: number): number {
   let depth = 0;
   let quoted = false;
@@ -134,7 +134,7 @@ function fillObject(schema: Schema, path: string, filling: Filling, unknown: str
     const before = filling.invented.length;
     const value = fill(properties[name] ?? {}, path === '' ? name : `${path}.${name}`, filling, gaps, depth + 1);
     const isRequired = required.includes(name);
-    // What is neither known nor required is better left out.
+    // A property that is neither known nor required is left out.
     if (!isRequired) filling.invented.length = before;
     if (gaps.length > 0 && !isRequired && !(isRecord(value) && Object.keys(value).length > 0 && filling.invented.length === before))
       return [];

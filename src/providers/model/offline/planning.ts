@@ -1,15 +1,15 @@
-/** The plan of a task by rules: one agent for nearly everything, and a second one that sends the mail, after the first. */
+/** The plan of a task by rules: one agent for nearly everything, and a second one that sends the mail afterwards. */
 import { parseArithmetic } from './arithmetic.ts';
 import { findMentions } from './file-mentions.ts';
 import { findUrls, parseOrders, withoutMailOrders } from './orders.ts';
 import { isDigit, squeeze } from './prompt-tokens.ts';
 import { parseRequests } from './requests.ts';
 
-/** Of the types that a plan may name, those that rules can choose. */
+/** The agent types of a plan that rules can choose. */
 type AgentType = 'researcher' | 'builder' | 'analyst' | 'trader' | 'email' | 'social';
 export type PlannedAgent = { type: AgentType; title: string; prompt: string; after: number[] };
 
-/** What a planning request says, read tolerantly. */
+/** The parsed planning request. */
 export type PlanningRequest = { task: string; files: string[]; maxAgents: number };
 
 const frameLines = new Set([
@@ -25,7 +25,7 @@ const mostTitleChars = 80;
 
 export function readPlanningRequest(text: string): PlanningRequest {
   const lines = text.split('\n');
-  // The service's own lines come last; a prompt may hold words like them.
+  // The service's own lines come last; a prompt may contain similar ones.
   const at = lines.findLastIndex((line) => limitOf(line) !== null);
   const tail = at === -1 ? lines : lines.slice(at);
   const files = tail.flatMap((line) => listedFile(line) ?? []);
@@ -35,7 +35,7 @@ export function readPlanningRequest(text: string): PlanningRequest {
   return { task: task || text.trim(), files, maxAgents: Math.max(1, maxAgents) };
 }
 
-/** The figure of a line "max_agents: 3"; null for any other line. */
+/** The number in a line "max_agents: 3"; null for any other line. */
 function limitOf(line: string): number | null {
   const words = line.trim();
   if (!words.toLowerCase().startsWith('max_agents')) return null;
@@ -71,7 +71,7 @@ export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents:
   const hasWork =
     requests.report || orders.purchases.length + orders.files.length + parseArithmetic(work).length > 0 || orders.search !== null;
   const own = orders.mails.filter(({ message }) => message === null);
-  // A mail whose text is given depends on no other agent.
+  // A mail with a given text depends on no other agent.
   if (own.length > 0 && own.length === orders.mails.length && hasWork && maxAgents >= 2) {
     const first = agent(typeOf(work, files), work);
     const path = requests.reportPath;
@@ -89,7 +89,7 @@ export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents:
       ],
     };
   }
-  // "Send the summary of sales.csv to …" needs the tools for data, although the mail is all that is ordered.
+  // "Send the summary of sales.csv to …" needs the data tools, although only a mail is ordered.
   const isMailAlone = orders.mails.length > 0 && !hasWork && findMentions(task, files).named.length === 0;
   return { agents: [isMailAlone ? agent('email', task) : agent(typeOf(task, files), task)] };
 }
@@ -99,7 +99,7 @@ function agent(type: AgentType, prompt: string): PlannedAgent {
   return { type, title: title || type, prompt: prompt || title, after: [] };
 }
 
-/** Data and texts at hand come before words: a report about a file is an analyst's, whatever else the task mentions. */
+/** Existing data and texts have priority over words: a report about a file is for an analyst, whatever else the task mentions. */
 function typeOf(task: string, files: string[]): AgentType {
   const asksForReport = parseRequests(task, []).report;
   const named = files.some((name) => task.toLowerCase().includes(name.toLowerCase()));

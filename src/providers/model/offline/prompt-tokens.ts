@@ -1,12 +1,12 @@
 /**
- * A text cut into tokens: words, figures, quoted spans, addresses, marks and line breaks. One pass, each character is looked at a bounded number of times,
- * so that rules over tokens with bounded windows stay linear however hostile the text is.
+ * Splits a text into tokens: words, figures, quoted spans, addresses, marks and line breaks. One pass, with a bounded number of reads per
+ * character, so that rules over tokens with bounded windows stay linear for hostile texts.
  */
 
 export type TokenKind = 'word' | 'figure' | 'quoted' | 'address' | 'url' | 'mark' | 'break';
 export type Token = {
   kind: TokenKind;
-  /** As written; of a quoted span what stands between the quotes. */
+  /** As written; for a quoted span the text between the quotes. */
   text: string;
   lower: string;
   start: number;
@@ -98,7 +98,7 @@ export function isDigit(char: string | undefined): boolean {
   return char !== undefined && char >= '0' && char <= '9';
 }
 
-/** Runs of white space as one blank, trimmed. Linear, unlike a pattern that ends in white space. */
+/** Runs of white space as one space, trimmed. Linear, unlike a pattern that ends in white space. */
 export function squeeze(text: string): string {
   const parts: string[] = [];
   let from = -1;
@@ -112,7 +112,7 @@ export function squeeze(text: string): string {
   return parts.join(' ');
 }
 
-/** Positions of single characters, each found once: asking again for an earlier place does not scan again. */
+/** Positions of single characters, each found once: a query for an earlier position does not scan again. */
 class NextPositions {
   private readonly text: string;
   private readonly next = new Map<string, number>();
@@ -121,7 +121,7 @@ class NextPositions {
     this.text = text;
   }
 
-  /** The first place of `mark` at or after `from`, which must not go back between calls; -1 where there is none. */
+  /** The first position of `mark` at or after `from`, which must not decrease between calls; -1 if there is none. */
   at(mark: string, from: number): number {
     const known = this.next.get(mark);
     if (known !== undefined && (known === -1 || known >= from)) return known;
@@ -135,7 +135,7 @@ function quotedSpan(text: string, at: number, closers: NextPositions): { from: n
   if (text.startsWith(fence, at)) {
     const line = closers.at('\n', at);
     const close = line === -1 ? -1 : closers.at(fence, Math.max(line, at + 3));
-    // The first line names a language at most.
+    // The first line contains at most a language name.
     if (close !== -1 && line - at < 40 && close - at < longestQuote) return { from: line + 1, to: close, end: close + 3 };
   }
   const open = text[at]!;
@@ -147,7 +147,7 @@ function quotedSpan(text: string, at: number, closers: NextPositions): { from: n
     if (isSpace(next)) return null;
     const limit = Math.min(text.length, at + longestSingleQuote);
     for (let to = at + 2; to < limit && text[to] !== '\n'; to++) {
-      // An apostrophe within a word closes nothing.
+      // An apostrophe within a word does not close a quote.
       if (quotePairs[open]!.includes(text[to]!) && !isWordChar(text[to + 1] ?? ' ')) return { from: at + 1, to, end: to + 1 };
     }
     return null;
@@ -201,7 +201,7 @@ function isFigure(text: string, at: number, end: number): boolean {
   return true;
 }
 
-/** The end of an e-mail address that begins here, international ones too; 0 where there is none. Looks at 254 characters at most. */
+/** The end of an e-mail address that begins here, international ones included; 0 if there is none. Reads at most 254 characters. */
 function addressEnd(text: string, at: number): number {
   const before = text[at - 1];
   if (before !== undefined && (isWordChar(before) || '.+-@%'.includes(before))) return 0;

@@ -1,4 +1,4 @@
-/** "rent per m²", "Kosten je Kilometer": which column of a table is asked for by which other one. */
+/** "rent per m²", "Kosten je Kilometer": which column of a table is divided by which other one. */
 import { nameTokens } from '../../table/column-role.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, mainMeasure, measures } from './figure.ts';
@@ -7,7 +7,7 @@ import { readTokens } from './prompt-tokens.ts';
 const set = (list: string) => new Set(list.split(' '));
 const joints = set('per pro je /');
 const skipped = set('the a an each every one der die das den jeden jede jedem einzelnen average mean total');
-/** Names that people and files use for the same thing. */
+/** Synonyms in people's and files' names. */
 const alike: readonly ReadonlySet<string>[] = [
   set('m2 m² sqm qm quadratmeter quadratmetern square sq area size fläche wohnfläche flaeche sqft'),
   set('km kilometer kilometers kilometre kilometres distance strecke fahrstrecke mile miles mi'),
@@ -43,7 +43,7 @@ const alike: readonly ReadonlySet<string>[] = [
 const moneyWords = set('price prices cost costs preis kosten revenue income money euro euros pay much');
 const furthest = 6;
 
-/** The first pair of columns that the task asks for; null where it asks for none or the columns are not there. */
+/** The first pair of columns in the task; null if it names none or the columns do not exist. */
 export function ratioIn(task: string, table: TableProfile): { of: string; per: string } | null {
   const tokens = readTokens(task.slice(0, 8000)).map(({ lower }) => lower);
   const columns = measures(table).filter((column) => column.derived !== true);
@@ -52,7 +52,7 @@ export function ratioIn(task: string, table: TableProfile): { of: string; per: s
     let at = i + 1;
     while (at < i + 3 && (skipped.has(tokens[at] ?? '') || /^\d+$/.test(tokens[at] ?? ''))) at++;
     const per = columnFor(tokens[at] ?? '', columns);
-    // "sales per region": a column of names groups, and divides nothing.
+    // "sales per region": a column of names groups, and is not a divisor.
     if (per === undefined) continue;
     const of = before(tokens, i, columns, per) ?? moneyColumn(tokens, i, table, per);
     if (of !== undefined && of !== per) return { of: of.name, per: per.name };
@@ -95,7 +95,7 @@ function compound(tokens: readonly string[], columns: readonly ColumnProfile[]):
   return null;
 }
 
-/** A column by a word that people use for it. */
+/** A column by a synonym. */
 export function columnFor(word: string, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
   if (word.length < 1) return undefined;
   const same = alike.filter((names) => names.has(word));
@@ -107,7 +107,7 @@ export function columnFor(word: string, columns: readonly ColumnProfile[]): Colu
   );
 }
 
-/** The same but for an ending of the plural. */
+/** Equal except for a plural ending. */
 function isSame(a: string, b: string): boolean {
   return a === b || endings.some((ending) => stemsOf(a, ending).some((stem) => stem.length > 2 && stemsOf(b, ending).includes(stem)));
 }

@@ -19,7 +19,7 @@ export function offlineReply(request: ModelRequest): ModelReply {
   };
 }
 
-/** Takes the request as JSON, since the schemas of tools hold what cannot be copied to another process. */
+/** The request is passed as JSON, because the schemas of tools contain values that cannot be copied to another process. */
 const job: JobFunction<string, ModelReply> = (request) => offlineReply(JSON.parse(request));
 export default job;
 

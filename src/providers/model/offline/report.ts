@@ -1,4 +1,7 @@
-/** The Markdown report of an analysis: what was read, what stands out, what was asked, and the figures of each file. All figures are the profiles' own. */
+/**
+ * The Markdown report of an analysis: the files read, notable findings, answers, and the figures of each file. All figures are from the
+ * profiles.
+ */
 import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
@@ -18,11 +21,11 @@ export type Material = {
   texts: TextMaterial[];
   /** Files that could not be read, with the reason. */
   unreadable: { name: string; reason: string }[];
-  /** What a web search found. */
+  /** Results of a web search. */
   hits: { title: string; url: string; snippet: string }[];
-  /** Figures that were asked for by name. */
+  /** Figures that were requested by name. */
   answers: Answer[];
-  /** Remarks on what could not be followed. */
+  /** Remarks on requests that could not be followed. */
   remarks: string[];
   chartPath: string | null;
 };
@@ -66,7 +69,7 @@ export function writeSummary(text: TextMaterial, answers: Answer[], remarks: str
   return [...parts, `---\n\n${signature}\n`].join('\n\n');
 }
 
-/** The report where nothing could be read: why, and nothing else. */
+/** The report if nothing could be read: only the reasons. */
 export function writeNothing(reasons: string[]): string {
   return ['# Report: nothing was read', bullets(reasons.map(safe)), `---\n\n${signature}\n`].join('\n\n');
 }
@@ -142,7 +145,7 @@ function numberTable(table: TableProfile): string {
     return [
       [
         safe(name),
-        // A sum of prices, rates or balances means nothing.
+        // A sum of prices, rates or balances has no meaning.
         role === 'measure' ? exact(sum) : '',
         round(mean),
         about + round(median),
@@ -225,7 +228,7 @@ function unitTable(table: TableProfile): string {
   return markdownTable(['Column', 'Unit', 'Rows', 'Sum', 'Smallest', 'Largest'], rows);
 }
 
-/** The measures a reader wants by group and period: the main one, then what adds up, then rates. */
+/** The measures for groups and periods: the main one, then additive ones, then rates. */
 function figureColumns(table: TableProfile): ColumnProfile[] {
   const named = new Set(table.groups.flatMap(({ values }) => values.flatMap(({ figures }) => Object.keys(figures))));
   for (const { figures } of table.trend?.points ?? []) for (const name of Object.keys(figures)) named.add(name);

@@ -1,20 +1,20 @@
-/** What task and guidance ask of a report: which figures, what to look at, under which name. Pure and linear; later requests win. */
+/** What task and guidance request of a report: figures, focus, and file name. Pure and linear; later requests have priority. */
 import { cannotDo } from './cannot.ts';
 import { endsSentence, readTokens, squeeze, type Token } from './prompt-tokens.ts';
 
 export type FigureKind = 'sum' | 'mean' | 'median' | 'count' | 'min' | 'max';
 
-/** "the median of amount by region"; `column` is null where only the grouping was named. */
+/** "the median of amount by region"; `column` is null if only the grouping was named. */
 export type FigureRequest = { kind: FigureKind; column: string | null; by: string | null; asked: string };
 
 export type Requests = {
-  /** A report, an analysis or a summary is asked for in words. */
+  /** A report, an analysis or a summary is requested. */
   report: boolean;
   figures: FigureRequest[];
-  /** "focus on region North": a column, where named, and a value. */
+  /** "focus on region North": a column, if named, and a value. */
   focus: { column: string | null; value: string }[];
   reportPath: string | null;
-  /** Sentences on what was asked and no rule can do. */
+  /** Sentences on requests that no rule can do. */
   cannot: string[];
   /** Guidance that no rule could read. */
   unread: string[];
@@ -68,7 +68,7 @@ export function parseRequests(task: string, guidance: readonly string[]): Reques
   return requests;
 }
 
-/** A file called findings.md asks for nothing: it is one token. */
+/** A file called findings.md is not a request: it is one token. */
 function asksForReport(tokens: readonly Token[]): boolean {
   return tokens.some(
     ({ kind, lower }, i) =>
@@ -79,7 +79,7 @@ function asksForReport(tokens: readonly Token[]): boolean {
   );
 }
 
-/** False when the text held no request at all. */
+/** False if the text contained no request. */
 function readInto(requests: Requests, text: string, tokens: readonly Token[]): boolean {
   const figures = figuresIn(text, tokens);
   requests.figures = [...requests.figures, ...figures].slice(0, mostFigures);
@@ -125,7 +125,7 @@ const writingVerbs = words('write save put store call name deliver schreibe spei
 const reportNouns = words('it report analysis summary result results findings everything bericht zusammenfassung ergebnis them');
 const nameLeads = words('to as into in called named under file it als unter nach namens : with');
 
-/** "save the report as findings.md". A name that is only mentioned is none: it must follow "to", "as" and the like. */
+/** "save the report as findings.md". A name that is only mentioned does not count: it must follow "to", "as" and similar words. */
 function reportPathIn(tokens: readonly Token[]): string | null {
   for (let i = 0; i < tokens.length; i++) {
     if (!writingVerbs.has(tokens[i]!.lower)) continue;
@@ -157,7 +157,7 @@ function figuresIn(text: string, tokens: readonly Token[]): FigureRequest[] {
   return found.slice(0, mostFigures);
 }
 
-/** Sentences, cut again where "and" begins another request, and after 80 tokens. */
+/** Sentences, split again where "and" begins another request, and after 80 tokens. */
 function clausesOf(tokens: readonly Token[]): [number, number][] {
   const clauses: [number, number][] = [];
   let from = 0;
@@ -183,7 +183,7 @@ function clauseFigures(text: string, tokens: readonly Token[], from: number, to:
   );
   const by = groupingIn(tokens, from, to);
   const which = by === null ? leaderAsked(tokens, from, to) : null;
-  // Who leads is seen in the sums by group, in order.
+  // The sums by group, in order, show the leader.
   if (which !== null) return [{ kind: 'sum', column: null, by: which, asked }];
   const found: FigureRequest[] = [];
   for (const [kind, names] of figureWords) {
@@ -247,7 +247,7 @@ function leaderAsked(tokens: readonly Token[], from: number, to: number): string
   return null;
 }
 
-/** A column or a value as a text names it: a word, a figure or a quoted span. */
+/** A column or a value in a text: a word, a figure or a quoted span. */
 function nameToken(token: Token | undefined): string | null {
   if (token === undefined || (token.kind !== 'word' && token.kind !== 'quoted' && token.kind !== 'figure')) return null;
   return token.text.length > 100 ? null : token.text;

@@ -1,7 +1,7 @@
-/** What code in the sandbox came to: its result, or the last line it printed, as a value. */
+/** The result of code in the sandbox: its return value, or the last line it printed, as a value. */
 import { isRecord, type PastCall } from './conversation.ts';
 
-/** Undefined when the code failed or said nothing that is JSON. */
+/** Undefined if the code failed or printed no JSON. */
 export function sandboxValue(past: PastCall): unknown {
   if (past.outcome !== 'done' || !isRecord(past.result) || (past.result.error ?? null) !== null) return undefined;
   const { result, stdout } = past.result;

@@ -1,7 +1,10 @@
-/** Whether a verb of a prompt is an order to be carried out now: not a noun, not told of somebody else, not negated, conditional, put off or merely asked about. */
+/**
+ * Whether a verb of a prompt is an order to be carried out now: not a noun, not about another person, not negated, conditional, postponed
+ * or a question.
+ */
 import { endsSentence, sentenceEnd, sentenceStart, squeeze, type Token } from './prompt-tokens.ts';
 
-/** `none`: no order at all. The others look like orders that must not be carried out, or not now. */
+/** `none`: not an order. The others look like orders that must not be carried out, or not now. */
 export type Stance = 'order' | 'negated' | 'conditional' | 'scheduled' | 'question' | 'none';
 
 const words = (list: string) => new Set(list.split(' '));
@@ -54,7 +57,7 @@ function isImperative(tokens: readonly Token[], i: number, from: number): boolea
     return earlier !== undefined && i - 2 >= from && (infinitiveLeads.has(earlier.lower) || leads.has(earlier.lower));
   if (before.lower === 'you') return i - 2 < from || modals.has(earlier!.lower) || earlier!.kind === 'mark' || earlier!.lower === 'that';
   if (modals.has(before.lower)) return i - 2 >= from && earlier!.lower === 'you';
-  // A name that is spoken to, or an adverb that no list holds, ends with a comma; a figure numbers a list.
+  // A form of address, or an unlisted adverb, ends with a comma; a figure numbers a list.
   return before.kind === 'figure' && i - 1 === from;
 }
 
@@ -65,7 +68,7 @@ function isNegated(tokens: readonly Token[], i: number, from: number): boolean {
     if (nearNegators.has(lower) && i - at <= 3 && lower !== 'no') return true;
     if (negators.has(lower)) return !tokens.slice(at + 1, i).some(({ lower: other }) => doubleNegatives.has(other));
     if (separators.has(lower)) return false;
-    // ", and" and "," begin a new clause, but ", or" goes on with the old one; "do not, please, send" is one clause.
+    // ", and" and "," begin a new clause, but ", or" continues the old one; "do not, please, send" is one clause.
     if (kind === 'mark' && tokens[at]!.text === ',' && !negators.has(tokens[at - 1]?.lower ?? '')) {
       const next = tokens[at + 1]!.lower;
       const joined = tokens[i - 1]!.lower === 'or' || tokens[i - 1]!.lower === 'oder' || tokens[i - 1]!.lower === 'nor';
@@ -83,7 +86,7 @@ function isQuestion(tokens: readonly Token[], i: number, from: number, to: numbe
   const [first, second] = [tokens[from]!, tokens[from + 1]];
   if (!asking.has(first.lower) || second === undefined) return false;
   if (['how', 'why', 'who', 'whom', 'when', 'where', 'wie', 'warum', 'wer', 'wann', 'wo'].includes(first.lower)) return true;
-  // "What is in it? …" ended before; "Have you read it and e-mailed it" asks.
+  // "What is in it? …" has ended; "Have you read it and e-mailed it" is a question.
   return askedSubjects.has(second.lower) || (second.lower === 'you' && first.lower !== 'would') || i === from + 1;
 }
 
@@ -140,7 +143,7 @@ function isScheduled(tokens: readonly Token[], i: number, to: number): boolean {
   return false;
 }
 
-/** What is said of an order that is not carried out; null for what is no order at all. */
+/** The sentence about an order that is not carried out; null if it is not an order. */
 export function refusalOf(stance: Stance, what: string, quote: string): string | null {
   const reasons: Partial<Record<Stance, string>> = {
     negated: 'the task says not to',

@@ -1,9 +1,9 @@
-/** What a question is about, held against the columns: a subject that no column speaks of cannot be answered from the file, and the report says so. */
+/** Compares the subject of a question with the columns: a subject without a column cannot be answered from the file, and the report says so. */
 import { nameTokens } from '../../table/column-role.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
 import { endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
-/** `grouping`: a word of everyday talk, asked for only where it is asked by it: "which product", "per customer". */
+/** `grouping`: an everyday word that counts only in the form of a grouping: "which product", "per customer". */
 type Subject = { name: string; asked: ReadonlySet<string>; columns: RegExp; grouping?: true };
 
 const set = (list: string) => new Set(list.split(' '));
@@ -192,7 +192,7 @@ const questioning = set(
   'how what which who where when why whose wie was welche welcher welches welchem wer wo wann warum wieviel show tell give list find calculate compute name zeige nenne finde berechne',
 );
 
-/** A sentence for each subject that is asked for and that no column of any table speaks of. */
+/** A sentence for each requested subject that no column of any table covers. */
 export function absentSubjects(task: string, tables: readonly TableProfile[]): string[] {
   const columns = tables.filter(({ column_count: count }) => count > 0).flatMap((table) => table.columns.map(({ name }) => name));
   if (columns.length === 0) return [];
@@ -208,7 +208,7 @@ export function absentSubjects(task: string, tables: readonly TableProfile[]): s
     if (word === undefined || columns.some((column) => speaking.test(column)) || values.has(word.lower)) continue;
     // budget24.csv is about the budget, whatever its columns are called.
     if (tables.some((table) => [...asked].some((each) => each.length > 3 && table.name.toLowerCase().includes(each)))) continue;
-    // What price and cost give is in the remarks.
+    // The remarks contain the result of price and cost.
     if (name === 'profit' && tables.some(({ remarks }) => remarks.some(({ kind }) => kind === 'margin' || kind === 'flows'))) continue;
     if (
       tables.some((table) => table.columns.some((column) => column.unit !== undefined && /[$€£]|EUR|USD|GBP|CHF/.test(column.unit))) &&
@@ -220,7 +220,7 @@ export function absentSubjects(task: string, tables: readonly TableProfile[]): s
   return found;
 }
 
-/** "Why …?": a table shows where figures stand out, and not what caused them. */
+/** "Why …?": a table shows notable figures, not their causes. */
 export function causeRemark(task: string, tables: readonly TableProfile[]): string[] {
   if (tables.every(({ rows }) => rows === 0)) return [];
   const tokens = readTokens(task.slice(0, 8000));
@@ -252,7 +252,7 @@ function isGrouping(tokens: readonly Token[], at: number): boolean {
   return groupingLeads.has(before.at(-1) ?? '') || (before.at(-1) === 'the' && groupingLeads.has(before[0]!));
 }
 
-/** Within a sentence that asks or orders, not in one that tells. */
+/** Within a sentence that asks or orders, not in a statement. */
 function isAsked(tokens: readonly Token[], at: number): boolean {
   let from = at;
   while (from > 0 && at - from < 40 && !endsSentence(tokens, from - 1)) from--;
@@ -281,7 +281,7 @@ export function comparedYearRemark(task: string, tables: readonly TableProfile[]
 const relating =
   /(?<!\p{L})(?:correlat\p{L}{0,6}|relation(?:ship)?s?|related|depends?|dependen\p{L}{0,4}|influences?|affects?|effects?|connection|connected|link(?:ed)?|impacts?|zusammenhang|zusammenhänge|hängt|hängen|abhängig\p{L}{0,4}|beeinfluss\p{L}{0,4}|einfluss|auswirk\p{L}{0,6}|korrel\p{L}{0,8}|(?:longer|older|larger|bigger|higher|cheaper|heavier|younger|faster)(?: \p{L}{1,30}){1,6} (?:more|less|higher|lower|better|worse|fewer|longer))(?!\p{L})/iu;
 
-/** Where it is asked whether columns depend on one another, weak correlations are told as well. */
+/** If the task asks whether columns are related, weak correlations are reported too. */
 export function relationAnswers(task: string, tables: readonly TableProfile[]): string[] {
   if (!relating.test(task.slice(0, 8000))) return [];
   return tables.flatMap(({ correlations, columns }) =>

@@ -1,4 +1,4 @@
-/** A faithful summary: the most telling sentences of a text, copied, in their order. Nothing is rephrased, so nothing can be invented. */
+/** An extractive summary: the most important sentences of a text, copied, in their order. Nothing is rephrased, so nothing is invented. */
 
 import { sentencesOf } from './sentences.ts';
 import { readUnits } from './text/units.ts';
@@ -47,7 +47,7 @@ export function summarise(text: string, most = 6): TextSummary {
   };
 }
 
-/** Sentences with their white space evened out. Headings, fields and tables are none. */
+/** Sentences with normalised white space. Headings, fields and tables are left out. */
 export function splitSentences(text: string): string[] {
   return readUnits(text)
     .filter(({ kind }) => kind === 'sentence' || kind === 'item' || kind === 'speech' || kind === 'quote')
@@ -55,7 +55,7 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => sentence.length > 1);
 }
 
-/** Frequent words make a sentence telling; so does standing first. Very short and very long ones say less for their room. */
+/** Frequent words and the first position raise a sentence's score; very short and very long sentences score lower. */
 function score(bag: string[], index: number, frequency: Map<string, number>, sentences: string[]): number {
   if (bag.length === 0 || sentences[index]!.length > longestSentence) return 0;
   const weight = [...new Set(bag)].reduce((sum, word) => sum + Math.log(1 + frequency.get(word)!), 0) / Math.sqrt(bag.length + 4);
@@ -64,7 +64,7 @@ function score(bag: string[], index: number, frequency: Map<string, number>, sen
   return weight * position * isSentence;
 }
 
-/** The best sentence that does not say again what the chosen ones say; -1 when none is left. */
+/** The best sentence that does not repeat the chosen ones; -1 if none is left. */
 function best(scores: number[], bags: string[][], chosen: number[]): number {
   const said = chosen.map((i) => new Set(bags[i]));
   let winner = -1;
@@ -81,7 +81,7 @@ function best(scores: number[], bags: string[][], chosen: number[]): number {
   return winner;
 }
 
-/** Words that carry meaning, in lower case. */
+/** Content words, in lower case. */
 export function contentWords(sentence: string): string[] {
   return (sentence.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu) ?? []).filter((word) => word.length > 2 && !stopWords.has(word));
 }

@@ -1,4 +1,4 @@
-/** Closing words that say why a tool was not used, where a scope that was not granted is the reason. */
+/** Closing words that explain why a tool was not used, if a missing scope is the reason. */
 import type { WithheldTool } from '../port.ts';
 
 export function withReasons(closing: string, withheld: readonly WithheldTool[]): string {

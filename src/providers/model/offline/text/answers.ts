@@ -31,7 +31,7 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
   }
   for (const material of texts)
     answers.push(...counts(tokens, words, material), ...occurrences(tokens, material), ...lists(tokens, words, material));
-  // A log has lines, not sentences; what happened is told from its entries.
+  // A log has lines, not sentences; its entries tell the events.
   const prose = texts.filter(({ facts }) => facts.log === null);
   if (answers.length === 0 && prose.length > 0) answers.push(...nearestSentences(tokens, prose));
   return answers.slice(0, mostAnswers);
@@ -247,7 +247,7 @@ function isAskingForActions(tokens: readonly Token[], i: number): boolean {
   return /^(?:who does what|who has to|have to do|wer macht was|wer muss was|who needs to|who must do)/.test(words);
 }
 
-/** The sentences that share most words with a question; nothing is claimed to be its answer. */
+/** The sentences with the most words in common with a question; not claimed to be its answer. */
 function nearestSentences(tokens: readonly Token[], texts: readonly TextMaterial[]): Answer[] {
   const mark = tokens.findIndex(({ text }) => text === '?');
   if (mark === -1) return [];

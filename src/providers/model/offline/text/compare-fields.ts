@@ -1,4 +1,4 @@
-/** Two texts that have the same fields, such as two offers: their values side by side, with the difference where both are figures or days. */
+/** Two texts with the same fields, such as two offers: their values side by side, with the difference if both are figures or dates. */
 import { exact, markdownTable, percent, safe } from '../figure.ts';
 import type { Answer } from '../report.ts';
 import { findDates } from './dates.ts';
@@ -46,7 +46,7 @@ function fieldsOf(units: readonly Unit[]): Map<string, { key: string; text: stri
   return fields;
 }
 
-/** Figures with the same unit and days, each with who is lower or earlier. */
+/** Differences of figures with the same unit and of dates, with the lower or earlier text of each. */
 function differences(first: string, mine: string, second: string, theirs: string): string[] {
   const found: string[] = [];
   const [d, e] = [findDates(mine), findDates(theirs)];
@@ -66,7 +66,7 @@ function differences(first: string, mine: string, second: string, theirs: string
   return found;
 }
 
-/** Figures by their unit; a unit that comes twice is left out, since nothing says which of them to compare. */
+/** Figures by their unit; a unit that occurs twice is left out, because it is unclear which one to compare. */
 function amountsOf(text: string): Map<string, number> {
   const spans = findDates(text).map(({ index, written }) => [index, index + written.length] as const);
   const found = new Map<string, number>();
@@ -83,7 +83,7 @@ function amountsOf(text: string): Map<string, number> {
   return found;
 }
 
-/** A mark before exactly three digits parts thousands; before one or two it is the decimal mark. */
+/** A mark before exactly three digits separates thousands; before one or two it is the decimal mark. */
 function numberOf(digits: string): number | null {
   if (/^\d{1,12}$/.test(digits)) return Number(digits);
   if (/^\d{1,3}(?:[.,']\d{3}){1,4}$/.test(digits)) return Number(digits.replace(/[.,']/g, ''));

@@ -1,4 +1,4 @@
-/** What differs between two texts, sentence by sentence. Every line shown stands in one of them. */
+/** The differences between two texts, sentence by sentence. Every line shown is from one of them. */
 import { countOf, exact, markdownTable, safe } from '../figure.ts';
 import type { Answer } from '../report.ts';
 import { readUnits } from './units.ts';
@@ -6,10 +6,10 @@ import { readUnits } from './units.ts';
 export type Difference = { changed: { before: Line; after: Line }[]; removed: Line[]; added: Line[]; same: number; cut: boolean };
 export type Line = { text: string; line: number };
 
-/** How many lines that stand in one text alone are paired with those of the other. */
+/** Most lines of only one text that are paired with lines of the other. */
 const mostPaired = 300;
 const mostShown = 60;
-/** Share of common words from which two lines are two versions of one. */
+/** Share of common words from which two lines count as two versions of one. */
 const alike = 0.5;
 
 export function compareTexts(before: string, after: string): Difference {
@@ -95,7 +95,7 @@ function linesOf(text: string): Line[] {
   }));
 }
 
-/** Lines of `own` that `other` does not have as often. */
+/** Lines that `own` contains more often than `other`. */
 function unmatched(own: readonly Line[], other: readonly Line[]): Line[] {
   const counts = new Map<string, number>();
   for (const { text } of other) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -1,10 +1,10 @@
-/** Dates as texts write them. ISO is given only where day, month and year are certain. */
+/** Dates in usual notation. ISO is given only if day, month and year are certain. */
 
 export type FoundDate = {
   /** As written. */
   written: string;
   iso: string | null;
-  /** What makes it unsure; empty where nothing does. */
+  /** The reason for doubt; empty if there is none. */
   note: string;
   index: number;
   /** Day and month are known, the year is not. */
@@ -43,7 +43,7 @@ const weekday = `(?:${weekdayNames.join('|')})`;
 const lead = `(?:${weekday},? (?:the |dem |den |der )?)?`;
 const edge = '(?<![\\p{L}\\p{N}.,/:-])';
 const end = '(?![\\p{L}\\p{N}])(?![./:,-]\\p{N})';
-/** Words after which four digits are a year and no count. */
+/** Words after which four digits are a year, not a count. */
 const yearLeads =
   'in|In|since|Since|by|By|until|Until|from|From|seit|Seit|ab|Ab|bis|Bis|im Jahr|year|im Frühjahr|im Sommer|im Herbst|im Winter|Frühjahr|Sommer|Herbst|Winter|spring|summer|autumn|winter|Anfang|Mitte|Ende|early|late|mid|of';
 const patterns: readonly (readonly [string, RegExp])[] = [
@@ -84,7 +84,7 @@ export function findDates(written: string): FoundDate[] {
   });
 }
 
-/** The date with the year of the text's own date, where that one has a year and the weekday does not speak against it. */
+/** The date with the year of the text's own date, if that has a year and the weekday matches. */
 export function withYear(date: FoundDate, year: number | null): string | null {
   if (date.iso !== null || date.monthDay === null || year === null) return date.iso;
   const iso = `${year}-${date.monthDay}`;
@@ -93,7 +93,7 @@ export function withYear(date: FoundDate, year: number | null): string | null {
 
 function read(kind: string, match: RegExpExecArray, text: string): FoundDate | null {
   const { d, m, n, y, a, b } = match.groups ?? {};
-  // The point ends the sentence, unless the month is cut short.
+  // The point ends the sentence, unless the month is abbreviated.
   const words = match[0]
     .trim()
     .replace(/(?<!\p{L})((?!(?:Jan|Feb|Mar|Mrz|Apr|Jun|Jul|Aug|Sept?|Oct|Okt|Nov|Dec|Dez)\.$)\p{L}{3,10})\.$/u, '$1');
@@ -103,7 +103,7 @@ function read(kind: string, match: RegExpExecArray, text: string): FoundDate | n
       return { written: words, iso: null, note: `the weekday does not fit ${iso}`, index: match.index, monthDay: null };
     return { written: words, iso, note, index: match.index, monthDay };
   };
-  // The rest of a day that is in no calendar.
+  // The rest of an invalid day.
   if (kind === 'monthYear' && /\d[.a-z]{0,2} $/.test(text.slice(Math.max(0, match.index - 5), match.index))) return null;
   if (kind === 'year') return { written: words, iso: null, note: 'a year, no day', index: match.index, monthDay: null };
   if (kind === 'monthYear') return { written: words, iso: null, note: 'a month, no day', index: match.index, monthDay: null };
@@ -123,7 +123,7 @@ function read(kind: string, match: RegExpExecArray, text: string): FoundDate | n
   if (kind === 'dotted') {
     const before = text.slice(Math.max(0, match.index - 16), match.index);
     if (/(?:version|release|v|rev|section|§) ?$/i.test(before)) return null;
-    // "3.4." is a date only where a word such as "until" says so.
+    // "3.4." is a date only after a word such as "until".
     if (y === undefined && !dottedLeads.test(before)) return null;
   }
   return y === undefined ? make(null, 'no year is given', monthDay) : make(`${fullYear(y)}-${monthDay}`, '');
@@ -137,7 +137,7 @@ function two(digits: string): string {
   return digits.padStart(2, '0');
 }
 
-/** Whether such a day is in the calendar. */
+/** Whether the day exists. */
 export function isDay(iso: string): boolean {
   const time = Date.parse(`${iso}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso);

@@ -1,4 +1,7 @@
-/** What a text holds, found by rules and quoted with its line: decisions, actions, questions, dates, figures, people, places to write to. Nothing is inferred. */
+/**
+ * Facts of a text, found by rules and quoted with their line: decisions, actions, questions, dates, figures, people, places. Nothing is
+ * inferred.
+ */
 import { readTokens } from '../prompt-tokens.ts';
 import { type FoundDate, findDates, findDeadline, withYear } from './dates.ts';
 import { figuresIn } from './figures-in-text.ts';
@@ -18,19 +21,19 @@ export type TextFacts = {
   kind: TextKind;
   lines: number;
   headings: Quote[];
-  /** The text's own date and where it stands. */
+  /** The text's own date and its line. */
   date: DateFact | null;
   people: Quote[];
   absent: Quote[];
-  /** Capitalised names of an English text that are no known people. */
+  /** Capitalised names of an English text that are not known people. */
   otherNames: Quote[];
   spoken: Quote[];
-  /** Entries of lists under the headings they stand under: of changes and documentation. */
+  /** List entries with the heading above them: of changelogs and documentation. */
   entries: (Quote & { section: string })[];
   commands: Quote[];
   speakers: { name: string; turns: number; words: number }[];
   fields: { key: string; text: string; line: number }[];
-  /** Of e-mails: each message of the thread. */
+  /** For e-mails: each message of the thread. */
   messages: Message[];
   decisions: Quote[];
   undecided: Quote[];
@@ -105,7 +108,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
       continue;
     }
     people(facts, unit);
-    // A mail quotes what another one says; each is counted once.
+    // A mail quotes an earlier one; each text is counted once.
     const repeated = seen.has(unit.text);
     seen.add(unit.text);
     dated(facts, unit, year, note);
@@ -128,7 +131,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   facts.people = [...names.values()].slice(0, mostEach);
 }
 
-/** One sentence or item after the other: its own words first, then the section it stands in. */
+/** One sentence or item after the other: its own words first, then its section. */
 function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | null): void {
   const section = sectionOf(unit.section);
   const { line } = unit;
@@ -147,7 +150,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     else if (kind === 'undecided') add(facts.undecided, quote);
     else if (kind === 'risk') add(facts.risks, quote);
     else if (kind === 'question' && section !== 'actions') {
-      // What a speaker asks in passing is no open question of the text unless it stands in such a section.
+      // A spoken question in passing is not an open question of the text unless it is in such a section.
       if (facts.kind !== 'prose' || section === 'questions') add(facts.questions, quote);
     } else if (section === 'past') continue;
     else if (kind === 'decision' && section !== 'actions' && section !== 'questions' && section !== 'risks') {
@@ -174,12 +177,12 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
   }
 }
 
-/** People found so far, also by their first names alone. */
+/** Names of people found so far, with their first names. */
 function knownNames({ people }: TextFacts): ReadonlySet<string> {
   return new Set(people.flatMap(({ text }) => [text.toLowerCase(), text.split(' ')[0]!.toLowerCase()]));
 }
 
-/** A row of a table whose header names an owner or a deadline is an action. */
+/** A row of a table with an owner or deadline column is an action. */
 function row(facts: TextFacts, unit: Unit, section: Section): void {
   const cell = (names: RegExp) => unit.cells.find(([name]) => names.test(name))?.[1] ?? null;
   const who = cell(/^(?:owner|who|responsible|assignee|assigned to|wer|verantwortlich|zuständig)/i);
@@ -220,11 +223,11 @@ function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
   return [...speakers.values()].slice(0, mostEach);
 }
 
-/** A date beside such words is not that of the text. */
+/** A date beside such words is not the date of the text. */
 const about =
   /(?<![\p{L}])(?:starts?|starting|begins?|beginning|valid|until|effective|due|deadline|ends?|expires?|ab|gültig|läuft|beginnt|endet|bis|frist|start|\p{L}{0,15}beginn|soll|sollen|wird|will|planned|geplant)(?![\p{L}])/iu;
 
-/** The date in the head of a text: a field, a heading, or one of its first lines. */
+/** The date at the top of a text: a field, a heading, or one of its first lines. */
 function ownDate(units: readonly Unit[]): DateFact | null {
   const head = units.slice(0, 12);
   const ordered = [
@@ -260,7 +263,7 @@ function dated(facts: TextFacts, unit: Unit, year: number | null, note: string):
   }
 }
 
-/** The day that "Friday" means in what was written on a known day: of a mail its own, else the text's. */
+/** The date of "Friday" in a text with a known date: for a mail its own, otherwise the text's. */
 function relativeTo({ kind, date, messages }: TextFacts, written: string, line: number): ReturnType<typeof relativeDate> {
   if (kind !== 'minutes' && kind !== 'e-mail' && kind !== 'transcript') return null;
   const message = messages.findLast((each) => each.line <= line && each.iso !== null);
@@ -268,7 +271,7 @@ function relativeTo({ kind, date, messages }: TextFacts, written: string, line: 
   return date === null || date.iso === null ? null : relativeDate(written, date.iso, `${date.iso}, line ${date.line}`);
 }
 
-/** "by next Tuesday" among the dates, where the day can be told. */
+/** "by next Tuesday" among the dates, if the day can be determined. */
 function deadlines(facts: TextFacts, unit: Unit): void {
   const due = unit.kind === 'field' && sectionOf(unit.key) === '' ? null : findDeadline(unit.text);
   if (due === null || due.date !== null) return;
@@ -306,7 +309,7 @@ function people(facts: TextFacts, unit: Unit): void {
 const saying =
   /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte)(?![\p{L}])/iu;
 
-/** Names that stand for themselves, and sentences in which somebody is quoted. */
+/** Names on their own, and sentences that quote a person. */
 function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string): void {
   const english = isEnglish(text);
   const german = !english && isGerman(text);
@@ -320,7 +323,7 @@ function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string):
         continue;
       const person = [...people].find((each) => each.includes(' ') && name.includes(each));
       if (person !== undefined) {
-        // "Analyst Hannah Weiss of Borealis Bank": what stands behind the person.
+        // "Analyst Hannah Weiss of Borealis Bank": the text after the person.
         const rest = name.slice(name.indexOf(person) + person.length).replace(/^ (?:of|from|von|der|at) /, '');
         if (/^\p{Lu}/u.test(rest) && !facts.otherNames.some((known) => known.text === rest)) add(facts.otherNames, { text: rest, line });
         continue;
@@ -330,7 +333,7 @@ function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string):
   }
 }
 
-/** Entries of lists that nothing else of the report shows. */
+/** List entries that no other part of the report shows. */
 function entries(facts: TextFacts, units: readonly Unit[]): void {
   const { decisions, undecided, actions, questions, risks, people, absent, obligations } = facts;
   const listed = new Set(

@@ -8,7 +8,7 @@ const figurePattern = new RegExp(
   'gu',
 );
 
-/** In the order of the text, as written; no dates, times, versions and numbers of lists. Reads the first 4,000 characters. */
+/** In the order of the text, as written; without dates, times, versions and list numbers. Reads the first 4,000 characters. */
 export function figuresIn(text: string): string[] {
   const read = text.slice(0, 4000);
   const dates = findDates(read);
@@ -23,6 +23,6 @@ export function figuresIn(text: string): string[] {
   });
 }
 
-/** What stands before a number that is a name: "page 3". */
+/** Words before a number that is a name: "page 3". */
 const namedLeads =
   /(?:page|section|clause|room|no\.?|nr\.?|item|version|line|§|article|chapter|step|phase|q|figure|table|raum|seite|punkt|top|#) ?$/i;

@@ -5,7 +5,7 @@ const run = new RegExp(`(?<![\\p{L}\\p{N}-])${word}(?: (?:(?:von|&) )?${word}){1
 const single = new RegExp(`(?<![\\p{L}\\p{N}-])${word}`, 'gu');
 const announced =
   /(?<![\p{L}])(?:Stadt|Gemeinde|Landkreis|Kreis|Ortsteil|Stadtteil|Bezirk|Bundesland|Land|Firma|Unternehmen|Verein|Partei|Initiative|Bürgerinitiative|Agentur|Verlag|Klinik|Hochschule|Universität|Museum|Stiftung|Gewerkschaft|Fluss|Insel|Region|Kanton|Provinz) (?:\p{Lu}[\p{L}\p{N}&’-]{1,30})(?: \p{Lu}[\p{L}\p{N}&’-]{1,30}){0,3}/gu;
-/** Nouns that stand beside others without being part of a name. */
+/** Nouns that occur beside others without being part of a name. */
 const plain = new Set(
   'Der Die Das Den Dem Des Ein Eine Einen Einem Einer Eines In Im An Am Auf Aus Bei Beim Bis Für Mit Nach Seit Über Um Unter Vom Von Vor Zu Zum Zur Und Oder Aber Auch Als Ab Es Er Sie Wir Ich Ihr Man Da Dann Dort Hier Heute Gestern Morgen Nun Noch Nicht Kein Keine Alle Allen Diese Dieser Dieses Diesem Diesen Davon Dabei Damit Dazu Deren Dessen Denn Wenn Weil Wie Was Wer Wo Ende Anfang Mitte Rund Etwa Bereits Laut Wegen Während Trotz Ohne Gegen Durch Zwischen Januar Februar März April Mai Juni Juli August September Oktober November Dezember Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag Montags Uhr Euro Prozent Millionen Million Milliarden Milliarde Mio Mrd Kilometer Meter Quadratmeter Liter Tonnen Kilogramm Grad Tage Tagen Wochen Monate Monaten Jahre Jahren Stunden Minuten Stück Personen Menschen Herr Frau Herrn Dr Prof Frühjahr Sommer Herbst Winter Nummer Nr Seite Punkt TOP Ja Nein Enthaltung Enthaltungen Stimmen Guten Tag Liebe Lieber Sehr Viele Grüße Hallo Mehr Weniger Insgesamt Zudem Außerdem Nur Erst Sein Seine Ihre Unser Unsere Unseren Unserem Ihren Ihrem Ihrer Seinen Seiner Seinem Meine Meinen Mein Grüßen Gruß Postfach Straße Telefon Fax'.split(
     ' ',
@@ -19,7 +19,7 @@ const places = new Set(
 const states =
   /(?<![\p{L}])(?:Baden-Württemberg|Nordrhein-Westfalen|Rheinland-Pfalz|Schleswig-Holstein|Sachsen-Anhalt|Mecklenburg-Vorpommern)(?![\p{L}])/gu;
 
-/** Names a German sentence holds, as written; reads its first 4,000 characters. */
+/** Names in a German sentence, as written; reads its first 4,000 characters. */
 export function findGermanNames(written: string): string[] {
   const text = written.slice(0, 4000);
   const found: { name: string; index: number }[] = [];

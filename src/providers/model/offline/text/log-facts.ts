@@ -1,4 +1,4 @@
-/** What a log says: lines by level, first and last entries and errors, and messages that come again. */
+/** Facts of a log: lines by level, first and last entries and errors, and repeated messages. */
 import { squeeze } from '../prompt-tokens.ts';
 
 export type LogLine = { line: number; time: string; message: string };
@@ -10,17 +10,17 @@ export type LogFacts = {
   firstError: LogLine | null;
   lastError: LogLine | null;
   errors: number;
-  /** Errors by what is named as their source, and by hour; most first. */
+  /** Errors by their named source, and by hour; most first. */
   errorSources: [string, number][];
   errorHours: [string, number][];
-  /** Errors in a row without any other entry between them, where there are three or more. */
+  /** Errors in a row without any other entry between them, if there are three or more. */
   burst: { from: LogLine; to: LogLine; count: number } | null;
   /** Messages with their figures masked, most frequent first. */
   repeated: { message: string; count: number; first: number; last: number; figures: { min: number; max: number; line: number } | null }[];
   statuses: [string, number][];
-  /** Entries by what is named as their source, where there are several. */
+  /** Entries by their named source, if there are several. */
   sources: [string, number][];
-  /** The longest time without an entry, where it is far longer than is usual. */
+  /** The longest time without an entry, if it is far longer than usual. */
   silence: { from: LogLine; to: LogLine; minutes: number } | null;
 };
 
@@ -32,7 +32,7 @@ const lowLevelWord = /(?:level=|\[|"level":\s?"|^\s?)(trace|debug|info|notice|wa
 const errorLevels = new Set(['ERROR', 'CRITICAL', 'FATAL', 'ALERT', 'EMERG', 'SEVERE']);
 const mostKept = 5000;
 
-/** Null where fewer than half of the lines look like a log's. */
+/** Null if fewer than half of the lines have the form of a log. */
 export function readLog(text: string): LogFacts | null {
   const lines = text.split('\n');
   const filled = lines.filter((line) => line.trim() !== '').length;
@@ -68,7 +68,7 @@ export function readLog(text: string): LogFacts | null {
 
 const aliases: Readonly<Record<string, string>> = { WARNING: 'WARN', ERR: 'ERROR', CRIT: 'CRITICAL' };
 
-/** "[billing]" or "db:" after time and level; '' where nothing is named. */
+/** "[billing]" or "db:" after time and level; '' if there is none. */
 function sourceOf({ message }: LogLine): string {
   const rest = message
     .replace(stamp, '')
@@ -93,7 +93,7 @@ function longestBurst(entries: readonly LogLine[], errors: ReadonlySet<LogLine>)
   return best;
 }
 
-/** Ten times the middle time between entries, and five minutes at least. */
+/** Ten times the median time between entries, and at least five minutes. */
 function longestSilence(entries: readonly LogLine[]): LogFacts['silence'] {
   const times = entries.map(({ time }) => Date.parse(`${time.slice(0, 10)}T${time.slice(11, 19)}Z`));
   if (times.some((time) => Number.isNaN(time)) || times.length < 10) return null;
@@ -134,7 +134,7 @@ function repeatedMessages(entries: readonly LogLine[]): LogFacts['repeated'] {
     .slice(0, 8);
 }
 
-/** Figures and ids differ from line to line; the message is the same. */
+/** Figures and ids differ between lines; the message is the same. */
 function mask(message: string): string {
   return message
     .replace(/(?<![\p{L}\p{N}])(?:0x)?[0-9a-f]{8,}(?:-[0-9a-f]{4,12}){0,4}(?![\p{L}\p{N}])/giu, '#')

@@ -1,4 +1,4 @@
-/** The messages of a thread of e-mails: who wrote each and when, by the headers and by the lines that announce what is quoted. */
+/** The messages of an e-mail thread: author and time of each, from the headers and the lines that introduce quotes. */
 import { findDates } from './dates.ts';
 import { findPeople } from './names.ts';
 import type { Unit } from './units.ts';
@@ -32,7 +32,7 @@ export function announces({ kind, text }: Unit): boolean {
   );
 }
 
-/** Who is named in "On 2 Apr 2025 at 11:05 Nina Hart wrote:". */
+/** The person named in "On 2 Apr 2025 at 11:05 Nina Hart wrote:". */
 export function writerOf(text: string): string {
   const [person] = findPeople(text);
   if (person !== undefined) return person;

@@ -1,4 +1,4 @@
-/** People in a text, by reliable signs: titles, common first names, headers of mails, lists of attendees, speakers. */
+/** Finds people in a text by reliable signs: titles, common first names, mail headers, lists of attendees, speakers. */
 
 const firstNames = new Set(
   'Adam Adrian Ahmed Aisha Alan Alex Alexander Alexandra Alice Ali Alina Amanda Amelia Amir Amy Ana Andrea Andreas Andrew Angela Anita Anja Ann Anna Anne Annika Anthony Antonio Arthur Barbara Ben Benjamin Bernd Bianca Birgit Bob Brian Bruno Carl Carla Carlos Carmen Caroline Catherine Cem Charles Charlotte Chen Chloe Chris Christian Christina Christine Christoph Claire Clara Claudia Daniel Daniela David Deborah Dennis Diana Diego Dieter Dirk Dmitri Donald Dorothea Ed Edward Elena Elias Elif Elisabeth Elizabeth Ella Emily Emma Eric Erik Esther Eva Fatima Felix Fiona Florian Francesca Francis Frank Franziska Fred Frieda Friedrich Gabriel Gabriele Gary George Gerd Gloria Grace Graham Greta Gustav Hana Hanna Hannah Hans Harald Harry Heike Heinz Helen Helena Henrik Henry Hiroshi Holger Hugo Ian Ibrahim Ida Ines Ingrid Irene Isabel Ivan Jack Jacob Jake Jakob James Jan Jane Janet Jason Jasmin Javier Jean Jennifer Jens Jessica Jim Joan Joanna Joao Joe Johan Johanna Johannes John Jonas Jonathan Jorge Jose Joseph Joshua Juan Judith Julia Julian Juliane Jürgen Kai Karen Karin Karl Karla Kate Katharina Katherine Kathrin Katja Keith Kelly Ken Kenji Kevin Khalid Kim Klaus Kofi Konrad Kristin Lara Lars Laura Lea Lena Leo Leon Leonie Lewis Liam Lily Lina Linda Lisa Lotte Louis Louise Luca Lucas Lucia Lucy Luis Luisa Lukas Maja Manfred Manuel Marc Marcel Marcus Margaret Maria Marie Marina Mario Marion Mark Markus Marta Martha Martin Martina Mary Matt Matthew Matthias Max Maya Mehmet Mei Melanie Mia Michael Michaela Michelle Miguel Mike Miriam Mohamed Mohammed Monica Monika Nadia Nadine Natalie Nicholas Nick Nicola Nicole Niklas Nina Noah Nora Norbert Olga Oliver Olivia Omar Oscar Otto Pablo Pamela Patricia Patrick Paul Paula Pedro Peter Petra Philip Philipp Pierre Priya Rachel Rainer Ralf Ravi Rebecca Regina Renate Rene Richard Rita Robert Roberto Robin Roger Roland Rosa Ruth Ryan Sabine Sally Sam Samantha Samira Samuel Sandra Sara Sarah Sebastian Silke Silvia Simon Sofia Sonja Sophia Sophie Stefan Stefanie Stephan Stephanie Stephen Steve Steven Sue Susan Susanne Sven Svenja Sylvia Tanja Tara Ted Teresa Theo Theresa Thomas Tim Tina Tobias Tom Tomas Tomoko Tony Ulrich Ulrike Ursula Ute Uwe Valentina Vanessa Vera Veronica Victor Victoria Viktor Vincent Vivian Walter Wei Werner Will William Wolfgang Yasmin Yuki Yusuf Zoe'.split(
@@ -31,7 +31,7 @@ export function isFirstName(word: string): boolean {
   return firstNames.has(word);
 }
 
-/** People a sentence names in full, as written. Reads its first 4,000 characters. */
+/** Full names of people in a sentence, as written. Reads its first 4,000 characters. */
 export function findPeople(written: string): string[] {
   const text = written.slice(0, 4000);
   const found = [...text.matchAll(titled)].map(([name]) => name);
@@ -84,7 +84,7 @@ const notNames = new Set(
   ),
 );
 
-/** Whether a text is English by its small words; in German every noun has a capital, so capitals say nothing there. */
+/** Whether a text is English, by its small words; in German every noun has a capital, so capitals are no sign of a name. */
 export function isEnglish(text: string): boolean {
   const words = text
     .slice(0, 20_000)
@@ -98,12 +98,12 @@ export function isEnglish(text: string): boolean {
 const capitalRun =
   /(?<![\p{L}\p{N}'’-])\p{Lu}[\p{L}\p{N}'’&-]{1,30}(?: (?:(?:of|the|for|and|de|von|&) ){0,2}\p{Lu}[\p{L}\p{N}'’&-]{1,30}){0,4}/gu;
 
-/** Capitalised names of an English sentence that stand after its first word: places, organisations, products. Reads 4,000 characters. */
+/** Capitalised names of an English sentence after its first word: places, organisations, products. Reads 4,000 characters. */
 export function findOtherNames(written: string): string[] {
   const text = written.slice(0, 4000);
   return [...text.matchAll(capitalRun)].flatMap(({ 0: run, index }) => {
     const words = run.split(' ');
-    // The first word of a sentence has a capital anyway.
+    // The first word of a sentence always has a capital.
     const first = index === 0 || /["“(:] ?$/.test(text.slice(Math.max(0, index - 2), index)) ? 1 : 0;
     const kept = words.slice(first === 1 && (words.length === 1 || notNames.has(words[0]!)) ? 1 : 0);
     while (kept.length > 0 && (notNames.has(kept[0]!) || /^\p{Ll}/u.test(kept[0]!))) kept.shift();

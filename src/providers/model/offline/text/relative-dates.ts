@@ -1,4 +1,4 @@
-/** Dates that are told from the day a text was written: "Friday", "next Tuesday", "tomorrow", "end of the month", "in two weeks". English and German. */
+/** Dates relative to the day of a text: "Friday", "next Tuesday", "tomorrow", "end of the month", "in two weeks". English and German. */
 
 export type RelativeDate = {
   /** Null where two days are possible; the note names both. */
@@ -30,9 +30,9 @@ const numbers: readonly (readonly string[])[] = [
 ];
 
 /**
- * The day that `written` means in a text of the day `base` (ISO). Null where it is no such date, or too vague for a day.
+ * The date that `written` means in a text of the day `base` (ISO). Null if it is not a relative date, or too vague.
  *
- * @param from where the base stands, for the note
+ * @param from source of the base date, for the note
  */
 export function relativeDate(written: string, base: string, from: string): RelativeDate | null {
   const words = written
@@ -65,7 +65,7 @@ export function relativeDate(written: string, base: string, from: string): Relat
   return counted(words, start, on);
 }
 
-/** "this Friday" is the next one; "next Friday" may be that of the week after where the nearer one is still in this week. */
+/** "this Friday" is the next one; "next Friday" may be one week later if the nearer one is still in this week. */
 function namedWeekday(lead: string, day: number, start: number, from: string, on: (ms: number) => RelativeDate): RelativeDate | null {
   const near = weekdayAfter(start, day);
   if (/^(?:this|diese[nrms]?|coming|kommende[nrms]?|on|am)$/.test(lead)) return on(near);

@@ -1,4 +1,4 @@
-/** What a report says of a text: its facts as tables, each with the line it stands on, so that a reader can look it up. */
+/** The report on a text: its facts as tables, each with its line number, so that a reader can look it up. */
 import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
 import type { TextFacts, TextKind } from './facts.ts';
@@ -18,7 +18,7 @@ const kinds: Record<TextKind, string> = {
   empty: 'an empty file',
 };
 
-/** Parts of a Markdown report on one text, most telling first. Headings are of the third level. */
+/** Parts of a Markdown report on one text, most important first, with headings of the third level. */
 export function textParts(facts: TextFacts): string[] {
   const parts: string[] = [];
   const table = (title: string, head: string[], rows: string[][], more = '') => {

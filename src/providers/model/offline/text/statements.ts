@@ -1,9 +1,12 @@
-/** What a sentence of minutes, mails and notes does: decide, put off, ask, or give somebody something to do. Cues in English and German. */
+/**
+ * Classifies sentences of minutes, mails and notes: a decision, a postponement, a question, or an action for a person. Cues in English and
+ * German.
+ */
 import { type FoundDate, findDeadline } from './dates.ts';
 import { isFirstName, isNameLike } from './names.ts';
 
 export type Action = {
-  /** As written; null where nobody is named. */
+  /** As written; null if nobody is named. */
   who: string | null;
   what: string;
   due: string | null;
@@ -37,7 +40,7 @@ const collective =
 
 export type Stated = { kind: 'decision' | 'undecided' | 'action' | 'question' | 'risk' | null; text: string };
 
-/** What the sentence itself says, before its section is looked at. `text` is without the prefix that announces it. */
+/** What the sentence itself states, without its section. `text` is without the prefix that announces it. */
 export function statementOf(sentence: string): Stated {
   for (const [prefix, kind] of prefixes) {
     const match = prefix.exec(sentence.slice(0, 80));
@@ -54,7 +57,7 @@ export function statementOf(sentence: string): Stated {
   return { kind: null, text: sentence };
 }
 
-/** "Anna agreed to write the report" gives Anna something to do; the board did not decide it. "Ben rejected the idea" tells what one person did. */
+/** "Anna agreed to write the report" is an action for Anna, not a decision of the board. "Ben rejected the idea" is about one person. */
 function isPersonal(sentence: string, match: RegExpExecArray): boolean {
   const before = sentence.slice(0, match.index).trim();
   const last = before
@@ -77,7 +80,7 @@ const needed =
 const asking = /(?<![\p{L}])(?:please|kindly|bitte)(?![\p{L}])/iu;
 const please = /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|kindly|could you|can you|would you|bitte|könnten sie|könnt ihr|kannst du) /iu;
 
-/** "Frank Petersen holt bis Freitag drei Angebote ein": one of the people of the text, a verb, and a day until which. */
+/** "Frank Petersen holt bis Freitag drei Angebote ein": a known person, a verb, and a deadline. */
 export function dueAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
   const read = sentence.slice(0, 600);
   const who = leadingPerson(read, known);
@@ -94,7 +97,7 @@ const pastWords = new Set(
   ),
 );
 
-/** Something that somebody is to do, said by the form of the sentence; null where it is not. `me` is who speaks or writes. */
+/** An action, recognised by the form of the sentence; null if it is not one. `me` is the speaker or author. */
 export function actionOf(sentence: string, line: number, me: string | null, to: string | null): Action | null {
   const read = sentence.slice(0, 1500);
   const named = requested.exec(read);
@@ -117,7 +120,7 @@ export function actionOf(sentence: string, line: number, me: string | null, to: 
   return null;
 }
 
-/** An entry of a list of actions: who and by when are looked for wherever lists have them. */
+/** An entry of a list of actions: the person and the deadline may be at any usual place. */
 export function listedAction(item: string, line: number, done: boolean, known: ReadonlySet<string>): Action {
   const read = item.slice(0, 1500);
   const who = ownerIn(read) ?? leadingPerson(read, known);

@@ -1,4 +1,4 @@
-/** What kind of text it is, by its form, and what a section of it is about, by its heading. */
+/** The kind of a text, by its form, and the subject of a section, by its heading. */
 import type { Unit } from './units.ts';
 
 export type TextKind = 'log' | 'e-mail' | 'transcript' | 'minutes' | 'changelog' | 'documentation' | 'contract' | 'prose' | 'empty';

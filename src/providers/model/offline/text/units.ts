@@ -1,4 +1,4 @@
-/** A text cut into what it is made of: headings, list items, fields, spoken lines, table rows and sentences, each with its line. One pass. */
+/** Splits a text into its units: headings, list items, fields, spoken lines, table rows and sentences, each with its line. One pass. */
 import { squeeze } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
 import { isFirstName } from './names.ts';
@@ -7,15 +7,15 @@ import { sectionOf } from './text-kind.ts';
 export type UnitKind = 'heading' | 'item' | 'field' | 'speech' | 'row' | 'quote' | 'code' | 'sentence';
 export type Unit = {
   kind: UnitKind;
-  /** As written, with white space evened out and without list marker, key or speaker. */
+  /** As written, with normalised white space and without list marker, key or speaker. */
   text: string;
   /** 1 is the first line of the text. */
   line: number;
-  /** The nearest heading above; empty where there is none. */
+  /** The nearest heading above; empty if there is none. */
   section: string;
-  /** Who speaks, or the key of a field. */
+  /** The speaker, or the key of a field. */
   key: string;
-  /** Of a table's row: cells by the names of the header. */
+  /** For a table's row: cells by the names of the header. */
   cells: [string, string][];
   /** A ticked box. */
   checked: boolean;
@@ -25,7 +25,7 @@ const longestLine = 20_000;
 const longestHeading = 70;
 const longestKey = 40;
 
-/** Keys that are fields even where they look like the name of a speaker. */
+/** Keys that are fields although they look like the name of a speaker. */
 const fieldKeys = new Set(
   (
     'in attendance|attended by|date|time|place|location|venue|room|present|attendees|attending|participants|apologies|absent|regrets|chair|minutes|minute taker|note taker|notes|note|from|to|cc|bcc|subject|sent|reply-to|' +
@@ -34,7 +34,7 @@ const fieldKeys = new Set(
     'severity|duration|impact|root cause|summary|question|q|a|risk|agreed|resolved|motion|vote|result|priority|budget|total|subtotal|url|web|website|tel|phone|fax|email|e-mail|re|ps|p.s|fyi|ai|impact|cause|lesson|yesterday|today|blockers|blocked|gestern|heute|offen|warning|info|error|debug|example|https|http'
   ).split('|'),
 );
-/** Lines that are headings although nothing marks them. */
+/** Lines that are headings without a mark. */
 const bareHeadings = new Set(
   (
     'decisions|actions|action items|action points|next steps|to do|todo|to-do|tasks|attendees|participants|present|apologies|open questions|open issues|questions|risks|agenda|notes|summary|background|conclusion|' +
@@ -119,11 +119,11 @@ export function readUnits(text: string): Unit[] {
   return units.filter(({ text: written }) => written !== '');
 }
 
-/** Keys that say what kind of statement follows; it is read as such. */
+/** Keys that announce the kind of the following statement. */
 const announcing =
   /^(?:open|offen|question|frage|offene|risk|risiko|blocker|issue|action|ai|todo|to.do|task|aufgabe|next step|decision|decided|beschluss|entscheid|motion|resol|agreed)/i;
 
-/** One of several lines "Price: 12 EUR" in a row: a field whatever it is called, unless it is said by somebody or belongs to a list of actions. */
+/** One of several consecutive lines like "Price: 12 EUR": a field with any name, unless it is spoken or belongs to a list of actions. */
 function isLabelled(lines: readonly string[], i: number, section: string): boolean {
   if (sectionOf(section) !== '') return false;
   const labelled = (line: string | undefined) => {
@@ -139,19 +139,19 @@ function isLabelled(lines: readonly string[], i: number, section: string): boole
   return labelled(lines[i]) && (labelled(lines[i - 1]) || labelled(lines[i + 1]));
 }
 
-/** Short lines that end no sentence and each begin anew: an address, a signature, a list without marks. */
+/** Short lines without sentence ends, each a new start: an address, a signature, a list without marks. */
 function isBlockOfLines(words: readonly string[]): boolean {
   return words.length >= 2 && words.every((line) => line.length <= 45 && /^[\p{Lu}\p{N}]/u.test(line) && !/[.;:!?-]$/.test(line));
 }
 
-/** Lines under "Action points" and the like are a list also without marks, where each begins with a capital. */
+/** Lines under "Action points" and similar headings are a list even without marks, if each begins with a capital. */
 function isPlainList(words: readonly string[], section: string): boolean {
   const about = sectionOf(section);
   if (words.length < 2 || (about !== 'actions' && about !== 'decisions' && about !== 'questions')) return false;
   return words.every((line) => line.length <= 200 && /^[\p{Lu}\p{N}@"“„]/u.test(line));
 }
 
-/** Sentences of a paragraph with the lines they begin on. */
+/** Sentences of a paragraph with their first lines. */
 function placed(words: readonly string[], first: number): [string, number][] {
   const squeezed = words.map(squeeze);
   const flat = squeezed.join(' ');
@@ -168,7 +168,7 @@ function placed(words: readonly string[], first: number): [string, number][] {
   return result;
 }
 
-/** "Anna: …": what stands before the colon, where it may be a key; a time before it is left out. */
+/** "Anna: …": the text before the colon if it may be a key, without a time before it. */
 function keyed(words: string): { key: string; value: string } | null {
   const bare = words
     .replace(/^[[(]?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d{1,3})?[\])]?(?: ?[-–] ?| )/, '')
@@ -183,7 +183,7 @@ function keyed(words: string): { key: string; value: string } | null {
   return { key, value: bare.slice(colon + 1).trim() };
 }
 
-/** Keys that look like names and come at least twice: speakers. */
+/** Keys that look like names and occur at least twice: speakers. */
 function repeatedKeys(lines: readonly string[]): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const line of lines) {
@@ -229,7 +229,7 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
   )
     return clean(words);
   if (!/[.!?,;:]$/.test(words) && words.split(' ').length <= 8 && itemOf(words) === null && before === '') {
-    // The first line over a blank one or over fields is a title; a short line over a full sentence or a list is a heading.
+    // The first line above a blank line or fields is a title; a short line above a full sentence or a list is a heading.
     const isFirst = lines.slice(0, i).every((line) => line.trim() === '');
     if (isFirst && keyed(words) === null && (next === '' ? afterNext !== '' : fieldKeys.has(keyed(next)?.key.toLowerCase() ?? '')))
       return clean(words);
@@ -238,7 +238,7 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
     if (keyed(words) === null && itemOf(next) !== null && /^[-*•–+] /.test(next) && !/^(?:\p{Ll})/u.test(words) && next !== '')
       return clean(words);
   }
-  // "3. Budget" over a paragraph; among other numbered lines it is a list's item.
+  // "3. Budget" above a paragraph; among other numbered lines it is a list item.
   const numbered = /^\d{1,2}(?:\.\d{1,2})*[.)]? (?=\p{Lu})/u.exec(words.slice(0, 14));
   if (
     numbered !== null &&
