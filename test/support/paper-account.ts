@@ -4,6 +4,7 @@ import { type BookEntry, foldBook } from '../../src/domains/trading/book.ts';
 import { parseSymbol } from '../../src/domains/trading/market/symbol.ts';
 import type { ReplaceRequest } from '../../src/domains/trading/orders/replace.ts';
 import type { OrderTerms } from '../../src/domains/trading/orders/terms.ts';
+import type { AccountMarket } from '../../src/domains/trading/trading-account/market.ts';
 import {
   defaultLimits,
   type PlaceOrder,
@@ -15,12 +16,11 @@ import {
 import { tradingOrder } from '../../src/domains/trading/trading-order/messages.ts';
 import { newId } from '../../src/ids.ts';
 import type { TestRuntime } from './runtime.ts';
-import type { ScriptedMarket } from './scripted-market.ts';
 
 const embedded = { brokerKey: 'embedded', brokerName: 'embedded', orderMode: 'paper', filledBy: 'embedded' } as const;
 const timing = { lookUpMs: 60_000, reconcileMs: 60_000 };
 
-export const paperActors = (market: ScriptedMarket) => tradingActors({ market, venue: noVenue, timing, timeoutMs: 10_000 });
+export const paperActors = (market: AccountMarket) => tradingActors({ market, venue: noVenue, timing, timeoutMs: 10_000 });
 
 export type Wanted = Partial<OrderTerms> & { symbol: string; side: 'buy' | 'sell'; quantity: string };
 
@@ -29,9 +29,9 @@ export class PaperAccount {
   readonly accountId = newId('acct_', null);
   limits: TradingLimits = { ...defaultLimits, maxPositionSize: '1000000', dailyLossLimit: '1000000' };
   private readonly world: TestRuntime;
-  private readonly market: ScriptedMarket;
+  private readonly market: Pick<AccountMarket, 'quoteNow'>;
 
-  constructor(world: TestRuntime, market: ScriptedMarket, mode: 'live' | 'test' = 'live') {
+  constructor(world: TestRuntime, market: Pick<AccountMarket, 'quoteNow'>, mode: 'live' | 'test' = 'live') {
     this.world = world;
     this.market = market;
     this.id = tradingAccountIdOf({ accountId: this.accountId, mode });

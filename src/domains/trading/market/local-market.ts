@@ -26,6 +26,8 @@ export interface LocalMarket extends MarketSource {
    * which nobody is told of. Returns what ends that.
    */
   onContent(listener: (content: NewContent) => void): () => void;
+  /** false: of a file that was not there yet. Its clock may not be the market's. */
+  hasPrices(): boolean;
   /** Resolves once quotes can be asked for: until a file was looked at first, it knows no symbol. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
@@ -52,6 +54,7 @@ function embeddedMarket(hours: MarketHours, clock: Clock): LocalMarket {
     quote: async (symbol) => quoteNow(symbol),
     actions: async (symbol, start, end) => embeddedActions(symbol, start, end),
     onContent: () => () => {},
+    hasPrices: () => true,
     ready: Promise.resolve(),
     close: async () => {},
   };
@@ -74,6 +77,7 @@ function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
     quote: async (symbol) => file.quote(symbol),
     actions: async (symbol, start, end) => known(symbol, start, end),
     onContent: (listener) => file.onContent(listener),
+    hasPrices: () => file.hasContent,
     ready: file.looked,
     close: () => file.close(),
   };

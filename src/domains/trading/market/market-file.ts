@@ -2,6 +2,7 @@
  * Quotes, and the market's clock, from a file that is replaced as time goes on: so tests, demonstrations and operators without a vendor decide what the
  * market does. Looked at every 50 ms; content that cannot be used is logged once and leaves the last good one in force.
  */
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { type Clock, monotonicMs, systemClock } from '../../../clock.ts';
 import type { Log } from '../../../log.ts';
@@ -48,7 +49,13 @@ export class MarketFile {
   /** The file is looked at from now on; `looked` says when that was done first. One that is missing or bad is waited for; until then no symbol is known. */
   static open(options: MarketFileOptions): MarketFile {
     const file = new MarketFile(options);
-    void file.look().then(() => file.lookAgain());
+    // At once: until a content was read the clock is the system's, and by that days would end.
+    try {
+      file.takeFile(readBoundedSync(options.path));
+    } catch (error) {
+      file.failed(error);
+    }
+    file.lookAgain();
     return file;
   }
 
@@ -87,6 +94,11 @@ export class MarketFile {
     return this.reading?.actions ?? [];
   }
 
+  /** Whether a content was read: until then there is no price, and the clock may not be the market's. */
+  get hasContent(): boolean {
+    return this.reading !== null;
+  }
+
   /** Called with every new content, after it is in force. Returns what ends that. */
   onContent(listener: (content: NewContent) => void): () => void {
     this.listeners.add(listener);
@@ -114,25 +126,27 @@ export class MarketFile {
   }
 
   private async lookOnce(): Promise<void> {
-    const { path, log } = this.options;
     try {
-      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
-      const mark = `${ino}/${size}/${mtimeNs}`;
-      if (mark === this.mark) return;
-      const text = await readBounded(path);
-      this.mark = mark;
-      if (text === this.text) {
-        this.fault = '';
-        return;
-      }
-      this.take(text, parseMarketFile(text), Number(ctimeNs / 1_000n));
-      this.fault = '';
+      const { path } = this.options;
+      const there = markOf(await stat(path, { bigint: true }));
+      if (there !== this.mark) this.takeFile(await readBounded(path));
     } catch (error) {
-      // What a defect throws is logged as any other failure: the last good content stays, and the next look tries again.
-      const fault = error instanceof MarketFileFault ? error.message : String((error as NodeJS.ErrnoException).code ?? error);
-      if (fault !== this.fault) log.warn({ path, fault }, 'market data file cannot be used; the last good content stays in force');
-      this.fault = fault;
+      this.failed(error);
     }
+  }
+
+  private takeFile({ mark, text, changedUs }: FileRead): void {
+    this.mark = mark;
+    if (text !== this.text) this.take(text, parseMarketFile(text), changedUs);
+    this.fault = '';
+  }
+
+  /** What a defect throws is logged as any other failure: the last good content stays, and the next look tries again. */
+  private failed(error: unknown): void {
+    const { path, log } = this.options;
+    const fault = error instanceof MarketFileFault ? error.message : String((error as NodeJS.ErrnoException).code ?? error);
+    if (fault !== this.fault) log.warn({ path, fault }, 'market data file cannot be used; the last good content stays in force');
+    this.fault = fault;
   }
 
   private take(text: string, content: MarketFileContent, changedUs: number): void {
@@ -191,18 +205,51 @@ export class MarketFile {
   }
 }
 
-async function readBounded(path: string): Promise<string> {
+type FileRead = { mark: string; text: string; changedUs: number };
+
+/** What a look compares: another file, or another state of it. */
+function markOf({ ino, size, mtimeNs }: BigIntStats): string {
+  return `${ino}/${size}/${mtimeNs}`;
+}
+
+/** Text and times of one and the same file, though another may take its place meanwhile. */
+async function readBounded(path: string): Promise<FileRead> {
   const handle = await open(path, 'r');
   try {
-    const buffer = Buffer.alloc(Math.min((await handle.stat()).size + 1, mostBytes + 1));
+    const stats = await handle.stat({ bigint: true });
+    const buffer = Buffer.alloc(roomFor(stats));
     let length = 0;
     for (;;) {
       const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
       if (bytesRead === 0 || (length += bytesRead) === buffer.length) break;
     }
-    if (length > mostBytes) throw new MarketFileFault(`has more than ${mostBytes} bytes`);
-    return buffer.toString('utf8', 0, length);
+    return fileRead(stats, buffer, length);
   } finally {
     await handle.close();
   }
+}
+
+function readBoundedSync(path: string): FileRead {
+  const handle = openSync(path, 'r');
+  try {
+    const stats = fstatSync(handle, { bigint: true });
+    const buffer = Buffer.alloc(roomFor(stats));
+    let length = 0;
+    for (;;) {
+      const bytesRead = readSync(handle, buffer, length, buffer.length - length, length);
+      if (bytesRead === 0 || (length += bytesRead) === buffer.length) break;
+    }
+    return fileRead(stats, buffer, length);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function roomFor({ size }: BigIntStats): number {
+  return Math.min(Number(size) + 1, mostBytes + 1);
+}
+
+function fileRead(stats: BigIntStats, buffer: Buffer, length: number): FileRead {
+  if (length > mostBytes) throw new MarketFileFault(`has more than ${mostBytes} bytes`);
+  return { mark: markOf(stats), text: buffer.toString('utf8', 0, length), changedUs: Number(stats.ctimeNs / 1_000n) };
 }

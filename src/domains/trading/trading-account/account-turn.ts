@@ -39,7 +39,7 @@ export class AccountTurn {
     this.ctx = ctx;
     this.market = market;
     this.marketMs = market.clock.nowMs();
-    this.quotes = new Map(Object.entries(quotes));
+    this.quotes = new Map(Object.entries(quotes).map(([symbol, quote]) => [symbol, this.newerOf(quote)]));
     this.row = row ?? freshAccount(ctx.id, ctx.nowMs, this.marketMs);
     if (row === null) this.journal(embeddedBook, firstDeposit, null, 1);
   }
@@ -158,6 +158,13 @@ export class AccountTurn {
 
   private journal(brokerKey: string, entry: Exclude<BookEntry, { kind: 'fill' }>, actionId: string | null, seq: number): void {
     this.ctx.append(TradingEntry, { tradingAccountId: this.row.id, seq, brokerKey, entry, actionId, createdAt: this.ctx.nowMs });
+  }
+
+  /** What was fetched for this turn may be older than what is in force: an order is accepted on the newest content. */
+  private newerOf(quote: Quote): Quote {
+    if (quote.source === 'broker') return quote;
+    const now = this.market.quoteNow(quote.symbol);
+    return now !== null && (now.source !== quote.source || now.sequence > quote.sequence) ? now : quote;
   }
 
   private quoteOfMark(symbol: string): Quote | null {

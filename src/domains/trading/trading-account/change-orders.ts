@@ -24,7 +24,7 @@ export function cancelOrder(turn: AccountTurn, orderId: string): TradingOrderRow
  * larger of both counts.
  */
 export function replaceOrder(turn: AccountTurn, input: ReplaceOrder): TradingOrderRow {
-  const { orderId, newOrderId, clientOrderId, change, quote } = input;
+  const { orderId, newOrderId, clientOrderId, change } = input;
   const old = turn.entryOf(orderId);
   if (old === null) throw new AppError('conflict', 'The order has ended');
   if (old.cancelRequested) throw new AppError('conflict', 'The order is being cancelled or replaced');
@@ -46,7 +46,7 @@ export function replaceOrder(turn: AccountTurn, input: ReplaceOrder): TradingOrd
   const now = turn.entryOf(orderId);
   const replaces = now === null ? null : { orderId, filled: old.filled, filledAtEnd: null };
   turn.setEntry(newOrderId, {
-    ...openEntry(turn, old, terms, quote, strategyId),
+    ...openEntry(turn, old, terms, strategyId),
     leg: leg === null ? null : { ...leg, parentFilled: nanoText(nanoIn(leg.parentFilled) - nanoIn(old.filled)) },
     group,
     held: begins.held,

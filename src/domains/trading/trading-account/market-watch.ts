@@ -17,7 +17,7 @@ export type MarketWatchParts = {
   database: Pick<Database, 'read'>;
   actors: Pick<ActorSystem, 'ask' | 'query'>;
   placement: Pick<Placement, 'epochOf'>;
-  market: Pick<LocalMarket, 'onContent' | 'name'>;
+  market: Pick<LocalMarket, 'onContent' | 'name' | 'hasPrices'>;
   /** Prices that come from brokers. */
   prices: Prices;
   log: Log;
@@ -87,6 +87,7 @@ export class MarketWatch {
   }
 
   private async markAll(): Promise<void> {
+    if (!this.parts.market.hasPrices()) return;
     let after = '';
     while (!this.isStopped) {
       const { rows } = await this.parts.database.read({

@@ -27,7 +27,7 @@ export function openPosition(turn: AccountTurn, input: OpenPosition): OpenedPosi
     if (!isNew) continue;
     const leg: LegFacts = { role, parentId: input.orderId, parentFilled: '0', parentOpen: true, exited: '0' };
     turn.setEntry(orderId, {
-      ...openEntry(turn, input, terms, input.quote, input.strategyId ?? null),
+      ...openEntry(turn, input, terms, input.strategyId ?? null),
       held: true,
       leg,
       group: input.orderId,
@@ -50,10 +50,11 @@ export function claimClientId(turn: AccountTurn, clientOrderId: string | null, o
   turn.ctx.callColocated(clientOrder, id, 'claim', { tradingAccountId, clientOrderId, orderId });
 }
 
-export function openEntry(turn: AccountTurn, route: OrderRoute, terms: OrderTerms, quote: Quote, strategyId: string | null): OpenEntry {
+/** On the quote of now, which the checks have seen. */
+export function openEntry(turn: AccountTurn, route: OrderRoute, terms: OrderTerms, strategyId: string | null): OpenEntry {
   const { brokerKey, brokerName, orderMode, filledBy } = route;
   return {
-    ...paperOrder(turn, terms, quote, filledBy),
+    ...paperOrder(turn, terms, turn.quoteOf(terms.symbol)!, filledBy),
     brokerKey,
     brokerName,
     orderMode,
@@ -113,7 +114,7 @@ function placeParent(turn: AccountTurn, input: PlaceOrder): { order: TradingOrde
   const { order, isNew } = turn.ctx.callColocated(tradingOrder, orderId, 'begin', begins);
   if (!isNew) return { order, isNew };
   checkOrder(turn, terms, input.brokerKey);
-  if (!isFinal(order)) turn.setEntry(orderId, openEntry(turn, input, terms, input.quote, input.strategyId ?? null));
+  if (!isFinal(order)) turn.setEntry(orderId, openEntry(turn, input, terms, input.strategyId ?? null));
   return { order, isNew };
 }
 

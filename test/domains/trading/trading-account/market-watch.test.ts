@@ -1,0 +1,63 @@
+/** Accounts are marked when the market's file changes, and only those that time or prices change. */
+import assert from 'node:assert/strict';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'node:test';
+import { loadConfig } from '../../../../src/config.ts';
+import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
+import { localPrices } from '../../../../src/domains/trading/market/prices.ts';
+import { MarketWatch } from '../../../../src/domains/trading/trading-account/market-watch.ts';
+import { silentLog } from '../../../../src/log.ts';
+import { PaperAccount, paperActors } from '../../../support/paper-account.ts';
+import { testRuntime } from '../../../support/runtime.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { until } from '../../../support/until.ts';
+
+test('a new content fills what it reaches within a second, also after a restart, and an idle account is not marked', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  const path = join(folder.path, 'market.json');
+  const write = async (last: number, now: string) => {
+    await writeFile(`${path}.new`, JSON.stringify({ now, quotes: { AAPL: { bid: last, ask: last, last, volume: 1_000 } } }));
+    await rename(`${path}.new`, path);
+  };
+  await write(100, '2026-11-18T15:00:00Z');
+  const open = () => openLocalMarket({ settings: loadConfig({ MARKET_DATA_FILE: path }), log: silentLog });
+  let market = open();
+  // The actors go on with the market that was opened last, as after a restart.
+  const current = new Proxy(market, { get: (_, name) => Reflect.get(market, name) });
+  const world = await testRuntime(paperActors(current));
+  t.after(() => world.close());
+  const watched = () => new MarketWatch({ ...world, market, prices: localPrices(market), log: silentLog });
+  let watch = watched();
+  watch.start();
+  const account = new PaperAccount(world, current);
+  const idle = new PaperAccount(world, current);
+  await idle.cancel((await idle.place({ symbol: 'AAPL', side: 'buy', quantity: '1' })).id);
+  const order = await account.place({ symbol: 'AAPL', side: 'buy', quantity: '150' });
+  const resting = await account.place({ symbol: 'AAPL', side: 'buy', quantity: '1', limitPrice: '95', timeInForce: 'gtc' });
+  await watch.round();
+  assert.equal((await account.order(order.id)).filled, '0', 'nothing fills on the content that the order was accepted on');
+  await write(101, '2026-11-18T15:00:01Z');
+  const changedAt = performance.now();
+  await until(async () => (await account.order(order.id)).filled === '100');
+  assert.ok(performance.now() - changedAt < 1_000);
+
+  await watch.stop();
+  await market.close();
+  market = open();
+  assert.equal(market.quoteNow('AAPL')!.last, 101, 'a file that is there is read before anything else');
+  t.after(() => market.close());
+  watch = watched();
+  t.after(() => watch.stop());
+  await watch.round();
+  assert.equal((await account.order(order.id)).filled, '100', 'the content before the restart is used up');
+  watch.start();
+  await write(95, '2026-11-18T15:00:02Z');
+  await until(async () => (await account.order(order.id)).filled === '150' && (await account.order(resting.id)).filled === '1');
+  const watching = await world.sql('select id, watched from trading_account order by watched');
+  assert.deepEqual(watching, [
+    { id: idle.id, watched: false },
+    { id: account.id, watched: true },
+  ]);
+});
