@@ -222,6 +222,19 @@ test('a loss as large as the limit cancels all orders and takes only such as red
   await ann.until(sale.id, 'filled');
 });
 
+test('a lower limit of the loss holds for what is held already, with no further order', async () => {
+  await show({ AAPL: quote(100) });
+  const ann = await site.trader();
+  const { id } = await ann.place({ ...aapl, quantity: 100 });
+  await show();
+  await ann.until(id, 'filled');
+  await show({ AAPL: quote(99.5) });
+  assert.deepEqual([(await ann.account()).day_pnl, (await ann.account()).blocked_until], [-52, null]);
+  await settings(ann, { daily_loss_limit: 52 });
+  await until(async () => (await ann.account()).blocked_until !== null, 'the block');
+  assert.equal(await ann.refusal(limitAt(90)), 409);
+});
+
 test('live trading needs the plan, then the setting, then a live broker', async () => {
   const ann = await site.trader();
   const live = { ...aapl, mode: 'live' };
