@@ -130,18 +130,16 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
       const asked = { by: context.principal.userId, reason: context.body.reason ?? null };
       let turn = await actors.ask(tradingAccount, id, 'halt', asked, { commandId });
       const cancelled = [...turn.cancelled];
-      const requested = [...turn.requested];
       for (let turns = 1; turn.left > 0 && turns < maxHaltTurns; turns++) {
         turn = await actors.ask(tradingAccount, id, 'halt', asked);
         cancelled.push(...turn.cancelled);
-        requested.push(...turn.requested);
       }
       const reason = 'The broker has not confirmed the cancel yet';
       return answer(200, {
         halted: true,
         halted_at: isoTimestamp(turn.haltedAtMs),
         cancelled,
-        not_cancelled: requested.map((orderId) => ({ id: orderId, reason })),
+        not_cancelled: turn.requested.map((orderId) => ({ id: orderId, reason })),
       });
     },
   });

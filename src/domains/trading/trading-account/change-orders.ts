@@ -66,7 +66,7 @@ export function halt(turn: AccountTurn, { by, reason }: { by: string; reason: st
   const cancelled = before.filter((id) => turn.entryOf(id) === null);
   const requested = before.filter((id) => turn.entryOf(id)?.cancelRequested === true);
   if (isFirst) {
-    const waiting = before.filter((id) => turn.entryOf(id) !== null).map((id) => ({ id, reason: 'the broker has not confirmed it yet' }));
+    const waiting = before.filter((id) => turn.entryOf(id) !== null).map((id) => ({ id, reason: 'not cancelled yet' }));
     turn.tell('trading.halted', { by, reason, cancelled, not_cancelled: waiting });
   }
   return { haltedAtMs, cancelled, requested, left };

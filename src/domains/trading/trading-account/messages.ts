@@ -54,8 +54,8 @@ export type ReplaceOrder = {
 };
 
 /**
- * What a halt did: `cancelled` have ended, `requested` wait for their broker's word. `left`: so many more are cancelled by following turns; asking again
- * tells of the next ones.
+ * What this turn of a halt did: `cancelled` have ended with it; `requested` are all that wait for their broker's word. `left`: so many more are cancelled by
+ * following turns; asking again tells of the next ones.
  */
 export type Halted = { haltedAtMs: number; cancelled: string[]; requested: string[]; left: number };
 

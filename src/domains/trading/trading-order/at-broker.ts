@@ -56,9 +56,12 @@ export class BrokerTurn {
   }
 
   posted(post: number, answer: PlaceAnswer): void {
-    if (answer.kind === 'accepted') this.move([{ kind: 'accepted', brokerOrderId: answer.brokerOrderId }]);
+    if (answer.kind === 'accepted') {
+      // An order that comes with the answer may have been rejected already.
+      if (answer.order !== null) this.seen(answer.order, [], false);
+      else this.move([{ kind: 'accepted', brokerOrderId: answer.brokerOrderId }]);
+    }
     this.outbound({ kind: 'posted', post, answer: postAnswerOf(answer) });
-    if (answer.kind === 'accepted' && answer.order !== null) this.seen(answer.order, [], false);
   }
 
   lookedUp(lookUp: number, answer: LookUpAnswer): void {

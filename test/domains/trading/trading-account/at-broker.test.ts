@@ -62,6 +62,21 @@ const fill = (venueTradeId: string, quantity: string, price: string): VenueFill 
 const bookOf = async (account: PaperAccount) => (await account.state())!.books.brk_1!.book;
 const buy = { symbol: 'AAPL', side: 'buy', quantity: '10', limitPrice: '101', timeInForce: 'gtc' } as const satisfies Wanted;
 
+const venueOrder: VenueOrder = {
+  brokerOrderId: 'venue 1',
+  ourId: null,
+  symbol: 'AAPL',
+  assetClass: 'equity',
+  side: 'buy',
+  terms: null,
+  state: 'working',
+  filledQuantity: '0',
+  averagePrice: null,
+  reason: null,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+};
+
 test('an order at a broker is submitted when it is stored, accepted by its answer, and filled by what is seen, each fill once', async () => {
   const account = await atBroker();
   answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order: null };
@@ -84,6 +99,16 @@ test('an order at a broker is submitted when it is stored, accepted by its answe
       [4, '10'],
     ],
   );
+});
+
+test('an order that its own answer shows as rejected was never accepted', async () => {
+  const account = await atBroker();
+  const order = { ...venueOrder, state: 'rejected', reason: 'no such account' } as const;
+  answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order };
+  const placed = await account.place(buy, route);
+  await until(async () => (await account.order(placed.id)).status === 'rejected');
+  assert.deepEqual(account.events('trade.'), ['trade.submitted', 'trade.rejected']);
+  assert.equal((await account.orders())[0].state.rejectReason, 'no such account');
 });
 
 test('a post that is cut is unknown: its symbol takes nothing more until the order is found, and it is sent once', async () => {
@@ -193,20 +218,7 @@ test('an order that was placed elsewhere is adopted with its fills and counts; f
   const account = await atBroker();
   const orderId = account.newOrderId();
   const terms = account.terms(buy);
-  const order: VenueOrder = {
-    brokerOrderId: 'venue 1',
-    ourId: null,
-    symbol: 'AAPL',
-    assetClass: 'equity',
-    side: 'buy',
-    terms,
-    state: 'working',
-    filledQuantity: '2',
-    averagePrice: '100',
-    reason: null,
-    createdAtMs: 0,
-    updatedAtMs: 0,
-  };
+  const order: VenueOrder = { ...venueOrder, terms, filledQuantity: '2', averagePrice: '100' };
   const adopting = { ...route, tradingAccountId: account.id, order };
   const adopted = await world.actors.ask(tradingOrder, orderId, 'adoptOrder', adopting);
   assert.deepEqual([adopted.external, adopted.status], [true, 'accepted']);
