@@ -29,7 +29,15 @@ export class CoinbaseServer extends BrokerStandIn {
   override forget(): void {
     super.forget();
     this.bodies.clear();
+    this.coins.clear();
     this.refusesWith = null;
+  }
+
+  override fill(order: StandInOrder, quantity: number, price: number): void {
+    const coin = order.symbol.split('-')[0]!;
+    const sign = order.side === 'buy' ? 1 : -1;
+    this.coins.set(coin, Number(((this.coins.get(coin) ?? 0) + sign * quantity).toFixed(9)));
+    super.fill(order, quantity, price);
   }
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {

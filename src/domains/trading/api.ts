@@ -15,6 +15,8 @@ export const tradingApi: ReferencePart = {
   examples: {
     '/trading/backtests/{id}': exampleId('bkt_'),
     '/trading/orders/{id}': exampleId('ord_'),
+    '/trading/brokers/{id}': exampleId('brk_'),
+    'Broker.id': exampleId('brk_'),
     '/trading/strategies/{id}': exampleId('stg_'),
     '/trading/sweeps/{id}': exampleId('swp_'),
     'Backtest.id': exampleId('bkt_'),

@@ -1,6 +1,7 @@
 /** What tools and routes of trading share on a node: one market, so that both see the same quotes. */
 import type { Platform } from '../domain.ts';
-import { noConnections } from './brokers/choose-broker.ts';
+import { type CredentialBox, credentialBox } from './brokers/connection/credentials.ts';
+import { OpenConnections } from './brokers/connection/open-connections.ts';
 import { type LocalMarket, openLocalMarket } from './market/local-market.ts';
 import { localPrices } from './market/prices.ts';
 import type { DoorParts } from './orders/door.ts';
@@ -9,10 +10,24 @@ export type TradingParts = {
   market: LocalMarket;
   /** What places orders, whoever asks. */
   door: DoorParts;
+  connections: OpenConnections;
+  /** Of brokers. */
+  credentials: CredentialBox;
 };
 
 /** The market is closed by the domain's `stop`. */
-export function openTrading({ config, log, actors }: Platform): TradingParts {
+export function openTrading({ config, log, actors, database, outbound, clock, secretKey, acceptedKeys }: Platform): TradingParts {
   const market = openLocalMarket({ settings: config, log });
-  return { market, door: { actors, connections: noConnections, prices: localPrices(market) } };
+  const credentials = credentialBox(secretKey, acceptedKeys);
+  const connections = new OpenConnections({
+    actors,
+    database,
+    outbound,
+    clock,
+    log,
+    credentials,
+    addresses: config,
+    timeoutMs: config.brokerTimeoutMs,
+  });
+  return { market, connections, credentials, door: { actors, connections, prices: localPrices(market) } };
 }

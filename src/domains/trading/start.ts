@@ -1,7 +1,8 @@
 /** Trading on a node: its actors and routes. */
 import type { Platform, StartedDomain } from '../domain.ts';
-import { noVenue, tradingActors } from './actors.ts';
+import { tradingActors } from './actors.ts';
 import { startBacktests } from './backtest/start.ts';
+import { startBrokers } from './brokers/connection/start.ts';
 import type { TradingParts } from './open.ts';
 import { accountRoutes } from './routes/account.ts';
 import { marketRoutes } from './routes/market.ts';
@@ -11,22 +12,31 @@ import { MarketWatch } from './trading-account/market-watch.ts';
 
 export function startTrading(platform: Platform, trading: TradingParts): StartedDomain {
   const { config } = platform;
-  const { market, door } = trading;
+  const { market, door, connections } = trading;
   const parts = { ...platform, door };
   const backtests = startBacktests(platform, market);
   const strategies = startStrategies(platform, trading);
+  const brokers = startBrokers(platform, trading);
   const timing = { lookUpMs: config.brokerLookUpMs, reconcileMs: config.brokerReconcileMs };
-  const accounts = tradingActors({ market, venue: noVenue, timing, timeoutMs: config.brokerTimeoutMs });
+  const accounts = tradingActors({ market, venue: connections.calls, timing, timeoutMs: config.brokerTimeoutMs });
   const watch = new MarketWatch({ ...platform, market, prices: door.prices });
   return {
-    actors: [...accounts, ...strategies.actors, ...backtests.actors],
-    routes: [...marketRoutes({ market }), ...orderRoutes(parts), ...accountRoutes(parts), ...strategies.routes, ...backtests.routes],
+    actors: [...accounts, ...brokers.actors, ...strategies.actors, ...backtests.actors],
+    routes: [
+      ...marketRoutes({ market }),
+      ...orderRoutes(parts),
+      ...accountRoutes(parts),
+      ...brokers.routes,
+      ...strategies.routes,
+      ...backtests.routes,
+    ],
     begin() {
       watch.start();
       strategies.watch.start();
     },
     async stop() {
       strategies.watch.stop();
+      brokers.stop();
       await watch.stop();
       await market.close();
     },

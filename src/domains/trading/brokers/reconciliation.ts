@@ -49,21 +49,23 @@ export type Told = {
   unplaced: VenueFill[];
   /** Symbols of fills that may not be booked yet, listed or only counted by the venue. */
   moving: Set<string>;
+  /** Orders of which the venue counts fills that it has not listed. By the venue's id. */
+  lacking: string[];
 };
 
 export type TellOptions = {
-  /** What foreign orders did before came with the positions that were adopted when connecting. */
+  /** What foreign orders did before came with the positions that were adopted. */
   sinceMs: number;
-  /** Trades that their orders have confirmed, or that came with adopted positions: they are left out. */
+  /** Trades of foreign orders, and foreign orders that had ended, after `sinceMs` that came with these positions too. By the venue's ids. */
+  isEarlier?(id: string): boolean;
+  /** Trades that their orders have confirmed: they are left out. */
   isBooked?(venueTradeId: string): boolean;
-  /** Foreign orders that had ended when connecting, of those after `sinceMs`. */
-  wasOver?(brokerOrderId: string): boolean;
   /** Orders whose fills the venue has counted for long and not listed: what it counts is booked. By the venue's id. */
   overdue?: ReadonlySet<string>;
 };
 
 /** What each order is to be told. Nothing for orders about which the venue says nothing new. */
-export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { sinceMs, isBooked, wasOver, overdue }: TellOptions): Told {
+export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { sinceMs, isEarlier, isBooked, overdue }: TellOptions): Told {
   const byOurId = new Map(held.map((order) => [order.id, order]));
   const byBrokerId = new Map(held.flatMap((order) => (order.brokerOrderId === null ? [] : [[order.brokerOrderId, order] as const])));
   const orders = new Map<string, VenueOrder>();
@@ -71,16 +73,18 @@ export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { si
     byBrokerId.get(brokerOrderId) ?? (ourId === null ? undefined : byOurId.get(ourId));
   for (const order of answer.orders) {
     const isForeign = ofOrder(order.brokerOrderId, order.ourId) === undefined;
-    const isEarlier = (order.state !== 'working' && order.createdAtMs < sinceMs) || wasOver?.(order.brokerOrderId) === true;
-    if (!isForeign || !isEarlier) orders.set(order.brokerOrderId, newerOf(orders.get(order.brokerOrderId), order));
+    const isOver = (order.state !== 'working' && order.createdAtMs < sinceMs) || isEarlier?.(order.brokerOrderId) === true;
+    if (!isForeign || !isOver) orders.set(order.brokerOrderId, newerOf(orders.get(order.brokerOrderId), order));
   }
 
   const seen = new Map<string, SeenOrder & { own: HeldOrder | undefined }>();
   const moving = new Set<string>();
+  const lacking = new Set<string>();
   for (const order of orders.values()) {
     const own = ofOrder(order.brokerOrderId, order.ourId);
     const lacks = nanoIn(order.filledQuantity) > nanoIn(own?.filledQuantity ?? '0');
     if (lacks) moving.add(order.symbol);
+    if (lacks && answer.fillSource === 'trades') lacking.add(order.brokerOrderId);
     const filledSoFar = lacks && (answer.fillSource === 'orders' || overdue?.has(order.brokerOrderId) === true);
     seen.set(order.brokerOrderId, { order, fills: [], filledSoFar, own });
   }
@@ -89,9 +93,10 @@ export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { si
     if (isBooked?.(fill.venueTradeId) === true) continue;
     const known = seen.get(fill.brokerOrderId);
     const own = known?.own ?? byBrokerId.get(fill.brokerOrderId);
-    if (fill.atMs < sinceMs && own?.external !== false) continue;
+    if (own?.external !== false && (fill.atMs < sinceMs || isEarlier?.(fill.venueTradeId) === true)) continue;
     // One that its order has already is among them: whether it has, only the order knows.
     moving.add(fill.symbol);
+    lacking.delete(fill.brokerOrderId);
     if (known !== undefined) known.fills.push(fill);
     else if (own === undefined) unplaced.push(fill);
     else seen.set(fill.brokerOrderId, { order: null, fills: [fill], filledSoFar: false, own });
@@ -102,6 +107,7 @@ export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { si
     foreign: news.flatMap(({ own, order, ...one }) => (own === undefined && order !== null ? [{ order, ...one }] : [])),
     unplaced,
     moving,
+    lacking: [...lacking],
   };
 }
 

@@ -5,6 +5,6 @@ import { getQuote } from './get-quote.ts';
 import { listPositions } from './list-positions.ts';
 import { placeOrderTool } from './place-order.ts';
 
-export function tradingTools(parts: TradingParts): Tool[] {
+export function tradingTools(parts: Pick<TradingParts, 'market' | 'door'>): Tool[] {
   return [getQuote(parts.market), listPositions(parts), placeOrderTool(parts)];
 }

@@ -72,7 +72,12 @@ export type TradingOrderContract = {
   };
 };
 
-export type AdoptOrder = OrderRoute & { tradingAccountId: string; order: VenueOrder };
+export type AdoptOrder = OrderRoute & {
+  tradingAccountId: string;
+  order: VenueOrder;
+  /** What is filled of it came with the positions that were taken over: it is not booked. */
+  earlier?: boolean;
+};
 
 export const tradingOrder = actorRef<TradingOrderContract>('trading_order');
 

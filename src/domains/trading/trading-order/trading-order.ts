@@ -11,6 +11,7 @@ import { defineActor, type EffectContext, type Turn, type TurnContext } from '..
 import { AppError } from '../../../errors.ts';
 import { accountModeOf } from '../../../mode.ts';
 import type { PlaceAnswer } from '../brokers/port.ts';
+import { foreignAtConnecting } from '../brokers/reconciliation.ts';
 import { isFinal, moveOrder, newOrder, type OrderEvent, type OrderState } from '../orders/order-state.ts';
 import type { OutboundTiming } from '../orders/outbound.ts';
 import type { OpenEntry } from '../trading-account/entity.ts';
@@ -198,7 +199,7 @@ function requestCancel(row: Row, { replacedBy }: { replacedBy: string | null }, 
 
 function adoptOrder(
   state: State,
-  { tradingAccountId, order, ...route }: AdoptOrder,
+  { tradingAccountId, order, earlier = false, ...route }: AdoptOrder,
   timing: OutboundTiming,
   ctx: Context,
 ): Turn<State, Row> {
@@ -216,6 +217,7 @@ function adoptOrder(
   } as const;
   const terms = order.terms ?? { ...unknownTerms, timeInForce: assetClass === 'crypto' ? ('gtc' as const) : ('day' as const) };
   const accepted: OrderState = { ...newOrder(terms.quantity), status: 'accepted', brokerOrderId: order.brokerOrderId };
+  const known = earlier ? foreignAtConnecting(order) : accepted;
   const nothing = { clientOrderId: null, parentId: null, role: null, managedBy: null, replaces: null, strategyId: null, taskId: null };
   const row: Row = {
     id: ctx.id,
@@ -223,8 +225,8 @@ function adoptOrder(
     ...route,
     ...terms,
     ...nothing,
-    status: 'accepted',
-    state: accepted,
+    status: known.status,
+    state: known,
     body: null,
     outbound: null,
     cancelling: null,
@@ -234,7 +236,7 @@ function adoptOrder(
     createdAt: ctx.nowMs,
     updatedAt: ctx.nowMs,
   };
-  tellSteps([{ row, change: { kind: 'status', status: 'accepted' } }], [], ctx);
+  tellSteps([{ row, change: { kind: 'status', status: known.status } }], [], ctx);
   const turn = new BrokerTurn(row, timing, ctx);
   turn.seen(order, [], false);
   const after = turn.end(isFinal(order.state === 'working' ? row : { status: 'filled' }) ? undefined : entryOf(row));
@@ -245,7 +247,7 @@ function adoptOrder(
 function entryOf(row: Row): OpenEntry {
   const { brokerKey, brokerName, orderMode, filledBy } = row;
   const nothing = { strategyId: null, held: false, leg: null, group: null, replaces: null, cancelRequested: false, unknown: false };
-  const paper = { terms: termsOf(row), filled: '0', sequence: 0, triggered: true, expiresAtMs: null };
+  const paper = { terms: termsOf(row), filled: row.state.fills.quantity, sequence: 0, triggered: true, expiresAtMs: null };
   return { ...paper, brokerKey, brokerName, orderMode, filledBy, ...nothing };
 }
 

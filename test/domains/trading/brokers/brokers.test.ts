@@ -174,7 +174,6 @@ for (const name of names) {
   test(`${name}: account and positions are read as decimals`, async () => {
     const venue = venues[name];
     const { broker, order } = await placed(venue);
-    coinbase.coins.set('BTC', 0.25);
     venue.server.fill(order, order.quantity / 2, 100);
     const account = await broker.account();
     assert.equal(account.kind === 'known' && account.value.cash, '100000');

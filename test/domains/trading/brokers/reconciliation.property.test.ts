@@ -172,8 +172,8 @@ class Holder {
         cursor: this.cursor,
         sinceMs: this.sinceMs,
         extent,
-        isBooked: (id) => this.booked.has(id) || this.adopted.has(id),
-        wasOver: (id) => this.adopted.has(id),
+        isBooked: (id) => this.booked.has(id),
+        isEarlier: (id) => this.adopted.has(id),
       },
     );
     this.venue.lostAfter = null;

@@ -1,0 +1,139 @@
+/**
+ * An account's connection to a broker: its credentials, whether they are taken, how far its fills were read, and whether its figures agree with ours. What
+ * goes on with the broker is done by its watcher, on the actor's node.
+ *
+ * V1 The broker's figures are taken over when connecting and by a person's decision, and at no other time.
+ * V2 A halt ends by such a decision alone. Fills are booked all the same.
+ */
+import { defineActor, type EffectContext, type Turn, type TurnContext } from '../../../../actors/define-actor.ts';
+import { shardOf } from '../../../../cluster/address.ts';
+import { AppError } from '../../../../errors.ts';
+import { derivedId } from '../../../../ids.ts';
+import { fromNano } from '../../decimal.ts';
+import { tradingIds } from '../../ids.ts';
+import { nanoIn } from '../../orders/amounts.ts';
+import { shownMode } from '../../orders/order-view.ts';
+import { tradingAccount, tradingAccountIdOf, tradingOrderIdOf } from '../../trading-account/messages.ts';
+import { tradingOrder } from '../../trading-order/messages.ts';
+import { ConnectedBroker, type ConnectedBrokerRow, type Halt } from './entity.ts';
+import { brokerConnection, type ConnectionContract, type Figures, type NewConnection } from './messages.ts';
+
+type State = ConnectedBrokerRow | null;
+type Context = TurnContext<ConnectionContract>;
+
+/** @param changed notifies the watchers of this node that the connection is new or has changed */
+export function connectionActor(changed: (id: string) => void) {
+  return defineActor<ConnectedBrokerRow, ConnectionContract>({
+    ref: brokerConnection,
+    entity: ConnectedBroker,
+    commands: { create, tried, adopt, advanced, mismatched, remove, noted: (state) => ({ state, reply: null }) },
+    queries: { get: (state) => (state === null || state.removedAt !== null ? null : state) },
+    effects: {
+      wake: {
+        run: async (_input: object, { actorId }: EffectContext) => changed(actorId),
+        repeatable: () => true,
+        timeoutMs: 5_000,
+        isBrief: true,
+        lane: 'vital',
+        outcome: 'noted',
+      },
+    },
+  });
+}
+
+function create(state: State, { figures, ...input }: NewConnection, ctx: Context): Turn<ConnectedBrokerRow, ConnectedBrokerRow> {
+  if (state !== null) return { state, reply: state };
+  const made: ConnectedBrokerRow = {
+    ...input,
+    id: ctx.id,
+    shard: shardOf(brokerConnection.kind, ctx.id),
+    status: input.error === null ? 'connected' : 'error',
+    adopted: false,
+    since: ctx.nowMs,
+    earlier: [],
+    cursor: null,
+    halt: null,
+    createdAt: ctx.nowMs,
+    removedAt: null,
+  };
+  ctx.callColocated(tradingAccount, tradingAccountIdOf(made), 'addBook', bookOf(made));
+  const next = figures === null ? made : takeOver(made, figures, ctx);
+  return afterChange(next, ctx);
+}
+
+function tried(state: State, { error }: { error: string | null }, ctx: Context): Turn<State, null> {
+  if (state === null || state.removedAt !== null || state.error === error) return { state, reply: null };
+  if (state.error === null) attention(state, { reason: 'credentials' }, ctx);
+  ctx.run('wake', {});
+  return { state: { ...state, status: error === null ? 'connected' : 'error', error }, reply: null };
+}
+
+function adopt(
+  state: State,
+  { figures, by }: { figures: Figures; by: string | null },
+  ctx: Context,
+): Turn<ConnectedBrokerRow, ConnectedBrokerRow> {
+  const known = present(state);
+  // Of two nodes that ask for the first figures the later one comes too late: what has been traded since is not in its figures.
+  if (by === null && known.adopted) return { state: known, reply: known };
+  const { accountId, mode, id, halt } = known;
+  if (by !== null && halt !== null) ctx.emit({ accountId, type: 'trading.resumed', data: { mode: shownMode(known), by, broker_id: id } });
+  return afterChange({ ...takeOver(known, figures, ctx), halt: null, mode }, ctx);
+}
+
+function advanced(state: State, { cursor }: { cursor: string }): Turn<State, null> {
+  return { state: state === null || state.cursor === cursor ? state : { ...state, cursor }, reply: null };
+}
+
+function mismatched(state: State, difference: Omit<Halt, 'reason' | 'atMs'>, ctx: Context): Turn<State, null> {
+  if (state === null || state.removedAt !== null || state.halt !== null) return { state, reply: null };
+  const { symbol, ours, theirs } = difference;
+  const numbers = { ours: fromNano(nanoIn(ours)), theirs: fromNano(nanoIn(theirs)) };
+  attention(state, { reason: 'position_mismatch', symbol, ...numbers }, ctx);
+  return { state: { ...state, halt: { reason: 'position_mismatch', symbol, ours, theirs, atMs: ctx.nowMs } }, reply: null };
+}
+
+function remove(state: State, _input: null, ctx: Context): Turn<ConnectedBrokerRow, null> {
+  const known = present(state);
+  ctx.callColocated(tradingAccount, tradingAccountIdOf(known), 'removeBook', { brokerKey: ctx.id });
+  ctx.run('wake', {});
+  return { state: { ...known, credentials: '', removedAt: ctx.nowMs }, reply: null };
+}
+
+// private helpers
+
+function present(state: State): ConnectedBrokerRow {
+  if (state === null || state.removedAt !== null) throw new AppError('not_found', 'Broker not found');
+  return state;
+}
+
+function takeOver(row: ConnectedBrokerRow, figures: Figures, ctx: Context): ConnectedBrokerRow {
+  const { cash, positions, orders, cursor, sinceMs, earlier } = figures;
+  const tradingAccountId = tradingAccountIdOf(row);
+  const route = bookOf(row);
+  ctx.callColocated(tradingAccount, tradingAccountId, 'adopt', { ...route, cash, positions });
+  for (const order of orders) {
+    const id = foreignOrderId(row, order.brokerOrderId);
+    ctx.send(tradingOrder, id, 'adoptOrder', { ...route, tradingAccountId, order, earlier: true });
+  }
+  return { ...row, adopted: true, since: sinceMs, earlier, cursor };
+}
+
+/** The same for the same order of the same connection. */
+export function foreignOrderId(row: Pick<ConnectedBrokerRow, 'id' | 'accountId' | 'mode'>, brokerOrderId: string): string {
+  return tradingOrderIdOf(tradingAccountIdOf(row), derivedId(tradingIds.order, row.accountId, row.id, brokerOrderId));
+}
+
+function bookOf({ id, brokerName, orderMode, filledBy }: ConnectedBrokerRow) {
+  return { brokerKey: id, brokerName, orderMode, filledBy };
+}
+
+function attention(row: ConnectedBrokerRow, about: object, ctx: Context): void {
+  const { accountId, id } = row;
+  ctx.emit({ accountId, type: 'trading.attention', data: { mode: shownMode(row), ...about, broker_id: id } });
+}
+
+function afterChange(state: ConnectedBrokerRow, ctx: Context): Turn<ConnectedBrokerRow, ConnectedBrokerRow> {
+  ctx.run('wake', {});
+  return { state, reply: state };
+}

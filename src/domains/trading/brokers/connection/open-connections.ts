@@ -1,0 +1,135 @@
+/**
+ * The connections of accounts, as orders and routes use them on a node. Adapters are opened with decrypted credentials and kept while the connection
+ * is as it was. Everything the broker says of the credentials is passed on to the connection's actor.
+ */
+import { LRUCache } from 'lru-cache';
+import type { ActorSystem } from '../../../../actors/actor-system.ts';
+import { AppError } from '../../../../errors.ts';
+import type { Log } from '../../../../log.ts';
+import type { AccountMode } from '../../../../mode.ts';
+import type { Database } from '../../../../storage/database.ts';
+import type { VenueCalls } from '../../trading-order/messages.ts';
+import { type BrokerParts, openBroker, type VenueCredentials } from '../open-broker.ts';
+import type { Answer, BrokerConnection, BrokerMode, VenueName } from '../port.ts';
+import type { CredentialBox } from './credentials.ts';
+import type { ConnectedBrokerRow } from './entity.ts';
+import { readFigures } from './figures.ts';
+import { brokerConnection, type Figures } from './messages.ts';
+import { storedOrders } from './stored-orders.ts';
+
+export type OpenConnectionsParts = BrokerParts & { actors: ActorSystem; database: Database; credentials: CredentialBox; log: Log };
+
+/** A connection as the choice of a broker sees it. */
+export type KnownConnection = {
+  id: string;
+  brokerName: VenueName;
+  mode: BrokerMode;
+  filledBy: 'broker' | 'embedded';
+  status: 'connected' | 'error';
+  halted: boolean;
+};
+
+const keptAdapters = 1_000;
+const keptMs = 600_000;
+
+export class OpenConnections {
+  /** What orders at brokers ask for. */
+  readonly calls: VenueCalls;
+  private readonly parts: OpenConnectionsParts;
+  private readonly adapters = new LRUCache<string, { credentials: string; broker: BrokerConnection }>({ max: keptAdapters, ttl: keptMs });
+
+  constructor(parts: OpenConnectionsParts) {
+    this.parts = parts;
+    this.calls = this.venueCalls();
+  }
+
+  /** Those of the account in this mode, the newest first. Test keys trade on the embedded paper broker alone. */
+  async of({ accountId, mode }: AccountMode): Promise<readonly KnownConnection[]> {
+    if (mode === 'test') return [];
+    const { rows } = await this.parts.database.read({
+      name: 'connections_of_account',
+      text: `select id, broker_name, order_mode, filled_by, status, halt is not null as halted from broker_connection
+        where account_id = $1 and mode = $2 and removed_at is null order by created_at desc, id desc`,
+      values: [accountId, mode],
+    });
+    return rows.map(({ id, broker_name, order_mode, filled_by, status, halted }) => {
+      return { id, brokerName: broker_name, mode: order_mode, filledBy: filled_by, status, halted };
+    });
+  }
+
+  /** A person takes over the broker's own figures, which ends a halt. Throws `not_found`; `unavailable` where the broker does not answer. */
+  async resume({ accountId, mode }: AccountMode, id: string, by: string): Promise<void> {
+    const { actors } = this.parts;
+    const row = await actors.query(brokerConnection, id, 'get', null);
+    if (row?.accountId !== accountId || row.mode !== mode) throw new AppError('not_found', 'Broker not found');
+    if (row.halt === null) return;
+    const figures = await this.figures(row);
+    if (figures.kind !== 'known') throw new AppError('unavailable', 'The broker does not tell its figures now: try again');
+    await actors.ask(brokerConnection, id, 'adopt', { figures: figures.value, by });
+  }
+
+  /** The broker's figures, its open orders without those that were placed here. */
+  async figures(row: ConnectedBrokerRow, signal?: AbortSignal): Promise<Answer<Figures>> {
+    const { clock, database } = this.parts;
+    const answer = await readFigures(this.adapter(row), clock.nowMs(), signal);
+    if (answer.kind !== 'known') return answer;
+    const { orders } = answer.value;
+    const ids = orders.map(({ brokerOrderId }) => brokerOrderId);
+    const own = await storedOrders(database, row.id).named(
+      ids,
+      orders.flatMap(({ ourId }) => ourId ?? []),
+    );
+    const known = new Set(own.flatMap(({ id, brokerOrderId }) => [id, brokerOrderId]));
+    const isForeign = ({ ourId, brokerOrderId }: (typeof orders)[number]) => !known.has(brokerOrderId) && !known.has(ourId);
+    return { kind: 'known', value: { ...answer.value, orders: orders.filter(isForeign) } };
+  }
+
+  adapter({ id, accountId, orderMode, credentials }: ConnectedBrokerRow): BrokerConnection {
+    const kept = this.adapters.get(id);
+    if (kept?.credentials === credentials) return kept.broker;
+    const broker = this.open(this.parts.credentials.open(credentials, id), orderMode, accountId);
+    this.adapters.set(id, { credentials, broker });
+    return broker;
+  }
+
+  open(credentials: VenueCredentials, mode: BrokerMode, accountId: string): BrokerConnection {
+    return openBroker(credentials, mode, accountId, this.parts);
+  }
+
+  /** Tells the connection that the broker refused its credentials, or takes them again. */
+  async tried(id: string, error: string | null): Promise<void> {
+    const { actors, log } = this.parts;
+    await actors.ask(brokerConnection, id, 'tried', { error }).catch((err) => {
+      log.warn({ err, broker_id: id }, 'the status of a broker connection could not be stored');
+    });
+  }
+
+  private async read(id: string): Promise<ConnectedBrokerRow | null> {
+    try {
+      return await this.parts.actors.query(brokerConnection, id, 'get', null);
+    } catch (err) {
+      this.parts.log.warn({ err, broker_id: id }, 'a broker connection could not be read');
+      return null;
+    }
+  }
+
+  private venueCalls(): VenueCalls {
+    const watched = async <A extends { kind: string; reason?: string }>(
+      id: string,
+      ask: (broker: BrokerConnection) => Promise<A>,
+      otherwise: A,
+    ) => {
+      const row = await this.read(id);
+      if (row === null) return otherwise;
+      const answer = await ask(this.adapter(row));
+      if (answer.kind === 'credentials') await this.tried(id, answer.reason ?? 'the broker does not take the credentials');
+      return answer;
+    };
+    const reason = 'the broker connection could not be read';
+    return {
+      place: (id, body, signal) => watched(id, (broker) => broker.place(body, signal), { kind: 'not_sent', reason }),
+      lookUp: (id, what, signal) => watched(id, (broker) => broker.lookUp(what, signal), { kind: 'unknown', reason }),
+      cancel: (id, brokerOrderId, signal) => watched(id, (broker) => broker.cancel(brokerOrderId, signal), { kind: 'unknown', reason }),
+    };
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * Watches one connection on the node where it lives: asks the broker for what changed, tells the orders, compares positions, and has its stream hasten all
+ * that. What it holds in memory can be lost: another watcher begins with a whole round and finds the same.
+ */
+
+import type { ActorSystem } from '../../../../actors/actor-system.ts';
+import { type Clock, monotonicMs } from '../../../../clock.ts';
+import type { Log } from '../../../../log.ts';
+import type { Database } from '../../../../storage/database.ts';
+import { nextCloseMs, utcDay } from '../../market/calendar.ts';
+import { tradingAccount, tradingAccountIdOf } from '../../trading-account/messages.ts';
+import { tradingOrder } from '../../trading-order/messages.ts';
+import type { BrokerConnection, UpdateStream } from '../port.ts';
+import { comparePositions, type Difference, type SeenOrder } from '../reconciliation.ts';
+import { whyNot } from './connect.ts';
+import { foreignOrderId } from './connection.ts';
+import type { ConnectedBrokerRow } from './entity.ts';
+import { brokerConnection } from './messages.ts';
+import type { OpenConnections } from './open-connections.ts';
+import { askRound, type RoundResult } from './round.ts';
+import { type StoredOrder, storedOrders } from './stored-orders.ts';
+
+export type WatcherParts = {
+  actors: ActorSystem;
+  database: Database;
+  connections: OpenConnections;
+  clock: Clock;
+  log: Log;
+  pollMs: number;
+  reconcileMs: number;
+};
+
+type Extent = 'orders' | 'all';
+
+const toldAtOnce = 8;
+/** Confirmed trades that are remembered; beyond it they are told again, which changes nothing. */
+const rememberedTrades = 5_000;
+/** Fills that the broker counts and has not listed after so many polls are booked as it counts them. */
+const pollsForFills = 10;
+const dayMs = 86_400_000;
+
+export class ConnectionWatcher {
+  readonly id: string;
+  readonly shard: number;
+  private readonly parts: WatcherParts;
+  private readonly stop = new AbortController();
+  private row: ConnectedBrokerRow | null = null;
+  private stream: UpdateStream | null = null;
+  private wanted: Extent | null = null;
+  private running: Promise<void> | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly booked = new Set<string>();
+  /** Since when the broker counts fills of an order that it has not listed. By the broker's id. */
+  private readonly lacking = new Map<string, number>();
+  private differences: Difference[] = [];
+  /** Rounds in which an order with an unknown outcome was nowhere at the broker. By our id. */
+  private readonly absent = new Map<string, number>();
+
+  constructor(id: string, shard: number, parts: WatcherParts) {
+    this.id = id;
+    this.shard = shard;
+    this.parts = parts;
+  }
+
+  /** The connection is new or has changed: begins with a whole round. */
+  changed(): void {
+    this.row = null;
+    this.want('all');
+  }
+
+  /** What has open orders is asked for them. */
+  poll(): void {
+    this.want('orders');
+  }
+
+  get isEnded(): boolean {
+    return this.stop.signal.aborted;
+  }
+
+  end(): void {
+    this.stop.abort();
+    clearTimeout(this.timer);
+    this.stream?.close();
+    this.stream = null;
+  }
+
+  /** One round at a time; what is wanted meanwhile follows at once. */
+  private want(extent: Extent): void {
+    if (this.stop.signal.aborted) return;
+    if (this.wanted !== 'all') this.wanted = extent;
+    this.running ??= this.run().finally(() => {
+      this.running = null;
+      if (this.wanted !== null && !this.stop.signal.aborted) this.want(this.wanted);
+    });
+  }
+
+  private async run(): Promise<void> {
+    const extent = this.wanted!;
+    this.wanted = null;
+    try {
+      this.row ??= await this.parts.actors.query(brokerConnection, this.id, 'get', null);
+      if (this.row === null) return this.end();
+      if (extent === 'all') this.again();
+      await (this.row.filledBy === 'embedded' || this.row.error !== null || !this.row.adopted
+        ? this.connect(this.row)
+        : this.round(this.row, extent));
+    } catch (err) {
+      if (!this.stop.signal.aborted) this.parts.log.warn({ err, broker_id: this.id }, 'a broker could not be reconciled; trying again');
+    }
+  }
+
+  /** The next whole round. */
+  private again(): void {
+    clearTimeout(this.timer);
+    if (this.stop.signal.aborted) return;
+    this.timer = setTimeout(() => this.want('all'), this.parts.reconcileMs);
+    this.timer.unref();
+  }
+
+  /** Tries the credentials, and takes over the broker's figures for the first time. */
+  private async connect(row: ConnectedBrokerRow): Promise<void> {
+    const { connections, actors } = this.parts;
+    const broker = connections.adapter(row);
+    const account = await broker.account(this.stop.signal);
+    if (account.kind !== 'known') {
+      // A connection that was made stays so while its broker does not answer.
+      if (account.kind === 'credentials' || row.error !== null) await this.tell(whyNot(account));
+      return;
+    }
+    if (row.filledBy === 'broker' && !row.adopted) {
+      const figures = await connections.figures(row, this.stop.signal);
+      if (figures.kind !== 'known') return this.tell(whyNot(figures));
+      await actors.ask(brokerConnection, this.id, 'adopt', { figures: figures.value, by: null });
+    }
+    await this.tell(null);
+    this.listen(row, broker);
+  }
+
+  private async tell(error: string | null): Promise<void> {
+    if (this.row === null || this.row.error === error) return;
+    await this.parts.connections.tried(this.id, error);
+    this.row = null;
+  }
+
+  private listen(row: ConnectedBrokerRow, broker: BrokerConnection): void {
+    if (this.stream !== null || row.filledBy === 'embedded' || this.stop.signal.aborted) return;
+    let isFirst = true;
+    this.stream = broker.updates({
+      changed: () => this.want('orders'),
+      connected: () => {
+        // What was told while there was no connection is found by asking.
+        if (!isFirst) this.want('all');
+        isFirst = false;
+      },
+      lost: () => {},
+    });
+  }
+
+  private async round(row: ConnectedBrokerRow, extent: Extent): Promise<void> {
+    const { actors, database, connections } = this.parts;
+    const broker = connections.adapter(row);
+    this.listen(row, broker);
+    const before = extent === 'all' ? await this.positions(row) : {};
+    const held = storedOrders(database, row.id);
+    const earlier = new Set(row.earlier);
+    const result = await askRound(
+      broker,
+      held,
+      {
+        ...{ extent, cursor: row.cursor, sinceMs: row.since },
+        isBooked: (id) => this.booked.has(id),
+        isEarlier: (id) => earlier.has(id),
+        overdue: this.overdue(),
+      },
+      this.stop.signal,
+    );
+    if (result.kind === 'credentials') return this.tell(result.reason);
+    if (result.kind !== 'answered') return;
+    await this.tellOrders(row, result);
+    this.remember(result);
+    if (result.cursor !== null && result.cursor !== row.cursor) {
+      this.row = { ...row, cursor: result.cursor };
+      if (extent === 'all') await actors.ask(brokerConnection, this.id, 'advanced', { cursor: result.cursor });
+    }
+    if (result.more) this.want('orders');
+    if (result.positions === null) return;
+    const open = await held.open();
+    const unknown = open.filter(({ unknownOutcome }) => unknownOutcome);
+    const ours = await this.positions(row);
+    const moved = Object.keys({ ...before, ...ours }).filter((symbol) => before[symbol] !== ours[symbol]);
+    const waiting = unknown.filter((order) => !this.isSettling(order)).map(({ symbol }) => symbol);
+    const moving = new Set([...result.moving, ...moved, ...waiting]);
+    const compared = { ours, theirs: result.positions, before: this.differences, moving };
+    const { differences, mismatches } = comparePositions({ ...compared, nowMs: monotonicMs(), roundMs: this.parts.reconcileMs });
+    this.differences = differences;
+    const [mismatch] = mismatches;
+    if (mismatch !== undefined && row.halt === null) {
+      const { symbol, ours: own, theirs } = mismatch;
+      await actors.ask(brokerConnection, this.id, 'mismatched', { symbol, ours: own, theirs });
+      this.row = null;
+    }
+    await this.settleUnknown(unknown, broker);
+  }
+
+  private async tellOrders(row: ConnectedBrokerRow, { told, foreign }: RoundResult): Promise<void> {
+    const { actors } = this.parts;
+    const { accountId, mode, id: brokerKey, brokerName, orderMode, filledBy } = row;
+    const route = { brokerKey, brokerName, orderMode, filledBy };
+    const see = (orderId: string, { order, fills, filledSoFar }: SeenOrder) =>
+      actors.ask(tradingOrder, orderId, 'seen', { order, fills, filledSoFar });
+    const work = [
+      ...told.map((seen) => () => see(seen.orderId, seen)),
+      ...foreign.map((seen) => async () => {
+        const orderId = foreignOrderId(row, seen.order.brokerOrderId);
+        await actors.ask(tradingOrder, orderId, 'adoptOrder', {
+          ...route,
+          tradingAccountId: tradingAccountIdOf({ accountId, mode }),
+          order: seen.order,
+        });
+        await see(orderId, seen);
+      }),
+    ];
+    for (let i = 0; i < work.length; i += toldAtOnce) await Promise.all(work.slice(i, i + toldAtOnce).map((one) => one()));
+  }
+
+  private remember({ told, foreign, lacking }: RoundResult): void {
+    for (const { fills } of [...told, ...foreign]) for (const { venueTradeId } of fills) this.booked.add(venueTradeId);
+    for (const id of this.booked) {
+      if (this.booked.size <= rememberedTrades) break;
+      this.booked.delete(id);
+    }
+    const nowMs = monotonicMs();
+    const still = new Set(lacking);
+    for (const id of this.lacking.keys()) if (!still.has(id)) this.lacking.delete(id);
+    for (const id of still) if (!this.lacking.has(id)) this.lacking.set(id, nowMs);
+  }
+
+  private overdue(): Set<string> {
+    const sinceMs = monotonicMs() - pollsForFills * this.parts.pollMs;
+    return new Set([...this.lacking].flatMap(([id, atMs]) => (atMs <= sinceMs ? [id] : [])));
+  }
+
+  private async positions(row: ConnectedBrokerRow): Promise<Record<string, string>> {
+    const held = await this.parts.actors.query(tradingAccount, tradingAccountIdOf(row), 'positions', { brokerKey: row.id });
+    return Object.fromEntries(held.map(({ symbol, quantity }) => [symbol, quantity]));
+  }
+
+  /** Its session is over: from now on it counts as there or not there, by what the broker lists and holds. */
+  private isSettling({ assetClass, sentAtMs }: StoredOrder): boolean {
+    if (sentAtMs === null) return false;
+    const endMs = assetClass === 'crypto' ? (utcDay(sentAtMs) + 1) * dayMs : nextCloseMs(sentAtMs);
+    return this.parts.clock.nowMs() > endMs;
+  }
+
+  /** After its session an order that two whole rounds and look-ups find nowhere, while positions agree, was never there. */
+  private async settleUnknown(unknown: readonly StoredOrder[], broker: BrokerConnection): Promise<void> {
+    const { actors } = this.parts;
+    for (const id of this.absent.keys()) if (!unknown.some((order) => order.id === id)) this.absent.delete(id);
+    const different = new Set(this.differences.map(({ symbol }) => symbol));
+    for (const order of unknown) {
+      const { id, symbol, brokerOrderId, sentAtMs } = order;
+      if (!this.isSettling(order) || different.has(symbol)) continue;
+      const found = await broker.lookUp({ ourId: id, symbol, brokerOrderId, sinceMs: sentAtMs! }, this.stop.signal);
+      const isAbsent = found.kind === 'known' && found.value.kind === 'absent';
+      const rounds = isAbsent ? (this.absent.get(id) ?? 0) + 1 : 0;
+      this.absent.set(id, rounds);
+      if (rounds >= 2) await actors.ask(tradingOrder, id, 'settledAbsent', { reason: 'the broker does not have the order' });
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/** Connections to brokers: made, listed, removed; and what each broker takes. */
+import Type, { type Static } from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { type Clock, isoTimestamp } from '../../../clock.ts';
+import type { Principal } from '../../../edge/auth/principal.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { commandIds } from '../../../edge/idempotency.ts';
+import { answer } from '../../../edge/routes/answer.ts';
+import { modeNote } from '../../../edge/routes/mode.ts';
+import { ownedInMode } from '../../../edge/routes/ownership.ts';
+import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import type { Database } from '../../../storage/database.ts';
+import { accountSettings } from '../../accounts/contract.ts';
+import { brokerNames, shownCapabilities } from '../brokers/capabilities.ts';
+import { connect, readCredentials } from '../brokers/connection/connect.ts';
+import type { CredentialBox } from '../brokers/connection/credentials.ts';
+import { ConnectedBroker, type ConnectedBrokerRow } from '../brokers/connection/entity.ts';
+import { brokerConnection, connectionIdOf } from '../brokers/connection/messages.ts';
+import type { OpenConnections } from '../brokers/connection/open-connections.ts';
+import { brokerModes, venueNames } from '../brokers/port.ts';
+import { tradingIds } from '../ids.ts';
+import { shownMode, TradingMode } from '../orders/order-view.ts';
+import { embeddedBook } from '../trading-account/entity.ts';
+import { tradingAccountIdOf } from '../trading-account/messages.ts';
+
+export type BrokerRouteParts = {
+  actors: ActorSystem;
+  database: Database;
+  clock: Clock;
+  connections: OpenConnections;
+  credentials: CredentialBox;
+};
+
+const base = '/trading/brokers';
+const mostConnections = 20;
+const orNull = <S extends ReturnType<typeof Type.String>>(schema: S) => Type.Union([schema, Type.Null()]);
+const Steps = Type.Record(Type.String(), Type.Array(Type.String()));
+
+const BrokerView = Type.Object(
+  {
+    id: Type.String(),
+    broker_name: Type.Enum([...venueNames]),
+    mode: TradingMode,
+    status: Type.Enum(['connected', 'error']),
+    error: orNull(Type.String({ description: 'Why it is not connected; it is tried again' })),
+    paper_source: Type.Enum(['broker', 'embedded'], {
+      description: 'Who fills paper orders: the broker, or this service where it has no paper accounts',
+    }),
+    halted: Type.Boolean({ description: 'Its positions differ from ours: it takes no orders until `POST /trading/resume`' }),
+    halt_reason: orNull(Type.String()),
+    connected_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Broker' },
+);
+
+const Class = Type.Object({
+  order_types: Steps,
+  fractional: Type.Array(Type.String(), { description: 'Order types that take fractions' }),
+  tick: Type.Number(),
+  lot: Type.Number(),
+  min_quantity: Type.Number(),
+  sessions: Type.Enum(['regular', 'always']),
+  brackets: Type.Enum(['native', 'held', 'none']),
+  shorts: Type.Boolean(),
+  flips: Type.Boolean({ description: 'One order may close a position and open the other side' }),
+});
+const CapabilitiesView = Type.Object(
+  {
+    broker_name: Type.Enum([...brokerNames]),
+    mode: TradingMode,
+    asset_classes: Type.Object({ equity: Type.Optional(Class), crypto: Type.Optional(Class) }),
+  },
+  { title: 'BrokerCapabilities' },
+);
+
+const Credentials = Type.Record(Type.String({ maxLength: 64 }), Type.String({ minLength: 1, maxLength: 8_192 }), {
+  description:
+    'alpaca: {api_key, api_secret}. tradier: {access_token, account_id}. coinbase: {api_key, api_secret}, an ECDSA key. They are stored encrypted and never shown',
+});
+
+export function brokerRoutes({ actors, database, clock, connections, credentials: box }: BrokerRouteParts): AnyRoute[] {
+  const list = route({
+    method: 'GET',
+    path: base,
+    summary: 'List broker connections, newest first',
+    description: modeNote,
+    scope: 'trading.read',
+    query: PageQuery,
+    responses: { 200: PageOf(BrokerView) },
+    async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
+      const where = { accountId, mode, removedAt: null };
+      const [rows, total] = await database.list(accountId, (em) =>
+        em.findAndCount(ConnectedBroker, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
+      );
+      const data = rows.map((row) => brokerView(row as ConnectedBrokerRow));
+      return answer(200, page(data, offset, total));
+    },
+  });
+
+  const create = route({
+    method: 'POST',
+    path: base,
+    summary: 'Connect a broker',
+    description:
+      'The credentials are tried: 422 where the broker does not take them. Where it does not answer, the connection is made with status `error` and tried again. ' +
+      'Its cash, positions and open orders are taken over. `live` is real money and needs `live_trading_enabled`.',
+    scope: 'trading.write',
+    errors: [403, 409],
+    body: Type.Object(
+      {
+        broker_name: Type.Enum([...venueNames]),
+        credentials: Credentials,
+        mode: Type.Optional(Type.Union([Type.Enum([...brokerModes]), Type.Null()], { description: 'Default `paper`' })),
+      },
+      { examples: [{ broker_name: 'alpaca', credentials: { api_key: 'PKEXAMPLE', api_secret: 'example' } }] },
+    ),
+    responses: { 201: BrokerView },
+    async handler(context) {
+      const { principal, body } = context;
+      const { accountId, mode } = principal;
+      const orderMode = body.mode ?? 'paper';
+      const given = readCredentials(body.broker_name, body.credentials);
+      if (orderMode === 'live') await mayTradeLive(principal);
+      const before = await database.list(accountId, (em) => em.count(ConnectedBroker, { accountId, mode, removedAt: null }));
+      if (before >= mostConnections)
+        throw new AppError('conflict', `An account has ${mostConnections} broker connections at most: delete one`);
+      const { id, commandId } = commandIds(context, tradingIds.broker, clock.nowMs());
+      const connectionId = connectionIdOf(tradingAccountIdOf(principal), id);
+      const input = await connect(connections, clock, { accountId, mode, orderMode, credentials: given });
+      const made = { ...input, credentials: box.seal(given, connectionId) };
+      return answer(201, brokerView(await actors.ask(brokerConnection, connectionId, 'create', made, { commandId })));
+    },
+  });
+
+  const remove = route({
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Remove a broker connection',
+    description: 'Refused while orders of it are open, or not known to be. Positions at the broker stay there.',
+    extension: true,
+    scope: 'trading.write',
+    errors: [409],
+    responses: { 204: null },
+    async handler({ principal, params }) {
+      const { id } = await own(principal, params.id);
+      await actors.ask(brokerConnection, id, 'remove', null);
+      return { status: 204 };
+    },
+  });
+
+  const capabilities = route({
+    method: 'GET',
+    path: `${base}/{id}/capabilities`,
+    summary: 'Look at what a broker takes',
+    description: 'Order types with their times in force, by asset class. `embedded` is the paper broker of this service.',
+    extension: true,
+    scope: 'trading.read',
+    responses: { 200: CapabilitiesView },
+    async handler({ principal, params }) {
+      if (params.id === embeddedBook) return answer(200, capabilitiesView(embeddedBook, shownMode({ ...principal, orderMode: 'paper' })));
+      const row = await own(principal, params.id);
+      return answer(200, capabilitiesView(row.brokerName, shownMode(row)));
+    },
+  });
+
+  return [list, create, remove, capabilities];
+
+  async function own(principal: Principal, id: string): Promise<ConnectedBrokerRow> {
+    const row = id.startsWith(tradingIds.broker) ? await actors.query(brokerConnection, id, 'get', null) : null;
+    return ownedInMode(principal, row, 'Broker');
+  }
+
+  async function mayTradeLive({ accountId, mode }: Principal): Promise<void> {
+    if (mode === 'test') throw new AppError('forbidden', 'A test key trades on paper alone');
+    const { liveTradingEnabled } = await actors.query(accountSettings, accountId, 'get', null);
+    if (!liveTradingEnabled)
+      throw invalidField(['body', 'mode'], 'Trading with real money is not enabled in the settings', 'value_error', 'live');
+  }
+}
+
+function brokerView(row: ConnectedBrokerRow): Static<typeof BrokerView> {
+  return {
+    id: row.id,
+    broker_name: row.brokerName,
+    mode: shownMode(row),
+    status: row.status,
+    error: row.error,
+    paper_source: row.brokerName === 'coinbase' ? 'embedded' : 'broker',
+    halted: row.halt !== null,
+    halt_reason: row.halt?.reason ?? null,
+    connected_at: isoTimestamp(row.createdAt),
+  };
+}
+
+function capabilitiesView(brokerName: (typeof brokerNames)[number], mode: string) {
+  return shownCapabilities(brokerName, mode) as unknown as Static<typeof CapabilitiesView>;
+}

@@ -1,0 +1,149 @@
+/** Orders at the three brokers: real actors and watchers on a real database, against stand-ins over HTTP and WebSockets. */
+import assert from 'node:assert/strict';
+import test, { after, afterEach, before } from 'node:test';
+import { brokerConnection } from '../../../../../src/domains/trading/brokers/connection/messages.ts';
+import type { Fault } from '../../../../support/broker-stand-in.ts';
+import { type Broker, BrokerWorld } from '../../../../support/broker-world.ts';
+import { outcomeOf } from '../../../../support/runtime.ts';
+import { until } from '../../../../support/until.ts';
+
+let world: BrokerWorld;
+before(async () => {
+  world = await BrokerWorld.start();
+});
+after(() => world.stop());
+afterEach(() => world.forget());
+
+const names = ['alpaca', 'tradier', 'coinbase'] as const;
+const halfOf = ({ terms }: Broker) => Number(terms.quantity) / 2;
+const priceOf = ({ name }: Broker) => (name === 'coinbase' ? 50_000 : 100);
+const filled = (order: { state: { fills: { quantity: string } } }) => order.state.fills.quantity;
+/** The sequence of what was told of one order. */
+const toldOf = (broker: Broker, orderId: string) =>
+  world
+    .events(broker.accountId)
+    .filter(({ type, data }) => type.startsWith('trade.') && data.order_id === orderId)
+    .map(({ type }) => type.slice('trade.'.length));
+
+/** Accepted by the broker, and known there as ours. */
+async function accepted(broker: Broker) {
+  const { id } = await world.place(broker);
+  await world.status(id, 'accepted');
+  return { id, there: world.at(broker, id)! };
+}
+
+for (const name of names) {
+  test(`${name}: an order is submitted, accepted, filled in two parts, each booked and told once`, async () => {
+    const broker = await world.connect(name);
+    const { id, there } = await accepted(broker);
+    broker.server.fill(there, halfOf(broker), priceOf(broker));
+    await world.status(id, 'partially_filled');
+    assert.equal(await world.held(broker), String(halfOf(broker)));
+    broker.server.fill(there, halfOf(broker), priceOf(broker));
+    const order = await world.status(id, 'filled');
+    assert.equal(filled(order), broker.terms.quantity);
+    assert.equal(order.state.brokerOrderId, there.id);
+    assert.equal(await world.held(broker), broker.terms.quantity);
+    assert.deepEqual(toldOf(broker, id), ['submitted', 'accepted', 'partially_filled', 'filled']);
+    assert.equal(broker.server.posts.length, 1);
+  });
+
+  test(`${name}: a cancel is a request until the broker ends the order, and what it filled meanwhile is booked`, async () => {
+    const broker = await world.connect(name);
+    const { id, there } = await accepted(broker);
+    broker.server.fill(there, halfOf(broker), priceOf(broker));
+    const asked = await world.cancel(broker, id);
+    assert.notEqual(asked.state.cancelRequestedAtMs, null);
+    const order = await world.status(id, 'cancelled');
+    assert.equal(filled(order), String(halfOf(broker)));
+    assert.equal(await world.held(broker), String(halfOf(broker)));
+    assert.equal(there.state, 'cancelled');
+  });
+
+  test(`${name}: a post that is cut, lost, late, answered with 5xx or with no JSON makes one order at most, and is found`, async () => {
+    const broker = await world.connect(name);
+    const faults: Fault[] = ['lost', 'hang', { lateMs: 900 }];
+    // What certainly made an order, and is not known here.
+    for (const fault of faults) {
+      broker.server.faults = [fault];
+      const { id } = await world.place(broker);
+      const order = await world.orderBecomes(id, ({ state }) => state.brokerOrderId !== null, JSON.stringify(fault));
+      assert.equal(order.status, 'accepted', JSON.stringify(fault));
+      assert.equal(order.state.unknownOutcome, false);
+      assert.equal(broker.server.orders.filter(({ ourId }) => ourId?.replace('-', '_') === id).length, 1);
+      broker.server.fill(world.at(broker, id)!, Number(broker.terms.quantity), priceOf(broker));
+      await world.status(id, 'filled');
+    }
+    assert.equal(await world.held(broker), String(Number(broker.terms.quantity) * faults.length));
+  });
+
+  test(`${name}: while an outcome is not known the symbol takes no other order, and a person is asked after the look-ups`, async () => {
+    const broker = await world.connect(name);
+    // The broker never got it, and does not answer any more.
+    broker.server.faults = ['cut'];
+    broker.server.dark = false;
+    const { id } = await world.place(broker);
+    await until(() => broker.server.posts.length > 0);
+    broker.server.dark = true;
+    await world.orderBecomes(id, ({ state }) => state.unknownOutcome, 'unknown');
+    assert.deepEqual(await outcomeOf(world.place(broker)), { refused: 'conflict' });
+    await until(
+      () => world.events(broker.accountId).some(({ type, data }) => type === 'trading.attention' && data.reason === 'unknown_outcome'),
+      'attention',
+    );
+    assert.equal((await world.order(id)).status, 'submitted');
+    assert.equal(broker.server.orders.length, 0);
+  });
+
+  test(`${name}: "later" is obeyed with the same body, and other refusals end the order with the broker's words`, async () => {
+    const broker = await world.connect(name);
+    broker.server.faults = [{ status: 429, headers: { 'retry-after': '0.3' } }];
+    const { id } = await accepted(broker);
+    assert.equal(broker.server.posts.length, 2);
+    assert.equal(broker.server.posts[0]!.body, broker.server.posts[1]!.body);
+    broker.server.fill(world.at(broker, id)!, Number(broker.terms.quantity), priceOf(broker));
+    await world.status(id, 'filled');
+    broker.server.faults = [{ status: 400, json: { message: 'market is halted' } }];
+    const refused = await world.status((await world.place(broker)).id, 'rejected');
+    assert.equal(refused.state.rejectReason, 'market is halted');
+    assert.equal(await world.held(broker), broker.terms.quantity);
+  });
+
+  test(`${name}: a dark broker and a lost stream delay fills and lose none`, async () => {
+    const broker = await world.connect(name);
+    const { id, there } = await accepted(broker);
+    broker.server.dark = true;
+    for (const socket of broker.server.sockets) socket.cut();
+    broker.server.fill(there, halfOf(broker), priceOf(broker));
+    // Longer than several polls, whole rounds and the time of one call.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    assert.equal(await world.held(broker), '0');
+    broker.server.fill(there, halfOf(broker), priceOf(broker));
+    broker.server.dark = false;
+    await world.status(id, 'filled');
+    assert.equal(await world.held(broker), broker.terms.quantity);
+    assert.equal((await world.connection(broker)).halt, null);
+  });
+
+  test(`${name}: an order, a position and cash that were there are taken over and count; a foreign order that comes later is adopted once`, async () => {
+    const first = await world.connect(name);
+    const { id, there } = await accepted(first);
+    first.server.fill(there, halfOf(first), priceOf(first));
+    await world.status(id, 'partially_filled');
+    // Another account connects to the same one: everything of the first is foreign to it.
+    const other = await world.connect(name);
+    assert.equal(await world.held(other), String(halfOf(other)));
+    const external = async () => world.test.sql('select * from trading_order where broker_key = $1 and external', [other.row.id]);
+    await until(async () => (await external()).length === 1, 'the foreign order');
+    first.server.fill(there, halfOf(first), priceOf(first));
+    await until(async () => (await external())[0]!.status === 'filled', 'the end of the foreign order');
+    assert.equal(await world.held(other), other.terms.quantity);
+    const later = await accepted(first);
+    await until(async () => (await external()).length === 2, 'the second foreign order');
+    first.server.fill(later.there, halfOf(first), priceOf(first));
+    await world.status(later.id, 'partially_filled');
+    await until(async () => Number(await world.held(other)) > Number(await world.held(first)) - halfOf(first) * 1.5, 'its fill');
+    const summary = await world.test.actors.query(brokerConnection, other.row.id, 'get', null);
+    assert.equal(summary!.halt, null);
+  });
+}
