@@ -42,7 +42,7 @@ export function openLocalMarket({ settings, log, system = systemClock }: LocalMa
 }
 
 function embeddedMarket(hours: MarketHours, clock: Clock): LocalMarket {
-  const quoteNow = (symbol: string) => embeddedQuote(symbol, clock.nowMs(), hours);
+  const quoteNow = quotesOfSecond(clock, hours);
   return {
     name: 'embedded',
     hours,
@@ -80,6 +80,24 @@ function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
     hasPrices: () => file.hasContent,
     ready: file.looked,
     close: () => file.close(),
+  };
+}
+
+/** Of a second there is one quote, however many accounts are marked on it. */
+function quotesOfSecond(clock: Clock, hours: MarketHours): LocalMarket['quoteNow'] {
+  let second = Number.NaN;
+  const bySymbol = new Map<string, Quote | null>();
+  return (symbol) => {
+    const ms = clock.nowMs();
+    if (Math.floor(ms / 1_000) !== second) bySymbol.clear();
+    second = Math.floor(ms / 1_000);
+    let quote = bySymbol.get(symbol);
+    if (quote === undefined) {
+      quote = embeddedQuote(symbol, ms, hours);
+      // What callers ask for need not be a symbol.
+      if (quote !== null) bySymbol.set(symbol, quote);
+    }
+    return quote;
   };
 }
 

@@ -1,4 +1,5 @@
 /** Opening a position: a market order, and orders that close it again at a loss or with a profit. */
+import { loadAhead } from '../trading-account/load-ahead.ts';
 import { type Leg, type OpenedPosition, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import { type DoorParts, legIdOf, mustBePaperInTest, type OrderIds, orderIdBeside, type Placer, prepare } from './door.ts';
 import { bracketOf, type OpenPositionForm, termsOf } from './order-form.ts';
@@ -27,7 +28,12 @@ export async function openPosition(
       orderId: legIdOf(by, id, 'take_profit'),
       terms: { ...closing, orderType: 'limit', limitPrice: takeProfit },
     });
-  const { route, ...prices } = await prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]);
-  const asked = { ...route, ...prices, orderId: id, clientOrderId: form.client_order_id ?? null, terms, legs, strategyId, taskId };
-  return door.actors.ask(tradingAccount, tradingAccountIdOf(by), 'openPosition', asked, { commandId });
+  const tradingAccountId = tradingAccountIdOf(by);
+  const clientOrderId = form.client_order_id ?? null;
+  const [{ route, ...prices }] = await Promise.all([
+    prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
+    loadAhead(door.actors, { tradingAccountId, orderIds: [id, ...legs.map((leg) => leg.orderId)], clientOrderId }),
+  ]);
+  const asked = { ...route, ...prices, orderId: id, clientOrderId, terms, legs, strategyId, taskId };
+  return door.actors.ask(tradingAccount, tradingAccountId, 'openPosition', asked, { commandId });
 }

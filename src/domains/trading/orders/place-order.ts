@@ -1,5 +1,6 @@
 /** Placing an order: the one way that REST, agents and strategies take. */
 
+import { loadAhead } from '../trading-account/load-ahead.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { type DoorParts, mustBePaperInTest, type OrderIds, orderIdBeside, type Placer, prepare } from './door.ts';
@@ -18,8 +19,13 @@ export async function placeOrder(door: DoorParts, by: Placer, form: OrderForm, {
   const mode = form.mode ?? 'paper';
   const terms = termsOf(form);
   mustBePaperInTest(by, mode);
-  const { route, ...prices } = await prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]);
+  const tradingAccountId = tradingAccountIdOf(by);
+  const id = orderIdBeside(by, orderId);
   const clientOrderId = form.client_order_id ?? null;
-  const asked = { ...route, ...prices, orderId: orderIdBeside(by, orderId), clientOrderId, terms, strategyId, taskId };
-  return door.actors.ask(tradingAccount, tradingAccountIdOf(by), 'place', asked, { commandId });
+  const [{ route, ...prices }] = await Promise.all([
+    prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
+    loadAhead(door.actors, { tradingAccountId, orderIds: [id], clientOrderId }),
+  ]);
+  const asked = { ...route, ...prices, orderId: id, clientOrderId, terms, strategyId, taskId };
+  return door.actors.ask(tradingAccount, tradingAccountId, 'place', asked, { commandId });
 }
