@@ -19,6 +19,7 @@ import type { MailProvider } from '../providers/mail/port.ts';
 import type { Model } from '../providers/model/port.ts';
 import type { Outbound } from '../providers/outbound/port.ts';
 import type { SandboxPool } from '../providers/sandbox/port.ts';
+import type { EventDraft } from '../storage/commit-unit.ts';
 import type { Database } from '../storage/database.ts';
 import type { FileStore } from '../storage/files.ts';
 import type { HousekeepingJob } from '../storage/maintenance.ts';
@@ -67,6 +68,8 @@ export type StartedDomain = {
   /** Its retention jobs. */
   jobs?: HousekeepingJob[];
   metrics?(metrics: Metrics): void;
+  /** With the events that this node has committed, of all domains: for metrics. Must not throw. */
+  committed?(events: readonly EventDraft[]): void;
   /** The actors run now. */
   begin?(): void;
   /** The node leaves: running work has so long to end. */

@@ -21,6 +21,7 @@ import { EventRelay } from '../edge/stream/event-relay.ts';
 import { Stream } from '../edge/stream/stream.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Log } from '../log.ts';
+import type { EventDraft } from '../storage/commit-unit.ts';
 import { IdempotencyKeys } from '../storage/idempotency-keys.ts';
 import { Secrets } from '../storage/secrets.ts';
 import type { Tracer } from '../tracing.ts';
@@ -50,6 +51,8 @@ export type EdgeOptions = {
   placement: Placement;
   /** null: a single node. */
   cluster: Cluster | null;
+  /** Called with events once they are committed. */
+  onCommitted(events: readonly EventDraft[]): void;
   /** Called with the service's address, once it listens. */
   onPublicUrl(url: string): void;
 };
@@ -78,6 +81,7 @@ export async function openEdge({
   runtime,
   placement,
   cluster,
+  onCommitted,
   onPublicUrl,
 }: EdgeOptions): Promise<Edge> {
   const { secretKey, acceptedKeys, database } = stores;
@@ -103,6 +107,7 @@ export async function openEdge({
   cluster?.membership.onView(({ members }) => relay!.setMembers(members.filter(({ incarnation }) => incarnation !== placement.owner)));
   runtime.onEvents((events, seqs) => {
     stats.events.committed(events, clock.nowMs());
+    onCommitted(events);
     (relay ?? hub).publish(events, seqs);
   });
   placement.onLostCommits(() => hub.startOver());

@@ -91,6 +91,7 @@ export async function startNode(
     runtime,
     placement,
     cluster,
+    onCommitted: (events) => started.domains.forEach((domain) => domain.committed?.(events)),
     onPublicUrl: (url) => (publicUrl = url),
   });
   const { server, stream, relay } = edge;

@@ -21,6 +21,7 @@ const notFedHere = [
   'troupe_work_retries_total',
   'troupe_work_early_total',
   'troupe_compute_jobs_total',
+  'troupe_broker_calls_total',
 ];
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -56,6 +57,9 @@ before(async () => {
   // Nobody is there: its deliveries are counted as failed.
   await caller.json('POST', '/v1/api-keys/webhooks', { url: 'https://receiver.invalid/events', events: ['*'] });
   await caller.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
+  // One node has orders that are refused, the other need not.
+  const order = { symbol: 'NOSUCH', side: 'buy', quantity: 1, order_type: 'market' };
+  await caller.fetch('POST', '/v1/trading/orders', order);
 });
 
 after(async () => {

@@ -3,6 +3,7 @@ import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
 import { addNodeMetrics } from '../../src/admin/node-metrics.ts';
 import { addPaymentMetrics } from '../../src/domains/billing/metrics.ts';
 import { addToolMetrics } from '../../src/domains/tasks/metrics.ts';
+import { addTradingMetrics } from '../../src/domains/trading/metrics.ts';
 import { addWebhookMetrics } from '../../src/domains/webhooks/metrics.ts';
 import { silentLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
@@ -10,7 +11,7 @@ import { Metrics } from '../../src/metrics.ts';
 export function allMetrics(): Metrics {
   const metrics = new Metrics(silentLog);
   addNodeMetrics(metrics, { runtime: {} } as never);
-  for (const add of [addToolMetrics, addPaymentMetrics, addWebhookMetrics]) add(metrics, {} as never);
+  for (const add of [addToolMetrics, addPaymentMetrics, addWebhookMetrics, addTradingMetrics]) add(metrics, {} as never);
   addClusterMetrics(metrics, { transport: {} } as never);
   return metrics;
 }

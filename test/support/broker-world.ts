@@ -15,6 +15,7 @@ import { ConnectionWatchers } from '../../src/domains/trading/brokers/connection
 import type { VenueCredentials } from '../../src/domains/trading/brokers/open-broker.ts';
 import { clientOrderActor } from '../../src/domains/trading/client-order/client-order.ts';
 import { openLocalMarket } from '../../src/domains/trading/market/local-market.ts';
+import { TradingStats } from '../../src/domains/trading/metrics.ts';
 import type { OrderTerms } from '../../src/domains/trading/orders/terms.ts';
 import { defaultLimits, tradingAccount, tradingOrderIdOf } from '../../src/domains/trading/trading-account/messages.ts';
 import { tradingAccountActor } from '../../src/domains/trading/trading-account/trading-account.ts';
@@ -70,7 +71,14 @@ export class BrokerWorld {
     const database = { read: (query: never) => current().database.read(query) } as unknown as TestRuntime['database'];
     const addresses = { alpacaApiUrl: this.alpaca.url, tradierApiUrl: this.tradier.url, coinbaseApiUrl: this.coinbase.url };
     const shared = { actors, database, clock: systemClock, log: silentLog };
-    this.connections = new OpenConnections({ ...shared, outbound: this.outbound, credentials: this.box, addresses, timeoutMs });
+    this.connections = new OpenConnections({
+      ...shared,
+      outbound: this.outbound,
+      credentials: this.box,
+      stats: new TradingStats(),
+      addresses,
+      timeoutMs,
+    });
     this.watch = () =>
       new ConnectionWatchers({ ...shared, connections: this.connections, pollMs, reconcileMs, placement: this.test.placement });
     this.test = await testRuntime([

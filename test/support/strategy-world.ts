@@ -2,6 +2,7 @@
 import type { EffectDefinition } from '../../src/actors/define-actor.ts';
 import { accountSettingsActor } from '../../src/domains/accounts/account-settings/account-settings.ts';
 import { noConnections } from '../../src/domains/trading/brokers/choose-broker.ts';
+import { TradingStats } from '../../src/domains/trading/metrics.ts';
 import type { DoorParts } from '../../src/domains/trading/orders/door.ts';
 import type { Strategy } from '../../src/domains/trading/strategy/config.ts';
 import { strategyEffects } from '../../src/domains/trading/strategy/effects.ts';
@@ -40,6 +41,7 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
       return world.runtime.actors;
     },
     connections: noConnections,
+    stats: new TradingStats(),
     prices: {
       async quoteOf({ accountId }, symbol) {
         await world.atStep(`price of ${symbol}`, accountId);

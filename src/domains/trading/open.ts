@@ -4,6 +4,7 @@ import { type CredentialBox, credentialBox } from './brokers/connection/credenti
 import { OpenConnections } from './brokers/connection/open-connections.ts';
 import { type LocalMarket, openLocalMarket } from './market/local-market.ts';
 import { localPrices } from './market/prices.ts';
+import { TradingStats } from './metrics.ts';
 import type { DoorParts } from './orders/door.ts';
 
 export type TradingParts = {
@@ -13,11 +14,13 @@ export type TradingParts = {
   connections: OpenConnections;
   /** Of brokers. */
   credentials: CredentialBox;
+  stats: TradingStats;
 };
 
 /** The market is closed by the domain's `stop`. */
 export function openTrading({ config, log, actors, database, outbound, clock, secretKey, acceptedKeys }: Platform): TradingParts {
   const market = openLocalMarket({ settings: config, log });
+  const stats = new TradingStats();
   const credentials = credentialBox(secretKey, acceptedKeys);
   const connections = new OpenConnections({
     actors,
@@ -26,8 +29,9 @@ export function openTrading({ config, log, actors, database, outbound, clock, se
     clock,
     log,
     credentials,
+    stats,
     addresses: config,
     timeoutMs: config.brokerTimeoutMs,
   });
-  return { market, connections, credentials, door: { actors, connections, prices: localPrices(market) } };
+  return { market, connections, credentials, stats, door: { actors, connections, prices: localPrices(market), stats } };
 }

@@ -3,6 +3,7 @@ import type { Platform, StartedDomain } from '../domain.ts';
 import { tradingActors } from './actors.ts';
 import { startBacktests } from './backtest/start.ts';
 import { startBrokers } from './brokers/connection/start.ts';
+import { addTradingMetrics } from './metrics.ts';
 import type { TradingParts } from './open.ts';
 import { accountRoutes } from './routes/account.ts';
 import { marketRoutes } from './routes/market.ts';
@@ -12,14 +13,14 @@ import { MarketWatch } from './trading-account/market-watch.ts';
 
 export function startTrading(platform: Platform, trading: TradingParts): StartedDomain {
   const { config } = platform;
-  const { market, door, connections } = trading;
+  const { market, door, connections, stats } = trading;
   const parts = { ...platform, door };
-  const backtests = startBacktests(platform, market);
+  const backtests = startBacktests(platform, trading);
   const strategies = startStrategies(platform, trading);
   const brokers = startBrokers(platform, trading);
   const timing = { lookUpMs: config.brokerLookUpMs, reconcileMs: config.brokerReconcileMs };
   const accounts = tradingActors({ market, venue: connections.calls, timing, timeoutMs: config.brokerTimeoutMs });
-  const watch = new MarketWatch({ ...platform, market, prices: door.prices });
+  const watch = new MarketWatch({ ...platform, market, prices: door.prices, stats: stats.marks });
   return {
     actors: [...accounts, ...brokers.actors, ...strategies.actors, ...backtests.actors],
     routes: [
@@ -34,6 +35,8 @@ export function startTrading(platform: Platform, trading: TradingParts): Started
       watch.start();
       strategies.watch.start();
     },
+    committed: (events) => stats.committed(events),
+    metrics: (metrics) => addTradingMetrics(metrics, { stats, backtests: backtests.runner }),
     async stop() {
       strategies.watch.stop();
       brokers.stop();

@@ -4,6 +4,7 @@
  */
 import { FairGate } from '../../../fair-queue.ts';
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
+import { TradingStats } from '../metrics.ts';
 import type { BuiltInStrategy } from '../strategy/config.ts';
 import type { Terms } from './engine.ts';
 import type {
@@ -44,9 +45,11 @@ export type FinishedSweep = ({ kind: 'complete'; bars: number } & Sweep & DataFa
 export class BacktestRunner {
   private readonly compute: Compute;
   private readonly gate: FairGate;
+  private readonly stats: Pick<TradingStats, 'timeBacktest'>;
 
-  constructor(compute: Compute) {
+  constructor(compute: Compute, stats: Pick<TradingStats, 'timeBacktest'> = new TradingStats()) {
     this.compute = compute;
+    this.stats = stats;
     const waiting = { maxWaiting: 10_000, maxWaitingEach: 1_000, full: 'Too many backtests wait; try again later', retryAfterS: 30 };
     this.gate = new FairGate({ maxRunning: 1_000, maxRunningEach: backtestLimits.atOnce, ...waiting });
   }
@@ -95,7 +98,7 @@ export class BacktestRunner {
   }
 
   private inTurn<T>({ account, signal }: RunnerOptions, work: () => Promise<T>): Promise<T> {
-    return this.gate.pass(account, work, signal);
+    return this.gate.pass(account, () => this.stats.timeBacktest(work), signal);
   }
 
   private async perform(

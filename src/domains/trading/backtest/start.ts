@@ -1,6 +1,6 @@
 /** Backtests and sweeps on a node: their actors and routes. */
 import type { Platform, StartedDomain } from '../../domain.ts';
-import type { LocalMarket } from '../market/local-market.ts';
+import type { TradingParts } from '../open.ts';
 import { backtestRoutes } from '../routes/backtests.ts';
 import { sweepRoutes } from '../routes/sweeps.ts';
 import { sweep } from '../sweep/messages.ts';
@@ -11,12 +11,16 @@ import { backtest } from './messages.ts';
 import { BacktestRunner } from './runner.ts';
 import { StoredResults } from './stored-results.ts';
 
-export function startBacktests(platform: Platform, market: LocalMarket): Required<Pick<StartedDomain, 'actors' | 'routes'>> {
+export type StartedBacktests = Required<Pick<StartedDomain, 'actors' | 'routes'>> & { runner: BacktestRunner };
+
+export function startBacktests(platform: Platform, { market, stats }: Pick<TradingParts, 'market' | 'stats'>): StartedBacktests {
   const { actors, files, compute } = platform;
   const results = new StoredResults(files);
-  const parts = { actors, files, results, runner: new BacktestRunner(compute) };
+  const runner = new BacktestRunner(compute, stats);
+  const parts = { actors, files, results, runner };
   const effects = { backtest: { compute: computeBacktest(parts, backtest) }, sweep: { compute: computeSweep(parts, sweep) } };
   return {
+    runner,
     actors: [backtestActor(effects.backtest), sweepActor(effects.sweep)],
     routes: [...backtestRoutes({ ...platform, market, results }), ...sweepRoutes({ ...platform, market, results })],
   };

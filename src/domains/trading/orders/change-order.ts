@@ -38,7 +38,22 @@ export async function cancelOrder(
  *
  * @param ids.orderId of the new order
  */
-export async function replaceOrder(
+export function replaceOrder(
+  door: DoorParts,
+  owner: AccountMode,
+  oldId: string,
+  form: ReplaceForm,
+  ids: OrderIds,
+): Promise<TradingOrderRow> {
+  return door.stats.countRefusal(() => replace(door, owner, oldId, form, ids));
+}
+
+export function termsOfRow(row: TradingOrderRow): OrderTerms {
+  const { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = row;
+  return { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce };
+}
+
+async function replace(
   door: DoorParts,
   owner: AccountMode,
   oldId: string,
@@ -62,9 +77,4 @@ export async function replaceOrder(
     limits: tradingLimitsOf(settings),
   };
   return actors.ask(tradingAccount, tradingAccountIdOf(owner), 'replace', asked, { commandId });
-}
-
-export function termsOfRow(row: TradingOrderRow): OrderTerms {
-  const { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = row;
-  return { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce };
 }

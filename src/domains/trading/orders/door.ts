@@ -15,11 +15,12 @@ import type { BrokerMode } from '../brokers/port.ts';
 import { tradingIds } from '../ids.ts';
 import type { Quote } from '../market/port.ts';
 import type { Prices } from '../market/prices.ts';
+import type { TradingStats } from '../metrics.ts';
 import { type OrderRoute, type TradingLimits, tradingAccountIdOf, tradingOrderIdOf } from '../trading-account/messages.ts';
 import { invalidOrder } from './order-form.ts';
 import type { OrderTerms } from './terms.ts';
 
-export type DoorParts = { actors: ActorSystem; connections: Connections; prices: Prices };
+export type DoorParts = { actors: ActorSystem; connections: Connections; prices: Prices; stats: Pick<TradingStats, 'countRefusal'> };
 
 /** Who places an order. An agent's names its task, a strategy's itself. */
 export type Placer = AccountMode & { strategyId?: string; taskId?: string };

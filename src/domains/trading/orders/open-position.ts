@@ -6,12 +6,11 @@ import { bracketOf, type OpenPositionForm, termsOf } from './order-form.ts';
 import { type OrderTerms, opposite } from './terms.ts';
 
 /** Throws as `placeOrder` does. The legs are valid until they are cancelled, also where the parent is not. @param ids.orderId of the order that opens it */
-export async function openPosition(
-  door: DoorParts,
-  by: Placer,
-  form: OpenPositionForm,
-  { orderId, commandId }: OrderIds,
-): Promise<OpenedPosition> {
+export function openPosition(door: DoorParts, by: Placer, form: OpenPositionForm, ids: OrderIds): Promise<OpenedPosition> {
+  return door.stats.countRefusal(() => open(door, by, form, ids));
+}
+
+async function open(door: DoorParts, by: Placer, form: OpenPositionForm, { orderId, commandId }: OrderIds): Promise<OpenedPosition> {
   const { strategyId, taskId } = by;
   const mode = form.mode ?? 'paper';
   const terms = termsOf({ ...form, side: form.side === 'long' ? 'buy' : 'sell', order_type: 'market' });

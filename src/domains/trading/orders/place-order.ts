@@ -14,7 +14,11 @@ import { type OrderForm, termsOf } from './order-form.ts';
  *
  * @param ids.orderId from `newId`; the stored order's own lies beside its trading account
  */
-export async function placeOrder(door: DoorParts, by: Placer, form: OrderForm, { orderId, commandId }: OrderIds): Promise<TradingOrderRow> {
+export function placeOrder(door: DoorParts, by: Placer, form: OrderForm, ids: OrderIds): Promise<TradingOrderRow> {
+  return door.stats.countRefusal(() => place(door, by, form, ids));
+}
+
+async function place(door: DoorParts, by: Placer, form: OrderForm, { orderId, commandId }: OrderIds): Promise<TradingOrderRow> {
   const { strategyId, taskId } = by;
   const mode = form.mode ?? 'paper';
   const terms = termsOf(form);

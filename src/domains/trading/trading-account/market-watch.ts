@@ -11,6 +11,7 @@ import type { Database } from '../../../storage/database.ts';
 import type { LocalMarket } from '../market/local-market.ts';
 import type { Quote } from '../market/port.ts';
 import type { Prices } from '../market/prices.ts';
+import type { MarkStats } from '../metrics.ts';
 import { tradingAccount } from './messages.ts';
 
 export type MarketWatchParts = {
@@ -20,6 +21,7 @@ export type MarketWatchParts = {
   market: Pick<LocalMarket, 'onContent' | 'name' | 'hasPrices'>;
   /** Prices that come from brokers. */
   prices: Prices;
+  stats: MarkStats;
   log: Log;
 };
 
@@ -29,6 +31,9 @@ const pageSize = 500;
 const atOnce = 16;
 /** Turns in a row for one account in one round; what is left is for the next. */
 const mostTurns = 20;
+
+/** One look at all accounts. */
+type Round = { beganAtMs: number; accounts: number; openOrders: number; hasFailed: boolean };
 
 export class MarketWatch {
   private readonly parts: MarketWatchParts;
@@ -45,6 +50,7 @@ export class MarketWatch {
   }
 
   start(): void {
+    this.parts.stats.start();
     this.stopListening = this.parts.market.onContent(() => void this.round());
     this.await();
   }
@@ -77,17 +83,19 @@ export class MarketWatch {
   private async rounds(): Promise<void> {
     do {
       this.isBehind = false;
-      try {
-        await this.markAll();
-        this.isFailing = false;
-      } catch (error) {
-        this.failed(error);
-      }
+      const round: Round = { beganAtMs: performance.now(), accounts: 0, openOrders: 0, hasFailed: false };
+      await this.markAll(round).catch((error) => this.failed(round, error));
+      if (round.hasFailed || this.isStopped) continue;
+      this.isFailing = false;
+      this.parts.stats.completed(round);
     } while (this.isBehind && !this.isStopped);
   }
 
-  private async markAll(): Promise<void> {
-    if (!this.parts.market.hasPrices()) return;
+  private async markAll(round: Round): Promise<void> {
+    if (!this.parts.market.hasPrices()) {
+      round.hasFailed = true;
+      return;
+    }
     let after = '';
     while (!this.isStopped) {
       const { rows } = await this.parts.database.read({
@@ -97,19 +105,20 @@ export class MarketWatch {
       });
       const ids = rows.map(({ id }) => id as string);
       const ours = ids.filter((id) => this.parts.placement.epochOf(shardOf(tradingAccount.kind, id)) !== null);
-      await eachOf(ours, (id) => this.mark(id).catch((error) => this.failed(error)));
+      round.accounts += ours.length;
+      await eachOf(ours, (id) => this.mark(id, round).catch((error) => this.failed(round, error)));
       if (ids.length < pageSize) return;
       after = ids.at(-1)!;
     }
   }
 
-  private async mark(id: string): Promise<void> {
+  private async mark(id: string, round: Round): Promise<void> {
     const { actors } = this.parts;
     const quotes = await this.brokerQuotes(id);
-    for (let turns = 0; turns < mostTurns && !this.isStopped; turns++) {
-      const { more } = await actors.ask(tradingAccount, id, 'mark', { quotes });
-      if (!more) return;
-    }
+    let open = 0;
+    for (let turns = 0, more = true; more && turns < mostTurns && !this.isStopped; turns++)
+      ({ more, open } = await actors.ask(tradingAccount, id, 'mark', { quotes }));
+    round.openOrders += open;
   }
 
   /** A price that cannot be had now is left out: what it was last still stands, and grows old. */
@@ -125,7 +134,8 @@ export class MarketWatch {
     return found;
   }
 
-  private failed(error: unknown): void {
+  private failed(round: Round, error: unknown): void {
+    round.hasFailed = true;
     if (!this.isFailing && !this.isStopped) this.parts.log.warn({ err: error }, 'trading accounts could not be marked; retrying');
     this.isFailing = true;
   }

@@ -55,9 +55,9 @@ export function tradingAccountActor(market: AccountMarket) {
       halt: (state, input, ctx) => work(state, ctx, (turn) => halt(turn, input)),
       resume: (state, { by }, ctx) => work(state, ctx, (turn) => resume(turn, by)),
       mark(state, { quotes = {}, actions = [] }, ctx) {
-        if (state === null) return { state, reply: { more: false, changed: false } };
+        if (state === null) return { state, reply: { more: false, changed: false, open: 0 } };
         const { state: after, reply: more } = work(state, ctx, (turn) => markAccount(turn, actions), Object.values(quotes));
-        return { state: after, reply: { more, changed: after !== state } };
+        return { state: after, reply: { more, changed: after !== state, open: Object.keys(after?.open ?? {}).length } };
       },
       settle(state, _input, ctx) {
         return state === null ? { state, reply: undefined } : work(state, ctx, (turn) => void follow(turn));

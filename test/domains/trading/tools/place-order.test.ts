@@ -7,6 +7,7 @@ import { accountSettingsActor } from '../../../../src/domains/accounts/account-s
 import { accountSettings } from '../../../../src/domains/accounts/account-settings/messages.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { noConnections } from '../../../../src/domains/trading/brokers/choose-broker.ts';
+import { TradingStats } from '../../../../src/domains/trading/metrics.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
 import { tradingAccount, tradingAccountIdOf } from '../../../../src/domains/trading/trading-account/messages.ts';
 import { idPrefixes, newId } from '../../../../src/ids.ts';
@@ -25,7 +26,9 @@ const world = await testRuntime([...paperActors(market), accountActor({ startedT
 after(() => world.close());
 const { actors } = world;
 const prices = { quoteOf: async (_owner: unknown, symbol: string) => market.quoteNow(symbol) };
-const catalogue = createCatalogue(tradingTools({ market: null as never, door: { actors, connections: noConnections, prices } }));
+const catalogue = createCatalogue(
+  tradingTools({ market: null as never, door: { actors, connections: noConnections, prices, stats: new TradingStats() } }),
+);
 
 /** An agent of a new account. */
 function trader(mode: Mode = 'live') {

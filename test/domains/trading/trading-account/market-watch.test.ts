@@ -6,6 +6,7 @@ import test from 'node:test';
 import { loadConfig } from '../../../../src/config.ts';
 import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
 import { localPrices } from '../../../../src/domains/trading/market/prices.ts';
+import { MarkStats } from '../../../../src/domains/trading/metrics.ts';
 import { MarketWatch } from '../../../../src/domains/trading/trading-account/market-watch.ts';
 import { silentLog } from '../../../../src/log.ts';
 import { PaperAccount, paperActors } from '../../../support/paper-account.ts';
@@ -28,7 +29,8 @@ test('a new content fills what it reaches within a second, also after a restart,
   const current = new Proxy(market, { get: (_, name) => Reflect.get(market, name) });
   const world = await testRuntime(paperActors(current));
   t.after(() => world.close());
-  const watched = () => new MarketWatch({ ...world, market, prices: localPrices(market), log: silentLog });
+  const stats = new MarkStats();
+  const watched = () => new MarketWatch({ ...world, market, prices: localPrices(market), stats, log: silentLog });
   let watch = watched();
   watch.start();
   const account = new PaperAccount(world, current);

@@ -8,7 +8,9 @@ import { AppError } from '../../../../errors.ts';
 import type { Log } from '../../../../log.ts';
 import type { AccountMode } from '../../../../mode.ts';
 import type { Database } from '../../../../storage/database.ts';
+import type { TradingStats } from '../../metrics.ts';
 import type { VenueCalls } from '../../trading-order/messages.ts';
+import { observedBroker } from '../observed.ts';
 import { type BrokerParts, openBroker, type VenueCredentials } from '../open-broker.ts';
 import type { Answer, BrokerConnection, BrokerMode, VenueName } from '../port.ts';
 import type { CredentialBox } from './credentials.ts';
@@ -17,7 +19,13 @@ import { readFigures } from './figures.ts';
 import { brokerConnection, type Figures } from './messages.ts';
 import { storedOrders } from './stored-orders.ts';
 
-export type OpenConnectionsParts = BrokerParts & { actors: ActorSystem; database: Database; credentials: CredentialBox; log: Log };
+export type OpenConnectionsParts = BrokerParts & {
+  actors: ActorSystem;
+  database: Database;
+  credentials: CredentialBox;
+  log: Log;
+  stats: Pick<TradingStats, 'brokerCalls'>;
+};
 
 /** A connection as the choice of a broker sees it. */
 export type KnownConnection = {
@@ -93,7 +101,7 @@ export class OpenConnections {
   }
 
   open(credentials: VenueCredentials, mode: BrokerMode, accountId: string): BrokerConnection {
-    return openBroker(credentials, mode, accountId, this.parts);
+    return observedBroker(openBroker(credentials, mode, accountId, this.parts), this.parts.stats.brokerCalls);
   }
 
   /** Tells the connection that the broker refused its credentials, or takes them again. */

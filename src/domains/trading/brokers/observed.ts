@@ -1,0 +1,29 @@
+/** Wraps a connection to a broker; counts its calls by what came of them. */
+import type { CountBy } from '../../../counts.ts';
+import type { BrokerConnection } from './port.ts';
+
+/** @param calls of broker, call and outcome: the kind of the answer */
+export function observedBroker(broker: BrokerConnection, calls: CountBy): BrokerConnection {
+  const { venue, mode, afterUnknown, fillSource } = broker;
+  const counted = async <A extends { kind: string }>(call: string, answer: Promise<A>): Promise<A> => {
+    const known = await answer;
+    calls.add([venue, call, known.kind]);
+    return known;
+  };
+  return {
+    venue,
+    mode,
+    afterUnknown,
+    fillSource,
+    bodyOf: (...given) => broker.bodyOf(...given),
+    place: (...given) => counted('place', broker.place(...given)),
+    lookUp: (...given) => counted('look_up', broker.lookUp(...given)),
+    order: (...given) => counted('order', broker.order(...given)),
+    cancel: (...given) => counted('cancel', broker.cancel(...given)),
+    currentOrders: (...given) => counted('orders', broker.currentOrders(...given)),
+    fills: (...given) => counted('fills', broker.fills(...given)),
+    positions: (...given) => counted('positions', broker.positions(...given)),
+    account: (...given) => counted('account', broker.account(...given)),
+    updates: (listener) => broker.updates(listener),
+  };
+}

@@ -1,0 +1,136 @@
+/** What a node keeps count of in trading, and its metrics. */
+import { CountBy, Distribution } from '../../counts.ts';
+import { AppError } from '../../errors.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { EventDraft } from '../../storage/commit-unit.ts';
+
+const endings: readonly string[] = ['filled', 'cancelled', 'rejected', 'expired'];
+const reasons: readonly string[] = ['unknown_outcome', 'position_mismatch', 'stuck_cancel', 'credentials'];
+
+export class TradingStats {
+  readonly ended = new CountBy(['status']);
+  fills = 0;
+  /** By the type of the 422, else by the code of the error. */
+  readonly refused = new CountBy(['type']);
+  readonly attention = new CountBy(['reason']);
+  readonly brokerCalls = new CountBy(['broker', 'call', 'outcome'], 200);
+  readonly marks = new MarkStats();
+  readonly backtestS = new Distribution([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160]);
+
+  constructor() {
+    // From 0 on, so that the first one is an increase.
+    for (const status of endings) this.ended.add([status], 0);
+    for (const reason of reasons) this.attention.add([reason], 0);
+  }
+
+  committed(events: readonly Pick<EventDraft, 'type' | 'data'>[]): void {
+    for (const { type, data } of events) {
+      if (type.startsWith('trade.')) this.moved(type.slice('trade.'.length));
+      else if (type === 'trading.attention') this.attention.add([reasonIn(data)]);
+    }
+  }
+
+  /** The same as `work`; a refusal is counted. */
+  async countRefusal<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof AppError) this.refused.add([error.code === 'invalid' ? (error.issues?.[0]?.type ?? 'invalid') : error.code]);
+      throw error;
+    }
+  }
+
+  /** The same as `work`; how long it took is counted, however it ends. */
+  async timeBacktest<T>(work: () => Promise<T>): Promise<T> {
+    const begunAtMs = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.backtestS.note((performance.now() - begunAtMs) / 1_000);
+    }
+  }
+
+  private moved(status: string): void {
+    if (status === 'filled' || status === 'partially_filled') this.fills++;
+    if (endings.includes(status)) this.ended.add([status]);
+  }
+}
+
+/** Rounds in which a node marks its trading accounts. */
+export class MarkStats {
+  readonly durationS = new Distribution([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]);
+  /** Of the last whole round. */
+  accounts = 0;
+  openOrders = 0;
+  private lastBeganAtMs: number | null = null;
+
+  /** The node begins to mark, and is behind from now on. */
+  start(): void {
+    this.lastBeganAtMs = performance.now();
+  }
+
+  /** A round has marked every account. */
+  completed(round: { beganAtMs: number; accounts: number; openOrders: number }): void {
+    this.lastBeganAtMs = round.beganAtMs;
+    this.accounts = round.accounts;
+    this.openOrders = round.openOrders;
+    this.durationS.note((performance.now() - round.beganAtMs) / 1_000);
+  }
+
+  /** How old the prices are, at most, that every account was marked with; null before the first round is due. */
+  get ageS(): number | null {
+    return this.lastBeganAtMs === null ? null : (performance.now() - this.lastBeganAtMs) / 1_000;
+  }
+}
+
+/** What the metrics read. */
+export type TradingMetricsParts = { stats: TradingStats; backtests: { readonly size: { running: number; waiting: number } } };
+
+export function addTradingMetrics(metrics: Metrics, { stats, backtests }: TradingMetricsParts): void {
+  metrics.counter('troupe_trading_orders_ended_total', 'Orders that ended, by end', () => stats.ended.read());
+  metrics.counter('troupe_trading_fills_total', 'Fills of orders', () => stats.fills);
+  metrics.counter('troupe_trading_refusals_total', 'Orders and changes of orders that were refused, by type', () => stats.refused.read());
+  metrics.counter(
+    'troupe_trading_attention_total',
+    'Times that a person has to look, by reason: an order of unknown outcome, positions that differ, a cancel that hangs, credentials',
+    () => stats.attention.read(),
+  );
+  metrics.counter('troupe_broker_calls_total', 'Calls of brokers, by outcome', () => stats.brokerCalls.read());
+  metrics.gauge(
+    'troupe_trading_accounts_marked',
+    'Trading accounts that the last round of marks of this node looked at',
+    () => stats.marks.accounts,
+  );
+  metrics.gauge(
+    'troupe_trading_open_orders',
+    'Open orders of the accounts that the last round of marks looked at',
+    () => stats.marks.openOrders,
+  );
+  metrics.gauge(
+    'troupe_trading_mark_age_seconds',
+    'How long ago the last round began that marked every trading account of this node; the next is due a second after it ends',
+    () => stats.marks.ageS,
+  );
+  metrics.distribution('troupe_trading_mark_duration_seconds', 'How long a round of marks took', () => stats.marks.durationS);
+  metrics.gauge(
+    'troupe_backtests_running',
+    'Backtests and sweeps that this node computes, or has given to its computing processes',
+    () => backtests.size.running,
+  );
+  metrics.gauge(
+    'troupe_backtests_waiting',
+    'Backtests and sweeps that wait because their account has four at work',
+    () => backtests.size.waiting,
+  );
+  metrics.distribution(
+    'troupe_backtest_duration_seconds',
+    'How long backtests and sweeps took, without the wait for others of their account',
+    () => stats.backtestS,
+  );
+}
+
+/** One of few words of this program. */
+function reasonIn(data: EventDraft['data']): string {
+  const { reason } = JSON.parse(data.text) as { reason?: unknown };
+  return typeof reason === 'string' && reasons.includes(reason) ? reason : 'other';
+}
