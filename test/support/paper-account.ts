@@ -120,12 +120,14 @@ export class PaperAccount {
     return this.world.sql('select * from trading_order where account_id = $1 order by id', [this.accountId]);
   }
 
-  /** The embedded book as its journal says. */
-  async refolded() {
-    const entries = await this.world.sql('select seq, entry from trading_entry where trading_account_id = $1', [this.id]);
-    const fills = (await this.fills()).map((fill) => ({ seq: fill.seq, entry: { kind: 'fill', ...fill } }));
+  /** A book as the journal says, the numbers of all its entries, and what was paid in (units of 10^-18). */
+  async refolded(brokerKey = 'embedded') {
+    const entries = await this.world.sql('select seq, broker_key, entry from trading_entry where trading_account_id = $1', [this.id]);
+    const fills = (await this.fills()).map((fill) => ({ ...fill, entry: { kind: 'fill', ...fill } }));
     const all = [...entries, ...fills].sort((a, b) => a.seq - b.seq);
-    return { book: foldBook(all.map(({ entry }) => entry as BookEntry)), seqs: all.map(({ seq }) => seq as number) };
+    const own = all.filter(({ broker_key }) => broker_key === brokerKey).map(({ entry }) => entry as BookEntry);
+    const paidIn = foldBook(own.filter(({ kind }) => kind === 'deposit' || kind === 'adopted_cash')).cash;
+    return { book: foldBook(own), seqs: all.map(({ seq }) => seq as number), paidIn: BigInt(paidIn) };
   }
 
   /** Types of the account's events, in order. */

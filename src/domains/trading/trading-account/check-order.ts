@@ -17,22 +17,13 @@ export type JudgedAccount = Pick<AccountTurn, 'row' | 'marketMs' | 'bookOf'> & {
 export function checkOrder(turn: JudgedAccount, terms: OrderTerms, brokerKey: string, without: string | null = null): void {
   const { row, marketMs } = turn;
   if (row.haltedAt !== null) throw new AppError('conflict', 'Trading is halted');
-  const open = Object.entries(row.open).filter(([id, entry]) => id !== without && entry.brokerKey === brokerKey);
-  if (
-    open.some(
-      ([
-        ,
-        {
-          terms: { symbol },
-          unknown,
-        },
-      ]) => unknown && symbol === terms.symbol,
-    )
-  )
+  const ofBook = Object.entries(row.open).filter(([, entry]) => entry.brokerKey === brokerKey);
+  if (ofBook.some(([, entry]) => entry.unknown && entry.terms.symbol === terms.symbol))
     throw new AppError('conflict', `The outcome of an order of ${terms.symbol} at this broker is not known yet`);
   if (Object.keys(row.open).length >= mostOpenOrders)
     throw new AppError('conflict', `An account has ${mostOpenOrders} open orders at most`);
   const of = turn.bookOf(brokerKey);
+  const open = ofBook.filter(([id]) => id !== without);
   const refusal = checkRisk({
     order: terms,
     book: of.book,

@@ -5,14 +5,12 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import fc from 'fast-check';
-import { nanoOfText } from '../../../../src/domains/trading/decimal.ts';
-import { isFinal } from '../../../../src/domains/trading/orders/order-state.ts';
 import { tradingAccount } from '../../../../src/domains/trading/trading-account/messages.ts';
 import { AppError } from '../../../../src/errors.ts';
-import type { Json } from '../../../support/json.ts';
 import { PaperAccount, paperActors, type Wanted } from '../../../support/paper-account.ts';
 import { testRuntime } from '../../../support/runtime.ts';
 import { ScriptedMarket } from '../../../support/scripted-market.ts';
+import { verifyAccount } from '../../../support/verify-account.ts';
 
 const market = new ScriptedMarket('2026-11-18T15:00:00Z');
 const world = await testRuntime(paperActors(market));
@@ -107,46 +105,6 @@ async function take(account: PaperAccount, what: Step): Promise<unknown> {
   }
 }
 
-const nano = (text: string) => nanoOfText(text)!;
-const sum = (texts: string[]) => texts.reduce((all, text) => all + nano(text), 0n);
-
-/** What ends a trade's event, by order: nothing but fills is told after it. */
-const endings = new Set(['trade.cancelled', 'trade.rejected', 'trade.expired']);
-
-async function verify(account: PaperAccount, ended: Map<string, string>): Promise<void> {
-  const row = await account.state();
-  if (row === null) return;
-  const [orders, fills, { book, seqs }] = [await account.orders(), await account.fills(), await account.refolded()];
-  assert.deepEqual(row.books.embedded!.book, book, 'the book is the fold of its journal');
-  assert.deepEqual(
-    seqs,
-    Array.from({ length: row.entries }, (_, n) => n + 1),
-    'the journal has no gap',
-  );
-  const paid = fills.reduce((all, { side, quantity, price: at }) => all + (side === 'buy' ? -1n : 1n) * nano(quantity) * nano(at), 0n);
-  assert.equal(BigInt(book.cash), 100_000n * 10n ** 18n + paid, 'cash is exact');
-  const open = orders.filter((order) => !isFinal(order)).map(({ id }) => id);
-  assert.deepEqual(Object.keys(row.open).sort(), open.sort(), 'open is what has not ended');
-  const clientIds = orders.flatMap(({ client_order_id }) => client_order_id ?? []);
-  assert.equal(new Set(clientIds).size, clientIds.length, 'a client id is used once');
-  const stored = await world.sql('select type, data from event where account_id = $1 order by seq', [account.accountId]);
-  const tells = (order: Json) => stored.filter(({ data }) => data.order_id === order.id);
-  for (const order of orders) {
-    const own = fills.filter(({ order_id }) => order_id === order.id);
-    if (ended.has(order.id)) assert.equal(order.status, ended.get(order.id), 'a final state is not left');
-    if (isFinal(order)) ended.set(order.id, order.status);
-    const told = tells(order);
-    assert.equal(told.filter(({ type }) => /filled$/.test(type)).length, own.length, 'one event a fill');
-    const states = told.map(({ type }) => type).filter((type) => !/filled$/.test(type));
-    assert.equal(new Set(states).size, states.length, 'one event a state');
-    const last = told.at(-1)!;
-    if (endings.has(`trade.${order.status}`)) assert.equal(last.type, `trade.${order.status}`);
-    if (Object.hasOwn(row.open, order.id)) assert.equal(row.open[order.id]!.filled, order.state.fills.quantity);
-    assert.ok(nano(order.state.fills.quantity) <= nano(order.quantity), 'no more is filled than was ordered');
-    if (actions === 0) assert.equal(nano(order.state.fills.quantity), sum(own.map(({ quantity }) => quantity)));
-  }
-}
-
 test('books, orders, journal and events agree after any orders, marks, cancels, replacements, splits, halts and crashes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 30 }), fc.nat({ max: 29 }), async (steps, killAt) => {
@@ -167,11 +125,11 @@ test('books, orders, journal and events agree after any orders, marks, cancels, 
         }
         await taken;
         if (defect !== null) throw defect;
-        if (n % 6 === 5) await verify(account, ended);
+        if (n % 6 === 5) await verifyAccount(world, account, ended, 'embedded', { hasSplits: actions > 0 });
       }
       await world.actors.ask(tradingAccount, account.id, 'halt', { by: 'usr_1', reason: null });
       await account.mark();
-      await verify(account, ended);
+      await verifyAccount(world, account, ended, 'embedded', { hasSplits: actions > 0 });
       assert.deepEqual((await account.state())!.open, {}, 'a halt leaves nothing open');
       assert.deepEqual(world.errors, []);
     }),

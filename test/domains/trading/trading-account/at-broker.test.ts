@@ -118,6 +118,7 @@ test('a post that is cut is unknown: its symbol takes nothing more until the ord
   const order = await account.place(buy, route);
   await until(async () => (await account.state())!.open[order.id]!.unknown);
   await assert.rejects(account.place({ ...buy, quantity: '1' }, route), { code: 'conflict' });
+  await assert.rejects(account.replace(order.id, { limitPrice: '102' }), { code: 'conflict' });
   await account.place({ ...buy, quantity: '1' }, {});
   await account.cancel(order.id);
   assert.equal((await account.order(order.id)).status, 'submitted');
