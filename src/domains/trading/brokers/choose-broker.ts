@@ -60,6 +60,14 @@ export function chooseBroker(
   return mode === 'paper' ? { route: embedded, unready: null } : 'no_live_broker';
 }
 
+/** Throws `conflict` where the connection takes no orders now, or is gone. */
+export function mustBeReady(connections: readonly Connection[], brokerKey: string): void {
+  if (brokerKey === embeddedBook) return;
+  const connection = connections.find(({ id }) => id === brokerKey);
+  const unready = connection === undefined ? 'The broker connection is gone' : unreadyOf(connection);
+  if (unready !== null) throw new AppError('conflict', unready);
+}
+
 /** The book that is shown without a choice: of the newest connected one, else the embedded one. */
 export function shownBook(connections: readonly Connection[]): string {
   return connections.find(({ status }) => status === 'connected')?.id ?? embeddedBook;
@@ -81,13 +89,12 @@ function noLiveBroker({ brokerId, mode, assetClass }: BrokerWish): AppError {
   return invalidOrder('mode', 'value_error', msg, {}, mode);
 }
 
-function chosen({ id, brokerName, mode, filledBy, status, halted }: Connection): ChosenBroker {
-  const route: OrderRoute = { brokerKey: id, brokerName, orderMode: mode, filledBy };
-  const unready =
-    status === 'error'
-      ? 'The broker connection is not connected'
-      : halted
-        ? 'The broker connection is halted: its figures differ from ours'
-        : null;
-  return { route, unready };
+function chosen(connection: Connection): ChosenBroker {
+  const { id, brokerName, mode, filledBy } = connection;
+  return { route: { brokerKey: id, brokerName, orderMode: mode, filledBy }, unready: unreadyOf(connection) };
+}
+
+function unreadyOf({ status, halted }: Connection): string | null {
+  if (status === 'error') return 'The broker connection is not connected';
+  return halted ? 'The broker connection is halted: its figures differ from ours' : null;
 }

@@ -3,11 +3,12 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { accountSettings, tradingLimitsOf } from '../../accounts/contract.ts';
+import { mustBeReady } from '../brokers/choose-broker.ts';
 import { tradingIds } from '../ids.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
-import { checked, type DoorParts, type OrderIds, orderIdBeside } from './door.ts';
+import { checked, type DoorParts, mayTradeLive, type OrderIds, orderIdBeside } from './door.ts';
 import { type ReplaceForm, replaceRequestOf } from './order-form.ts';
 import { remainingQuantity } from './order-state.ts';
 import { replacementTerms } from './replace.ts';
@@ -64,10 +65,11 @@ async function replace(
   const old = await ownOrder(actors, owner, oldId);
   const change = replaceRequestOf(form, old);
   const terms = replacementTerms(termsOfRow(old), remainingQuantity(old.state), change) as OrderTerms;
-  const [quote, settings] = await Promise.all([
-    checked(door, owner, old.brokerName, [terms]),
-    actors.query(accountSettings, owner.accountId, 'get', null),
-  ]);
+  const [known, settings] = await Promise.all([door.connections.of(owner), actors.query(accountSettings, owner.accountId, 'get', null)]);
+  // The old one may stay after a downgrade, and end as it is; the new one is a new order.
+  if (old.orderMode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
+  const quote = await checked(door, owner, old.brokerName, [terms]);
+  mustBeReady(known, old.brokerKey);
   const asked = {
     orderId: oldId,
     newOrderId: orderIdBeside(owner, orderId),

@@ -115,7 +115,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
       `Checked like a new order in the place of the old one. 409: it has ended, is being cancelled, or is replaced already. ${refusals}`,
     extension: true,
     scope: 'trading.write',
-    errors: [409],
+    errors: [402, 409],
     body: ReplaceForm,
     responses: { 200: OrderView },
     async handler({ principal, params, body }) {

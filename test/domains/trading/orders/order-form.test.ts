@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Connection, chooseBroker } from '../../../../src/domains/trading/brokers/choose-broker.ts';
+import { type Connection, chooseBroker, mustBeReady } from '../../../../src/domains/trading/brokers/choose-broker.ts';
 import { bracketOf, type OrderForm, replaceRequestOf, termsOf } from '../../../../src/domains/trading/orders/order-form.ts';
 import { AppError } from '../../../../src/errors.ts';
 
@@ -151,6 +151,9 @@ test('an order goes to the named connection, else to the newest connected one of
   assert.deepEqual(choose({ brokerId: 'brk_1', mode: 'live' }), 'no_live_broker');
   assert.deepEqual(choose({ brokerId: 'brk_2' }), 'no_live_broker');
   assert.equal(choose({ brokerId: 'brk_9' }), null);
+  // For the replacement of an order that is there already.
+  for (const ready of ['embedded', 'brk_3', 'brk_2']) mustBeReady(all, ready);
+  for (const unready of ['brk_5', 'brk_4', 'brk_9']) assert.throws(() => mustBeReady(all, unready), { code: 'conflict' });
   const route = chooseBroker(all, { brokerId: 'brk_3', mode: 'paper', assetClass: 'crypto' });
   assert.deepEqual(route, {
     route: { brokerKey: 'brk_3', brokerName: 'coinbase', orderMode: 'paper', filledBy: 'embedded' },
