@@ -1,5 +1,6 @@
 /** The options of `troupe trading`: read, checked and explained. */
 import { parseArgs } from 'node:util';
+import { type Mode, modes } from '../mode.ts';
 import { tradingChecks } from '../storage/trading-check.ts';
 import { Failure } from './failure.ts';
 import { parsedOptions } from './parsed-options.ts';
@@ -12,14 +13,14 @@ type Asked = Shared & { service: ServiceOptions; email: string | null };
 export type TradingOptions =
   | ({ kind: 'account'; broker: string | null } & Asked)
   | ({ kind: 'orders'; status: string | null; symbol: string | null; limit: number } & Asked)
-  | ({ kind: 'halt'; reason: string | null } & Asked)
-  | ({ kind: 'resume'; broker: string | null } & Asked)
+  | ({ kind: 'halt'; reason: string | null; mode: Mode | null } & Asked)
+  | ({ kind: 'resume'; broker: string | null; mode: Mode | null } & Asked)
   | ({ kind: 'check'; account: string | undefined } & Shared);
 
 export const tradingHelp = `Usage: npm run troupe -- trading account [--broker ID] [--json]
        npm run troupe -- trading orders [--status STATUS] [--symbol SYMBOL] [--limit N] [--json]
-       npm run troupe -- trading halt --email EMAIL [--reason TEXT] [--json]
-       npm run troupe -- trading resume --email EMAIL [--broker ID] [--json]
+       npm run troupe -- trading halt --email EMAIL [--mode test] [--reason TEXT] [--json]
+       npm run troupe -- trading resume --email EMAIL [--mode test] [--broker ID] [--json]
        npm run troupe -- trading check [--account EMAIL] [--json]
 
 account  cash, equity, the day's result, limits, and what keeps the account from trading
@@ -31,7 +32,8 @@ orders   the newest first
 halt     cancels all open orders and takes no new ones until resume
   --reason TEXT    recorded with it
 resume   takes orders again
-  --broker ID      also takes over the figures of a connection that was halted because its positions differ
+  --broker ID      take over the figures of this connection, which was halted because its positions differ
+  --mode MODE      of halt and resume: live (default), or test for the trading of test keys
 
   --email EMAIL    sign in as this user: the password is read from the terminal, or is the first line of standard input. Halt and resume take no API key
   --url URL        the service, default PUBLIC_URL or this machine's
@@ -57,6 +59,7 @@ export function readTradingOptions(args: string[]): TradingOptions | 'help' {
   const foreign = given.find((name) => !optionsOf[kind].includes(name));
   if (foreign !== undefined) throw new Failure('usage', `--${foreign} is no option of ${kind}`);
   const { json = false, broker = null, reason = null, status = null, symbol = null, email = null, account } = values;
+  const mode = values.mode === undefined ? null : modeOf(values.mode);
   if (kind === 'check') return { kind, account, json };
   const url = values.url === undefined ? null : serviceUrl(values.url);
   const token = values.token === undefined ? null : checkedToken(values.token);
@@ -68,9 +71,9 @@ export function readTradingOptions(args: string[]): TradingOptions | 'help' {
     case 'orders':
       return { kind, status, symbol, limit: limitOf(values.limit), ...asked };
     case 'halt':
-      return { kind, reason, ...asked };
+      return { kind, reason, mode, ...asked };
     case 'resume':
-      return { kind, broker, ...asked };
+      return { kind, broker, mode, ...asked };
   }
 }
 
@@ -78,13 +81,19 @@ const service = ['url', 'token', 'email'];
 const optionsOf: Record<TradingOptions['kind'], readonly string[]> = {
   account: [...service, 'broker'],
   orders: [...service, 'status', 'symbol', 'limit'],
-  halt: [...service, 'reason'],
-  resume: [...service, 'broker'],
+  halt: [...service, 'reason', 'mode'],
+  resume: [...service, 'broker', 'mode'],
   check: ['account'],
 };
 
 function isKind(name: string | undefined): name is TradingOptions['kind'] {
   return name !== undefined && Object.hasOwn(optionsOf, name);
+}
+
+function modeOf(text: string): Mode {
+  const mode = modes.find((one) => one === text);
+  if (mode === undefined) throw new Failure('usage', `--mode is one of: ${modes.join(', ')}`);
+  return mode;
 }
 
 function limitOf(text = '20'): number {
@@ -97,7 +106,7 @@ function parse(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
   const ofService = { url: text, token: text, email: text } as const;
-  const own = { broker: text, status: text, symbol: text, limit: text, reason: text, account: text } as const;
+  const own = { mode: text, broker: text, status: text, symbol: text, limit: text, reason: text, account: text } as const;
   return parsedOptions(() =>
     parseArgs({ args, allowPositionals: true, options: { ...ofService, ...own, json: flag, help: { ...flag, short: 'h' } } }),
   );

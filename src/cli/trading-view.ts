@@ -55,11 +55,11 @@ export function orderText(order: OrderView): string {
     order.stop_price === null ? '' : ` stop ${order.stop_price}`,
     order.limit_price === null ? '' : ` limit ${order.limit_price}`,
   ];
-  const part = filled > 0 ? `  ${filled} at ${average}` : '';
+  const part = filled > 0 ? `, ${filled} filled at ${average}` : '';
   const notes = [order.unknown_outcome ? 'outcome unknown' : null, order.reject_reason].filter((note) => note !== null);
-  const note = notes.length === 0 ? '' : `  (${oneLine(notes.join('; '))})`;
+  const note = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
   const what = `${side} ${quantity} ${symbol} ${type}${prices.join('')}`;
-  return oneLine(`${order.created_at}  ${id}  ${mode.toUpperCase()} ${order.broker_name}  ${what}  ${status}${part}`, 400) + note;
+  return oneLine(`${order.created_at} ${id} ${mode.toUpperCase()} ${order.broker_name}: ${what}, ${status}${part}${note}`, 400);
 }
 
 export function haltText({ halted_at: at, cancelled, not_cancelled: left }: HaltView): string {

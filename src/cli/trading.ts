@@ -69,13 +69,16 @@ async function carryOut(client: Client, options: Asked): Promise<number> {
     }
     case 'halt': {
       const body = options.reason === null ? {} : { reason: options.reason };
-      const halted = await client.request<HaltView>('POST', '/v1/trading/halt', { json: body });
+      const halted = await client.request<HaltView>('POST', `/v1/trading/halt${query({ mode: options.mode })}`, { json: body });
       told(halted, haltText);
       return halted.not_cancelled.length === 0 ? exitCodes.complete : exitCodes.failed;
     }
     case 'resume': {
       const body = options.broker === null ? {} : { broker_id: options.broker };
-      told(await client.request<object>('POST', '/v1/trading/resume', { json: body }), () => 'Trading goes on');
+      const path = `/v1/trading/resume${query({ mode: options.mode })}`;
+      told(await client.request<{ halted: boolean }>('POST', path, { json: body }), ({ halted }) =>
+        halted ? 'Trading is still halted' : 'Trading goes on',
+      );
       return exitCodes.complete;
     }
   }

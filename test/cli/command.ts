@@ -13,13 +13,16 @@ export type Command = {
   readonly exit: Promise<number | null>;
 };
 
-export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string> };
+/** `input`: what is on standard input, without a terminal. */
+export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string>; input?: string };
 
 const node = [process.execPath, '--disable-warning=ExperimentalWarning', resolve('src/cli/main.ts')];
 
-/** Without a terminal: standard input is at its end. */
+/** Without a terminal: standard input is at its end, or holds what is given. */
 export function troupe(args: string[], where: Where): Command {
-  return watch([...node, ...args], where, 'ignore');
+  const command = watch([...node, ...args], where, where.input === undefined ? 'ignore' : 'pipe');
+  if (where.input !== undefined) command.child.stdin!.end(where.input);
+  return command;
 }
 
 /** At a pseudo-terminal of util-linux's `script`; standard error is on it too. */

@@ -1,4 +1,4 @@
-/** `troupe trading` as a person starts it: the proof of the books, wrong use. */
+/** `troupe trading` as a person starts it: an account and its orders, halting and resuming, the proof of the books, wrong use. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { trading as command } from '../../src/cli/trading.ts';
@@ -7,6 +7,7 @@ import { Database } from '../../src/storage/database.ts';
 import { tradingChecks } from '../../src/storage/trading-check.ts';
 import { testDatabase } from '../support/database.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
+import { Caller, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { troupe } from './command.ts';
 
@@ -49,6 +50,56 @@ test('right books of trading end with 0, wrong ones with 1 and what is wrong', a
   );
   const { ok, accounts, open_orders, findings } = JSON.parse(json.out);
   assert.deepEqual([json.code, ok, accounts, open_orders, findings.length], [1, false, 1, 0, 2]);
+});
+
+test('a person looks at account and orders with a token, and halts and resumes after signing in', { timeout: 60_000 }, async (t) => {
+  const kept = await testDatabase();
+  t.after(() => kept.close());
+  const service = await startService(t, { DATABASE_URL: kept.url });
+  const person = await Caller.register(service, 'ann');
+  const key = await person.program('live', ['trading.read', 'trading.write']);
+  const order = { symbol: 'AAPL', side: 'buy', quantity: 1, order_type: 'limit', limit_price: 1, time_in_force: 'gtc' };
+  const { id } = await key.json('POST', '/v1/trading/orders', order);
+  const folder = await temporaryFolder();
+  t.after(() => folder.remove());
+  const run = async (args: string[], input?: string): Promise<Ended> => {
+    const command = troupe(['trading', ...args], { folder: folder.path, dataDir: folder.path, url: service.url, input });
+    const code = await command.exit;
+    return { code, out: command.stdout(), error: command.stderr() };
+  };
+  const asKey = ['--token', key.token];
+  const asAnn = ['--email', 'ann@example.com'];
+  const password = 'a long enough password\n';
+
+  const [account, orders, json, refused] = await Promise.all([
+    run(['account', ...asKey]),
+    run(['orders', '--symbol', 'AAPL', ...asKey]),
+    run(['orders', '--status', 'filled', '--json', ...asKey]),
+    run(['halt', ...asKey]),
+  ]);
+  assert.deepEqual([account.code, account.error], [0, '']);
+  assert.match(account.out, /^PAPER {2}embedded\n {2}trading {11}open\n {2}cash {14}100000\.00 USD\n/);
+  assert.match(account.out, /the day's result {2}0\.00 USD of -2500\.00 USD\n/);
+  assert.match(orders.out, new RegExp(`^\\S+ ${id} PAPER embedded: buy 1 AAPL limit limit 1, accepted\\n$`));
+  assert.deepEqual([json.code, JSON.parse(json.out).total], [0, 0]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.error, /^The token may not do this/);
+
+  const halted = await run(['halt', '--reason', 'a drill', ...asAnn], password);
+  assert.equal(halted.code, 0, halted.error);
+  assert.match(halted.out, new RegExp(`^Trading is halted since \\S+\\. 1 orders cancelled: ${id}\\n$`));
+  assert.match((await run(['account', ...asKey])).out, /trading {11}halted/);
+  const resumed = await run(['resume', '--json', ...asAnn], password);
+  assert.deepEqual([resumed.code, JSON.parse(resumed.out)], [0, { halted: false }]);
+  assert.deepEqual(await run(['halt', ...asAnn], 'wrong\n'), { code: 1, out: '', error: 'Email, password or code is wrong\n' });
+  assert.match((await run(['halt', ...asAnn])).error, /^No password was given/);
+
+  const books = await command(['check'], loadConfig({ DATABASE_URL: kept.url }));
+  assert.equal(books, 0);
+  const database = new Database(kept.url, { poolSize: 1 });
+  t.after(() => database.close());
+  const { rows } = await database.read({ name: 'open_sessions', text: "select from session where status = 'active'", values: [] });
+  assert.equal(rows.length, 1, 'the command signs out');
 });
 
 test('wrong use ends with 2, a database out of reach with 4 and one line; the help names all that is proved', async (t) => {

@@ -6,7 +6,7 @@ import { Caller, startService } from '../support/service.ts';
 
 const rounds = 2;
 /** As many at once as the plan allows. */
-const requestsPerRound = 8;
+const requestsPerRound = 9;
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 type Asked = { key: string; path: string; body: object; answer: any };
@@ -23,9 +23,18 @@ test(`commands under way when their node is killed (-9) have their effect once, 
     const asked = Array.from({ length: requestsPerRound }, (_, i): Asked => {
       const key = `${round}-${i}`;
       // A second workspace of the same name would be refused, a second key would show in the list.
-      return i % 2 === 0
-        ? { key, path: '/v1/workspaces', body: { name: `w ${key}` }, answer: null }
-        : { key, path: '/v1/api-keys', body: { name: `k ${key}`, scopes: ['tasks.read'] }, answer: null };
+      if (i % 3 === 0) return { key, path: '/v1/workspaces', body: { name: `w ${key}` }, answer: null };
+      if (i % 3 === 1) return { key, path: '/v1/api-keys', body: { name: `k ${key}`, scopes: ['tasks.read'] }, answer: null };
+      // Far below the market, so that it rests; each has a quantity of its own.
+      const order = {
+        symbol: 'AAPL',
+        side: 'buy',
+        order_type: 'limit',
+        limit_price: 1,
+        time_in_force: 'gtc',
+        quantity: round + (i + 1) / 10,
+      };
+      return { key, path: '/v1/trading/orders', body: order, answer: null };
     });
     const underWay = asked.map((one) => ask(caller, one).catch(() => null));
     // Some are answered, some are committed and not, some have not begun.
@@ -37,6 +46,7 @@ test(`commands under way when their node is killed (-9) have their effect once, 
     await Promise.all(asked.map((one) => settle(caller, one)));
   }
   const [workspaces, keys] = [await caller.json('GET', '/v1/workspaces?limit=100'), await caller.json('GET', '/v1/api-keys?limit=100')];
+  const orders = await caller.json('GET', '/v1/trading/orders?limit=100');
   const named = (list: any): string[] => (Array.isArray(list) ? list : (list.data ?? list.workspaces)).map(({ name }: any) => name).sort();
   const expected = (path: string): string[] =>
     all
@@ -48,6 +58,8 @@ test(`commands under way when their node is killed (-9) have their effect once, 
     expected('/v1/workspaces'),
   );
   assert.deepEqual(named(keys), expected('/v1/api-keys'));
+  const quantities = (list: any[]): number[] => list.map(({ quantity }) => quantity).sort((a, b) => a - b);
+  assert.deepEqual(quantities(orders.data), quantities(all.filter(({ path }) => path === '/v1/trading/orders').map(({ body }) => body)));
 });
 
 /** Remembers the answer; one that was given must be given again. */

@@ -23,6 +23,8 @@ const limitAt = (limit_price: number, more: object = {}) => ({ ...aapl, order_ty
 const settings = (trader: Trader, change: object) => trader.caller.json('PATCH', '/v1/settings', change);
 const testKey = async (trader: Trader) => new Trader(await trader.caller.program('test', ['trading.read', 'trading.write']));
 const idsOf = (orders: Json[]) => orders.map(({ id }) => id);
+/** Blocked by a loss, until the days have passed. */
+let loser: Trader | null = null;
 async function told(trader: Trader, type: string): Promise<Json[]> {
   return (await trader.caller.events()).filter((event) => event.type === type).map(({ data }) => data);
 }
@@ -196,6 +198,7 @@ test('a position opens with orders that wait for it, are for what was filled, an
 test('a loss as large as the limit cancels all orders and takes only such as reduce, until each class may trade again', async () => {
   await show({ AAPL: quote(100), 'BTC-USD': quote(50_000) });
   const ann = await site.trader();
+  loser = ann;
   await settings(ann, { daily_loss_limit: 100 });
   const { id } = await ann.place({ ...aapl, quantity: 100 });
   await show();
@@ -264,8 +267,17 @@ test('out of session orders are taken and wait for the opening; day orders end a
   await show({ AAPL: quote(81) });
   await ann.until(immediate.id, 'cancelled');
   assert.deepEqual([(await ann.order(market.id)).status, (await ann.order(gtc.id)).status], ['accepted', 'accepted']);
+  site.market.setClock('2026-11-21T00:00:00Z');
+  await show();
+  const { blocked } = await loser!.account();
+  assert.deepEqual(blocked, { equity: '2026-11-23T14:30:00.000Z', crypto: null }, 'a new day of UTC');
+  assert.equal(await loser!.refusal(limitAt(50)), 409);
+  await loser!.place({ symbol: 'BTC-USD', quantity: 0.01 });
   site.market.setClock('2026-11-23T14:30:00Z');
   await show({ AAPL: quote(82) });
   assert.equal((await ann.until(market.id, 'filled')).filled_avg_price, 82.01);
   assert.equal((await ann.until(gtc.id, 'filled')).filled_avg_price, 82.01);
+  const free = await loser!.account();
+  assert.deepEqual([free.blocked, free.blocked_until], [{ equity: null, crypto: null }, null]);
+  await loser!.place(limitAt(80));
 });

@@ -1,5 +1,6 @@
 /** What tools and routes of trading share on a node: one market, so that both see the same quotes. */
 import type { Platform } from '../domain.ts';
+import type { RequestParts } from './backtest/request.ts';
 import { type CredentialBox, credentialBox } from './brokers/connection/credentials.ts';
 import { OpenConnections } from './brokers/connection/open-connections.ts';
 import { type LocalMarket, openLocalMarket } from './market/local-market.ts';
@@ -11,6 +12,8 @@ export type TradingParts = {
   market: LocalMarket;
   /** What places orders, whoever asks. */
   door: DoorParts;
+  /** What backtests are asked for with. */
+  backtests: RequestParts;
   connections: OpenConnections;
   /** Of brokers. */
   credentials: CredentialBox;
@@ -33,5 +36,6 @@ export function openTrading({ config, log, actors, database, outbound, clock, se
     addresses: config,
     timeoutMs: config.brokerTimeoutMs,
   });
-  return { market, connections, credentials, stats, door: { actors, connections, prices: localPrices(market), stats } };
+  const door = { actors, connections, prices: localPrices(market), stats };
+  return { market, connections, credentials, stats, door, backtests: { actors, database, market } };
 }

@@ -14,10 +14,10 @@ import { ownedInMode } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
+import { beginBacktest } from '../backtest/begin.ts';
 import { Backtest, type BacktestRow } from '../backtest/entity.ts';
 import { backtest } from '../backtest/messages.ts';
-import { mustHaveRoom } from '../backtest/open-computations.ts';
-import { type Asked, checkPeriod, InitialCapital, periodFields, requestOf } from '../backtest/request.ts';
+import { type Asked, checkPeriod, InitialCapital, periodFields } from '../backtest/request.ts';
 import type { ResultFile, StoredResults } from '../backtest/stored-results.ts';
 import { type NamedSubject, namedSubject, storedSubject } from '../backtest/subject.ts';
 import { tradingIds } from '../ids.ts';
@@ -181,16 +181,12 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
 
   async function begin(
     context: Parameters<typeof commandIds>[0] & { principal: Principal },
-    { strategyId, strategyVersion, ...subject }: NamedSubject,
+    subject: NamedSubject,
     asked: Asked,
     symbolsAt: string[],
   ) {
-    const { accountId, mode } = context.principal;
-    const { request, compute } = await requestOf(parts, accountId, subject, asked, symbolsAt);
-    await mustHaveRoom(database, 'backtest', accountId);
-    const { id, commandId } = commandIds(context, tradingIds.backtest, clock.nowMs());
-    const input = { accountId, mode, strategyId, strategyVersion, request, compute };
-    return answer(201, backtestView(await actors.ask(backtest, id, 'create', input, { commandId }), null));
+    const ids = commandIds(context, tradingIds.backtest, clock.nowMs());
+    return answer(201, backtestView(await beginBacktest(parts, context.principal, subject, asked, { ...ids, symbolsAt }), null));
   }
 
   async function own(principal: Principal, id: string): Promise<BacktestRow> {

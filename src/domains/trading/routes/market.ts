@@ -1,10 +1,13 @@
-/** What the market shows: quotes. */
+/** What the market shows: quotes and bars. */
 import Type from 'typebox';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { answer } from '../../../edge/routes/answer.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import { isoDate, parseDate, utcDay } from '../market/calendar.ts';
+import { embeddedBarCount } from '../market/embedded-feed.ts';
 import type { LocalMarket } from '../market/local-market.ts';
-import { quoteView } from '../market/quote-view.ts';
+import { type Timeframe, timeframes } from '../market/port.ts';
+import { barsView, quoteView } from '../market/quote-view.ts';
 import { parseSymbol } from '../market/symbol.ts';
 
 const Time = Type.String({ format: 'date-time' });
@@ -26,6 +29,33 @@ const QuoteView = Type.Object(
   { title: 'Quote' },
 );
 
+const BarsView = Type.Object(
+  {
+    symbol: Type.String(),
+    timeframe: Type.Enum([...timeframes]),
+    source: Type.Enum(['embedded', 'file', 'broker', 'csv']),
+    adjusted: Type.Boolean(),
+    data_hash: Type.String({ description: 'SHA-256 of these bars' }),
+    bars: Type.Array(
+      Type.Object({
+        date: Type.String({
+          examples: ['2025-01-02'],
+          description: 'Of shorter bars the minute in which they begin: `2025-01-02T14:30:00Z`',
+        }),
+        open: Type.Number(),
+        high: Type.Number(),
+        low: Type.Number(),
+        close: Type.Number(),
+        volume: Type.Number(),
+      }),
+    ),
+  },
+  { title: 'Bars' },
+);
+const mostBars = 10_000;
+/** Without a start, so many days up to the end. */
+const usualDays: Readonly<Record<Timeframe, number>> = { '1m': 2, '5m': 7, '1h': 60, '1d': 365 };
+
 export function marketRoutes({ market }: { market: LocalMarket }): AnyRoute[] {
   const quote = route({
     method: 'GET',
@@ -43,5 +73,42 @@ export function marketRoutes({ market }: { market: LocalMarket }): AnyRoute[] {
       return answer(200, quoteView(found));
     },
   });
-  return [quote];
+
+  const bars = route({
+    method: 'GET',
+    path: '/trading/bars/{symbol}',
+    summary: 'Look at bars of the past',
+    description: `Bars that are complete by the market's clock, of regular sessions, at most ${mostBars}. Days are inclusive: of the exchange for bars of days, else by UTC.`,
+    extension: true,
+    scope: 'trading.read',
+    query: Type.Object({
+      timeframe: Type.Enum([...timeframes], { default: '1d' }),
+      start: Type.Optional(Type.String({ format: 'date', description: 'Default: a year before the end for `1d`, less for shorter ones' })),
+      end: Type.Optional(Type.String({ format: 'date', description: 'Default: today' })),
+      adjusted: Type.Boolean({ default: true, description: 'Prices and volumes as if the splits up to the end had always been' }),
+    }),
+    responses: { 200: BarsView },
+    async handler({ params, query: { timeframe, start, end, adjusted } }) {
+      await market.ready;
+      const nowMs = market.clock.nowMs();
+      const last = dayOf(end, 'end') ?? utcDay(nowMs);
+      const first = dayOf(start, 'start') ?? Math.min(last, Math.max(last - usualDays[timeframe], 0));
+      if (last < first) throw invalidField(['query', 'end'], 'The last day should not be before the first', 'greater_than_equal', end);
+      const symbol = parseSymbol(params.symbol)?.symbol;
+      const asked = { symbol: symbol ?? '', timeframe, start: isoDate(first), end: isoDate(last), adjusted };
+      const count = embeddedBarCount(asked, nowMs);
+      if (count === null) throw new AppError('not_found', 'Symbol not found');
+      if (count > mostBars)
+        throw invalidField(['query', 'start'], `The period has ${count} bars, and ${mostBars} are the most`, 'too_long', start);
+      return answer(200, barsView((await market.bars(asked))!));
+    },
+  });
+  return [quote, bars];
+}
+
+function dayOf(text: string | undefined, name: string): number | null {
+  if (text === undefined) return null;
+  const day = parseDate(text);
+  if (day === null) throw invalidField(['query', name], 'This is no date', 'value_error', text);
+  return day;
 }

@@ -4,7 +4,8 @@ import type { TradingParts } from '../open.ts';
 import { getQuote } from './get-quote.ts';
 import { listPositions } from './list-positions.ts';
 import { placeOrderTool } from './place-order.ts';
+import { runBacktest } from './run-backtest.ts';
 
-export function tradingTools(parts: Pick<TradingParts, 'market' | 'door'>): Tool[] {
-  return [getQuote(parts.market), listPositions(parts), placeOrderTool(parts)];
+export function tradingTools(parts: Pick<TradingParts, 'market' | 'door' | 'backtests'>): Tool[] {
+  return [getQuote(parts.market), listPositions(parts), placeOrderTool(parts), runBacktest(parts.backtests)];
 }

@@ -33,6 +33,10 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
   get_quote: { operation: 'GET /trading/quotes/{symbol}', args: { symbol: 'AAPL' } },
   list_positions: { operation: 'GET /trading/positions', args: {} },
   place_order: { operation: 'POST /trading/orders', args: { symbol: 'AAPL', side: 'buy', quantity: 1, order_type: 'market' } },
+  run_backtest: {
+    operation: 'POST /trading/backtest',
+    args: { symbol: 'AAPL', strategy: 'momentum', start_date: '2025-01-01', end_date: '2025-12-31' },
+  },
   code_exec: { operation: null, args: { code: '1' } },
   web_search: { operation: null, args: { query: 'a' } },
   fetch_url: { operation: null, args: { url: 'https://example.com' } },
@@ -44,7 +48,7 @@ const spent = () => assert.fail('nothing is spent');
 const catalogue = createCatalogue([
   ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
-  ...tradingTools({ market: none, door: none }),
+  ...tradingTools({ market: none, door: none, backtests: none }),
 ]);
 const actor = agentActor(catalogue, {} as never);
 function turn(state: AgentRow | null, ...[command, input, ctx = new RecordedTurn('agnt_1')]: [...Call<AgentContract>, ctx?: RecordedTurn]) {
@@ -124,7 +128,7 @@ test('a call of a tool that the task may not use is refused with its scope, and 
       if (allows(authority.scopes, needed)) {
         assert.deepEqual(
           ctx.effects.map(({ name }) => name),
-          [needed === 'commerce.write' ? 'purchase' : 'tool'],
+          [['commerce.write', 'trading.write'].includes(needed!) ? 'purchase' : 'tool'],
           about,
         );
         continue;

@@ -20,7 +20,7 @@ const catalogue = createCatalogue([
     compute: inlineCompute,
   }),
   ...commerceTools({ actors: null as never }),
-  ...tradingTools({ market: null as never, door: null as never }),
+  ...tradingTools({ market: null as never, door: null as never, backtests: null as never }),
 ]);
 
 for (const type of agentTypes) {
@@ -58,8 +58,8 @@ test('a model is offered the tools of its type in this order', () => {
   assert.deepEqual(offered, {
     researcher: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
     builder: [...files, 'code_exec', ...rest, ...ends],
-    analyst: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', 'list_positions', ...ends],
-    trader: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', 'list_positions', 'place_order', ...ends],
+    analyst: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', 'list_positions', 'run_backtest', ...ends],
+    trader: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', 'list_positions', 'place_order', 'run_backtest', ...ends],
     email: [...files, ...rest, ...ends],
     social: [...files, ...rest, ...ends],
   });

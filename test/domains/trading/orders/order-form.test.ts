@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import fc from 'fast-check';
+import { checkOrder } from '../../../../src/domains/trading/brokers/check-order.ts';
 import { type Connection, chooseBroker, mustBeReady } from '../../../../src/domains/trading/brokers/choose-broker.ts';
 import { bracketOf, type OrderForm, replaceRequestOf, termsOf } from '../../../../src/domains/trading/orders/order-form.ts';
+import { numberOf } from '../../../../src/domains/trading/orders/order-view.ts';
 import { AppError } from '../../../../src/errors.ts';
 
 const order = { symbol: 'AAPL', side: 'buy', quantity: 1, order_type: 'market' } as const satisfies OrderForm;
@@ -159,4 +162,20 @@ test('an order goes to the named connection, else to the newest connected one of
     route: { brokerKey: 'brk_3', brokerName: 'coinbase', orderMode: 'paper', filledBy: 'embedded' },
     unready: null,
   });
+});
+
+test('what is taken is stored as the decimal that was written, and everything else is refused with a field', () => {
+  const number = fc.oneof(
+    fc.double({ noNaN: true, min: 0, max: 1e9 }),
+    fc.tuple(fc.nat(1e9), fc.nat(12)).map(([n, places]) => Number(`${n}e-${places}`)),
+  );
+  fc.assert(
+    fc.property(number, number, fc.constantFrom('AAPL', 'BTC-USD', 'DOGE-EUR'), (quantity, price, symbol) => {
+      const form = { ...order, symbol, quantity, order_type: 'limit', limit_price: price } as const;
+      const refused = faults(() => termsOf(form)).map((fault) => (fault as string[])[0]);
+      if (refused.length > 0) return refused.every((field) => field === 'quantity' || field === 'limit_price');
+      const terms = termsOf(form);
+      return numberOf(terms.quantity) === quantity && numberOf(terms.limitPrice!) === price && checkOrder('embedded', terms) === null;
+    }),
+  );
 });

@@ -13,7 +13,7 @@ const nowMs = Date.parse('2026-11-20T15:00:00Z');
 test('an agent is told the quote that the API shows, and that a symbol is not known', async (t) => {
   const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system: { nowMs: () => nowMs } });
   t.after(() => market.close());
-  const tool = tradingTools({ market, door: null as never }).find(({ name }) => name === 'get_quote')!;
+  const tool = tradingTools({ market, door: null as never, backtests: null as never }).find(({ name }) => name === 'get_quote')!;
   const quote = async (symbol: string): Promise<any> =>
     runTool(tool, { symbol }, toolContext(memoryWorkspace()), (defect) => assert.fail(String(defect)));
   const { result, isError } = await quote('BTC/USD');

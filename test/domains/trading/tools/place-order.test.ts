@@ -27,7 +27,11 @@ after(() => world.close());
 const { actors } = world;
 const prices = { quoteOf: async (_owner: unknown, symbol: string) => market.quoteNow(symbol) };
 const catalogue = createCatalogue(
-  tradingTools({ market: null as never, door: { actors, connections: noConnections, prices, stats: new TradingStats() } }),
+  tradingTools({
+    market: null as never,
+    door: { actors, connections: noConnections, prices, stats: new TradingStats() },
+    backtests: null as never,
+  }),
 );
 
 /** An agent of a new account. */

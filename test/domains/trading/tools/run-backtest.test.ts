@@ -1,0 +1,58 @@
+/** run_backtest: what an agent is told of a backtest, once however often the call is made. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { loadConfig } from '../../../../src/config.ts';
+import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
+import { backtestActor } from '../../../../src/domains/trading/backtest/backtest.ts';
+import { computeBacktest } from '../../../../src/domains/trading/backtest/compute-effect.ts';
+import { backtest } from '../../../../src/domains/trading/backtest/messages.ts';
+import { BacktestRunner } from '../../../../src/domains/trading/backtest/runner.ts';
+import { StoredResults } from '../../../../src/domains/trading/backtest/stored-results.ts';
+import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
+import { strategyActor } from '../../../../src/domains/trading/strategy/strategy.ts';
+import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
+import { silentLog } from '../../../../src/log.ts';
+import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
+import { openLocalFiles } from '../../../../src/storage/local-files.ts';
+import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
+import { testRuntime } from '../../../support/runtime.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+
+test('an agent is told the figures of a backtest, the same for a repeated call, and why one cannot be made', async (t) => {
+  const folder = await temporaryFolder();
+  const files = await openLocalFiles(folder.path);
+  const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system: { nowMs: () => Date.parse('2026-11-20T15:00:00Z') } });
+  const parts = {
+    actors: { ask: (...asked: never[]) => (node.actors.ask as any)(...asked) } as never,
+    files,
+    results: new StoredResults(files),
+    runner: new BacktestRunner(inlineCompute),
+  };
+  const node = await testRuntime([backtestActor({ compute: computeBacktest(parts, backtest) }), strategyActor({} as never)]);
+  t.after(async () => {
+    await node.close();
+    await market.close();
+    await folder.remove();
+  });
+  const backtests = { ...node, market };
+  const tool = tradingTools({ market, door: null as never, backtests }).find(({ name }) => name === 'run_backtest')!;
+  const run = async (args: object, callId = 'call_1'): Promise<any> =>
+    runTool(tool, args, { ...toolContext(memoryWorkspace()), callId }, (defect) => assert.fail(String(defect)));
+  const asked = { symbol: 'AAPL', strategy: 'momentum', start_date: '2025-01-01', end_date: '2025-12-31' };
+  const { result, isError } = await run(asked);
+  assert.equal(isError, false);
+  assert.deepEqual(
+    [result.status, result.data_source, result.initial_capital, result.config],
+    ['complete', 'embedded', 100_000, { lookback: 20 }],
+  );
+  assert.equal(typeof result.metrics.sharpe, 'number');
+  assert.deepEqual((await run(asked)).result, result);
+  assert.notEqual((await run(asked, 'call_2')).result.backtest_id, result.backtest_id);
+  const cases: [object, RegExp][] = [
+    [{ symbol: 'NOSUCH' }, /symbol: The market data has no symbol NOSUCH/],
+    [{ strategy: 'x' }, /strategy: Should be the id of a strategy/],
+    [{ end_date: '2024-12-31' }, /end_date: /],
+    [{ strategy: 'stg_01jny8e2zjv6x0r3k9m4t7w5ab' }, /Strategy not found/],
+  ];
+  for (const [change, error] of cases) assert.match((await run({ ...asked, ...change }, 'call_3')).result.error, error);
+});
