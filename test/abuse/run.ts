@@ -64,7 +64,8 @@ class Attacker {
   private readonly own = new Map<string, string[]>();
   /** Commands that were done, by operation. */
   private readonly accepted = new Map<string, number>();
-  private workspacesOfTasks = 0;
+  /** By the path of their list: things that commands of other paths made. */
+  private readonly beside = new Map<string, number>();
   private readonly site: Site;
   private readonly tokens: Record<'session' | 'key' | 'weak', string>;
   private readonly secrets: string[];
@@ -88,7 +89,10 @@ class Attacker {
       site.bob.token,
       ' of bob',
       `text of ${site.bob.token}`.slice(0, 40),
-      ...Object.values(site.foreign),
+      // A symbol belongs to nobody: both have it.
+      ...Object.entries(site.foreign)
+        .filter(([key, id]) => site.own[key] !== id)
+        .map(([, id]) => id),
     ];
     return new Attacker(site, { session: site.ann.token, key: await keyWith(scopes), weak: await keyWith(['teams.read']) }, secrets);
   }
@@ -121,7 +125,10 @@ class Attacker {
     if (caller === 'bent' || caller === 'nobody') assert.ok(status === 401 || status === 403, says);
     if (caller === 'weak' && scope !== 'any') assert.equal(status, 403, says);
     if (caller === 'key' && scope === 'session') assert.equal(status, 403, says);
-    const isForeign = Object.values(ids).some(({ kind }) => kind === 'foreign') || String(body).includes(foreignId);
+    const { own, foreign } = this.site;
+    const isTheirs = (name: string) => own[keyOf(path, name)] !== foreign[keyOf(path, name)];
+    const isForeign =
+      Object.entries(ids).some(([name, { kind }]) => kind === 'foreign' && isTheirs(name)) || String(body).includes(foreignId);
     if (isForeign) assert.ok(status >= 400, `${says}\n${path} did something about another account`);
   }
 
@@ -174,9 +181,21 @@ class Attacker {
     this.answers.set(name, byStatus);
     if (status >= 300 || method === 'GET' || headers['idempotency-replayed'] === 'true') return;
     this.accepted.set(name, (this.accepted.get(name) ?? 0) + 1);
-    if (name === 'POST /tasks' && !Object.hasOwn(JSON.parse(String(body)), 'workspace_id')) this.workspacesOfTasks++;
+    if (name === 'POST /tasks' && !Object.hasOwn(JSON.parse(String(body)), 'workspace_id')) this.madeBeside('/workspaces', 1);
+    if (name === 'POST /trading/backtest') this.madeBeside('/trading/backtests', 1);
+    if (name === 'PATCH /trading/orders/{id}') this.madeBeside('/trading/orders', 1);
+    if (name === 'POST /trading/positions/open') {
+      this.madeBeside(
+        '/trading/orders',
+        [made.order, made.stop_loss_order, made.take_profit_order].filter((order) => order !== null).length,
+      );
+    }
     const ids = this.own.get(`${path}/{id}`);
     if (method === 'POST' && ids !== undefined && ids.length < 20 && typeof made?.id === 'string') ids.push(made.id);
+  }
+
+  private madeBeside(path: string, count: number): void {
+    this.beside.set(path, (this.beside.get(path) ?? 0) + count);
   }
 
   /** How many of each kind the attacker has, where a list says so. */
@@ -189,24 +208,32 @@ class Attacker {
     for (const { path } of collections) {
       const { headers, json: list } = await call(this.site, ann, 'GET', `/v1${path}?limit=1`);
       const total = headers['x-total-count'] ?? list.total;
-      if (total !== undefined) totals[path] = Number(total);
+      if (total !== undefined && this.isCounted(path)) totals[path] = Number(total);
     }
     return totals;
   }
 
-  expectedTotals(before: Record<string, number>): Record<string, number> {
-    const changed = (path: string): number => {
-      const made = (this.accepted.get(`POST ${path}`) ?? 0) - (this.accepted.get(`DELETE ${path}/{id}`) ?? 0);
-      return path === '/workspaces' ? made + this.workspacesOfTasks : made;
-    };
-    return Object.fromEntries(Object.entries(before).map(([path, count]) => [path, count + changed(path)]));
+  /** A strategy that runs places orders by itself. */
+  private isCounted(path: string): boolean {
+    return path !== '/trading/orders' || !this.accepted.has('POST /trading/strategies/{id}/start');
   }
 
-  /** Everything the other account can see of itself, links aside, which are made anew each time. */
+  expectedTotals(before: Record<string, number>): Record<string, number> {
+    const changed = (path: string): number => {
+      // A cancelled order stays in the list.
+      const gone = path === '/trading/orders' ? 0 : (this.accepted.get(`DELETE ${path}/{id}`) ?? 0);
+      return (this.accepted.get(`POST ${path}`) ?? 0) + (this.beside.get(path) ?? 0) - gone;
+    };
+    const counted = Object.entries(before).filter(([path]) => this.isCounted(path));
+    return Object.fromEntries(counted.map(([path, count]) => [path, count + changed(path)]));
+  }
+
+  /** Everything the other account can see of itself, without links, which are made anew each time, and without prices, which move. */
   async victimsThings(): Promise<Record<string, unknown>> {
     const { api, bob, foreign } = this.site;
     const seen: Record<string, unknown> = {};
-    for (const operation of api.operations.filter(({ method, scope }) => method === 'GET' && scope !== null)) {
+    const isOfMarket = (path: string): boolean => /^\/trading\/(quotes|bars|account|positions)/.test(path);
+    for (const operation of api.operations.filter(({ method, scope, path }) => method === 'GET' && scope !== null && !isOfMarket(path))) {
       const answer = await this.site.send(operation, { path: `/v1${pathOf(operation, foreign)}` }, bob.token);
       seen[operation.name] = `${answer.status} ${answer.text.replace(/token=[^"]*/g, '')}`;
     }

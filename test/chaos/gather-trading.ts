@@ -47,11 +47,11 @@ export async function gatherTrading(
     clients.flatMap((of) => doors.map((door) => ({ of, door }))),
     async ({ of, door }) => {
       const { data } = await read(of, door, 'positions?limit=100');
-      return data.map((one: { symbol: string; side: string; quantity: number }) => ({
+      return data.map((one: { symbol: string; quantity: number }) => ({
         node: door.name,
         account: of.account,
         symbol: one.symbol,
-        quantity: one.side === 'short' ? -one.quantity : one.quantity,
+        quantity: one.quantity,
       }));
     },
   );

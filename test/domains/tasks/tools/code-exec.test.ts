@@ -252,7 +252,7 @@ describe('abuse', () => {
 });
 
 describe('the process around the code', { skip: process.platform === 'linux' ? false : 'reads /proc' }, () => {
-  test('it has the limits, an empty environment, and stands in an empty folder', async () => {
+  test('it has the limits, no environment but a fixed time zone, and stands in an empty folder', async () => {
     await exec('1');
     const pid = pool.pids()[0]!;
     const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
@@ -262,7 +262,7 @@ describe('the process around the code', { skip: process.platform === 'linux' ? f
     assert.deepEqual(limit('Max cpu time'), ['13', '13']);
     assert.deepEqual(limit('Max open files'), ['48', '48']);
     assert.equal(Number(limit('Max data size')?.[0]), 428 * 2 ** 20);
-    assert.equal(readFileSync(`/proc/${pid}/environ`, 'utf8'), '');
+    assert.equal(readFileSync(`/proc/${pid}/environ`, 'utf8'), 'TZ=UTC\0');
     assert.equal(readlinkSync(`/proc/${pid}/cwd`), directory);
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     assert.ok(words.includes('--permission') && words.includes('--disallow-code-generation-from-strings'));
