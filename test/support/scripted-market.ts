@@ -9,6 +9,8 @@ export type Price = { bid: number; ask: number; last: number; volume: number };
 
 export class ScriptedMarket implements AccountMarket {
   readonly name = 'file';
+  /** What its prices say of themselves. */
+  source: Quote['source'] = 'file';
   readonly hours = 'exchange';
   readonly clock = { nowMs: () => this.nowMs };
   private nowMs: number;
@@ -45,7 +47,7 @@ export class ScriptedMarket implements AccountMarket {
     const price = this.prices.get(symbol);
     const instrument = parseSymbol(symbol);
     if (price === undefined || instrument === null) return null;
-    return { ...instrument, ...price, ...sessionState(instrument.assetClass, this.hours, this.nowMs), tick: 0.01, source: 'file' };
+    return { ...instrument, ...price, ...sessionState(instrument.assetClass, this.hours, this.nowMs), tick: 0.01, source: this.source };
   }
 
   quoteAt(): null {

@@ -62,7 +62,7 @@ export class AccountTurn {
   /** The book of an order's route, made where there is none yet. */
   ensureBook({ brokerKey, brokerName, orderMode, filledBy }: OrderRoute): AccountBook {
     if (Object.hasOwn(this.row.books, brokerKey)) return this.row.books[brokerKey]!;
-    this.setBook(brokerKey, emptyAccountBook(brokerName, orderMode, this.marketMs));
+    this.setBook(brokerKey, { ...emptyAccountBook(brokerName, orderMode, this.marketMs), filledBy });
     if (filledBy === 'embedded') this.enter(brokerKey, firstDeposit);
     return this.row.books[brokerKey]!;
   }

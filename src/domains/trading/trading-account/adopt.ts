@@ -36,7 +36,7 @@ export function adopt(turn: AccountTurn, { cash, positions, ...route }: AdoptFig
     const averagePrice = position?.averagePrice ?? priceOf(turn, symbol);
     turn.enter(brokerKey, { kind: 'adopted_position', symbol, quantity, averagePrice }, { assetClass: parseSymbol(symbol)?.assetClass });
   }
-  turn.setBook(brokerKey, keepingResult(before, turn.bookOf(brokerKey), priceNow(turn)));
+  turn.setBook(brokerKey, keepingResult(before, turn.bookOf(brokerKey), priceNow(turn, before)));
 }
 
 function priceOf(turn: AccountTurn, symbol: string): string {

@@ -9,7 +9,7 @@ import { priceNow } from './prices.ts';
 export function judgeLoss(turn: AccountTurn): void {
   const { row, marketMs } = turn;
   for (const [brokerKey, of] of Object.entries(row.books)) {
-    const breach = breachOf(of, row.limits.dailyLossLimit, priceNow(turn), marketMs);
+    const breach = breachOf(of, row.limits.dailyLossLimit, priceNow(turn, of), marketMs);
     if (breach === null) continue;
     const { cents, blocked } = breach;
     const cancelling = Object.entries(turn.row.open).flatMap(([id, entry]) => (entry.brokerKey === brokerKey ? [id] : []));

@@ -52,6 +52,8 @@ export type ClassDay = { flow: string; base: string; beganMs: number };
 export type AccountBook = {
   brokerName: BrokerName;
   orderMode: OrderMode;
+  /** Who fills its orders; absent: the embedded paper broker. */
+  filledBy?: 'embedded' | 'broker';
   book: Book;
   days: Record<AssetClass, ClassDay>;
   blocked: Record<AssetClass, number | null>;

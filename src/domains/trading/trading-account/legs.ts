@@ -17,6 +17,7 @@ import { tradingOrder } from '../trading-order/messages.ts';
 import { type AccountTurn, contentOf } from './account-turn.ts';
 import type { LegFacts, OpenEntry } from './entity.ts';
 import { isOnShort, paperOrder } from './place.ts';
+import { countsFor } from './prices.ts';
 
 type Leg = OpenEntry & { leg: LegFacts };
 
@@ -98,6 +99,8 @@ function sendTouched(turn: AccountTurn, orderId: string): void {
   const room = roomOf({ leg: entry.leg, filled: entry.filled });
   const quote = turn.quoteOf(entry.terms.symbol);
   if (room <= 0n || quote === null || quote.session === 'closed' || isStale(quote, turn.marketMs)) return;
+  // An invented price must not sell what is held in the market.
+  if (!countsFor(entry, quote.source)) return;
   const { terms, leg } = entry;
   const isStop = leg.role === 'stop_loss';
   const content = contentOf(quote, turn.marketMs);

@@ -2,7 +2,7 @@
 import { nanoPrice } from '../orders/amounts.ts';
 import type { AccountTurn } from './account-turn.ts';
 import { onDayOf, type PriceOf, withoutOldBlocks } from './day-result.ts';
-import type { Mark } from './entity.ts';
+import type { AccountBook, Mark } from './entity.ts';
 
 /** A mark is written again for a price alone where the market's contents are few, or so long after the last. */
 const markEveryMs = 60_000;
@@ -12,18 +12,23 @@ export function closingPrice({ bid, ask }: Pick<Mark, 'bid' | 'ask'>, quantity: 
   return nanoPrice(quantity > 0n ? bid : ask);
 }
 
-export function priceNow(turn: AccountTurn): PriceOf {
+export function priceNow(turn: AccountTurn, of: AccountBook): PriceOf {
   return (symbol, quantity) => {
     const quote = turn.quoteOf(symbol);
-    return quote === null ? null : closingPrice(quote, quantity);
+    return quote === null || !countsFor(of, quote.source) ? null : closingPrice(quote, quantity);
   };
+}
+
+/** Invented prices say nothing of what a broker holds: without others it counts at its cost. */
+export function countsFor({ filledBy }: Pick<AccountBook, 'filledBy'>, source: Mark['source']): boolean {
+  return filledBy !== 'broker' || source !== 'embedded';
 }
 
 /** Begins the days that have begun, at the last prices of the day before, and forgets blocks that are over. Before any price of now is used. */
 export function beginDays(turn: AccountTurn): void {
   for (const [brokerKey, book] of Object.entries(turn.row.books)) {
     const now = withoutOldBlocks(
-      onDayOf(book, turn.marketMs, (beganMs) => priceAt(turn, beganMs)),
+      onDayOf(book, turn.marketMs, (beganMs) => priceAt(turn, book, beganMs)),
       turn.marketMs,
     );
     if (now !== book) turn.setBook(brokerKey, now);
@@ -65,11 +70,11 @@ export function watchedSymbols({ row }: Pick<AccountTurn, 'row'>): Set<string> {
   return symbols;
 }
 
-function priceAt(turn: AccountTurn, beganMs: number): PriceOf {
+function priceAt(turn: AccountTurn, of: AccountBook, beganMs: number): PriceOf {
   return (symbol, quantity) => {
     const mark = Object.hasOwn(turn.row.marks, symbol) ? turn.row.marks[symbol]! : null;
     const then = mark?.source === 'broker' ? null : turn.market.quoteAt(symbol, beganMs);
     const price = then ?? mark ?? turn.quoteOf(symbol);
-    return price === null ? null : closingPrice(price, quantity);
+    return price === null || !countsFor(of, price.source) ? null : closingPrice(price, quantity);
   };
 }

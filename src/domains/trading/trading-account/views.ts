@@ -13,17 +13,18 @@ import { dayResult, isBlocked, onDayOf, type PriceOf } from './day-result.ts';
 import type { AccountBook, TradingAccountRow } from './entity.ts';
 import type { AccountMarket } from './market.ts';
 import { type AccountSummary, type PositionSummary, strategyBookKey } from './messages.ts';
-import { closingPrice } from './prices.ts';
+import { closingPrice, countsFor } from './prices.ts';
 
-type Priced = Pick<Quote, 'bid' | 'ask' | 'last' | 'atMs' | 'session'>;
+type Priced = Pick<Quote, 'bid' | 'ask' | 'last' | 'atMs' | 'session' | 'source'>;
 type Prices = (symbol: string) => Priced | null;
 
 export function summaryOf(row: TradingAccountRow, brokerKey: string, market: AccountMarket): AccountSummary | null {
   if (!Object.hasOwn(row.books, brokerKey)) return null;
   const marketMs = market.clock.nowMs();
   const prices = pricesOf(row, market);
-  const now = closing(prices);
-  const of = onDayOf(row.books[brokerKey]!, marketMs, () => closing((symbol) => markOf(row, symbol) ?? prices(symbol)));
+  const book = row.books[brokerKey]!;
+  const now = closing(book, prices);
+  const of = onDayOf(book, marketMs, () => closing(book, (symbol) => markOf(row, symbol) ?? prices(symbol)));
   const open = Object.values(row.open).filter((entry) => entry.brokerKey === brokerKey);
   const quoteOf = (symbol: string): RiskQuote | null => prices(symbol);
   const power = buyingPower({ book: of.book, openOrders: open.map(asRiskOrder), quoteOf, limits: row.limits });
@@ -57,16 +58,12 @@ export function strategyBookOf(row: TradingAccountRow | null, strategyId: string
   return row?.strategyBooks[strategyBookKey(strategyId, brokerKey)] ?? emptyBook();
 }
 
-function positionsIn(
-  row: TradingAccountRow,
-  brokerKey: string,
-  { book, brokerName, orderMode }: AccountBook,
-  prices: Prices,
-): PositionSummary[] {
+function positionsIn(row: TradingAccountRow, brokerKey: string, of: AccountBook, prices: Prices): PositionSummary[] {
+  const { book, brokerName, orderMode } = of;
   return Object.entries(book.positions).map(([symbol, held]) => {
     const quantity = nanoIn(held.quantity);
-    const quote = prices(symbol);
-    const price = quote === null ? null : closingPrice(quote, quantity);
+    const price = closing(of, prices)(symbol, quantity);
+    const quote = price === null ? null : prices(symbol);
     const value = price === null ? BigInt(held.cost) : quantity * price;
     return {
       id: derivedId(tradingIds.position, row.accountId, row.id, brokerKey, symbol),
@@ -103,10 +100,10 @@ function markOf({ marks }: TradingAccountRow, symbol: string): Priced | null {
   return Object.hasOwn(marks, symbol) ? { ...marks[symbol]!, session: 'closed' } : null;
 }
 
-function closing(prices: Prices): PriceOf {
+function closing(of: AccountBook, prices: Prices): PriceOf {
   return (symbol, quantity) => {
     const quote = prices(symbol);
-    return quote === null ? null : closingPrice(quote, quantity);
+    return quote === null || !countsFor(of, quote.source) ? null : closingPrice(quote, quantity);
   };
 }
 

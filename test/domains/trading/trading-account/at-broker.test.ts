@@ -242,3 +242,25 @@ test('an order that was placed elsewhere is adopted with its fills and counts; f
   await world.actors.ask(tradingAccount, account.id, 'removeBook', { brokerKey: 'brk_1' });
   assert.equal(await world.actors.query(tradingAccount, account.id, 'summary', { brokerKey: 'brk_1' }), null);
 });
+
+test('invented prices make no result of what a broker holds, and move no leg that waits for a broker', async () => {
+  const account = await atBroker();
+  account.limits = { ...account.limits, dailyLossLimit: '100' };
+  market.content({ AAPL: 100 });
+  market.source = 'embedded';
+  answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order: null };
+  const stop = { ...buy, side: 'sell', limitPrice: null, stopPrice: '90' } as const;
+  const legs = [{ orderId: account.newOrderId(), role: 'stop_loss' as const, terms: account.terms(stop) }];
+  const { order } = await world.actors.ask(tradingAccount, account.id, 'openPosition', { ...account.input(buy, route), legs });
+  await seen(order.id, { state: 'filled', filledQuantity: '10' }, [fill('t1', '10', '100')]);
+  market.content({ AAPL: 50 });
+  await account.mark();
+  const summary = () => world.actors.query(tradingAccount, account.id, 'summary', { brokerKey: 'brk_1' });
+  assert.deepEqual([(await summary())!.dayPnl, (await summary())!.equity], ['0', '50000']);
+  assert.equal((await account.state())!.open[legs[0]!.orderId]!.held, true);
+  market.source = 'file';
+  market.content({ AAPL: 50 });
+  await account.mark();
+  assert.equal((await summary())!.dayPnl, '-500');
+  assert.deepEqual(account.events('trading.'), ['trading.blocked']);
+});
