@@ -9,7 +9,14 @@ export const alpacaKeys = { apiKey: 'PKTESTKEY', apiSecret: 'alpaca-secret-of-te
 const stateNames = { working: 'new', filled: 'filled', cancelled: 'canceled', rejected: 'rejected', expired: 'expired' };
 
 export class AlpacaServer extends BrokerStandIn {
+  /** The keys are not taken any more. */
+  locked = false;
   private readonly listening = new Set<ServedSocket>();
+
+  override forget(): void {
+    super.forget();
+    this.locked = false;
+  }
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {
     return method === 'POST' && path === '/v2/orders';
@@ -21,7 +28,7 @@ export class AlpacaServer extends BrokerStandIn {
 
   protected answer({ method, path, query, body, headers }: VenueRequest): VenueAnswer {
     const isKnown = headers['apca-api-key-id'] === alpacaKeys.apiKey && headers['apca-api-secret-key'] === alpacaKeys.apiSecret;
-    if (!isKnown) return { status: 401, json: { code: 40110000, message: 'request is not authorized' } };
+    if (!isKnown || this.locked) return { status: 401, json: { code: 40110000, message: 'request is not authorized' } };
     const notFound = { status: 404, json: { code: 40410000, message: 'order not found' } };
     if (method === 'POST' && path === '/v2/orders') return this.place(JSON.parse(body));
     if (path === '/v2/orders' && method === 'GET') {

@@ -17,7 +17,12 @@ import { clientOrderActor } from '../../src/domains/trading/client-order/client-
 import { openLocalMarket } from '../../src/domains/trading/market/local-market.ts';
 import { TradingStats } from '../../src/domains/trading/metrics.ts';
 import type { OrderTerms } from '../../src/domains/trading/orders/terms.ts';
-import { defaultLimits, tradingAccount, tradingOrderIdOf } from '../../src/domains/trading/trading-account/messages.ts';
+import {
+  type AccountSummary,
+  defaultLimits,
+  tradingAccount,
+  tradingOrderIdOf,
+} from '../../src/domains/trading/trading-account/messages.ts';
 import { tradingAccountActor } from '../../src/domains/trading/trading-account/trading-account.ts';
 import type { TradingOrderRow } from '../../src/domains/trading/trading-order/entity.ts';
 import { tradingOrder } from '../../src/domains/trading/trading-order/messages.ts';
@@ -111,6 +116,13 @@ export class BrokerWorld {
 
   /** A new account with a connection to this broker. */
   async connect(name: Broker['name'], orderMode: 'paper' | 'live' = name === 'coinbase' ? 'live' : 'paper'): Promise<Broker> {
+    const broker = await this.add(name, orderMode);
+    await until(async () => (await this.connection(broker)).status === 'connected', 'the connection');
+    return broker;
+  }
+
+  /** As `connect`, whatever comes of the try of the credentials. */
+  async add(name: Broker['name'], orderMode: 'paper' | 'live' = 'paper'): Promise<Broker> {
     const accountId = newId('acct_', null);
     const given: Record<Broker['name'], VenueCredentials> = {
       alpaca: { venue: 'alpaca', ...alpacaKeys },
@@ -121,7 +133,6 @@ export class BrokerWorld {
     const input = await connect(this.connections, systemClock, { accountId, mode: 'live', orderMode, credentials: given[name] });
     const credentials = this.box.seal(given[name], id);
     const row = await this.test.actors.ask(brokerConnection, id, 'create', { ...input, credentials });
-    await until(async () => (await this.test.actors.query(brokerConnection, id, 'get', null))!.status === 'connected', 'the connection');
     const symbol = name === 'coinbase' ? 'BTC-USD' : 'AAPL';
     const terms: OrderTerms = {
       symbol,
@@ -169,7 +180,7 @@ export class BrokerWorld {
   /** Resolves with the order once it is so. */
   async orderBecomes(id: string, condition: (order: TradingOrderRow) => boolean, what = 'the order'): Promise<TradingOrderRow> {
     let order = await this.order(id);
-    await until(async () => condition((order = await this.order(id))), `${what}, now ${JSON.stringify(order.state)}`);
+    await until(async () => condition((order = await this.order(id))), `${what}, now ${JSON.stringify([order.state, order.outbound])}`);
     return order;
   }
 
@@ -181,6 +192,10 @@ export class BrokerWorld {
   async held({ row, accountId, terms }: Broker): Promise<string> {
     const held = await this.test.actors.query(tradingAccount, accountId, 'positions', { brokerKey: row.id });
     return held.find(({ symbol }) => symbol === terms.symbol)?.quantity ?? '0';
+  }
+
+  async summary({ row, accountId }: Broker): Promise<AccountSummary> {
+    return (await this.test.actors.query(tradingAccount, accountId, 'summary', { brokerKey: row.id }))!;
   }
 
   /** The stand-in's order with our id. */

@@ -1,0 +1,104 @@
+/** Connections to brokers: credentials, figures that differ, and what keeps a connection from taking orders. Real actors, stand-ins over HTTP. */
+import assert from 'node:assert/strict';
+import test, { after, afterEach, before } from 'node:test';
+import { brokerConnection } from '../../../../../src/domains/trading/brokers/connection/messages.ts';
+import { shownMode } from '../../../../../src/domains/trading/orders/order-view.ts';
+import { alpacaKeys } from '../../../../support/alpaca-server.ts';
+import { type Broker, BrokerWorld } from '../../../../support/broker-world.ts';
+import { outcomeOf } from '../../../../support/runtime.ts';
+import { until } from '../../../../support/until.ts';
+
+let world: BrokerWorld;
+before(async () => {
+  world = await BrokerWorld.start({ timeoutMs: 2_000 });
+});
+after(() => world.stop());
+afterEach(() => world.forget());
+
+const attentions = (broker: Broker) =>
+  world
+    .events(broker.accountId)
+    .filter(({ type }) => type === 'trading.attention')
+    .map(({ data }) => data);
+const ownerOf = ({ accountId }: Broker) => ({ accountId, mode: 'live' as const });
+const known = async (broker: Broker) => (await world.connections.of(ownerOf(broker))).find(({ id }) => id === broker.row.id);
+
+test('credentials are stored encrypted, and gone once the connection is removed', async () => {
+  const broker = await world.connect('alpaca');
+  const stored = async () => (await world.test.sql('select * from broker_connection where id = $1', [broker.row.id]))[0]!;
+  assert.doesNotMatch(JSON.stringify(await stored()), new RegExp(`${alpacaKeys.apiSecret}|${alpacaKeys.apiKey}`));
+  await world.test.actors.ask(brokerConnection, broker.row.id, 'remove', null);
+  assert.equal((await stored()).credentials, '');
+  assert.equal(await world.test.actors.query(brokerConnection, broker.row.id, 'get', null), null);
+  assert.deepEqual(await outcomeOf(world.test.actors.ask(brokerConnection, broker.row.id, 'remove', null)), { refused: 'not_found' });
+});
+
+test('a connection is not removed while an order of it is open', async () => {
+  const broker = await world.connect('tradier');
+  const { id } = await world.place(broker);
+  await world.status(id, 'accepted');
+  const remove = () => outcomeOf(world.test.actors.ask(brokerConnection, broker.row.id, 'remove', null));
+  assert.deepEqual(await remove(), { refused: 'conflict' });
+  await world.cancel(broker, id);
+  await world.status(id, 'cancelled');
+  assert.equal(await remove(), null);
+});
+
+test('a broker that does not answer is tried again, and then its figures are taken over', async () => {
+  world.alpaca.dark = true;
+  world.alpaca.cash = 5_000;
+  const broker = await world.add('alpaca');
+  assert.deepEqual([broker.row.status, broker.row.adopted, shownMode(broker.row)], ['error', false, 'paper']);
+  assert.equal((await known(broker))!.status, 'error');
+  world.alpaca.dark = false;
+  await until(async () => (await world.connection(broker)).status === 'connected', 'the connection');
+  assert.equal((await world.connection(broker)).adopted, true);
+  assert.equal((await world.summary(broker)).cash, '5000');
+  world.alpaca.cash = 100_000;
+});
+
+test('credentials that are refused later are told once, keep orders away, and work again when they are taken again', async () => {
+  const broker = await world.connect('alpaca');
+  world.alpaca.locked = true;
+  await until(async () => (await known(broker))!.status === 'error', 'the error');
+  world.alpaca.locked = false;
+  await until(async () => (await known(broker))!.status === 'connected', 'the connection');
+  assert.deepEqual(
+    attentions(broker).map(({ reason, broker_id }) => [reason, broker_id]),
+    [['credentials', broker.row.id]],
+  );
+});
+
+test('a difference that two rounds find halts the connection, is told once, and ends when a person takes over the figures', async () => {
+  const broker = await world.connect('coinbase');
+  const { id } = await world.place(broker);
+  await world.status(id, 'accepted');
+  world.coinbase.coins.set('BTC', 0.5);
+  await until(async () => (await known(broker))!.halted, 'the halt');
+  const expected = { mode: 'live', reason: 'position_mismatch', symbol: 'BTC-USD', ours: 0, theirs: 0.5, broker_id: broker.row.id };
+  assert.deepEqual(attentions(broker), [expected]);
+  // A halt stops orders, never bookkeeping.
+  world.coinbase.fill(world.at(broker, id)!, 0.02, 50_000);
+  await world.status(id, 'filled');
+  assert.equal(await world.held(broker), '0.02');
+  await world.connections.resume(ownerOf(broker), broker.row.id, 'user_1');
+  assert.equal((await known(broker))!.halted, false);
+  assert.equal(await world.held(broker), '0.52');
+  const resumed = world.events(broker.accountId).filter(({ type }) => type === 'trading.resumed');
+  assert.deepEqual(
+    resumed.map(({ data }) => data),
+    [{ mode: 'live', by: 'user_1', broker_id: broker.row.id }],
+  );
+  assert.deepEqual(await outcomeOf(world.connections.resume({ accountId: 'acct_other', mode: 'live' }, broker.row.id, 'x')), {
+    refused: 'not_found',
+  });
+});
+
+test('a paper connection to Coinbase is a paper account here: nothing is ever posted there', async () => {
+  const broker = await world.connect('coinbase', 'paper');
+  assert.equal(broker.row.filledBy, 'embedded');
+  assert.equal((await world.summary(broker)).cash, '100000');
+  const { id } = await world.place(broker);
+  await world.status(id, 'accepted');
+  assert.equal(world.coinbase.posts.length, 0);
+});
