@@ -64,6 +64,22 @@ export function steppedId<Id extends string>(id: Id, steps: number): Id {
   return `${id.slice(0, at)}${encode((value + steps) % 2 ** 20, 4)}${id.slice(at + 4)}` as Id;
 }
 
+/** Where in an id `steppedId` counts, and from which number; null for what is no id of this form. */
+export function countedPart(id: string): { at: number; value: number } | null {
+  const at = id.length - 16;
+  if (at < 0) return null;
+  let value = 0;
+  for (let i = at; i < at + 4; i++) {
+    const digit = valueOfCode[id.charCodeAt(i)] ?? notInAlphabet;
+    if (digit === notInAlphabet) return null;
+    value = value * 32 + digit;
+  }
+  return { at, value };
+}
+
+/** The code of the letter that stands for a number below 32. */
+export const codeOfDigit: Readonly<Uint8Array> = Uint8Array.from(alphabet, (letter) => letter.charCodeAt(0));
+
 const noSlot = -1;
 
 function slotIn(id: string): number {
