@@ -1,7 +1,8 @@
-/** Bars that backtests go through a second, built-in strategies and callers' code, beside the least loop that could do the like. */
+/** Orders to their fill, beside durable commands of single actors; bars that backtests go through a second, beside the least loop that could do the like. */
 import type { BuiltInStrategy } from '../src/domains/trading/strategy/config.ts';
 import { alternate, type Slice } from './support/alternate.ts';
 import type { BarsLoad } from './support/bars-load.ts';
+import type { Driven } from './support/drive.ts';
 import { Program } from './support/program.ts';
 import { makeRow, type Row } from './support/row.ts';
 import type { Surroundings } from './support/surroundings.ts';
@@ -26,7 +27,40 @@ function onBar(bar, ctx) {
   return bar.close > before ? 1 : 0;
 }`;
 
+/** Of both sides; with the marks fewer than are admitted under any load. */
+const inFlight = 128;
+
 export async function benchTrading(surroundings: Surroundings): Promise<Row[]> {
+  return [...(await benchOrders(surroundings)), ...(await benchBars(surroundings))];
+}
+
+/** From the risk checks to the paper fill: account, order, journal, fill and events, in two commits at least. */
+async function benchOrders(surroundings: Surroundings): Promise<Row[]> {
+  const env = { BENCH_DATABASE_URL: await surroundings.emptyDatabase() };
+  const node = new Program('programs/order-node.ts', { env, nodeOptions: surroundings.profiled('orders') });
+  const perSecond = ({ count, elapsedMs }: Driven) => ({ perSecond: (count * 1_000) / elapsedMs });
+  try {
+    await node.call('prepare');
+    const { ours, limit, noisy } = await alternate(
+      surroundings.seconds,
+      async (ms) => perSecond(await node.call<Driven>('orders', { inFlight, ms })),
+      async (ms) => perSecond(await node.call<Driven>('add', { inFlight, ms })),
+    );
+    const { orders, fills, openOrders, findings } = await node.call<{
+      orders: number;
+      fills: number;
+      openOrders: number;
+      findings: unknown[];
+    }>('check');
+    if (findings.length > 0 || openOrders > 0 || fills !== orders)
+      throw new Error(`the books are wrong: ${JSON.stringify({ orders, fills, openOrders, findings })}`);
+    return [makeRow({ bench: 'trading', row: 'orders, 1,000 accounts', unit: '/s', ours, limit, noisy, reach: { atLeast: 0.2 } })];
+  } finally {
+    await node.end();
+  }
+}
+
+async function benchBars(surroundings: Surroundings): Promise<Row[]> {
   const ours = new Program('programs/backtests.ts', { nodeOptions: surroundings.profiled('backtests') });
   const limit = new Program('limits/bare-bars.ts');
   const rows: Row[] = [];
