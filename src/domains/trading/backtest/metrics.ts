@@ -19,6 +19,27 @@ const leastDeviation = 1e-13;
 
 /** The share of a year that a bar is: 252 days of trading, or 365 where a bar is on a weekend, times the median of bars a day. */
 export function periodsPerYear(time: Float64Array): number {
+  return hasLongBars(time) ? (hasWeekends(time) ? 365 : 252) : periodsOfShortBars(time);
+}
+
+/** Bars of a day or longer, of which no day has two. */
+function hasLongBars(time: Float64Array): boolean {
+  for (let t = 1; t < time.length; t++) if (time[t]! - time[t - 1]! < dayMs) return false;
+  return time.length > 0;
+}
+
+function hasWeekends(time: Float64Array): boolean {
+  for (let t = 0; t < time.length; t++) if (isOnWeekend(Math.floor(time[t]! / dayMs))) return true;
+  return false;
+}
+
+/** @param day since 1970-01-01, which was a Thursday */
+function isOnWeekend(day: number): boolean {
+  const sinceSunday = ((day + 4) | 0) % 7;
+  return sinceSunday === 0 || sinceSunday === 6 || sinceSunday === -1;
+}
+
+function periodsOfShortBars(time: Float64Array): number {
   let weekends = false;
   const perDay = new Int32Array(time.length);
   let days = 0;
@@ -30,8 +51,7 @@ export function periodsPerYear(time: Float64Array): number {
     while (t < time.length && time[t]! < end) t++;
     perDay[days] = t - first;
     if (t - first !== perDay[0]) uniform = false;
-    // 1970-01-01 was a Thursday.
-    if (!weekends) weekends = ((((day + 4) % 7) + 7) % 7) % 6 === 0;
+    if (!weekends) weekends = isOnWeekend(day);
   }
   return (weekends ? 365 : 252) * (uniform ? (perDay[0] ?? 1) : median(perDay.subarray(0, days)));
 }

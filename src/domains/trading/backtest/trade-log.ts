@@ -21,30 +21,16 @@ export type TradeColumns = {
 
 const firstRoom = 256;
 
+/** What is known of the trade under way of each symbol: so many doubles for each. */
+const [entryBar, side, entered, paid, left, received, most, commission, dividends, width] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
 export class TradeLog {
   private columns: TradeColumns = emptyColumns(firstRoom);
   private count = 0;
-  /** Of the trade under way, by symbol. */
-  private readonly entryBar: Int32Array;
-  private readonly side: Int8Array;
-  private readonly entered: Float64Array;
-  private readonly paid: Float64Array;
-  private readonly left: Float64Array;
-  private readonly received: Float64Array;
-  private readonly most: Float64Array;
-  private readonly commission: Float64Array;
-  private readonly dividends: Float64Array;
+  private readonly open: Float64Array;
 
   constructor(symbols: number) {
-    this.entryBar = new Int32Array(symbols);
-    this.side = new Int8Array(symbols);
-    this.entered = new Float64Array(symbols);
-    this.paid = new Float64Array(symbols);
-    this.left = new Float64Array(symbols);
-    this.received = new Float64Array(symbols);
-    this.most = new Float64Array(symbols);
-    this.commission = new Float64Array(symbols);
-    this.dividends = new Float64Array(symbols);
+    this.open = new Float64Array(symbols * width);
   }
 
   /** A fill of `after − before` shares, which are signed quantities held. */
@@ -61,74 +47,82 @@ export class TradeLog {
 
   /** Cash that the holding of the symbol was paid, or had to pay. */
   receive(s: number, cash: number): void {
-    this.dividends[s]! += cash;
+    this.open[s * width + dividends]! += cash;
   }
 
   /** After the last bar: what is still held counts at its last close. */
   close(quantities: Float64Array, lastCloses: Float64Array): TradeColumns {
     for (let s = 0; s < quantities.length; s++) if (quantities[s] !== 0) this.end(s, -1, quantities[s]!, lastCloses[s]!);
-    const count = this.count;
-    return mapColumns(this.columns, count, (column) => column.subarray(0, count));
+    const { columns, count } = this;
+    return {
+      count,
+      symbol: columns.symbol.subarray(0, count),
+      side: columns.side.subarray(0, count),
+      entryBar: columns.entryBar.subarray(0, count),
+      exitBar: columns.exitBar.subarray(0, count),
+      quantity: columns.quantity.subarray(0, count),
+      entryPrice: columns.entryPrice.subarray(0, count),
+      exitPrice: columns.exitPrice.subarray(0, count),
+      commission: columns.commission.subarray(0, count),
+      profit: columns.profit.subarray(0, count),
+    };
   }
 
-  private begin(s: number, bar: number, side: 1 | -1): void {
-    this.entryBar[s] = bar;
-    this.side[s] = side;
-    this.entered[s] = this.paid[s] = this.left[s] = this.received[s] = this.most[s] = 0;
-    this.commission[s] = this.dividends[s] = 0;
+  private begin(s: number, bar: number, itsSide: 1 | -1): void {
+    const { open } = this;
+    const at = s * width;
+    open.fill(0, at, at + width);
+    open[at + entryBar] = bar;
+    open[at + side] = itsSide;
   }
 
   private add(s: number, before: number, after: number, price: number, commissionRate: number): void {
+    const { open } = this;
+    const at = s * width;
     const size = Math.abs(after);
     const change = size - Math.abs(before);
     const notional = Math.abs(change) * price;
     if (change > 0) {
-      this.entered[s]! += change;
-      this.paid[s]! += notional;
+      open[at + entered]! += change;
+      open[at + paid]! += notional;
     } else {
-      this.left[s]! -= change;
-      this.received[s]! += notional;
+      open[at + left]! -= change;
+      open[at + received]! += notional;
     }
-    if (size > this.most[s]!) this.most[s] = size;
-    this.commission[s]! += notional * commissionRate;
+    if (size > open[at + most]!) open[at + most] = size;
+    open[at + commission]! += notional * commissionRate;
   }
 
   private end(s: number, bar: number, quantity: number, lastClose: number): void {
     if (this.count === this.columns.symbol.length) this.grow();
-    const at = this.count++;
-    const columns = this.columns;
-    const side = this.side[s]!;
-    const open = quantity !== 0;
-    columns.symbol[at] = s;
-    columns.side[at] = side;
-    columns.entryBar[at] = this.entryBar[s]!;
-    columns.exitBar[at] = open ? -1 : bar;
-    columns.quantity[at] = this.most[s]!;
-    columns.entryPrice[at] = this.paid[s]! / this.entered[s]!;
-    columns.exitPrice[at] = open ? lastClose : this.received[s]! / this.left[s]!;
-    columns.commission[at] = this.commission[s]!;
-    columns.profit[at] =
-      side * (this.received[s]! + Math.abs(quantity) * lastClose - this.paid[s]!) + this.dividends[s]! - this.commission[s]!;
+    const row = this.count++;
+    const { columns, open } = this;
+    const at = s * width;
+    const isOpen = quantity !== 0;
+    columns.symbol[row] = s;
+    columns.side[row] = open[at + side]!;
+    columns.entryBar[row] = open[at + entryBar]!;
+    columns.exitBar[row] = isOpen ? -1 : bar;
+    columns.quantity[row] = open[at + most]!;
+    columns.entryPrice[row] = open[at + paid]! / open[at + entered]!;
+    columns.exitPrice[row] = isOpen ? lastClose : open[at + received]! / open[at + left]!;
+    columns.commission[row] = open[at + commission]!;
+    columns.profit[row] =
+      open[at + side]! * (open[at + received]! + Math.abs(quantity) * lastClose - open[at + paid]!) +
+      open[at + dividends]! -
+      open[at + commission]!;
   }
 
   private grow(): void {
-    const larger = emptyColumns(this.columns.symbol.length * 2);
-    mapColumns(larger, 0, (column, name) => {
-      (column as Float64Array).set(this.columns[name] as Float64Array);
-      return column;
-    });
+    const { columns } = this;
+    const larger = emptyColumns(columns.symbol.length * 2);
+    const { count: _, ...named } = larger;
+    for (const [name, column] of Object.entries(named)) (column as Float64Array).set(columns[name as ColumnName] as Float64Array);
     this.columns = larger;
   }
 }
 
 type ColumnName = Exclude<keyof TradeColumns, 'count'>;
-type Column = Int32Array | Int8Array | Float64Array;
-
-function mapColumns(columns: TradeColumns, count: number, change: (column: Column, name: ColumnName) => Column): TradeColumns {
-  const { count: _, ...named } = columns;
-  const changed = Object.entries(named).map(([name, column]) => [name, change(column, name as ColumnName)]);
-  return { count, ...Object.fromEntries(changed) } as TradeColumns;
-}
 
 /** All in one buffer: a run over few bars takes about as long as the making of many would. */
 function emptyColumns(room: number): TradeColumns {

@@ -6,8 +6,20 @@ import type { Market } from './market.ts';
 /** One column for each symbol. At a time at which a symbol has no bar its weight stays. */
 export function targetWeights(strategy: BuiltInStrategy, market: Market): Float64Array[] {
   if (strategy.type === 'arbitrage') return weightsOfPair(new Arbitrage(strategy.config), market);
-  if (strategy.type === 'momentum') return market.columns.map(({ close }) => weightsOf(new Momentum(strategy.config), close));
+  if (strategy.type === 'momentum') {
+    const { config } = strategy;
+    return market.columns.map(({ close }) =>
+      market.complete ? momentumWeights(config.lookback, close) : weightsOf(new Momentum(config), close),
+    );
+  }
   return market.columns.map(({ close }) => weightsOf(new MeanReversion(strategy.config), close));
+}
+
+/** What `Momentum` decides, where every time has a bar: it needs no window of its own then. */
+function momentumWeights(lookback: number, close: Float64Array): Float64Array {
+  const weights = new Float64Array(close.length);
+  for (let t = lookback; t < close.length; t++) if (close[t]! > close[t - lookback]!) weights[t] = 1;
+  return weights;
 }
 
 function weightsOf(decider: Decider, close: Float64Array): Float64Array {
