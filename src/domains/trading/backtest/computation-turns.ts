@@ -10,6 +10,7 @@ import { AppError } from '../../../errors.ts';
 import type { Computed, NewComputation } from './computation.ts';
 import type { ComputationRow } from './entity.ts';
 import type { ComputationContract } from './messages.ts';
+import { largeFiles } from './stored-results.ts';
 
 /** @param name for messages: 'backtest' */
 export function computationTurns<Request, Result>(
@@ -61,6 +62,12 @@ export function computationTurns<Request, Result>(
     return { state: row, reply: row };
   }
 
+  function forgetFiles(state: Row | null): Turn<Row | null, void> {
+    if (!state?.files) return { state, reply: undefined };
+    const kept = Object.entries(state.files).filter(([file]) => !largeFiles.some((large) => large === file));
+    return { state: { ...state, files: Object.fromEntries(kept) }, reply: undefined };
+  }
+
   function completed(row: Row, { result, files }: Computed<Result> & { kind: 'complete' }, ctx: Context): Row {
     return end({ ...row, status: 'complete', progress: 100, result, files }, ctx);
   }
@@ -75,7 +82,7 @@ export function computationTurns<Request, Result>(
     return next;
   }
 
-  return { create, computed, progressed, cancel };
+  return { create, computed, progressed, cancel, forgetFiles };
 }
 
 function messageOf(outcome: { kind: 'failed'; message: string; abandoned?: true } | { kind: 'unknown' }): string {

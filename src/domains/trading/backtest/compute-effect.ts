@@ -11,16 +11,21 @@ import type { ActorRef, EffectContext, EffectDefinition } from '../../../actors/
 import { backoffMs } from '../../../backoff.ts';
 import { monotonicMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
+import type { Log } from '../../../log.ts';
+import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { barDate } from '../bars.ts';
 import type { BacktestResult, Computed, ComputeInput, SweepResult } from './computation.ts';
 import { engineVersion } from './engine.ts';
 import type { ComputationContract } from './messages.ts';
+import { removeOldFiles } from './old-files.ts';
 import type { BacktestRunner, RunnerOptions } from './runner.ts';
 import type { ResultFile, StoredResults } from './stored-results.ts';
 
 export type ComputeParts = {
   actors: Pick<ActorSystem, 'ask'>;
+  database: Pick<Database, 'read'>;
+  log: Log;
   runner: BacktestRunner;
   files: FileStore;
   results: StoredResults;
@@ -68,10 +73,12 @@ export function computeSweep(parts: ComputeParts, ref: ActorRef<ComputationContr
 }
 
 function effectOf<Result>(
-  { actors, files, results }: ComputeParts,
+  parts: ComputeParts,
   ref: ActorRef<ComputationContract<any, any, any>>,
   compute: (input: ComputeInput, options: RunnerOptions) => Promise<Outcome<Result>>,
 ): EffectDefinition<ComputeInput, Computed<Result>> {
+  const { actors, files, results, log } = parts;
+
   async function tryOnce(input: ComputeInput, { actorId: id, signal }: EffectContext): Promise<Computed<Result>> {
     const onProgress = progressOf((percent) => void actors.ask(ref, id, 'progressed', { percent }).catch(() => {}));
     const options = { account: input.accountId, signal, onProgress, open: sourceOf(files, input.contentKeys) };
@@ -84,6 +91,9 @@ function effectOf<Result>(
       await results.put(id, file as ResultFile, content);
       sizes[file] = content.length;
     }
+    await removeOldFiles(parts, input.accountId).catch((error) =>
+      log.warn({ err: error, backtest: id }, 'files of old backtests were not removed'),
+    );
     return { kind: 'complete', result, files: sizes };
   }
 

@@ -12,6 +12,8 @@ export type ComputationContract<Request, Result, Row = ComputationRow<Request, R
     progressed(input: { percent: number }): void;
     /** Ends what is computed; it has failed then. `conflict` where it has ended already. */
     cancel(input: null): Row;
+    /** The large files are not in the file store any more. */
+    forgetFiles(input: null): void;
   };
   queries: {
     /** null: there is none. */

@@ -14,10 +14,10 @@ import { StoredResults } from './stored-results.ts';
 export type StartedBacktests = Required<Pick<StartedDomain, 'actors' | 'routes'>> & { runner: BacktestRunner };
 
 export function startBacktests(platform: Platform, { market, stats }: Pick<TradingParts, 'market' | 'stats'>): StartedBacktests {
-  const { actors, files, compute } = platform;
+  const { actors, database, files, compute, log } = platform;
   const results = new StoredResults(files);
   const runner = new BacktestRunner(compute, stats);
-  const parts = { actors, files, results, runner };
+  const parts = { actors, database, files, log, results, runner };
   const effects = { backtest: { compute: computeBacktest(parts, backtest) }, sweep: { compute: computeSweep(parts, sweep) } };
   return {
     runner,

@@ -10,6 +10,9 @@ import type { FileStore } from '../../../storage/files.ts';
 export const resultFiles = ['equity.csv', 'trades.csv', 'equity.json', 'equity.svg', 'runs.json'] as const;
 export type ResultFile = (typeof resultFiles)[number];
 
+/** Those that grow with the bars: of an account's oldest backtests they are not kept (`old-files.ts`). */
+export const largeFiles = ['equity.csv', 'trades.csv'] as const satisfies readonly ResultFile[];
+
 /** 5,000,000 lines of a curve are a fifth of this. */
 const maxBytes = 256 * 2 ** 20;
 
@@ -38,8 +41,8 @@ export class StoredResults {
     return text(await this.open(id, file));
   }
 
-  async remove(id: string): Promise<void> {
-    for (const file of resultFiles) await this.files.remove(keyOf(id, file));
+  async remove(id: string, files: readonly ResultFile[] = resultFiles): Promise<void> {
+    for (const file of files) await this.files.remove(keyOf(id, file));
   }
 }
 

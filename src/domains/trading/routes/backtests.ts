@@ -159,6 +159,8 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
       async handler({ principal, params, request }) {
         const row = await own(principal, (params as unknown as { id: string }).id);
         if (row.status !== 'complete') throw new AppError('conflict', `The backtest is ${row.status}: it has no results`);
+        if (row.files?.[name] === undefined)
+          throw new AppError('not_found', 'The file is not kept any more; the same request makes the same file again');
         return sendResult(results, request, row.id, name, type);
       },
     });

@@ -1,11 +1,13 @@
 /** run_backtest: what an agent is told of a backtest, once however often the call is made. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
 import { loadConfig } from '../../../../src/config.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { backtestActor } from '../../../../src/domains/trading/backtest/backtest.ts';
 import { computeBacktest } from '../../../../src/domains/trading/backtest/compute-effect.ts';
 import { backtest } from '../../../../src/domains/trading/backtest/messages.ts';
+import { removeOldFiles } from '../../../../src/domains/trading/backtest/old-files.ts';
 import { BacktestRunner } from '../../../../src/domains/trading/backtest/runner.ts';
 import { StoredResults } from '../../../../src/domains/trading/backtest/stored-results.ts';
 import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
@@ -18,16 +20,16 @@ import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.
 import { testRuntime } from '../../../support/runtime.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-test('an agent is told the figures of a backtest, the same for a repeated call, and why one cannot be made', async (t) => {
+test('an agent is told the figures of a backtest, the same for a repeated call, and why one cannot be made; old files go', async (t) => {
   const folder = await temporaryFolder();
   const files = await openLocalFiles(folder.path);
   const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system: { nowMs: () => Date.parse('2026-11-20T15:00:00Z') } });
-  const parts = {
-    actors: { ask: (...asked: never[]) => (node.actors.ask as any)(...asked) } as never,
-    files,
-    results: new StoredResults(files),
-    runner: new BacktestRunner(inlineCompute),
-  };
+  const results = new StoredResults(files);
+  const actors = {
+    ask: (...asked: never[]) => (node.actors.ask as (...asked: never[]) => Promise<never>)(...asked),
+  } as unknown as ActorSystem;
+  const database = { read: (query: never) => node.database.read(query) };
+  const parts = { actors, database, files, results, log: silentLog, runner: new BacktestRunner(inlineCompute) };
   const node = await testRuntime([backtestActor({ compute: computeBacktest(parts, backtest) }), strategyActor({} as never)]);
   t.after(async () => {
     await node.close();
@@ -47,7 +49,17 @@ test('an agent is told the figures of a backtest, the same for a repeated call, 
   );
   assert.equal(typeof result.metrics.sharpe, 'number');
   assert.deepEqual((await run(asked)).result, result);
-  assert.notEqual((await run(asked, 'call_2')).result.backtest_id, result.backtest_id);
+  const other = (await run(asked, 'call_2')).result;
+  assert.notEqual(other.backtest_id, result.backtest_id);
+
+  const filesOf = async (id: string) => Object.keys((await node.actors.query(backtest, id, 'get', null))!.files!);
+  const [{ bytes }] = await node.sql(`select (files->>'equity.csv')::int + (files->>'trades.csv')::int as bytes from backtest limit 1`);
+  await removeOldFiles({ actors, database, results }, 'acct_1', bytes);
+  assert.deepEqual(await filesOf(result.backtest_id), ['equity.json', 'equity.svg'], 'of the older one only what is shown is kept');
+  assert.deepEqual(await filesOf(other.backtest_id), ['equity.csv', 'trades.csv', 'equity.json', 'equity.svg']);
+  await assert.rejects(results.text(result.backtest_id, 'equity.csv'), { code: 'not_found' });
+  assert.equal(JSON.parse(await results.text(result.backtest_id, 'equity.json')).length, result.bars);
+
   const cases: [object, RegExp][] = [
     [{ symbol: 'NOSUCH' }, /symbol: The market data has no symbol NOSUCH/],
     [{ strategy: 'x' }, /strategy: Should be the id of a strategy/],
