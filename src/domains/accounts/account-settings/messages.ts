@@ -7,7 +7,7 @@ import type { AccountSettingsRow } from './entity.ts';
 /** Amounts are minor units. */
 export type Settings = Readonly<Omit<AccountSettingsRow, 'id'>>;
 
-/** The setting that says up to which amount orders of the mode approve themselves. */
+/** The setting up to which amount orders of the mode are approved automatically. */
 export const autoApproveSetting = {
   live: 'autoApproveThresholdMinor',
   test: 'testAutoApproveThresholdMinor',
@@ -15,13 +15,13 @@ export const autoApproveSetting = {
 
 export type AccountSettingsContract = {
   commands: {
-    /** Changes the fields that are given; returns all current settings. */
+    /** Changes the given fields; returns all current settings. */
     change(input: Partial<Settings>): Settings;
-    /** From a wallet: the time zone it uses from now on. Where that is not the chosen one, the chosen one is sent to it. */
+    /** From a wallet: the time zone it uses from now on. If that is not the chosen one, the chosen one is sent to it. */
     timezoneHeard(input: { walletId: string; timezone: string }): void;
   };
   queries: {
-    /** The current settings, with defaults for what was never set. */
+    /** The current settings, with defaults for fields that were never set. */
     get(input: null): Settings;
   };
 };

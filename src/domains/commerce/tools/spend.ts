@@ -5,7 +5,7 @@ import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { isMoney, toMinor } from '../../../money.ts';
 
 export const Amount = Type.Number({ minimum: 0.01, maximum: 10_000_000, description: 'US dollars, at most two decimals' });
-/** Longer than the deadline of an ask; a purchase that takes so long goes on. */
+/** Longer than the deadline of an ask; a longer purchase continues. */
 export const timeoutMs = 60_000;
 
 export function minorOf(amount: number): number {
@@ -13,7 +13,7 @@ export function minorOf(amount: number): number {
   return toMinor(amount);
 }
 
-/** Retries, with the same id, where the outcome is unknown: an agent that is told of a failure may try another way, and would pay twice. */
+/** Retries, with the same id, if the outcome is unknown: an agent that gets an error may try another way, and would pay twice. */
 export async function askUntilAnswered<T>(what: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -31,5 +31,5 @@ export async function askUntilAnswered<T>(what: string, ask: () => Promise<T>): 
   }
 }
 
-/** With 10 seconds for an ask this is below the tools' own time limit. */
+/** With 10 seconds for an ask this is below the time limit of the tools. */
 const maxRepeats = 3;
