@@ -59,7 +59,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
     };
   }
 
-  /** By id where `file` is one of this workspace's, else by name. */
+  /** By id if `file` is an id in this workspace, otherwise by name. */
   async function find(workspaceId: string, file: string): Promise<WorkspaceFileRow | null> {
     if (/^wsf_[0-9a-z]{26}$/.test(file)) {
       const byId = await findById(workspaceId, file);
@@ -162,7 +162,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
   ];
 }
 
-/** The multipart form around the file is smaller than this. */
+/** Upper bound of the multipart form around the file. */
 const formBytes = 8 * 1024;
 
 function declaredBytes(request: HttpRequest): number {
