@@ -1,7 +1,7 @@
 /**
- * Makes a few files of the packages that consist of a thousand: most of the processor time that a test file or a service that it starts takes to
- * load goes into finding and linking small files. Only for `npm test`; what the service runs with elsewhere are the packages as they are.
- * Nothing is shortened or renamed, and the project's own files are not touched.
+ * Bundles the packages into a few files: most of the processor time for loading a test file, or a service that it starts, goes into finding
+ * and linking a thousand small files. Only for `npm test`; elsewhere the service runs with the packages as they are. Nothing is shortened
+ * or renamed, and the project's own files are not changed.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
@@ -13,11 +13,11 @@ import { build, type Plugin } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, 'node_modules', '.cache', 'packages');
 
-/** Those that the project imports, and `kysely`, which is what `@mikro-orm` mostly consists of. */
+/** The packages that the project imports, and `kysely`, which is the largest part of `@mikro-orm`. */
 const bundledPackages = /^(typebox|undici|kysely|@mikro-orm\/[a-z]+)(\/|$)/;
 const importedNames = /(?:\bfrom |\bimport\(|\bimport )'([^'.][^']*)'/g;
 
-/** Options for Node (`NODE_OPTIONS`) with which a process of the project imports the bundles; they are made when a package has changed. */
+/** Options for Node (`NODE_OPTIONS`) with which a process of the project imports the bundles; they are built again when a package has changed. */
 export async function bundledPackagesOption(): Promise<string> {
   const specifiers = await importedSpecifiers();
   const hash = createHash('sha256').update(JSON.stringify(specifiers)).update(process.version);
@@ -29,7 +29,7 @@ export async function bundledPackagesOption(): Promise<string> {
   return `--import=${preload.href}`;
 }
 
-/** Of all the project's files, so that no package is there twice, once as a bundle and once as it is. */
+/** Of all the project's files, so that no package is loaded twice, bundled and unbundled. */
 async function importedSpecifiers(): Promise<string[]> {
   const found = new Set<string>();
   for (const file of globSync(['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts'], { cwd: root })) {
@@ -40,7 +40,7 @@ async function importedSpecifiers(): Promise<string[]> {
 }
 
 async function bundle(specifiers: string[], folder: string): Promise<void> {
-  // At the same depth as the final folder; that name is given when all is written.
+  // At the same depth as the final folder; renamed when all files are written.
   const unfinished = `${folder}.${randomUUID()}`;
   const sources = join(unfinished, 'entries');
   await mkdir(sources, { recursive: true });
@@ -51,14 +51,14 @@ async function bundle(specifiers: string[], folder: string): Promise<void> {
     outdir: unfinished,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // What two entries have in common is one file, so that each class is there once.
+    // Code shared by two entries is one file, so that each class exists once.
     splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node22',
     keepNames: true,
     logLevel: 'error',
-    // For what was written for `require`.
+    // For code written for `require`.
     banner: {
       js: `import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);`,
     },
@@ -69,7 +69,7 @@ async function bundle(specifiers: string[], folder: string): Promise<void> {
     JSON.stringify(Object.fromEntries(entries.map(({ specifier, out }) => [specifier, `${out}.mjs`]))),
   );
   await rename(unfinished, folder).catch(async (error) => {
-    // Another `npm test` was first.
+    // Another `npm test` has finished first.
     await rm(unfinished, { recursive: true });
     if (!existsSync(folder)) throw error;
   });

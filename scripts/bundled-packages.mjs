@@ -1,7 +1,7 @@
 /**
- * Loaded before each process of `npm test` (`--import`, with `?folder=` of scripts/bundle-packages.ts): what the project's files import of a
- * package that is bundled comes from there. Packages that import each other get the files of node_modules, as without this.
- * Plain JavaScript, since it runs before anything can strip its types.
+ * Loaded before each process of `npm test` (`--import`, with `?folder=` of scripts/bundle-packages.ts): imports of bundled packages in the
+ * project's files are resolved to the bundles. Imports between packages are resolved to node_modules as usual. Plain JavaScript, because it
+ * runs before types can be stripped.
  */
 import { readFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
@@ -11,7 +11,7 @@ const project = new URL('../', import.meta.url).href;
 const installed = `${project}node_modules/`;
 const folder = new URL(import.meta.url).searchParams.get('folder');
 
-// Also read by whatever Node a child process happens to be.
+// A child process may run any version of Node, which also reads this file.
 if (registerHooks !== undefined && folder !== null) {
   const urls = bundledUrls();
   registerHooks({
@@ -25,7 +25,7 @@ if (registerHooks !== undefined && folder !== null) {
   });
 }
 
-/** Those of each specifier, e.g. `typebox/value`. */
+/** The URLs by specifier, e.g. `typebox/value`. */
 function bundledUrls() {
   const files = JSON.parse(readFileSync(new URL('index.json', folder), 'utf8'));
   return new Map(Object.entries(files).map(([specifier, file]) => [specifier, new URL(file, folder).href]));

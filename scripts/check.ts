@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint and format, and the architecture test, side by side. Prints what failed, and how long each took. */
+/** `npm run check`: types, lint and format, and the architecture test, in parallel. Prints failures, and the time of each. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 

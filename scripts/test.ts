@@ -1,6 +1,6 @@
 /**
- * `npm test [-- paths and node options]`: runs the test files, all of them or those under the given paths, beside one PostgreSQL that they
- * share (each test makes a database of its own on it). Ends with the outcome of the tests, and with nothing left running or lying about.
+ * `npm test [-- paths and node options]`: runs the test files, all of them or those under the given paths, with one shared PostgreSQL (each
+ * test creates its own database on it). Exits with the outcome of the tests, and leaves nothing running or on disk.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,10 +18,10 @@ import { preparePostgres } from './prepare-postgres.ts';
 
 /** Also for a file that hangs after its tests: an open socket or timer is a defect. */
 const fileTimeoutMs = 300_000;
-/** One more than processors, as tests also wait; not many more: they start processes of their own, and would measure the machine, not the code. */
+/** One more than processors, because tests also wait; not many more: they start processes, and would measure the machine, not the code. */
 const filesAtOnce = Math.min(availableParallelism() + 1, 4);
 const memoryFolder = '/dev/shm';
-/** Bytes: many times what the tests were seen to take. */
+/** Bytes: many times the usual need of the tests. */
 const memoryWanted = 4 * 2 ** 30;
 
 const stopping = new AbortController();
@@ -56,13 +56,13 @@ async function main(args: string[]): Promise<number> {
       await postgres.stop();
     }
   } finally {
-    // A test that was cut short may leave a detached PostgreSQL of its own behind, at work somewhere under the folder.
+    // An interrupted test may leave a detached PostgreSQL running, with its folder under this one.
     for (const pid of await processesIn(folder.path)) signalProcess(pid, 'SIGKILL');
     await folder.remove();
   }
 }
 
-/** Where there is room: a thousand databases are made and dropped, and on a busy disk each takes half a second. */
+/** In memory if there is enough: a thousand databases are created and dropped, and on a busy disk each takes half a second. */
 async function folderInMemory(): Promise<string> {
   const { bavail, bsize } = await statfs(memoryFolder).catch(() => ({ bavail: 0, bsize: 0 }));
   return bavail * bsize < memoryWanted || freemem() < memoryWanted ? tmpdir() : memoryFolder;

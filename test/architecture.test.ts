@@ -66,7 +66,7 @@ test('imports go one way: edge, actors, cluster, storage, shared files; provider
 
 const domainOf = (path: string) => /^src\/domains\/([^/]+)\//.exec(path)?.[1];
 
-test('domains use of each other what stands in contract.ts alone', () => {
+test('domains import from each other only contract.ts', () => {
   const wrong = sources.flatMap(({ path, imports }) => {
     const domain = domainOf(path);
     const others = imports.filter(({ target }) => domain !== undefined && ![undefined, domain].includes(domainOf(target)));
@@ -81,7 +81,7 @@ test('the graph of domains has no cycle', () => {
   assert.equal(cycleOfDomains(sources), null);
 });
 
-test('a cycle of domains is told with the files that import', () => {
+test('a cycle of domains is reported with the importing files', () => {
   const source = (from: string, ...to: string[]) => ({
     path: `src/domains/${from}/a.ts`,
     text: '',

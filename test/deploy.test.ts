@@ -106,7 +106,7 @@ test('probes ask for what the service answers: readiness for balancers, life for
   assert.match(text('Dockerfile'), /\/health\/live/);
 });
 
-test('a node that is told to stop is given the time it may take', () => {
+test('a stopping node has enough time', () => {
   assert.equal(finishS, 25);
   for (const [name, { stop_grace_period: grace, environment }] of nodes) {
     assert.ok(Number.parseInt(grace, 10) > Number(environment.DRAIN_GRACE_MS) / 1_000 + finishS, name);
@@ -116,7 +116,7 @@ test('a node that is told to stop is given the time it may take', () => {
   assert.ok(terminationGracePeriodSeconds > preStopS + Number(settings.DRAIN_GRACE_MS) / 1_000 + finishS);
 });
 
-test('the autoscaler reads what nodes tell, by the rule in the README', async () => {
+test("the autoscaler reads the nodes' metric, by the rule in the README", async () => {
   const [{ pods }] = only('HorizontalPodAutoscaler').spec.metrics;
   const [rule] = parse(/```yaml\n(rules:[\s\S]*?)```/.exec(text('deploy/README.md'))![1]!).rules;
   assert.equal(rule.name.as, pods.metric.name);

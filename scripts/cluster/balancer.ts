@@ -1,6 +1,6 @@
 /**
- * One port in front of the nodes of a local cluster: each new connection goes to the next node that is ready, by turns. It passes bytes and
- * looks into none, so that what is tried through it behaves as it does at a node. For development; real ones are in deploy/.
+ * One port in front of the nodes of a local cluster: each new connection goes to the next ready node, round-robin. It forwards bytes
+ * without reading them, so the behaviour is that of a node. For development; real balancers are in deploy/.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ const answerWithinMs = 1_000;
 const connectWithinMs = 1_000;
 const maxConnections = 20_000;
 
-/** What a caller hears while no node is ready: that it may come again. */
+/** The answer while no node is ready: the caller may retry. */
 const nobody =
   'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 20\r\nretry-after: 1\r\nconnection: close\r\n\r\nNo node is ready now';
 
@@ -29,7 +29,7 @@ export class Balancer {
     this.server.maxConnections = maxConnections;
   }
 
-  /** Rejects with one line where the port cannot be had. */
+  /** Rejects with one line if the port is not available. */
   static async listen(host: string, port: number): Promise<Balancer> {
     const balancer = new Balancer();
     balancer.server.listen(port, host);
@@ -50,7 +50,7 @@ export class Balancer {
     return [...this.targets.values()].filter(({ ready }) => ready).map(({ name }) => name);
   }
 
-  /** Serves by the node from the moment it says that it is ready. One of the same name is replaced. */
+  /** Uses the node from when it is ready. A node with the same name is replaced. */
   add(name: string, url: string): void {
     this.remove(name);
     const target: Target = { name, url: new URL(url), ready: false, watching: new AbortController(), connections: new Set() };
@@ -58,7 +58,7 @@ export class Balancer {
     void this.watch(target);
   }
 
-  /** The node has ended: nothing more goes to it, and connections to it are closed. */
+  /** The node has ended: it gets no more connections, and its open ones are closed. */
   remove(name: string): void {
     const target = this.targets.get(name);
     if (target === undefined) return;
@@ -84,7 +84,7 @@ export class Balancer {
     }
   }
 
-  /** Takes no more connections and closes those there are. */
+  /** Accepts no more connections and closes the open ones. */
   async close(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
@@ -118,7 +118,7 @@ export class Balancer {
     this.offer(client, [...ready.slice(first), ...ready.slice(0, first)]);
   }
 
-  /** To the first that takes the connection: nothing has been sent yet, so trying the next one repeats nothing. */
+  /** To the first node that accepts the connection: nothing has been sent yet, so trying the next one repeats nothing. */
   private offer(client: Socket, [target, ...others]: Target[]): void {
     if (target === undefined) {
       client.resume().end(nobody);

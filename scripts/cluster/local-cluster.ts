@@ -1,6 +1,6 @@
 /**
- * A whole cluster on this machine, for trying it, for tests and for benches: Redis and PostgreSQL, nodes as processes of their own, and one
- * port in front of them. Nothing of it outlives this process for long, however that ends; the data stays in its folder.
+ * A whole cluster on this machine, for development, tests and benches: Redis and PostgreSQL, nodes as separate processes, and one port in
+ * front of them. All of them end soon after this process, however it ends; the data stays in its folder.
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,28 +12,28 @@ import { Stores } from './stores.ts';
 export type LocalClusterOptions = {
   nodes: number;
   dataDir: string;
-  /** For every node, over what the cluster sets. Nothing else is taken from this process's environment but PATH. */
+  /** For every node, overrides of the cluster's settings. From this process's environment only PATH is passed on. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Null or left out: one is started. */
+  /** Null or absent: one is started. */
   databaseUrl?: string | null;
   redisUrl?: string | null;
-  /** Where the balancer listens; default 127.0.0.1 and any free port. */
+  /** Address of the balancer; default 127.0.0.1 and any free port. */
   host?: string;
   port?: number;
-  /** A node or a Redis that dies is started again a second later. Default: it stays away. */
+  /** Restarts a dead node or Redis after a second. Default: no restart. */
   restart?: boolean;
-  /** What a node runs; default is the service. */
+  /** The program of a node; default: the service. */
   entry?: string;
-  /** Ends a start that is under way. */
+  /** Aborts a running start. */
   signal?: AbortSignal;
-  /** What happens, a line each, nodes' log lines among them. */
+  /** Reports what happens, one line each, including nodes' log lines. */
   say?(line: string): void;
-  /** It cannot go on, e.g. since its PostgreSQL has ended; `stop` it. */
+  /** The cluster cannot continue, e.g. because its PostgreSQL has ended; call `stop`. */
   onLost?(why: string): void;
 };
 
 const restartMs = 1_000;
-/** A node answers what it has accepted, which may take its own ten seconds, and hands over. */
+/** A node answers accepted requests, which may take ten seconds, and hands over. */
 const nodeStopsWithinMs = 30_000;
 const readyWithinMs = 60_000;
 
@@ -55,7 +55,7 @@ export class LocalCluster {
     this.options = options;
   }
 
-  /** Resolves when every node is ready. Rejects with one line, nothing left running, where that cannot be. */
+  /** Resolves when every node is ready. Otherwise rejects with one line, with nothing left running. */
   static async start(options: LocalClusterOptions): Promise<LocalCluster> {
     const { dataDir, databaseUrl = null, redisUrl = null, restart = false, say = () => {}, onLost = () => {} } = options;
     const signal = options.signal ?? new AbortController().signal;
@@ -94,12 +94,12 @@ export class LocalCluster {
     }
   }
 
-  /** Names of the nodes that new connections go to now. */
+  /** Names of the nodes that get new connections now. */
   get ready(): string[] {
     return this.balancer.ready;
   }
 
-  /** Starts one more, `node-<next number>`; resolves when it serves, which is before it is ready. */
+  /** Starts another node, `node-<next number>`; resolves when it serves, which is before it is ready. */
   async addNode(signal?: AbortSignal): Promise<LocalNode> {
     return this.launch(`node-${this.nodes.length + 1}`, signal);
   }
@@ -117,7 +117,7 @@ export class LocalCluster {
     await this.balancer.close().catch(() => {});
   }
 
-  /** At once, as a crash would; what was answered is committed all the same. */
+  /** Ends at once, as in a crash; acknowledged requests are committed. */
   async kill(): Promise<void> {
     this.stopping.abort();
     for (const node of this.nodes) node.signal('SIGKILL');
@@ -147,13 +147,13 @@ export class LocalCluster {
     this.balancer.remove(node.name);
     if (this.stopping.signal.aborted) return;
     const { say = () => {} } = this.options;
-    // One that was asked to leave has left.
+    // A node that was asked to leave is not restarted.
     const restart = this.options.restart === true && code !== 0;
     say(`${node.name} has ended (${signal ?? `exit code ${code}`})${restart ? '; it is started again' : ''}`);
     if (restart) void this.startAgain(node.name);
   }
 
-  /** One that ends while it starts is reported by its end, and so tried again. */
+  /** A node that ends during its start is reported by its end, and so restarted. */
   private async startAgain(name: string): Promise<void> {
     await delay(restartMs, undefined, { signal: this.stopping.signal }).catch(() => {});
     if (this.stopping.signal.aborted) return;

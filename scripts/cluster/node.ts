@@ -1,4 +1,4 @@
-/** One node of a local cluster: a process of the service, whose log lines are passed on under its name. It ends when this process is gone. */
+/** One node of a local cluster: a process of the service, whose log lines are passed on under its name. It ends when this process ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,10 +9,10 @@ export type NodeEnd = { code: number | null; signal: NodeJS.Signals | null };
 
 export type NodeOptions = {
   name: string;
-  /** The file it runs. */
+  /** The entry file. */
   entry: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** A line of its log, or of what it says on its standard error. */
+  /** A line of its log or standard error. */
   onLine(line: string): void;
 };
 
@@ -22,15 +22,16 @@ const startWithinMs = 60_000;
 export class LocalNode {
   readonly name: string;
   readonly pid: number;
-  /** Where it says that it serves. Rejects with one line when it ends before, or takes longer than a minute. */
+  /** Its address, when it serves. Rejects with one line if it ends first, or takes longer than a minute. */
   readonly url: Promise<string>;
   readonly ended: Promise<NodeEnd>;
   private readonly child: ChildProcess;
 
-  /** Throws where no process can be had. */
+  /** Throws if no process can be started. */
   constructor({ name, entry, env, onLine }: NodeOptions) {
     this.name = name;
-    // Detached: Ctrl-C at the terminal is for the tool, which tells the nodes. The channel tells them when the tool is gone without a word.
+    // Detached: Ctrl-C at the terminal goes to the tool, which stops the nodes. The channel tells them when the tool has ended without a
+    // signal.
     this.child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
       cwd: root,
       env: { ...env, NODE_NAME: name },
@@ -51,7 +52,7 @@ export class LocalNode {
       hear(this.child.stdout!, (line) => {
         const address = /^Troupe serves on (\S+)$/.exec(line)?.[1];
         if (address === undefined) {
-          // What else it announces is for people who started it alone.
+          // Its other announcements are for people who start it alone.
           if (line.startsWith('{')) onLine(line);
           return;
         }
@@ -64,7 +65,7 @@ export class LocalNode {
         reject(new Error(`${name} ended with ${signal ?? code} while it started${lastWords === '' ? '' : `: ${lastWords}`}`));
       });
     });
-    // Whoever waits for it is told; nobody has to.
+    // Nobody is required to await it.
     this.url.catch(() => {});
   }
 
@@ -76,9 +77,9 @@ export class LocalNode {
     if (this.isAlive) this.child.kill(signal);
   }
 
-  /** Asks it to stop, as Ctrl-C does, and ends it after `withinMs`. */
+  /** Asks it to stop, as Ctrl-C does, and kills it after `withinMs`. */
   async stop(withinMs: number): Promise<NodeEnd> {
-    // A stopped process hears nothing else before.
+    // A stopped process handles no other signal first.
     this.signal('SIGCONT');
     this.signal('SIGINT');
     const late = setTimeout(() => this.signal('SIGKILL'), withinMs);

@@ -1,4 +1,4 @@
-/** What `npm run cluster` is told: by its arguments, and by the same environment as the service. */
+/** The options of `npm run cluster`: its arguments, and the environment of the service. */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Config, loadConfig } from '../../src/config.ts';
@@ -9,11 +9,11 @@ export type ClusterToolOptions = {
   restart: boolean;
   config: Config;
   redisUrl: string | null;
-  /** What nodes are given of the environment. */
+  /** The part of the environment that nodes get. */
   env: Record<string, string | undefined>;
 };
 
-/** Told on one line, with the usage. */
+/** Reported on one line, with the usage. */
 export class UsageError extends Error {}
 
 export const usage = 'npm run cluster -- [--nodes 3] [--port 8080] [--restart]';
@@ -32,19 +32,19 @@ All other settings are passed on to the nodes. Ctrl-C stops it in order, a secon
 `;
 
 const maxNodes = 20;
-/** These are the nodes' own, or the tool's: one value for all would be wrong. */
+/** Set by the nodes or the tool: one value for all would be wrong. */
 const ownOfNodes = [
   ...['PORT', 'HOST', 'DATA_DIR', 'NODE_NAME', 'ROLES', 'CLUSTER_HOST', 'CLUSTER_PORT', 'CLUSTER_ANNOUNCE', 'ADMIN_PORT'],
   ...['REDIS_URL', 'DATABASE_URL'],
 ];
 
-/** Throws `UsageError`, or `ConfigError` for a bad variable. 'help' when that is asked for. */
+/** Throws `UsageError`, or `ConfigError` for an invalid variable. 'help' if help was requested. */
 export function readOptions(args: string[], environment: Record<string, string | undefined>): ClusterToolOptions | 'help' {
   const { nodes, port, restart, help } = parsed(args);
   if (help) return 'help';
   const given = { ...environment };
   for (const name of Object.keys(given)) if (given[name]?.trim() === '') delete given[name];
-  // Alone it is refused to a node, which would have no database to share; here one is made.
+  // A node with only REDIS_URL is refused, because it would have no shared database; here one is started.
   const made = { DATABASE_URL: 'postgres://made' };
   const redisUrl = given.REDIS_URL === undefined ? null : loadConfig({ ...made, REDIS_URL: given.REDIS_URL }).redisUrl;
   const config = loadConfig({ ...given, REDIS_URL: undefined, ROLES: undefined });
@@ -60,7 +60,7 @@ export function readOptions(args: string[], environment: Record<string, string |
   };
 }
 
-/** As the service reads it: the environment, and what a `.env` file in the current folder adds. */
+/** As the service reads it: the environment, with additions from a `.env` file in the current folder. */
 export function readEnvironment(): Record<string, string | undefined> {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return process.env;

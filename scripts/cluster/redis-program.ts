@@ -1,4 +1,4 @@
-/** The Redis to run: the one on the PATH, else Debian's package unpacked into a folder of ours, which takes no root and installs nothing. */
+/** The Redis to run: the one on the PATH, otherwise Debian's package unpacked into a folder, without root and without installing anything. */
 import { execFile } from 'node:child_process';
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,14 +37,14 @@ async function runs({ path, env }: RedisProgram): Promise<boolean> {
   );
 }
 
-/** Its libraries are where Debian puts them, below the folder. */
+/** Its libraries are at Debian's paths below the folder. */
 async function unpackedIn(folder: string): Promise<RedisProgram> {
   const lib = join(folder, 'usr', 'lib');
   const folders = (await readdir(lib).catch(() => [])).map((name) => join(lib, name));
   return { path: join(folder, 'usr', 'bin', 'redis-server'), env: { LD_LIBRARY_PATH: [lib, ...folders].join(':') } };
 }
 
-/** Downloads what this system lacks and unpacks it beside first, so that the folder is whole whenever it is there. */
+/** Downloads the missing packages and unpacks them into a temporary folder first, so that an existing folder is complete. */
 async function unpackPackages(folder: string): Promise<void> {
   const workshop = `${folder}-new`;
   await rm(workshop, { recursive: true, force: true });
@@ -62,7 +62,7 @@ async function unpackPackages(folder: string): Promise<void> {
   }
 }
 
-/** The two that hold the programs, and what else an installation would bring. */
+/** The two packages with the programs, and their missing dependencies. */
 async function missingPackages(): Promise<string[]> {
   const { stdout } = await execute('apt-get', ['install', '--simulate', '--no-install-recommends', 'redis-server'], {
     env: { ...process.env, LC_ALL: 'C' },

@@ -1,6 +1,6 @@
 /**
- * A Redis of a local cluster: on a free loopback port, without a password and without keeping anything over a restart, since what it holds
- * is who lives now. Its folder holds its log, its pid and its address, by which the next start ends one that a killed tool left behind.
+ * A Redis of a local cluster: on a free loopback port, without a password and without persistence, because it only holds the live nodes.
+ * Its folder has its log, its pid and its address, by which the next start ends a Redis that a killed tool left behind.
  */
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -16,7 +16,7 @@ import type { RedisProgram } from './redis-program.ts';
 export type RedisServer = {
   readonly url: string;
   readonly pid: number;
-  /** Resolves when it has ended, whoever ended it. */
+  /** Resolves when it has ended for any reason. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
 };
@@ -26,7 +26,7 @@ const stopWithinMs = 5_000;
 const pollMs = 20;
 const portAttempts = 10;
 
-/** `port`: the one it must have, or null for any free one. Rejects with the end of its log where it does not answer in ten seconds. */
+/** `port`: the required port, or null for any free one. Rejects with the end of its log if it does not answer in ten seconds. */
 export async function startRedis(program: RedisProgram, dataDir: string, port: number | null = null): Promise<RedisServer> {
   await mkdir(join(dataDir, 'redis'), { recursive: true });
   const folder = await realpath(join(dataDir, 'redis'));
@@ -44,7 +44,7 @@ async function launch(program: RedisProgram, dataDir: string, folder: string, po
   const logPath = join(folder, 'redis.log');
   const log = await open(logPath, 'w', 0o600);
   const settings = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--save', '', '--appendonly', 'no'];
-  // A session of its own: Ctrl-C is for the nodes to hear first.
+  // In its own session: Ctrl-C must reach the nodes first.
   const child = spawn(program.path, settings, {
     cwd: folder,
     env: { ...process.env, ...program.env },
@@ -108,7 +108,7 @@ async function end(pid: number): Promise<void> {
   }
 }
 
-/** Below those that connections are given, so that it is still free when a Redis is started again. */
+/** Below the ports of outgoing connections, so that it is still free when a Redis is restarted. */
 function anyPort(): number {
   return randomInt(15_000, 32_000);
 }

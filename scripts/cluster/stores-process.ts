@@ -1,6 +1,6 @@
 /**
- * Run by `stores.ts` as a process of its own: keeps the lock on DATA_DIR, and the Redis and PostgreSQL that a local cluster was not given. It
- * outlives the tool by a little, also when that is killed: the nodes, which end when the tool is gone, still have commits to finish.
+ * Run by `stores.ts` as a separate process: keeps the lock on DATA_DIR, and the Redis and PostgreSQL that a local cluster has started. It
+ * outlives the tool briefly, even if that is killed: the nodes, which end with the tool, still have commits to finish.
  */
 
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { findRedisProgram } from './redis-program.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 import type { StoresNews, StoresOrder } from './stores.ts';
 
-/** An earlier cluster, whose tool was killed, takes this long to end at most. */
+/** An earlier cluster, whose tool was killed, ends within this time. */
 const lockWithinMs = 30_000;
 const nodesEndWithinMs = 15_000;
 const redisRestartMs = 1_000;
@@ -21,7 +21,7 @@ const redisRestartMs = 1_000;
 type Stop = () => Promise<void>;
 
 const stops: Stop[] = [];
-/** What keeps a pid from being somebody else's by the time of the end. */
+/** Identities of the nodes' processes: a pid may belong to another process later. */
 const nodes = new Map<number, string>();
 let stopping: Promise<void> | null = null;
 
@@ -63,7 +63,7 @@ async function startPostgres(dataDir: string): Promise<string> {
 async function startOwnRedis(dataDir: string, restart: boolean): Promise<RedisServer> {
   const program = await findRedisProgram(join(dataDir, 'redis-server'), (line) => void tell({ kind: 'says', line }));
   let starting = startRedis(program, dataDir);
-  // Known to the stop before it runs: the end may come in the middle of a start.
+  // Registered for the stop before it runs: the stop may come during the start.
   stops.push(() => starting.then((redis) => redis.stop()).catch(() => {}));
   const server = await starting;
   const watch = async ({ ended }: RedisServer): Promise<void> => {
@@ -82,7 +82,7 @@ async function startOwnRedis(dataDir: string, restart: boolean): Promise<RedisSe
   return server;
 }
 
-/** Bounded: a node that does not end within 15 s is ended. */
+/** Bounded: a node that does not end within 15 s is killed. */
 async function nodesEnded(): Promise<void> {
   const alive = async () => {
     const pids = [];

@@ -1,4 +1,4 @@
-/** The Redis and PostgreSQL of a local cluster: those it was given, and the ones it starts for the rest, in a process that outlives this one by a little. */
+/** The Redis and PostgreSQL of a local cluster: the given ones, and started ones for the rest, in a process that briefly outlives this one. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -24,17 +24,17 @@ export type StoresOptions = {
   /** Null: one is started. */
   databaseUrl: string | null;
   redisUrl: string | null;
-  /** A Redis that ends is started again, empty. */
+  /** A Redis that ends is restarted, empty. */
   restart: boolean;
   say(line: string): void;
-  /** The PostgreSQL that was started, or what keeps it, has ended unasked: there is nothing to go on with. */
+  /** The started PostgreSQL, or the process that keeps it, has ended unexpectedly: the cluster cannot continue. */
   onLost(why: string): void;
 };
 
 export class Stores {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Of the Redis that was started. */
+  /** Of the started Redis. */
   redisPid: number | null;
   private readonly keeper: ChildProcess;
   private readonly dataDir: string;
@@ -58,10 +58,10 @@ export class Stores {
     });
   }
 
-  /** Rejects with one line that says what is missing, or when `signal` is aborted; nothing is left running then. */
+  /** Rejects with one line that says what is missing, or when `signal` is aborted; then nothing is left running. */
   static async start(options: StoresOptions, signal: AbortSignal): Promise<Stores> {
     signal.throwIfAborted();
-    // Detached: Ctrl-C at the terminal is for the tool, which stops this last.
+    // Detached: Ctrl-C at the terminal goes to the tool, which stops this process last.
     const keeper = fork(fileURLToPath(new URL('./stores-process.ts', import.meta.url)), {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       detached: true,
@@ -84,12 +84,12 @@ export class Stores {
     }
   }
 
-  /** From now on the stores wait for this process's end before theirs. */
+  /** From now on the stores wait for this process's end before they stop. */
   serves(pid: number): void {
     if (this.keeper.connected) this.keeper.send({ kind: 'node', pid } satisfies StoresOrder);
   }
 
-  /** Ends what was started, after what is committed is safe. */
+  /** Ends the started stores, after commits are on disk. */
   async stop(): Promise<void> {
     this.stopping = true;
     if (this.keeper.exitCode !== null || this.keeper.signalCode !== null) return;
@@ -98,7 +98,7 @@ export class Stores {
     await gone;
   }
 
-  /** Ends them at once, as a crash would: what is committed is safe all the same. */
+  /** Ends them at once, as in a crash: commits are safe. */
   async kill(): Promise<void> {
     this.stopping = true;
     const postmaster = this.ownPostgres ? await readPostmaster(join(this.dataDir, 'postgres')).catch(() => null) : null;
@@ -122,7 +122,7 @@ export class Stores {
   }
 }
 
-/** What the keeper says in the end of its start. */
+/** The keeper's message at the end of its start. */
 async function firstNews(keeper: ChildProcess, say: (line: string) => void): Promise<Extract<StoresNews, { kind: 'started' | 'failed' }>> {
   return new Promise((resolve, reject) => {
     const hear = (news: StoresNews) => {

@@ -1,9 +1,12 @@
-/** The schema of a database as text, from PostgreSQL's own catalogue, in an order that does not depend on when things were made (columns aside, which keep theirs). */
+/**
+ * The schema of a database as text, from PostgreSQL's own catalogue, in an order independent of when objects were created (except columns,
+ * which keep theirs).
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import pg from 'pg';
 
-/** Each select gives one column of text. All names are told without a schema: the service uses one. */
+/** Each select returns one text column. All names are without a schema: the service uses one. */
 const parts: Record<string, string> = {
   settings: `select format('%s %s', c.relname, array_to_string(c.reloptions, ', ')) from pg_class c
     where c.relnamespace = current_schema()::regnamespace and c.reloptions is not null`,
@@ -41,7 +44,7 @@ export async function migrationNames(url: string): Promise<string> {
   return connected(url, async (client) => `${(await texts(client, 'select name from migration order by id')).join('\n')}\n`);
 }
 
-/** What `pg_dump -s` prints; null where there is none, or it refuses a server that is newer than it. */
+/** The output of `pg_dump -s`; null if it is not installed, or refuses a newer server. */
 export async function dumpedSchema(url: string): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)('pg_dump', ['-s', '--no-owner', url], { maxBuffer: 2 ** 26 });

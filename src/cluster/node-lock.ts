@@ -13,7 +13,8 @@ import { endConnections, holdsAdvisoryLock, tryAdvisoryLock } from '../storage/s
 
 const nodeLock = 7_081_736;
 const retryMs = 500;
-const connectMs = 2_000;
+/** For a lock that was held: meanwhile this node may not know whether it is still the only one. A start waits as long as for any connection. */
+const reconnectMs = 2_000;
 
 export type NodeLockOptions = {
   databaseUrl: string;
@@ -101,7 +102,12 @@ export class NodeLock {
     const deadlineMs = monotonicMs() + waitMs;
     for (;;) {
       const client = await connect(
-        { url: databaseUrl, name: connectionName('node', owner), connectTimeoutMs: connectMs, queryTimeoutMs: 60_000 },
+        {
+          url: databaseUrl,
+          name: connectionName('node', owner),
+          ...(this.wasHeld && { connectTimeoutMs: reconnectMs }),
+          queryTimeoutMs: 60_000,
+        },
         (error, broken) => this.broke(broken, error),
       );
       try {

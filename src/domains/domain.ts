@@ -27,7 +27,7 @@ import type { Schema } from '../storage/schema.ts';
 import type { Tracer } from '../tracing.ts';
 import type { Tool } from './tasks/contract.ts';
 
-/** The parts of a node that its domains use. None of them runs yet when domains start. */
+/** The parts of a node that its domains use. None of them is running when domains start. */
 export type Platform = {
   config: Config;
   log: Log;
@@ -46,17 +46,17 @@ export type Platform = {
   /** The events of all domains. */
   eventCatalogue: EventCatalogue;
   outbound: Outbound;
-  /** For webhooks, which bound their own connections: many receivers may share an address, and one may hang. */
+  /** For webhooks, which limit their connections themselves: many receivers may share an address, and one may hang. */
   deliveries: Outbound;
   mail: MailProvider;
   model: Model;
   compute: Compute;
   sandbox: SandboxPool;
-  /** Where callers reach the service, without a slash at its end; call it only while a request is served. */
+  /** The service's address for callers, without a trailing slash; call it only while a request is served. */
   publicUrl(): string;
 };
 
-/** With the tools of all domains, which are made before any domain starts. */
+/** With the tools of all domains, which are created before any domain starts. */
 export type StartPlatform = Platform & { agentTools: readonly Tool[] };
 
 /** A running domain on one node. */
@@ -72,14 +72,14 @@ export type StartedDomain = {
   committed?(events: readonly EventDraft[]): void;
   /** The actors run now. */
   begin?(): void;
-  /** The node leaves: running work has so long to end. */
+  /** The node leaves: running work has this long to end. */
   finish?(graceMs: number): Promise<unknown>;
   stop?(): Promise<void> | void;
 };
 
 /** @typeParam Parts what its tools and its start share on a node */
 export type Domain<Parts = any> = {
-  /** As its folder. */
+  /** The name of its folder. */
   name: string;
   /** Id prefixes, by the kind of resource. */
   ids: Readonly<Record<string, IdPrefix>>;
@@ -90,7 +90,7 @@ export type Domain<Parts = any> = {
   api?: ReferencePart;
   /** Called once for a node, before `agentTools` and `start`, which get what it returns: for what both need one of, such as a feed of prices. */
   open?(platform: Platform): Parts;
-  /** Its tools for agents, in the order in which models are offered them. */
+  /** Its tools for agents, in the order in which they are offered to models. */
   agentTools?(platform: Platform, parts: Parts): Tool[];
   start(platform: StartPlatform, parts: Parts): StartedDomain;
 };

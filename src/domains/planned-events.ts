@@ -1,6 +1,6 @@
 /**
- * Events of domains that are not built yet: streams and webhooks take subscriptions to them already, so that callers need not change when
- * the domains come. A family moves to its domain's `events.ts` when the domain is built.
+ * Events of domains that are not built yet: streams and webhooks already accept subscriptions to them, so that callers need not change
+ * later. A family moves to its domain's `events.ts` when the domain is built.
  */
 import type { EventFamilies } from '../edge/stream/event-catalogue.ts';
 

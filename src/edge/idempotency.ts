@@ -19,6 +19,7 @@ import {
   type KeptFor,
   type KeyOfCaller,
   type Reservation,
+  type Reserved,
 } from '../storage/idempotency-keys.ts';
 import { SecretError, type Secrets } from '../storage/secrets.ts';
 import type { Principal } from './auth/principal.ts';
@@ -82,15 +83,29 @@ export function createIdempotency({
     const found = await keys.reserve(of, print, keptForOf(context.route), () => earlierFingerprint(context));
     if (found.kind === 'other') throw otherRequest();
     if (found.kind === 'running') throw stillRunning();
-    const isUpload = context.route.body === 'multipart';
     if (found.kind === 'answered') {
       await context.route.authorize?.(context as never);
-      if (isUpload && found.contents !== null) await mustUpload(context, found.contents);
+      if (context.route.body === 'multipart' && found.contents !== null) await mustUpload(context, found.contents);
       return replay(found.status, read(found.response, name));
     }
+    const release = keys.holdWhileRunning(of, found.commandId);
+    try {
+      return await run(context, of, name, found, next);
+    } finally {
+      release();
+    }
+  }
+
+  async function run(
+    context: AnyContext,
+    of: KeyOfCaller,
+    name: string,
+    found: Extract<Reserved, { kind: 'mine' }>,
+    next: () => Promise<Reply>,
+  ): Promise<Reply> {
     context.reservation = found;
     let isOther = false;
-    if (isUpload) {
+    if (context.route.body === 'multipart') {
       // Before the file is stored: a retry after a crash, which may follow the effect, must have the same contents.
       context.uploaded = async (contents) => {
         isOther = !(await keys.bind(of, found.commandId, contents));

@@ -34,6 +34,8 @@ export type Holder = {
   incarnation: string;
   /** Whether the process with this incarnation may still run. False must be certain. */
   isAlive(incarnation: string): boolean;
+  /** How long a live process keeps a key without a renewal. Default 15 s. */
+  reservedForMs?: number;
 };
 
 const dayMs = 24 * 3_600_000;
@@ -44,8 +46,10 @@ export type KeptFor = keyof typeof keysKeptForMs;
 export const monthlyCommands = 'idem30_';
 /** A secret in an answer is not returned after this time. */
 const secretsKeptForMs = dayMs;
-/** A request of a live process may run for this long: longer than the deadline of any command. */
-const mayRunForMs = 15_000;
+/** A key whose process is live is taken over so long after its last renewal: its request has ended, or does not reach the database. */
+const reservedForMs = 15_000;
+/** Renewals within `reservedForMs`: one may be lost, and one late. */
+const renewals = 3;
 
 export class IdempotencyKeys {
   /** Distinguishes reservations of this process from those of others. */
@@ -61,7 +65,7 @@ export class IdempotencyKeys {
 
   /**
    * Reserves the key, takes it over, or returns its state. A key is taken over at once from a process that has ended, because a repeated
-   * command has its effect once, and after 15 seconds from a live one. Call it for one request of a key at a time: an unfinished
+   * command has its effect once, and from a live one 15 seconds after it has renewed the key last. Call it for one request of a key at a time: an unfinished
    * reservation of this process counts as failed, and the key is reserved again.
    *
    * @param fingerprint contains no dot
@@ -108,9 +112,28 @@ export class IdempotencyKeys {
     return { kind: 'mine', again: true, ulid: row.target_id, commandId: row.command_id };
   }
 
+  /**
+   * Renews a reservation until the returned function is called, so that no other process takes the key over while the request of this one runs,
+   * however often the request asks and however long an upload takes.
+   */
+  holdWhileRunning({ accountId, key }: KeyOfCaller, commandId: string): () => void {
+    const renew = async () => {
+      await this.database.write({
+        name: 'idempotency_renew',
+        text: `update idempotency_key set reserved_at = to_timestamp($5::float8 / 1000)
+          where account_id = $1 and key = $2 and command_id = $3 and reserved_by = $4 and status is null`,
+        values: [accountId, key, commandId, this.holder.incarnation, this.clock.nowMs()],
+      });
+    };
+    // The next renewal follows.
+    const timer = setInterval(() => void renew().catch(() => {}), (this.holder.reservedForMs ?? reservedForMs) / renewals);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
   private isTakeable({ reserved_by, reserved_at }: { reserved_by: string; reserved_at: number }, nowMs: number): boolean {
     const { incarnation, isAlive } = this.holder;
-    return reserved_by === incarnation || nowMs - reserved_at >= mayRunForMs || !isAlive(reserved_by);
+    return reserved_by === incarnation || nowMs - reserved_at >= (this.holder.reservedForMs ?? reservedForMs) || !isAlive(reserved_by);
   }
 
   /** If several requests take the key over at once, one succeeds. */

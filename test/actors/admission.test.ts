@@ -24,14 +24,14 @@ function isLate(age: number): boolean {
   return age * sampleEveryMs > lateAfterMs;
 }
 
-test('three times what can be answered: the excess is shed, and who is let in waits for about the time aimed at', () => {
+test('at three times the capacity the excess is shed, and admitted asks wait for about the target time', () => {
   const admission = new Admission(100_000);
   const { waiting, shed } = load(admission, 400, 250, 750);
   assert.ok((waiting * sampleEveryMs) / 250 <= 1.2 * lateAfterMs + sampleEveryMs, `${waiting} wait`);
   assert.ok(shed > 0.9 * 400 * 500, `${shed} shed`);
 });
 
-test('however much faster or slower it gets, and however much comes, nobody is let in to wait for long', () => {
+test('admitted asks never wait long, whatever the load and the speed', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ rate: fc.integer({ min: 150, max: 1_000 }), excess: fc.integer({ min: 2, max: 8 }) }), {

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const commits = /^troupe commit/;
 
-test('one actor takes as many waiting asks as its mailbox holds; the others are told mailbox_full and are not done', async (t) => {
+test('an actor accepts as many waiting asks as its mailbox holds; the others get mailbox_full and have no effect', async (t) => {
   const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 2 });
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(commits, 'to client');
@@ -28,7 +28,7 @@ test('one actor takes as many waiting asks as its mailbox holds; the others are 
   await elsewhere;
 });
 
-test('all actors together hold so many; beyond it asks are told overloaded, while lookers are served', async (t) => {
+test('all mailboxes together are bounded; beyond the bound asks get overloaded, while queries are served', async (t) => {
   const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 1, maxWaiting: 10 });
   await Promise.all(['a', 'b', 'c'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
   const held = proxy.hold(commits, 'to client');
@@ -44,7 +44,7 @@ test('all actors together hold so many; beyond it asks are told overloaded, whil
   assert.equal(values[0].sum, 3 + 30 - refused.length, 'whatever was refused was not done');
 });
 
-test('a deadline that passes in the mailbox means surely not done; after the turn, that nobody knows', async (t) => {
+test('a deadline that passes in the mailbox means certainly not done; after the turn, an unknown outcome', async (t) => {
   const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 1 });
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(commits, 'to client');

@@ -58,7 +58,7 @@ test('a co-located transaction with an actor of another shard, or with itself, i
   assert.equal(node.errors.length, 2);
 });
 
-test('a refusal that was decided on what another has not committed yet is told when it is', async (t) => {
+test('a refusal based on uncommitted state of another actor is answered when that state is committed', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 'before')));
   const held = proxy.hold(commits, 'to client');
@@ -77,7 +77,7 @@ test('a refusal that was decided on what another has not committed yet is told w
   assert.deepEqual(await heardOf(node, a), ['before']);
 });
 
-test('who has changed apart from the other in a batch that has not left joins it in the next', async (t) => {
+test('an actor that changed separately from the other in an unsent batch joins it in the next batch', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 0)));
   const held = proxy.hold(commits, 'to client');

@@ -27,7 +27,7 @@ async function proxied(options: object = {}): Promise<{ node: TestRuntime; proxy
   };
 }
 
-test('while the answer to a commit is held, nothing of it is told and a query shows what was before', async (t) => {
+test('until a commit is confirmed none of its results is answered, and a query shows the state before', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -215,7 +215,7 @@ for (const [what, put] of [
   });
 }
 
-test('the database away: callers are told in time, work goes on by itself when it is back', async (t) => {
+test('while the database is unavailable callers are answered at their deadlines, and work continues when it is back', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -250,7 +250,7 @@ test('stopping with the database away takes no longer than its grace, and every 
   t.after(close);
 });
 
-test('stopping answers what was accepted, also where the actor still has to be loaded', async (t) => {
+test('a stop answers accepted asks, also of actors that are still being loaded', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   const asked = Array.from({ length: 30 }, (_, i) => node.actors.ask(probe, `s${i}`, 'add', { n: i }));
   const stopped = node.runtime.stop();
@@ -263,7 +263,7 @@ test('stopping answers what was accepted, also where the actor still has to be l
   t.after(() => node.close());
 });
 
-test('a row locked by somebody else holds up its own actor alone', async (t) => {
+test('a row locked by another session delays only its own actor', async (t) => {
   const node = await testRuntime([probeActor], { ...probeOptions, lockTimeoutMs: 50 });
   t.after(() => node.close());
   await node.actors.ask(probe, 'locked', 'add', { n: 1 });
@@ -283,7 +283,7 @@ test('a row locked by somebody else holds up its own actor alone', async (t) => 
   assert.equal(await node.actors.ask(probe, 'locked', 'add', { n: 1 }), 2);
 });
 
-test('while the database fails for all, a batch of many is told so after a bounded number of tries, and nothing is lost', async (t) => {
+test('while the database fails for all, a large batch fails after a bounded number of tries, and nothing is lost', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   const ids = Array.from({ length: 200 }, (_, i) => `all${i}`);

@@ -45,7 +45,7 @@ test('messages of one actor to another arrive once, in order, whatever their con
   assert.deepEqual(await heard(node, 'receiver'), [...Array.from({ length: 60 }, (_, i) => i / 2), ...inputs]);
 });
 
-test('messages survive crashes: each is heard once and in order', async (t) => {
+test('messages survive crashes: each is taken once and in order', async (t) => {
   const node = await start(t, { maxBatchTurns: 3 });
   for (let round = 0; round < 4; round++) {
     const told = Array.from({ length: 25 }, (_, i) => node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [round * 25 + i] }));
@@ -116,7 +116,7 @@ test('a message that comes before what it needs is tried again until that has co
   assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), early.size.count, node.errors], [0, 0, 0, []]);
 });
 
-test('a message whose need does not come within ten minutes becomes a dead letter, and those behind it go on', async (t) => {
+test('a message whose dependency does not arrive within ten minutes becomes a dead letter, and later messages continue', async (t) => {
   const node = await start(t);
   let nowMs = 0;
   const early = new EarlyWork(silentLog, () => nowMs);
@@ -258,7 +258,7 @@ test('a command with an id whose caller gave up is done once, and its repeat has
   assert.equal(await count(node, 'event'), 3);
 });
 
-test('a repeat waits for the commit of the first, and hears its reply and no refusal that the first has caused', async (t) => {
+test('a repeat waits for the commit of the first try and gets its reply, not a refusal caused by the first', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   await node.actors.ask(probe, 'warm', 'add', { n: 1 });
   const held = proxy.hold(/^troupe commit/, 'to server');
@@ -373,7 +373,7 @@ test('an effect that asks an actor while its node stops has not failed: it runs 
   assert.deepEqual([await heard(node, 'a'), await waiting], [[{ kind: 'done', value: 'again' }], { refused: 'outcome_unknown' }]);
 });
 
-test('after a crash a repeatable effect runs again under the same id; one that is not is told as unknown; a finished one is not touched', async (t) => {
+test('after a crash a repeatable effect runs again under the same id; another one is unknown; a finished one is not run', async (t) => {
   const node = await start(t);
   const runs: string[] = [];
   let open = () => {};

@@ -42,7 +42,7 @@ test('an account with hundreds of slow effects leaves places to others, and mail
   assert.equal(begun[7], 'quiet');
 });
 
-test('what one account has beyond its share of memory waits in the database, and keeps nobody else there; all of it is done', async (t) => {
+test('effects of one account beyond its share of memory wait in the database without delaying others; all of them run', async (t) => {
   const { node, begun, ends, begin } = await start(t, { maxEffectsInFlight: 16, effectLaneLimits: { maxRunning: 8, maxRunningEach: 6 } });
   await begin('busy', 60);
   await until(() => begun.length === 4, 'a quarter of what memory holds');

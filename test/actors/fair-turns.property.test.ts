@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const commits = /^troupe commit/;
 const room = 12;
 
-test('whoever comes while busy actors wait has its turn in the next batch that takes any, however much they have to do', async (t) => {
+test('an actor that arrives while busy actors wait has a turn in the next batch with room, however busy they are', async (t) => {
   const { node, proxy } = await proxiedNode(t, { maxBatchTurns: room });
   let round = 0;
   const busyLoads = fc.array(fc.integer({ min: 20, max: 95 }), { minLength: 1, maxLength: 5 });

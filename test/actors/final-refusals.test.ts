@@ -97,7 +97,7 @@ type Step = { do: 'try' | 'repeat' | 'open' | 'close'; awaited: boolean };
 const step: fc.Arbitrary<Step> = fc.record({ do: fc.constantFrom('try', 'repeat', 'open', 'close'), awaited: fc.boolean() });
 let runs = 0;
 
-test('tries, repeats and changes of the state in any order: what was done, or a repeat was told, stays so, and is done once at most', async () => {
+test("tries, repeats and changes of the state in any order: a result or a repeat's answer is final, and the effect happens at most once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 16 }), async (steps) => {
       const id = `p${++runs}`;

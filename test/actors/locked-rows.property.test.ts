@@ -107,7 +107,7 @@ class World {
   }
 }
 
-test('locks, cuts and lost shards at random: every command takes effect once, and every event is told with its number', async () => {
+test('locks, cuts and lost shards at random: every command takes effect once, and every event is published with its number', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
       let proxy!: TcpProxy;

@@ -60,7 +60,7 @@ test('while an actor’s row is locked, all other actors of its account are answ
   await checkEvents(node);
 });
 
-test('what is built on a commit that waits for a lock waits behind it, and is not sent by another lane', async (t) => {
+test('turns built on a commit that waits for a lock wait behind it, and are not sent by another lane', async (t) => {
   const { node, stranger, release } = await lockedNode(t, 'select 1', { lockTimeoutMs: 20 });
   await release();
   let value = 1;
@@ -119,7 +119,7 @@ test('a row that another session has inserted and not committed delays only the 
   await checkEvents(node);
 });
 
-test('a blocked turn that comes from a durable message keeps nobody waiting, however long; it is taken once, when the lock is gone', async (t) => {
+test('a blocked turn of a durable message delays no other work; it is taken once, when the lock is released', async (t) => {
   const { node, release } = await lockedNode(t, `select from probe where id = 'a' for update`, {
     lockTimeoutMs: 10,
     outbox: { sweepIntervalMs: 20 },
@@ -148,7 +148,7 @@ test('S4: a commit that waits for an actor’s row holds no counter, which other
   assert.equal(await own, 2);
 });
 
-test('a node that dies while a commit waits for a lock: what was asked takes effect once, when it is asked again with its id', async (t) => {
+test('a command takes effect once when its node dies while the commit waits for a lock and the caller repeats it with its id', async (t) => {
   const { node, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 20 });
   const ask = (id: string, commandId: string) => node.actors.ask(probe, id, 'add', { n: 1 }, { commandId });
   const lost = outcomeOf(ask('a', 'one'));
@@ -175,7 +175,7 @@ test('a shard that is lost while a commit waits for a lock: nothing of it is wri
   await checkEvents(node);
 });
 
-test('an answer that is lost on a lane aside: the outcome is found out by its own marker, and the main lane goes on', async (t) => {
+test("a lost answer on a lock-wait lane is determined by the lane's own marker, while the main lane continues", async (t) => {
   let proxy!: TcpProxy;
   const via = async (url: string) => {
     proxy = await TcpProxy.before(url);

@@ -15,7 +15,7 @@ const receivers = ['r0', 'r1', 'r2', 'r3', 'r4'];
 const steps = 40;
 const hangMs = 60_000;
 
-test('each actor hears each sender once and in order, through moves, deaths, refusals, and frames that are late, lost or doubled', {
+test("each actor takes each sender's messages once and in order, despite moves, deaths, refusals, and late, lost or duplicate frames", {
   skip: withoutRedis,
 }, async (t) => {
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31));

@@ -98,7 +98,7 @@ test('ids that carry the clock of a machine that is ahead change no order; what 
   assert.deepEqual(await node.sql('select id from message'), []);
 });
 
-test('a sender that has been loaded anew does not overtake what stands in the database', async (t) => {
+test('a sender that was loaded again does not overtake its messages in the database', async (t) => {
   const node = await start(t);
   // Nobody was told of it: as if the frame that tells is late.
   await insert(node, [{ id: 'msg_z', sender: 'probe/s', to: 'r', input: 'before' }]);
@@ -126,7 +126,7 @@ test('more than a page of messages from many senders come in the order of each, 
   }
 });
 
-test('a sender that has moved does not overtake what its old node told late', { skip: withoutRedis }, async (t) => {
+test('a sender that has moved does not overtake late messages of its old node', { skip: withoutRedis }, async (t) => {
   const cluster = await testCluster(t);
   const a = await cluster.join('a');
   const b = await cluster.join('b');
@@ -177,7 +177,7 @@ test('what was consumed is forgotten with its shard: a database that lost commit
   assert.ok(!inFlight.knows('msg_1'));
 });
 
-test('messages whose commit waits for a lock of a stranger come in order, and those to others go on', async (t) => {
+test('messages whose commit waits for a lock of another session arrive in order, and those to other actors continue', async (t) => {
   const node = await start(t);
   await node.actors.ask(probe, 'r', 'add', { n: 1 });
   const stranger = new pg.Client({ connectionString: node.url });

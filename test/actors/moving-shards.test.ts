@@ -58,7 +58,7 @@ for (const effect of ['work', 'mail'] as const) {
   });
 }
 
-test('a repeatable effect of a killed node runs again at the new owner; one that is not is told as unknown', options, async (t) => {
+test('a repeatable effect of a killed node runs again at the new owner; another one is unknown', options, async (t) => {
   const { cluster, a, b, onA } = await twoNodes(t);
   const work = heldEffect(t, 'work');
   const mail = heldEffect(t, 'mail');
@@ -78,7 +78,7 @@ test('a repeatable effect of a killed node runs again at the new owner; one that
   assert.deepEqual(await cluster.sql('select id from effect'), []);
 });
 
-test('a node that dies while an effect goes on there for a moved actor: it runs again where the actor lives', options, async (t) => {
+test("an effect of a moved actor whose node dies runs again at the actor's new owner", options, async (t) => {
   const { cluster, a, b, onA } = await twoNodes(t);
   const runs = heldEffect(t, 'work');
   await a.actors.ask(probe, onA, 'begin', { effect: 'work', input: {} });
@@ -108,7 +108,7 @@ test('messages reach actors of other nodes, in the order in which they were sent
   assert.deepEqual(await cluster.sql('select id from message'), []);
 });
 
-test('messages sent while their receiver moves are each heard once', options, async (t) => {
+test('messages sent while their receiver moves are each taken once', options, async (t) => {
   const { cluster, a, b, onA, onB } = await twoNodes(t);
   let sent = 0;
   let stop = false;

@@ -49,7 +49,7 @@ async function everything() {
   return counts;
 }
 
-test('an unknown command, an unknown query and a query that throws are answered and harm nobody', async () => {
+test('an unknown command, an unknown query and a query that throws are answered and affect no other ask', async () => {
   await node.actors.ask(probe, 'u', 'add', { n: 1 });
   const { actors } = node;
   assert.deepEqual(await outcomeOf(actors.ask(probe, 'u', 'nonsense' as never, {} as never)), { refused: 'internal' });

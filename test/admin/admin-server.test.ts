@@ -54,7 +54,7 @@ test('readiness says why it is not', async (t) => {
   assert.deepEqual([response.status, await response.json()], [503, { status: 'draining' }]);
 });
 
-test('a status that cannot be had is 500 and not told outside', async (t) => {
+test('a status that cannot be computed is 500 without details', async (t) => {
   const { url } = await admin(t, {
     status: () => {
       throw new Error('postgres://ann:secret@db');
@@ -87,7 +87,7 @@ test('a default port that is taken is only said; one that was given stops the st
   await assert.rejects(startAdminServer({ ...options, port: 0, host: '203.0.113.1' }), /ADMIN_HOST/);
 });
 
-test('whoever sends no request is cut off, and more connections than there is room for are not taken', async (t) => {
+test('a client without a request is cut off, and connections beyond the limit are not accepted', async (t) => {
   const { server, url } = await admin(t);
   const sockets = Array.from({ length: 40 }, () => net.connect(server.port, '127.0.0.1'));
   t.after(() => {

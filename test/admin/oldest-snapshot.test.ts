@@ -25,7 +25,7 @@ async function hold(client: pg.Client): Promise<string> {
   return `session ${rows[0].pid} `;
 }
 
-test('a plain role sees who holds a snapshot, and since when where it is a session of its own', async (t) => {
+test('a plain role sees the sessions with a snapshot, and the age for its own sessions', async (t) => {
   const { own, ofSameRole, ofOther } = await sessions(t);
   assert.deepEqual(await snapshotHolders(own), []);
   const [same, other] = [await hold(ofSameRole), await hold(ofOther)];
@@ -60,7 +60,7 @@ test('the age of a snapshot counts from when it was first seen, where its beginn
   assert.equal(at(180, ['session 1 770', null]), 0, 'gone in between');
 });
 
-test('where the database does not tell, nothing is told', async (t) => {
+test('the age is null if the database does not show it', async (t) => {
   const { own } = await sessions(t, true);
   assert.equal(await snapshotHolders(own), null);
 });

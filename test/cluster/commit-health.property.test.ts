@@ -31,7 +31,7 @@ async function played(
   return seen;
 }
 
-test('C1 a gap of less than eight samples changes nothing, a longer one is told, and trust comes back only with answers', async () => {
+test('C1 a gap of less than eight samples changes nothing, a longer one is reported, and only answers restore trust', async () => {
   await fc.assert(
     fc.asyncProperty(stretches, async (chosen) => {
       const seen = await played(chosen);

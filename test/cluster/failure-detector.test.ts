@@ -49,7 +49,7 @@ test('D1 one that renews lives; the next refusal asks again', async () => {
   assert.deepEqual(dead, ['x']);
 });
 
-test('K1 before the first view nobody is gone; K2 who is in no view is gone when a newer one does not have it either', async () => {
+test('K1 before the first view no incarnation is gone; K2 an unlisted incarnation is gone when a newer view does not list it either', async () => {
   const { known, gone, refreshed } = nodes();
   assert.equal(known.isAlive('x'), true);
   known.take({ number: 1, members: [member('self')] }, nobody);
@@ -60,7 +60,7 @@ test('K1 before the first view nobody is gone; K2 who is in no view is gone when
   assert.equal(known.isAlive('self'), true);
 });
 
-test('who has left the view is gone when it owns nothing any more, and back when it joins again', () => {
+test('an incarnation that left the view is gone when it owns no shard, and back when it joins again', () => {
   const { known, gone, shards } = nodes();
   shards.set('x', 3);
   known.take({ number: 1, members: [member('self'), member('x')] }, nobody);
@@ -75,7 +75,7 @@ test('who has left the view is gone when it owns nothing any more, and back when
   assert.equal(known.isAlive('x'), true);
 });
 
-test('who is isolated is gone as long as it owns nothing, though it is a member, and back when it is not isolated any more', () => {
+test('an isolated member is gone while it owns no shard, and back when it is no longer isolated', () => {
   const { known, gone, shards } = nodes();
   const view = { number: 1, members: [member('self'), member('x')] };
   shards.set('x', 1);
@@ -96,7 +96,7 @@ test('who is isolated is gone as long as it owns nothing, though it is a member,
   assert.equal(known.isAlive('x'), true);
 });
 
-test('K2 without an answer nobody is gone, and whoever asks next tries again', async () => {
+test('K2 without an answer no incarnation is gone, and the next query tries again', async () => {
   const { known, gone, refreshed, fail } = nodes();
   known.take({ number: 1, members: [member('self')] }, nobody);
   fail(true);

@@ -71,7 +71,7 @@ test('of two nodes without a link the older one has everything', options, async 
   assert.equal(a.placement.state, 'ready');
 });
 
-test('a newcomer that nobody reaches is given nothing, and takes nothing when its name comes first', options, async (t) => {
+test('a new node that no other reaches is given no shards, and takes none if its name comes first', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const b = await cluster.join('b');
   await cluster.settled();

@@ -51,7 +51,7 @@ test('I1 every order of the members gives the same, and so does a report of eith
   );
 });
 
-test('I2 where all are near each other, and where nobody can own shards, nobody is isolated', () => {
+test('I2 if all are near each other, or no member can own shards, none is isolated', () => {
   fc.assert(
     fc.property(clusters, (members) => {
       const isolated = isolatedOf(viewOf(members));
@@ -62,7 +62,7 @@ test('I2 where all are near each other, and where nobody can own shards, nobody 
   );
 });
 
-test('I3 those that are not isolated are near each other and can own shards, and nobody else is near all of them', () => {
+test('I3 members that are not isolated are near each other and can own shards, and no other member is near all of them', () => {
   fc.assert(
     fc.property(clusters, (members) => {
       const view = viewOf(members);
@@ -92,7 +92,7 @@ test('I4 they are as many as are linked to any one member, itself included, of w
   assert.deepEqual([...isolatedOf(viewOf([old, young]))], [young.incarnation]);
 });
 
-test('I5 who is linked to nobody is isolated, and nobody else for it; its shards move, and no others', () => {
+test('I5 a member without links is isolated and isolates no other; only its shards move', () => {
   fc.assert(
     fc.property(clusters, (members) => {
       const linkedOwners = members.some((a) => members.some((b) => a !== b && linked(a, b) && (canOwn(a) || canOwn(b))));
@@ -105,7 +105,7 @@ test('I5 who is linked to nobody is isolated, and nobody else for it; its shards
   );
 });
 
-test('I6 a cut that parts nobody moves nothing, and one that is mended moves back what it moved', () => {
+test('I6 a cut that separates no members moves nothing, and a repaired one moves the shards back', () => {
   fc.assert(
     fc.property(clusters, (members) => {
       const whole = viewOf(members.map((each) => ({ ...each, unheard: [] })));
@@ -118,7 +118,7 @@ test('I6 a cut that parts nobody moves nothing, and one that is mended moves bac
   );
 });
 
-test('two equal parts of three hundred members are told apart in a moment', (t) => {
+test('two equal parts of three hundred members are computed in a moment', (t) => {
   const members = Array.from({ length: 300 }, (_, i) =>
     member(i, { startedAtMs: i, unheard: Array.from({ length: 150 }, (_, n) => incarnation(2 * n + (i % 2 === 0 ? 1 : 0))) }),
   );

@@ -19,7 +19,7 @@ const options = { skip: withoutRedis };
 const state = 'troupe:{test}:state';
 const members = 'troupe:{test}:members';
 
-test('M2 M5 a Redis that is paused for longer than a lease puts nobody out; the view stays as it was', options, async (t) => {
+test('M2 M5 a Redis that is paused for longer than a lease expels no member; the view does not change', options, async (t) => {
   const redis = await testRedis(t);
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const before = nodes[0]!.membership.view;
@@ -32,7 +32,7 @@ test('M2 M5 a Redis that is paused for longer than a lease puts nobody out; the 
   nothingHappened(nodes, before.number);
 });
 
-test('M2 leaps of Redis’s clock put nobody out, forwards or backwards', options, async (t) => {
+test('M2 jumps of Redis’s clock expel no member, forwards or backwards', options, async (t) => {
   const redis = await testRedis(t);
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
@@ -52,7 +52,7 @@ test('M3 a node that dies beside a leap of the clock is out all the same', optio
   await agreed([a!, b!]);
 });
 
-test('M1 M2 a Redis that was emptied is told the view again: nobody is put out, numbers go on', options, async (t) => {
+test('M1 M2 the nodes restore the view of an emptied Redis: no member is expelled, numbers continue', options, async (t) => {
   const redis = await testRedis(t);
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
@@ -63,7 +63,7 @@ test('M1 M2 a Redis that was emptied is told the view again: nobody is put out, 
   assertNobodyMissed(nodes);
 });
 
-test('M1 M2 M5 a Redis that comes back empty is told the view again', options, async (t) => {
+test('M1 M2 M5 the nodes restore the view of a Redis that restarts empty', options, async (t) => {
   const redis = await testRedis(t);
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
@@ -88,7 +88,7 @@ test('M2 a node that died while Redis was emptied has a lease from then on, and 
   assert.ok(incarnations(restored[0]!).includes(c!.incarnation), 'at first it is in the view, as it was');
 });
 
-test('M2 a node that joins an emptied Redis before the others have come back is told of all of them at once', options, async (t) => {
+test('M2 a node that joins an emptied Redis before the others return gets a view with all of them at once', options, async (t) => {
   const redis = await testRedis(t);
   const link = await TcpProxy.before(redis.url);
   t.after(() => link.close());
@@ -105,7 +105,7 @@ test('M2 a node that joins an emptied Redis before the others have come back is 
   assertNobodyMissed(nodes);
 });
 
-test('M1 M2 a Redis that fell back to what it knew some views ago is told the newer one', options, async (t) => {
+test('M1 M2 the nodes restore the newer view of a Redis that fell back to an older one', options, async (t) => {
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
   const copy = await dump(redis);
@@ -120,7 +120,7 @@ test('M1 M2 a Redis that fell back to what it knew some views ago is told the ne
   assertNobodyMissed([a!, c]);
 });
 
-test('M2 a Redis that lost the members alone is told them again', options, async (t) => {
+test('M2 the nodes restore the members of a Redis that lost only those', options, async (t) => {
   const redis = await testRedis(t);
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
@@ -130,7 +130,7 @@ test('M2 a Redis that lost the members alone is told them again', options, async
   assertNobodyMissed(nodes);
 });
 
-test('M2 M3 a Redis slower than a lease puts nobody out who renews, lets nodes join, and misses who died', options, async (t) => {
+test('M2 M3 a Redis slower than a lease expels no renewing member, admits nodes, and detects dead ones', options, async (t) => {
   const redis = await testRedis(t);
   const link = await slowLink(t, redis.url);
   const nodes = await joinedNodes(t, link.url, ['a', 'b', 'c']);

@@ -53,7 +53,7 @@ test('M7 a node that shares no version of the protocol with one of the members i
   await agreed([middle, next]);
 });
 
-test('settings of nodes that are all gone bind nobody', options, async (t) => {
+test('settings of nodes that are all gone have no effect', options, async (t) => {
   const redis = await testRedis(t);
   const [a] = await joinedNodes(t, redis.url, ['a']);
   await a!.membership.leave();
@@ -62,7 +62,7 @@ test('settings of nodes that are all gone bind nobody', options, async (t) => {
   await agreed([other]);
 });
 
-test('settings of a node that gave up before it was a member bind nobody for longer than a lease', options, async (t) => {
+test('settings of a node that gave up before it was a member have no effect after a lease', options, async (t) => {
   const redis = await testRedis(t);
   const given = testNode(t, redis.url, 'a');
   const start = given.membership.start();
@@ -100,7 +100,7 @@ for (const [where, port] of [
   });
 }
 
-test('a node that leaves does not stand in the way of the next one of its name', options, async (t) => {
+test('a node that leaves does not block the next one of its name', options, async (t) => {
   const redis = await testRedis(t);
   const [a] = await joinedNodes(t, redis.url, ['a']);
   await a!.membership.leaving();

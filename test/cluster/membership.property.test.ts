@@ -15,7 +15,7 @@ type Node = TestNode & { link: TcpProxy; slept: boolean; wake: (() => void) | nu
 const kinds = ['join', 'leave', 'die', 'sleep', 'wake', 'flush', 'restart', 'pause', 'leap', 'lose members'] as const;
 const step: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom(...kinds), pick: fc.nat(100) });
 
-test('M1 M2 M3 M6 whatever happens, the nodes that live agree in the end, and none of them was put out but who slept', {
+test('M1 M2 M3 M6 after any faults the live nodes agree in the end, and only paused nodes were expelled', {
   skip: withoutRedis,
 }, async (t) => {
   const redis = await testRedis(t);

@@ -71,7 +71,7 @@ test('M4 a member that was seen dead is put out at once, one that has renewed si
   assert.equal(await a!.membership.expel(b!.incarnation, 0), true, 'who is out stays out');
 });
 
-test('M4 nobody who is not a member puts others out', options, async (t) => {
+test('M4 a node that is not a member cannot expel others', options, async (t) => {
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
   await redis.client.hdel('troupe:{test}:members', a!.incarnation);
@@ -79,7 +79,7 @@ test('M4 nobody who is not a member puts others out', options, async (t) => {
   assert.ok(incarnations(b!.membership.view).includes(b!.incarnation));
 });
 
-test('M6 a node that was put out while it slept hears it, drops what it has, and only then joins again', options, async (t) => {
+test('M6 a node that was expelled while it was paused detects it, drops its state, and only then rejoins', options, async (t) => {
   const redis = await testRedis(t);
   const link = await TcpProxy.before(redis.url);
   t.after(() => link.close());
@@ -121,7 +121,7 @@ test('a node asks Redis for one thing an interval, however many nodes there are'
   assert.ok(Math.abs(calls - asked) <= 2 * nodes.length, `${calls} scripts for ${asked} renewals`);
 });
 
-test('a node hears once that an operator wants it to leave', options, async (t) => {
+test('a node is notified once that an operator asks it to leave', options, async (t) => {
   const { readCluster, requestDrain } = await import('../../src/cluster/membership-reading.ts');
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
@@ -145,7 +145,7 @@ test('a node hears once that an operator wants it to leave', options, async (t) 
   assert.equal(heard, 1);
 });
 
-test('a reading of the cluster without Redis says what is wrong', options, async (t) => {
+test('a reading of the cluster without Redis reports the cause', options, async (t) => {
   const { readCluster } = await import('../../src/cluster/membership-reading.ts');
   const redis = await testRedis(t);
   assert.deepEqual((await readCluster(redis.url, 'test')).view, { number: 0, members: [] });

@@ -7,7 +7,7 @@ import type { MessageDraft } from '../../src/storage/commit-unit.ts';
 import { MemoryLinks } from '../support/memory-links.ts';
 import { until } from '../support/until.ts';
 
-test('messages go to the owners of their shards, and nobody else hears of them', async () => {
+test('messages go only to the owners of their shards', async () => {
   const { relays, heard, owners } = await nodes();
   owners.set(1, 'b').set(2, 'c');
   relays.a!.passOn([message('m1', 1), message('m2', 2), message('m3', 1)]);
@@ -15,7 +15,7 @@ test('messages go to the owners of their shards, and nobody else hears of them',
   assert.deepEqual([heard.a, heard.b, heard.c], [[], [['m1', 'm3']], [['m2']]]);
 });
 
-test('P1 over a cut link the receiver is told to look when it is mended; nothing overtakes that', async () => {
+test('P1 over a cut link the receiver is asked to rescan when the link is repaired; nothing overtakes that', async () => {
   const { relays, heard, owners, links } = await nodes();
   owners.set(1, 'b');
   links.harm('a', 'b', 'cut');
@@ -29,7 +29,7 @@ test('P1 over a cut link the receiver is told to look when it is mended; nothing
   assert.deepEqual(heard.b, [null, ['m2']]);
 });
 
-test('P1 a stream that breaks after messages were told leads to a look, since they may be lost', async () => {
+test('P1 a stream that breaks after messages were sent causes a rescan, since they may be lost', async () => {
   const { relays, heard, owners, links } = await nodes();
   owners.set(1, 'b');
   relays.a!.passOn([message('m1', 1)]);
@@ -38,7 +38,7 @@ test('P1 a stream that breaks after messages were told leads to a look, since th
   await until(() => heard.b!.includes(null), 'the look');
 });
 
-test('P3 while a link is cut its receiver hears by way of a third that it must look', async () => {
+test('P3 while a link is cut a third node forwards the request to rescan', async () => {
   const { relays, heard, owners, links } = await nodes();
   owners.set(1, 'b');
   links.harm('a', 'b', 'cut');
@@ -47,7 +47,7 @@ test('P3 while a link is cut its receiver hears by way of a third that it must l
   assert.deepEqual(heard.c, []);
 });
 
-test('P2 messages for a shard that nobody owned, or another did, lead to a look of its new owner', async () => {
+test('P2 messages for a shard without an owner, or with another one, cause a rescan by its new owner', async () => {
   const { relays, heard, owners } = await nodes();
   owners.set(1, null).set(2, 'c');
   relays.a!.passOn([message('m1', 1), message('m2', 2)]);
@@ -59,7 +59,7 @@ test('P2 messages for a shard that nobody owned, or another did, lead to a look 
   assert.deepEqual(heard.b, [null], 'once for both');
 });
 
-test('too much for one piece of news is a look', async () => {
+test('too many messages for one notification cause a rescan', async () => {
   const { relays, heard, owners } = await nodes();
   owners.set(1, 'b').set(2, 'c');
   relays.a!.passOn([...Array.from({ length: 501 }, (_, i) => message(`m${i}`, 1)), message('large', 2, 'x'.repeat(300_000))]);

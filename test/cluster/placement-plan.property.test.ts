@@ -33,7 +33,7 @@ test('P2 a join moves shards to the newcomer only, a leave the shards of the lea
   );
 });
 
-test('P3 who cannot commit is as one that left while another can; where nobody can, the plan is as if all could', () => {
+test('P3 a member that cannot commit counts as left while another can; if none can, the plan is as if all could', () => {
   fc.assert(
     fc.property(names, fc.infiniteStream(fc.boolean()), (chosen, unable) => {
       const members = chosen.map((each) => member(each, unable.next().value ? { cannotCommit: true } : {}));
@@ -44,7 +44,7 @@ test('P3 who cannot commit is as one that left while another can; where nobody c
   );
 });
 
-test('a node that leaves, and one that only serves the edge, is given nothing; without any other nobody is', () => {
+test('a node that leaves, or only serves the edge, is given no shards; without other nodes the plan is empty', () => {
   const edge = member('edge', { roles: ['edge'] });
   const leaving = member('leaving', { leaving: true });
   assert.ok(planOf(viewOf([edge, leaving, member('a')])).every((owner) => owner === 'a/1'));

@@ -6,7 +6,7 @@ import { ReachabilityDetector } from '../../src/cluster/reachability-detector.ts
 
 const options = { doubtAfter: 3, trustAfter: 5, longestTrust: 30, mostReported: 2 };
 
-test('H1 H2 a member is reported after so many samples in vain, and no longer after so many that heard it', () => {
+test('H1 H2 a member is reported after enough unreachable samples, and no longer after enough reachable ones', () => {
   const samples = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 40 })), { maxLength: 20 });
   fc.assert(
     fc.property(samples, (runs) => {
@@ -45,7 +45,7 @@ test('H2 a link that flaps is trusted later each time, and as before when it has
   assert.deepEqual(flap(), [3, 5]);
 });
 
-test('H3 more than a few are not reported; who leaves is forgotten, with what was held against it', () => {
+test('H3 more than a few are not reported; a member that leaves is forgotten with its samples', () => {
   const detector = new ReachabilityDetector(options);
   const sample = (members: string[]) => {
     for (let samples = 0; samples < options.doubtAfter; samples++) detector.sample(members, (incarnation) => incarnation === 'heard');

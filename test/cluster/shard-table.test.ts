@@ -8,7 +8,7 @@ import { connectionName } from '../../src/storage/connection-name.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 
-test('T1 of two that claim the same shards at the same moment, each shard goes to one, and both hear the truth', async (t) => {
+test('T1 of two concurrent claims of the same shards each shard goes to one claimer, and both get the right answer', async (t) => {
   const { tables, sql } = await table(t, ['a', 'b']);
   for (let round = 0; round < 10; round++) {
     const seen = await rows(sql);
@@ -35,7 +35,7 @@ test('T2 only the owner releases, and what it released is anybody’s', async (t
   assert.deepEqual([...(await b!.own()).epochs.keys()], [2]);
 });
 
-test('a look brings all rows, and none where nothing has changed since the last one and that is enough', async (t) => {
+test('a read returns all rows, and with unlessSame none if nothing has changed', async (t) => {
   const { tables, sql } = await table(t, ['a', 'b']);
   const [a, b] = tables;
   const unlessSame = true;
@@ -103,7 +103,7 @@ test('an epoch grows where the clock of the database is behind it', async (t) =>
   assert.equal(claimed!.epoch, ahead + 1);
 });
 
-test('a claim leaves out what somebody holds locked, and takes the rest', async (t) => {
+test('a claim leaves out locked rows, and takes the others', async (t) => {
   const { tables, sql, url } = await table(t, ['a']);
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();

@@ -1,11 +1,13 @@
 /** One node on one database: the lock, the epochs, and what happens when either is lost (N1 to N5). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
 import { silentLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
@@ -19,6 +21,21 @@ test('a second node on the same database is refused, and says what to do; the fi
   await second.stop();
   assert.equal(second.epochOf(0), null);
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
+});
+
+test('a start waits for a slow connection of its lock for as long as for every other connection', async (t) => {
+  const kept = await testDatabase();
+  const way = await TcpProxy.before(kept.url);
+  t.after(() => way.close().then(() => kept.close()));
+  const node = new SingleNode(way.url, 'slow', silentLog);
+  const held = way.hold(/troupe node/, 'to client');
+  const starting = node.start();
+  // Longer than a lock that was held is waited for.
+  await Promise.race([pause(2_200), starting]);
+  held.release();
+  await starting;
+  assert.equal(node.state, 'ready');
+  await node.stop();
 });
 
 test('every start raises every epoch', async (t) => {

@@ -22,7 +22,7 @@ test('every endpoint does what its description says', { timeout: 240_000 }, asyn
   await t.test('a key with every scope but the needed one is 403, before anything is looked at', () => refuseTheUnentitled(site));
   const before = await leftBehind(site.service);
   await t.test('without a token that counts it is 401', () => refuseStrangers(site));
-  await t.test('another method is 405 and told which there are', () => refuseOtherMethods(site));
+  await t.test('another method is 405 and lists the allowed ones', () => refuseOtherMethods(site));
   await t.test('an unknown path is 404', () => refuseUnknownPaths(site));
   await t.test('a body that is no JSON, or not sent as such, or too long, is refused', () => refuseBrokenBodies(site));
   await t.test('a missing or wrong field is 422 and named', () => refuseWrongFields(site));
@@ -31,7 +31,7 @@ test('every endpoint does what its description says', { timeout: 240_000 }, asyn
   await t.test("what is unknown or another account's is 404, in path and body", () => refuseForeignIds(site));
   assert.deepEqual(await leftBehind(site.service), before, 'refused requests leave no row and no file');
 
-  await t.test('who reads is answered, and told where nothing has changed', () => answerReaders(site));
+  await t.test('reads are answered, with 304 if nothing has changed', () => answerReaders(site));
   await t.test('what a documented example asks for is done, once', () => answerWriters(site));
   await t.test('every id that belongs to an account ends as the id of the account', () => holdAccountsSlots(site));
   await t.test('people sign up, in and out', () => answerPeople(site));

@@ -10,6 +10,7 @@ import { commandIds, earlierCommand } from '../../src/edge/idempotency.ts';
 import { AppError } from '../../src/errors.ts';
 import { IdempotencyKeys, monthlyCommands } from '../../src/storage/idempotency-keys.ts';
 import { startIdentityNode } from '../support/identity-node.ts';
+import { until } from '../support/until.ts';
 
 const minted = { name: 'ci', scopes: ['tasks.read'] };
 const once = { 'idempotency-key': 'once' };
@@ -269,6 +270,33 @@ test('a crash between commit and answer: the retry elsewhere gives the same key 
   assert.deepEqual(second, first);
   assert.equal(await keysMade(), 1);
   assert.equal((await request('GET', '/v1/auth/me', second.key)).status, 200);
+});
+
+test('a request that runs for longer than a key is reserved keeps its key while its process lives', async (t) => {
+  const { request, token, ran, work, database, clock, anotherEdge } = await startNode(t);
+  const { begun, end } = gate(work);
+  const renewing = new IdempotencyKeys(database, clock, { incarnation: 'here/1', isAlive: () => true, reservedForMs: 30 });
+  const first = request('POST', '/v1/work', token, {}, once, await anotherEdge(renewing));
+  await begun;
+  clock.advance(20_000);
+  const reservedAtMs = async () => (await database.read({ text: 'select reserved_at from idempotency_key' })).rows[0].reserved_at;
+  await until(async () => (await reservedAtMs()) === clock.nowMs(), 'the renewal');
+  const other = await anotherEdge();
+  assert.equal((await request('POST', '/v1/work', token, {}, once, other)).status, 409, 'it still runs');
+  end();
+  assert.equal((await first).status, 201);
+  assert.equal((await request('POST', '/v1/work', token, {}, once, other)).headers.get('idempotency-replayed'), 'true');
+  assert.equal(ran.length, 1);
+});
+
+test('a key is no longer renewed when its request has failed', async (t) => {
+  const { request, token, work, database, clock, anotherEdge } = await startNode(t);
+  work.run = () => Promise.reject(new Error('lost'));
+  const renewing = new IdempotencyKeys(database, clock, { incarnation: 'here/1', isAlive: () => true, reservedForMs: 30 });
+  assert.equal((await request('POST', '/v1/work', token, {}, once, await anotherEdge(renewing))).status, 500);
+  clock.advance(15_000);
+  work.run = async () => {};
+  assert.equal((await request('POST', '/v1/work', token, {}, once, await anotherEdge())).status, 201);
 });
 
 /** Two nodes of a cluster, one of which is known to be dead from the moment a test says so. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
 import { Database, unavailableIfUnreachable } from '../../src/storage/database.ts';
-import { databaseFault, isSqlError } from '../../src/storage/database-errors.ts';
+import { databaseFault, isPassingRefusal, isSqlError } from '../../src/storage/database-errors.ts';
 import { testDatabase } from '../support/database.ts';
 
 for (const [fault, codes] of Object.entries({
@@ -64,4 +64,23 @@ test('what the server cannot do for anybody now is a 503 of reads, writes and li
       const listed = await database.list('account', (em) => em.getDriver().execute(refusedWith(code))).catch((error) => error);
       assert.equal((unavailableIfUnreachable(listed) as { code: string }).code, wanted, code);
     }
+});
+
+test('a connection that was refused or broken passes by itself, also as a cause; silence and refusals for good do not', () => {
+  const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
+  const broken = error('Connection terminated unexpectedly');
+  const passing = [
+    ...['57P01', '57P02', '57P03', '53300', '08006', '08P01', 'ECONNRESET'].map((code) => error('refused', { code })),
+    broken,
+    new Error('cannot be used', { cause: broken }),
+  ];
+  for (const one of passing) assert.equal(isPassingRefusal(one), true, JSON.stringify(one));
+  const lasting = [
+    ...['28P01', '28000', '3D000', '42501', '53100', '57014', 'ECONNREFUSED', 'ENOTFOUND'].map((code) => error('refused', { code })),
+    error('timeout expired'),
+    // The pool of the driver ends a connection that is not made in time.
+    new Error('Connection terminated due to connection timeout', { cause: broken }),
+    new TypeError('not a function'),
+  ];
+  for (const one of lasting) assert.equal(isPassingRefusal(one), false, `${one.message} ${JSON.stringify(one)}`);
 });

@@ -14,7 +14,7 @@ import { withoutRedis } from '../support/redis.ts';
 import { testRuntime } from '../support/runtime.ts';
 import type { Scope } from '../support/scope.ts';
 
-const options = { skip: withoutPgbouncer, timeout: 60_000 };
+const options = { skip: withoutPgbouncer, timeout: 120_000 };
 const timeouts = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`;
 
 async function migrated(t: Scope): Promise<TestDatabase> {

@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { ActorSystem } from '../../src/actors/actor-system.ts';
 import type { AnyActor, TurnContext } from '../../src/actors/define-actor.ts';
 import { Runtime } from '../../src/actors/runtime.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -83,7 +84,13 @@ export async function startWorkspaceNode(t: TestContext) {
   const directory = join(folder.path, 'files');
   const files: FileStore = await openLocalFiles(directory);
   let runtime = await startRuntime();
-  const actors = () => runtime.actors;
+  /** The actors of the runtime that runs now: those of a stopped one answer only until its read lease ends. */
+  const actors = new Proxy({} as ActorSystem, {
+    get(_target, name) {
+      const value: unknown = Reflect.get(runtime.actors, name);
+      return typeof value === 'function' ? value.bind(runtime.actors) : value;
+    },
+  });
 
   async function startRuntime(): Promise<Runtime> {
     const started = new Runtime({ database, placement: new SingleNode(server.url, 'test', silentLog), log: silentLog });
@@ -101,15 +108,15 @@ export async function startWorkspaceNode(t: TestContext) {
 
   const tokens = await createTokens({ secretKey, clock: systemClock });
   const cookies = createCookieSessions({ secretKey, publicUrl: () => 'http://service.test' });
-  const authenticator = createAuthenticator({ actors: actors(), database, tokens, cookies, clock: systemClock, log: silentLog });
+  const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock: systemClock, log: silentLog });
   const links = createDownloadLinks(tokens, () => 'http://service.test/');
-  const parts = { actors: actors(), database, files, links };
+  const parts = { actors, database, files, links };
   const edge = await startEdge([...workspaceRoutes(parts), ...deliverableRoutes(parts)], {
     around: createIdempotency({
       keys: new IdempotencyKeys(database, systemClock),
       secrets: new Secrets(secretKey),
       log: silentLog,
-      repeating: (commandIds) => actors().repeated.begin(commandIds),
+      repeating: (commandIds) => actors.repeated.begin(commandIds),
     }),
     authenticate: (request: HttpRequest) => principalOf(request.header('authorization')) ?? authenticator.ofRequest(request),
   });
@@ -145,7 +152,7 @@ export async function startWorkspaceNode(t: TestContext) {
     get effects() {
       return runtime.effects;
     },
-    /** As after a stop and a start of the service. The routes keep the first runtime. */
+    /** As after a stop and a start of the service. */
     async restart(): Promise<void> {
       await runtime.stop();
       runtime = await startRuntime();

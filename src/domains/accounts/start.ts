@@ -1,4 +1,4 @@
-/** Accounts on a node: their actors, their settings, and what operators set for single accounts. */
+/** Accounts on a node: their actors, their settings, and operators' overrides. */
 import type { Platform, StartedDomain } from '../domain.ts';
 import { accountActor } from './account/account.ts';
 import { accountEffects } from './account/effects.ts';

@@ -1,4 +1,4 @@
-/** What customers pay on a node: plans, deposits, invoices, and the payment processor where one is configured. */
+/** Payments on a node: plans, deposits, invoices, and the payment processor if one is configured. */
 import type { Platform, StartedDomain } from '../domain.ts';
 import { user } from '../identity/contract.ts';
 import { createDownloadLinks } from '../workspaces/contract.ts';

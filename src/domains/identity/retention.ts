@@ -5,12 +5,12 @@ import type { HousekeepingJob } from '../../storage/maintenance.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Counts of wrong attempts, when they have expired. An actor that still has one in memory behaves as a new one would. */
+/** Counts of wrong attempts, when they have expired. An actor that still has one in memory behaves like a new one. */
 export function pastThrottles(clock: Clock): HousekeepingJob {
   return deleteAgedRows({ name: 'throttles', table: 'throttle', column: 'forget_at', keepMs: 5 * 60_000, areChanged: true, clock });
 }
 
-/** Sessions that cannot be continued: the last cookie of one outlives its last refresh token by seven days at most. */
+/** Sessions that cannot be continued: a session's last cookie outlives its last refresh token by at most seven days. */
 export function pastSessions(clock: Clock): HousekeepingJob {
   return deleteAgedRows({ name: 'sessions', table: 'session', column: 'refresh_expires_at', keepMs: 8 * dayMs, areChanged: true, clock });
 }

@@ -1,4 +1,4 @@
-/** Metrics of what a node delivers to webhooks. */
+/** Metrics of a node's webhook deliveries. */
 import type { Metrics } from '../../metrics.ts';
 import type { WebhookDispatchers } from './webhook/webhook-dispatchers.ts';
 

@@ -5,7 +5,7 @@ import type { HousekeepingJob } from '../../storage/maintenance.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Records of deliveries, for as long as the events they tell of. */
+/** Records of deliveries, kept as long as their events. */
 export function oldDeliveries(retentionDays: number, clock: Clock): HousekeepingJob {
   const keepMs = retentionDays * dayMs;
   const [name, table, index] = ['webhook deliveries', 'webhook_delivery', 'webhook_delivery_to_forget'];

@@ -1,4 +1,4 @@
-/** A node's webhooks: their actors, and the dispatchers that deliver what the event streams bring. */
+/** A node's webhooks: their actors, and the dispatchers that deliver events from the event streams. */
 import { AccountFeed } from '../../edge/stream/account-feed.ts';
 import type { Platform, StartedDomain } from '../domain.ts';
 import { accountWebhooksActor } from './account-webhooks/account-webhooks.ts';

@@ -1,4 +1,4 @@
-/** A workspace that a caller names. */
+/** A workspace named by a caller. */
 import type { ActorSystem } from '../../actors/actor-system.ts';
 import type { Principal } from '../../edge/auth/principal.ts';
 import { ownedBy } from '../../edge/routes/ownership.ts';

@@ -39,7 +39,7 @@ test('null, undefined, false and 0 come back as what they are', async (t) => {
   assert.deepEqual(heard, replies);
 });
 
-test('asks and news are heard in the order in which they were sent, on both sides at once', async (t) => {
+test('asks and notifications are handled in the order in which they were sent, on both sides at once', async (t) => {
   const nodes = await testCluster(t, ['a', 'b'], { windowBytes: 2_000 });
   const heard = new Map<string, number[]>(nodes.map(({ member }) => [member.incarnation, []]));
   for (const { transport, member } of nodes) {
@@ -60,7 +60,7 @@ test('asks and news are heard in the order in which they were sent, on both side
   for (const numbers of heard.values()) assert.deepEqual(numbers.slice(0, count), inOrder);
 });
 
-test('a refusal keeps its code, words, issues and time to wait; a defect tells nothing of itself', async (t) => {
+test('a refusal keeps its code, text, issues and retry time; a defect reveals nothing', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const issues = [{ loc: ['body', 'name'], msg: 'too long', type: 'value_error' }];
   const failures: Record<string, unknown> = {
@@ -113,7 +113,7 @@ test('a deadline is the time that is left, whatever the clocks of the nodes say'
   assert.ok(leftMs > 5_000 && leftMs <= 10_100, `${leftMs} ms left`);
 });
 
-test('a command without an answer in time is unknown, a query late; the owner hears that nobody waits', async (t) => {
+test('a command without an answer in time is unknown, a query late; the owner is notified that the caller no longer waits', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const gone: string[] = [];
   b!.transport.serve(({ name }, _from, signal) => {
@@ -136,7 +136,7 @@ test('an ask whose time is over before it leaves is not sent', async (t) => {
   assert.equal(a!.transport.counters.asksSent, 0);
 });
 
-test('a caller that gives up is let go at once, and the owner hears of it', async (t) => {
+test('a caller that gives up is released at once, and the owner is notified', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   let began = () => {};
   const running = new Promise<void>((resolve) => (began = resolve));
@@ -155,7 +155,7 @@ test('a caller that gives up is let go at once, and the owner hears of it', asyn
   await gone;
 });
 
-test('a caller that gives up in the same tick was never heard of', async (t) => {
+test('an ask that is given up in the same tick is never sent', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const served: string[] = [];
   b!.transport.serve(({ id }) => void served.push(id));
@@ -168,7 +168,7 @@ test('a caller that gives up in the same tick was never heard of', async (t) => 
   assert.deepEqual(served, ['after']);
 });
 
-test('what is larger than a message of gRPC goes through in pieces, in order with what surrounds it', async (t) => {
+test('a batch larger than a gRPC message is sent in pieces, in order with other frames', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const served: string[] = [];
   b!.transport.serve(({ id, input }) => {
@@ -185,7 +185,7 @@ test('what is larger than a message of gRPC goes through in pieces, in order wit
   assert.deepEqual(served, ['before', 'large', 'after']);
 });
 
-test('what is too large for another node is refused, as an ask, as a reply and as news', async (t) => {
+test('an ask, reply or notification that is too large for another node is refused', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b'], { maxPayloadBytes: 100_000 });
   const large = 'ü'.repeat(60_000);
   b!.transport.serve(({ id }) => (id === 'large reply' ? large : 'small'));
@@ -197,7 +197,7 @@ test('what is too large for another node is refused, as an ask, as a reply and a
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'small');
 });
 
-test('a listener of news that throws takes nothing of the same batch along', async (t) => {
+test('a notification listener that throws does not affect other frames of its batch', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   b!.transport.onNotification('bad', () => {
     throw new Error('defect');

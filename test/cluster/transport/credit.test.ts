@@ -78,7 +78,7 @@ test('an ask given up while it waits for credit is never sent', async (t) => {
   assert.deepEqual(served, ['first', 'last']);
 });
 
-test('replies that find no room are told as lost: a command may have happened, a query may be asked again', async (t) => {
+test('replies without room are reported as lost: a command may have happened, a query may be repeated', async (t) => {
   const { a, b, proxy } = await throughProxy(t);
   const release: (() => void)[] = [];
   b.transport.serve(({ id }) => new Promise((resolve) => release.push(() => resolve(`${id} ${'x'.repeat(15_000)}`))));

@@ -17,7 +17,7 @@ type Call = ConstructorParameters<typeof Wire>[0];
 const clock: Clock = { nowMs: () => Date.now() };
 const refused = { code: 'shard_not_owned' };
 
-test('nodes of version N and N + 1 speak the highest protocol both know, whoever dials', async (t) => {
+test('nodes of version N and N + 1 use the highest common protocol, whichever dials', async (t) => {
   const lines: object[] = [];
   const log = { ...silentLog, info: (fields: object) => lines.push(fields), child: () => log };
   const older = await testNode(t, 'older', { protocol: { lowest: 1, highest: 2 }, log });
@@ -64,7 +64,7 @@ test('nodes whose clocks differ by more than a minute reject each other', async 
   await Promise.all([now.hears('rejected'), ahead.hears('rejected')]);
 });
 
-test('where another incarnation answers, the one that was wanted is told as other', async (t) => {
+test('if another incarnation answers, the wanted one is reported as other', async (t) => {
   const [a, b] = [await testNode(t, 'a'), await testNode(t, 'b')];
   const former = { ...b.member, incarnation: 'b/former' };
   a.transport.setMembers([former]);
@@ -75,7 +75,7 @@ test('where another incarnation answers, the one that was wanted is told as othe
   assert.equal(b.transport.counters.peersUp, 0);
 });
 
-test('a stranger is told a nonce and nothing else, whatever it sends', async (t) => {
+test('an unauthenticated peer gets only a nonce, whatever it sends', async (t) => {
   const { node, open } = await nodeAndStranger(t);
   const batch = Buffer.from('[[1,1,10000,"counter","c1","add",null,0],[5,"news",1]]');
   for (const parcels of [
@@ -99,7 +99,7 @@ test('a stranger is told a nonce and nothing else, whatever it sends', async (t)
   assert.equal(node.transport.counters.peersUp, 0);
 });
 
-test('a proof counts only when it is signed with our key, now, for this stream, by who it says to be, to us', async (t) => {
+test("a proof is valid only if it is signed with the cluster's key, now, for this stream, by the named sender, for this node", async (t) => {
   const { node, open } = await nodeAndStranger(t);
   const tokens = await createClusterTokens({ secretKey: clusterKey, clock });
   const wrong: Record<string, (claims: ClusterClaims) => Promise<string>> = {
@@ -131,7 +131,7 @@ test('a proof counts only when it is signed with our key, now, for this stream, 
   assert.deepEqual(node.heard, [{ from: stranger, what: 'up' }]);
 });
 
-test('a handshake that was overheard lets nobody in a second time', async (t) => {
+test('a recorded handshake cannot be replayed', async (t) => {
   const { node, open } = await nodeAndStranger(t);
   const tokens = await createClusterTokens({ secretKey: clusterKey, clock });
   const said = hello(node);
@@ -150,7 +150,7 @@ test('a handshake that was overheard lets nobody in a second time', async (t) =>
   assert.equal(node.transport.counters.peersUp, 1);
 });
 
-test('a server that cannot prove that it knows the key is rejected, and hears nothing after the proof', async (t) => {
+test('a server that cannot prove that it has the key is rejected, and gets nothing after the proof', async (t) => {
   const heard: string[] = [];
   const server = new Server();
   server.addService(ClusterService.service, {
@@ -178,7 +178,7 @@ test('a server that cannot prove that it knows the key is rejected, and hears no
   assert.deepEqual(heard.slice(0, 2), ['proof', 'the end']);
 });
 
-test('handshakes that do not go on are ended, and only so many are begun at a time', async (t) => {
+test('handshakes that stall are ended, and their number is limited', async (t) => {
   const { node, open } = await nodeAndStranger(t, { dialWithinMs: 300, maxHandshakes: 3 });
   const idle = [open(), open(), open()];
   for (const wire of idle) wire.write({ hello: hello(node) });

@@ -25,7 +25,7 @@ const batch: fc.Arbitrary<{ bytes: Buffer; ends: boolean }> = fc.oneof(
   fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => ({ bytes: Buffer.from([0xff, ...bytes]), ends: true })),
 );
 
-test('whatever a peer puts into a batch, it is answered or its stream ends, and the node goes on with the others', async (t) => {
+test('any batch of a peer is answered or ends its stream, and the node continues with the others', async (t) => {
   const { node, other, dial } = await nodeAndPeer(t);
   let wire = await dial();
   let lastNumber = 1e9;
@@ -42,7 +42,7 @@ test('whatever a peer puts into a batch, it is answered or its stream ends, and 
   assert.equal(await other.transport.ask(node.member, someAsk({ input: 1 })), 1);
 });
 
-test('a batch that goes on without end is cut', async (t) => {
+test('an endless batch is cut', async (t) => {
   const { node, other, dial } = await nodeAndPeer(t, { maxPayloadBytes: 4 * maxPieceBytes });
   const wire = await dial();
   const ended = answerTo(wire, 1);

@@ -42,7 +42,7 @@ test('a node that is in no list of ours yet is served when it dials us, and stay
   assert.equal(await b!.transport.ask(a!.member, someAsk()), 'served');
 });
 
-test('a node whose process is killed is told as broken and then as refused; what it was asked is unknown, or may be asked again', async (t) => {
+test('a killed node is reported as broken and then as refused; its open asks are unknown, or may be repeated', async (t) => {
   const node = await testNode(t, 'node');
   const { child, member } = await childNode(t);
   child.send([node.member]);
@@ -61,7 +61,7 @@ test('a node whose process is killed is told as broken and then as refused; what
   await node.hears('refused', member, 2);
 });
 
-test('a process that stands still is silent, and is reached again when it goes on', async (t) => {
+test('a paused process is silent, and is reached again when it continues', async (t) => {
   const node = await testNode(t, 'node', { silentAfterMs: 200, dialWithinMs: 300 });
   const { child, member } = await childNode(t);
   node.transport.setMembers([member]);
@@ -110,7 +110,7 @@ test('where only one of two nodes reaches the other, they find together by its s
   }
 });
 
-test('a cut link is told as broken and stands again at once', async (t) => {
+test('a cut link is reported as broken and reopened at once', async (t) => {
   const [a, b] = [await testNode(t, 'a'), await testNode(t, 'b')];
   const proxy = await proxyTo(t, b);
   a.transport.setMembers([proxy.member]);
@@ -129,7 +129,7 @@ test('a cut link is told as broken and stands again at once', async (t) => {
   assert.equal(await a.transport.ask(b.member, someAsk()), 'served');
 });
 
-test('a node that leaves the list is said goodbye to: what is open is answered, nothing is told as down', async (t) => {
+test('a node that leaves the list gets a goodbye: open asks are answered, and it is not reported as down', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const answers: (() => void)[] = [];
   b.transport.serve(() => new Promise((resolve) => answers.push(() => resolve('answered'))));
@@ -147,7 +147,7 @@ test('a node that leaves the list is said goodbye to: what is open is answered, 
   );
 });
 
-test('a node that closes answers what it was asked, is asked no more, and then nobody listens there', async (t) => {
+test('a node that closes answers its open asks, gets no new ones, and then stops listening', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const answers: (() => void)[] = [];
   b.transport.serve(() => new Promise((resolve) => answers.push(() => resolve('answered'))));
@@ -193,7 +193,7 @@ test('closing waits for no answer longer than its grace', async (t) => {
   await Promise.all([open, gone]);
 });
 
-test('pings tell how long the other side takes to answer', async (t) => {
+test('pings measure the round trip', async (t) => {
   const [a] = (await testCluster(t, ['a', 'b'], { silentAfterMs: 400 })) as [TestNode];
   await until(() => a.transport.peerStatuses()[0]!.roundTripMs !== null);
   assert.ok(a.transport.peerStatuses()[0]!.roundTripMs! > 0);

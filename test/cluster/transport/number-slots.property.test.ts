@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { NumberSlots } from '../../../src/cluster/transport/number-slots.ts';
 
-test('what is open is found under its own number alone, numbers only grow, and some may stay open for as long as they like', () => {
+test('an item is found only under its own number, numbers only grow, and items may stay open for any time', () => {
   const step = fc.oneof({ weight: 3, arbitrary: fc.constant('open' as const) }, { weight: 2, arbitrary: fc.nat(100_000) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 1_000 }), (steps) => {

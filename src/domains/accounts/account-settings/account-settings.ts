@@ -1,4 +1,4 @@
-/** The settings that users of an account have chosen: when orders approve themselves, whether and how far trading may go, where OAuth may return to. */
+/** The settings that users of an account have chosen: automatic approval of orders, trading limits, OAuth redirect addresses. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';

@@ -9,7 +9,7 @@ import type { TradingLimits } from './ports.ts';
 /** Amounts are minor units. */
 export type Settings = Readonly<Omit<AccountSettingsRow, 'id'>>;
 
-/** The setting that says up to which amount orders of the mode approve themselves. */
+/** The setting up to which amount orders of the mode are approved automatically. */
 export const autoApproveSetting = {
   live: 'autoApproveThresholdMinor',
   test: 'testAutoApproveThresholdMinor',
@@ -32,15 +32,15 @@ export function tradingLimitsOf({
 
 export type AccountSettingsContract = {
   commands: {
-    /** Changes the fields that are given; returns all current settings. */
+    /** Changes the given fields; returns all current settings. */
     change(input: Partial<Settings>): Settings;
-    /** From a wallet: the time zone it uses from now on. Where that is not the chosen one, the chosen one is sent to it. */
+    /** From a wallet: the time zone it uses from now on. If that is not the chosen one, the chosen one is sent to it. */
     timezoneHeard(input: { walletId: string; timezone: string }): void;
     /** From the account: its plan no longer has trading with real money, so this is switched off. A better plan does not switch it on again. */
     liveTradingLost(input: Record<string, never>): void;
   };
   queries: {
-    /** The current settings, with defaults for what was never set. */
+    /** The current settings, with defaults for fields that were never set. */
     get(input: null): Settings;
   };
 };

@@ -1,6 +1,7 @@
 /**
- * What an account stores, in bytes and files: the only place that decides whether one more fits its plan, so that uploads at the same time
- * cannot exceed the limits together. Files report every change by a message of the same commit; now and then the register is reconciled with them.
+ * The stored bytes and files of an account: the only place that decides whether one more fits its plan, so that concurrent uploads cannot
+ * exceed the limits together. Files report every change by a message of the same commit; periodically the register is reconciled with the
+ * files.
  */
 
 import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -12,7 +13,7 @@ import { mustFit } from './room.ts';
 
 type State = AccountStorageRow | null;
 
-/** Longer than the last step of any upload; then what a failed node had reserved is released. */
+/** Longer than the last step of any upload; after it the reservation of a failed node is released. */
 const reservedForMs = 600_000;
 
 export function accountStorageActor(
@@ -36,7 +37,7 @@ function reserve(
   const row = present(state, ctx);
   if (row.reserved.some((one) => one.contentKey === contentKey)) return { state, reply: null };
   const reserved = row.reserved.filter(({ untilMs }) => untilMs > ctx.nowMs);
-  // Of several contents being put into one file, only one replaces the present content.
+  // Of several contents being put into one file, only one replaces the current content.
   const isFirst = !reserved.some((one) => one.fileId === fileId);
   const bytes = isFirst ? Math.max(0, sizeBytes - (replacesBytes ?? 0)) : sizeBytes;
   const files = isFirst && replacesBytes === null ? 1 : 0;
@@ -63,7 +64,7 @@ function recount(state: State, _input: null, ctx: TurnContext<AccountStorageCont
   return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
 }
 
-/** What it lacks, as it was at some moment since: what has been told since then has been added since then. */
+/** Adds the difference found by the count; changes reported since then are already included. */
 function counted(state: State, { outcome }: EffectResult<StorageUse>): Turn<State, null> {
   if (state === null) return { state, reply: null };
   if (outcome.kind !== 'done') return { state: { ...state, countedAt: null }, reply: null };

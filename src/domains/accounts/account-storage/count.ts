@@ -1,6 +1,6 @@
 /**
- * Reconciles the storage register of an account with its files. A node of a version without the register, side by side with this one in a
- * rolling deploy, does not update it; the difference is found here.
+ * Reconciles the storage register of an account with its files. During a rolling deploy, a node of a version without the register does not
+ * update it; the count finds the difference.
  */
 
 import type { EffectsOf } from '../../../actors/define-actor.ts';
@@ -8,14 +8,14 @@ import { shardOf } from '../../../cluster/address.ts';
 import type { Database } from '../../../storage/database.ts';
 import { type AccountStorageContract, accountStorage, type StorageUse } from './messages.ts';
 
-/** How often it is reconciled with the files, at the next change. */
+/** How often it is reconciled, at the next change. */
 export const countEveryMs = 3_600_000;
-/** Where a file was refused for lack of space, the register may be wrong: it is counted anew, at most this often. */
+/** If a file was refused for lack of space, the register may be wrong: it is counted again, at most this often. */
 export const countAgainMs = 60_000;
 
 /**
- * What the register lacks: files, less what is registered, less what pending messages will add. All is read in one snapshot, so
- * concurrent changes do not matter.
+ * The difference: files, minus registered ones, minus those in pending messages. All is read in one snapshot, so concurrent changes do not
+ * matter.
  */
 const text = `select f.bytes - coalesce(a.bytes, 0) - m.bytes as bytes, f.files - coalesce(a.files, 0) - m.files as files
   from (select coalesce(sum(f.size_bytes), 0)::bigint as bytes, count(f.id) as files

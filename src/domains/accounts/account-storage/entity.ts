@@ -1,8 +1,8 @@
-/** What an account stores. */
+/** The stored bytes and files of an account. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** What an account stores: files of its workspaces, and space that is reserved for contents being put into one. */
+/** The files of an account's workspaces, and the space reserved for contents that are being stored. */
 export const AccountStorage = defineEntity({
   name: 'AccountStorage',
   tableName: 'account_storage',

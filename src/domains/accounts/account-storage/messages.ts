@@ -5,9 +5,9 @@ import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 export type StorageUse = { bytes: number; files: number };
 
 export type Reservation = {
-  /** The content that is stored and not yet put into its file. */
+  /** A stored content that is not yet put into its file. */
   contentKey: string;
-  /** The file it is for, and the size of the version that it replaces; null where there is none. */
+  /** Its file, and the size of the version that it replaces; null if there is none. */
   fileId: string;
   sizeBytes: number;
   replacesBytes: number | null;
@@ -16,19 +16,19 @@ export type Reservation = {
 
 export type AccountStorageContract = {
   commands: {
-    /** Reserves space for a content until it is put into its file, or for ten minutes. Refused with `plan_required` where it exceeds the limits. */
+    /** Reserves space for a content until it is put into its file, or for ten minutes. Refused with `plan_required` if it exceeds the limits. */
     reserve(input: Reservation): null;
     /** The content was not put into its file. */
     release(input: { contentKey: string }): null;
-    /** From a file: it has grown, shrunk, been created or deleted. `contentKey`: the content that was put into it; null: it was deleted. */
+    /** From a file: its size changed, or it was created or deleted. `contentKey`: the content that was put into it; null: it was deleted. */
     changed(input: { contentKey: string | null; bytes: number; files: number }): null;
-    /** A file was refused for lack of space: recounts what is used, once a minute at most. */
+    /** A file was refused for lack of space: recounts the usage, at most once a minute. */
     recount(input: null): null;
-    /** From its effect: what the register lacks. */
+    /** From its effect: the difference between the register and the files. */
     counted(input: EffectResult<StorageUse>): null;
   };
   queries: {
-    /** What is used, and what is reserved for contents being stored. */
+    /** The used space, and the space reserved for contents being stored. */
     used(input: null): StorageUse;
   };
   effects: {

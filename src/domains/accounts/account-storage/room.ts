@@ -1,4 +1,4 @@
-/** Whether something fits what an account's plan lets it store. */
+/** Whether more fits into the storage limits of an account's plan. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
@@ -13,7 +13,7 @@ export async function storageLimits(actors: ActorSystem, accountId: string): Pro
   return { bytes, files };
 }
 
-/** Throws `plan_required` where `more` does not fit. A replacement that is not larger always fits. */
+/** Throws `plan_required` if `more` does not fit. A replacement that is not larger always fits. */
 export function mustFit(used: StorageUse, more: StorageUse, limits: StorageUse): void {
   const exceeds = (name: keyof StorageUse) => more[name] > 0 && limits[name] !== unlimited && used[name] + more[name] > limits[name];
   if (!exceeds('bytes') && !exceeds('files')) return;

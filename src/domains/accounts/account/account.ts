@@ -1,12 +1,14 @@
 /**
- * An account: its plan, what it has used in the billing period, which of its tasks and agents are at work and which wait. Its tasks report what
- * they use and when they end; it gives places to those that wait, and notifies its tasks when a limit of the plan is reached and when it no longer is.
+ * An account: its plan, its usage in the billing period, which of its tasks and agents are at work and which wait. Its tasks report their
+ * usage and their end; the account gives places to waiting tasks and agents, and notifies its tasks when a limit of the plan is reached and
+ * when it no longer is.
  *
- * P1 A task or agent that has asked for a place leaves exactly once; places are given in the order of asking, never more than the plan allows.
+ * P1 A task or agent that has asked for a place leaves exactly once; places are given in the order of asking, never more than the plan
+ *    allows.
  * P2 While a limit is reached no place is given, and every started task is notified: by a scan of all of them, or when it has been planned.
- * P3 A task that was notified of a limit is notified when it ends: the started tasks are read after that is committed, and the notification
- *    says what holds when it is sent.
- * P4 Each term of a plan is paid once, in the turn that begins it, and has one invoice; what is paid and not used is returned as credit.
+ * P3 A task that was notified of a limit is notified when it ends: the started tasks are read after the end is committed, and the
+ *    notification contains the state at its sending.
+ * P4 Each term of a plan is paid once, in the turn that begins it, and has one invoice; an unused payment is returned as credit.
  */
 
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -25,9 +27,9 @@ import { inPeriodOf, limitIsReached, limitReachedBy, limitsFor, planOf, whyTasks
 
 type State = AccountRow | null;
 
-/** Tasks that may wait for their turn; the edge refuses to create one more. */
+/** Most tasks that wait for their turn; the edge refuses to create more. */
 export const maxWaitingTasks = 10_000;
-/** Given places at once; more in the next turn, so that no batch gets too large. */
+/** Places given in one turn; further ones in the next turn, so that no batch becomes too large. */
 const admittedPerTurn = 500;
 const tellAgainMs = 1_000;
 
@@ -53,7 +55,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       taskEnded: changing((account, { taskId, started, places, asked = [], returnsPlaces = false }) => ({
         ...account,
         tasksUsed: account.tasksUsed + (started ? 1 : 0),
-        // A task that has not begun returns its place when it is told to begin.
+        // A task that has not begun returns its place when it receives `begin`.
         taskPlaces: (started || !returnsPlaces ? leave : withdraw)(account.taskPlaces, taskId),
         agentPlaces: asked.reduce(withdraw, places.reduce(leave, account.agentPlaces)),
       })),
@@ -61,7 +63,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       beganTooLate: changing((account, { taskId }) => ({ ...account, taskPlaces: leave(account.taskPlaces, taskId) })),
 
       planned: changing((account, { taskId, tokens }, ctx) => {
-        // The task was told to begin before the limit was reached, and may have begun after the started tasks were notified.
+        // The task received `begin` before the limit was reached, and may have begun after the started tasks were notified.
         if (account.limitReached) ctx.send(taskPort, taskId, 'planLimit', limitOf(account));
         return { ...account, tokensUsed: account.tokensUsed + tokens };
       }),
@@ -75,7 +77,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       agentRests(state, { place, held = true }, ctx) {
         const gone = held ? leave : withdraw;
         const next = change(state, ctx, (account) => ({ ...account, agentPlaces: gone(account.agentPlaces, place) }));
-        // Its task may have other agents that wait, and what was given back went to another task.
+        // Its task may have other waiting agents, and the returned place went to another task.
         const other = next.agentPlaces.waiting.find((one) => taskOfPlace(one) === taskOfPlace(place));
         if (other !== undefined) tellLacking(next, other, ctx);
         return { state: next, reply: undefined };
@@ -88,7 +90,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
         }
         const next: AccountRow = { ...account, tokensUsed: account.tokensUsed + tokens, workedMs: account.workedMs + workedMs };
         if (place === null) return next;
-        // The task must know before it grants one more turn.
+        // The task must be notified before it grants one more turn.
         if (limitIsReached(next)) ctx.send(taskPort, taskOfPlace(place), 'planLimit', limitOf(next));
         ctx.send(taskPort, taskOfPlace(place), 'counted', { place });
         return next;
@@ -143,7 +145,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
         return { ...account, apiKeys: account.apiKeys + 1 };
       }),
       apiKeyMade: changing((account) => ({ ...account, apiKeys: account.apiKeys + 1 })),
-      // Below zero where it arrives before the message that the key was made.
+      // Below zero if it arrives before the message that the key was made.
       apiKeyEnded: changing((account) => ({ ...account, apiKeys: account.apiKeys - 1 })),
 
       tellTasks: changing((account, { outcome }, ctx) => {
@@ -178,7 +180,7 @@ function changing<I>(of: (account: AccountRow, input: I, ctx: TurnContext<Accoun
   });
 }
 
-/** Begins the current period if it is new, makes the change, and does what follows from it. */
+/** Begins the current period if it is new, applies the change, and starts what follows from it. */
 function change(state: State, ctx: TurnContext<AccountContract>, of: (account: AccountRow) => AccountRow): AccountRow {
   const before = state ?? newAccount(ctx);
   const current = inPeriodOf(ctx.nowMs, before);
@@ -189,12 +191,12 @@ function change(state: State, ctx: TurnContext<AccountContract>, of: (account: A
     ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
   }
   const next = giveOut(tellOfLimit(changed, ctx), ctx);
-  // After the places were given: it concerns those that still wait.
+  // After the places were given: it concerns tasks that still wait.
   if (next.limitReached !== before.limitReached) tellWaiting(next, '', ctx);
   return next;
 }
 
-/** Tells tasks that wait to begin why they do: those that came after `after`, a page in each turn. A task that has left was the first in line. */
+/** Sends waiting tasks the reason: those after `after`, one page per turn. A task that has left was the first in line. */
 function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<AccountContract>): void {
   const { waiting } = account.taskPlaces;
   const waitingFor = whyTasksWait(account);
@@ -210,7 +212,7 @@ function tellLacking(account: AccountRow, place: string, ctx: TurnContext<Accoun
   ctx.send(taskPort, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
 }
 
-/** By what is used, not by `limitReached`: that follows at the end of the turn. */
+/** By the usage, not by `limitReached`, which is updated at the end of the turn. */
 function limitOf(account: AccountRow): { reached: boolean; limit: WaitingFor | null } {
   const limit = limitReachedBy(account);
   return { reached: limit !== null, limit };
@@ -261,7 +263,7 @@ function newAccount(ctx: TurnContext<AccountContract>): AccountRow {
   return account;
 }
 
-/** Throws `plan_required` where the account has as many keys as it may have, or more. */
+/** Throws `plan_required` if the account has reached its number of keys. */
 function mayHaveOneMoreKey(account: AccountRow): void {
   const { apiKeys: limit } = limitsFor(account);
   if (limit === unlimited || account.apiKeys < limit) return;

@@ -11,10 +11,7 @@ export function enter(places: Places, id: string): Places {
   return { ...places, waiting: [...places.waiting, id] };
 }
 
-/**
- * Withdraws a request. A place that is given meanwhile, or requested by a message that comes later, is given and returned, so nothing need be
- * remembered here.
- */
+/** Withdraws a request. A place that is given meanwhile, or requested by a later message, is given and returned, so nothing need be stored here. */
 export function withdraw(places: Places, id: string): Places {
   return places.waiting.includes(id) ? leave(places, id) : places;
 }
@@ -25,7 +22,7 @@ export function leave(places: Places, id: string): Places {
   return { ...places, held: Math.max(0, places.held - 1) };
 }
 
-/** Gives free places to those that have waited longest, at most `most`. */
+/** Gives free places to the longest waiting, at most `most`. */
 export function admit(places: Places, limit: number, most: number): { places: Places; admitted: string[] } {
   const room = limit === unlimited ? most : Math.min(most, Math.max(0, limit - places.held));
   const admitted = places.waiting.slice(0, room);

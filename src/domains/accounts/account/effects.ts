@@ -12,7 +12,7 @@ export function accountEffects({ database }: { database: Database }): EffectsOf<
       outcome: 'tellTasks',
       input: Type.Object({ after: Type.String() }),
       timeoutMs: 30_000,
-      // Tasks go on using the plan until they are notified.
+      // Tasks continue to use the plan until they are notified.
       isBrief: true,
       repeatable: () => true,
       async run({ after }: { after: string }, { actorId }): Promise<StartedTasks> {

@@ -1,19 +1,19 @@
-/** Accounts: what a customer has, uses and pays for, and what operators have overridden. */
+/** Accounts: plan, usage and payments of a customer, and operators' overrides. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { BillingPeriod, Plan } from '../../../plans.ts';
 import type { Overrides } from '../../../storage/account-overrides.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** How many hold a place, and who waits for one, first come first served. */
+/** How many hold a place, and which ones wait for one, in order of arrival. */
 export type Places = { held: number; waiting: string[] };
 
 /** A plan that is paid term by term. A term is a billing period, or twelve. */
 export type Subscription = {
   plan: Plan;
   billingPeriod: BillingPeriod;
-  /** Of the terms to come. */
+  /** Of later terms. */
   nextBillingPeriod: BillingPeriod;
-  /** The term that is paid: from its first moment to the first of the next. */
+  /** The paid term: from its first moment to the first of the next. */
   startsAtMs: number;
   paidUntilMs: number;
   /** Of the whole term, in cents of USD. */
@@ -27,13 +27,13 @@ export const Account = defineEntity({
   tableName: 'account',
   properties: {
     id: p.text().primary(),
-    /** The subscribed plan; an operator may have overridden it for a time. */
+    /** The subscribed plan; an operator may have overridden it. */
     plan: p.text().$type<Plan>(),
-    /** Replaces `plan` when what is paid ends. */
+    /** Replaces `plan` when the paid term ends. */
     pendingPlan: p.text().$type<Plan>().strictNullable(),
-    /** null: nothing is paid for the plan. */
+    /** null: the plan is not paid for. */
     subscription: json<Subscription>().strictNullable(),
-    /** Paid and not used, in cents of USD: deducted from the next invoices. */
+    /** Paid and unused, in cents of USD: deducted from the next invoices. */
     creditMinor: p.bigint('number'),
     createdAt: epochMs(),
     /** The billing period: from its first moment to the first of the next. */
@@ -45,20 +45,20 @@ export const Account = defineEntity({
     tokensUsed: p.bigint('number'),
     /** Tasks that have started and not ended, by their ids. */
     taskPlaces: json<Places>(),
-    /** Agents at work, by the names their tasks have given their places. */
+    /** Agents at work, by the place names of their tasks. */
     agentPlaces: json<Places>(),
-    /** Its tasks were notified that a limit of the plan is reached, and not yet that they may go on. */
+    /** Its tasks were notified that a limit of the plan is reached, and not yet that it no longer is. */
     limitReached: p.boolean(),
     /** API keys that have not been revoked. */
     apiKeys: p.integer(),
-    /** What an operator has set, as far as the account knows; null: nothing ever. */
+    /** An operator's overrides, as far as the account knows; null: none ever. */
     overrides: json<Overrides>().strictNullable(),
     overridesChangedAt: epochMs().strictNullable(),
   },
 });
 export type AccountRow = InferEntity<typeof Account>;
 
-/** What an operator has set for one account in place of its plan or of single limits of it. Null: nothing; -1: unlimited. */
+/** An operator's overrides for one account, in place of its plan or of single limits. Null: none; -1: unlimited. */
 export const AccountOverride = defineEntity({
   name: 'AccountOverride',
   tableName: 'account_override',
@@ -81,7 +81,7 @@ export const AccountOverride = defineEntity({
 });
 export type AccountOverrideRow = InferEntity<typeof AccountOverride>;
 
-/** What an agent has worked in a billing period: one row an agent and period. */
+/** The worked time of an agent in a billing period: one row per agent and period. */
 export const AgentUsage = defineEntity({
   name: 'AgentUsage',
   tableName: 'agent_usage',
@@ -90,13 +90,13 @@ export const AgentUsage = defineEntity({
     periodStartsAt: epochMs().primary(),
     accountId: p.text(),
     agentName: p.text(),
-    /** Since it was created; what it was before the period is in the row of an earlier one. */
+    /** Since it was created; the value before the period is in an earlier row. */
     workedMs: p.bigint('number'),
   },
 });
 /**
- * What keeps a task waiting: the plan lets no more tasks or agents work at once (`allowed` is how many), or what it allows in a billing
- * period is used up until `resetsAtMs`.
+ * Why a task waits: the plan allows no more tasks or agents at work at once (`allowed` is how many), or the allowance of a billing period
+ * is used up until `resetsAtMs`.
  */
 export type WaitingFor =
   | { kind: 'concurrency'; of: 'tasks' | 'agents'; allowed: number }

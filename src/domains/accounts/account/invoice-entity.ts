@@ -13,7 +13,7 @@ export const Invoice = defineEntity({
   properties: {
     id: p.text().primary(),
     accountId: p.text(),
-    /** What was paid, once: a checkout, a period of the account, or the payment processor's id. */
+    /** The payment, unique: a checkout, a period of the account, or the payment processor's id. */
     paymentId: p.text(),
     plan: p.text().$type<Plan>(),
     billingPeriod: p.text().$type<BillingPeriod>(),

@@ -1,4 +1,4 @@
-/** What an account pays: a turn writes the invoice together with the state that is paid for, so that there is one exactly when the other holds. */
+/** Payments of an account: a turn writes the invoice together with the paid state, so that there is one exactly if the other holds. */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
@@ -10,8 +10,8 @@ import type { AccountContract, ChangePlan, PeriodPaid } from './messages.ts';
 import { billFor, isOver, type Settled, settled, termLine, unused } from './subscription.ts';
 
 /**
- * Upgrades the plan at once. The promised amount is paid: more than is due is kept as credit. null: it is less than is due by now, and
- * has not been paid yet.
+ * Upgrades the plan at once. The promised amount is paid: any excess is kept as credit. null: the promised amount is less than the amount
+ * due now, and has not been paid yet.
  */
 export function upgraded(
   account: AccountRow,
@@ -25,7 +25,7 @@ export function upgraded(
   return paid(next, { ...due.subscription, processorId }, settled(due.lines, amountMinor), paymentId, ctx);
 }
 
-/** Changes to a plan, or a billing period, that is no better: from the end of what is paid. */
+/** Changes to a plan, or a billing period, that is not better: from the end of the paid term. */
 export function waitingFor(account: AccountRow, { plan, billingPeriod }: ChangePlan): AccountRow {
   const { subscription } = account;
   return {
@@ -35,7 +35,7 @@ export function waitingFor(account: AccountRow, { plan, billingPeriod }: ChangeP
   };
 }
 
-/** Pays for the next term, where one has ended. */
+/** Pays for the next term, if one has ended. */
 export function renewed(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
   const { id, plan, subscription, periodStartsAt } = account;
   if (subscription === null || !isOver(subscription, periodStartsAt)) return account;
@@ -44,7 +44,7 @@ export function renewed(account: AccountRow, ctx: TurnContext<AccountContract>):
   return paid(account, bill.subscription, settled(bill.lines), `${id}/${isoTimestamp(periodStartsAt).slice(0, 10)}`, ctx);
 }
 
-/** Paid by the processor for the term it names. */
+/** Records a term that the processor was paid for. */
 export function withPaidTerm(
   account: AccountRow,
   { paymentId, amountMinor, ...term }: PeriodPaid,

@@ -1,7 +1,8 @@
 /**
- * Delivers operators' overrides to the accounts: an actor knows its limits by its own state alone, and the `troupe` command writes a table. Each
- * node polls for changes that the accounts of its shards do not know yet, and sends them. An account that is not in memory is activated:
- * its work may go on. The account's row says what it knows, so no crash loses a change, and none is sent for ever.
+ * Delivers operators' overrides to the accounts: an actor knows its limits only from its own state, and the `troupe` command writes a
+ * table. Each node polls for changes that are missing in the accounts of its shards, and sends them. An account that is not in memory is
+ * activated, because its work may continue. The account's row contains the known overrides, so no crash loses a change, and none is sent
+ * forever.
  */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -16,7 +17,7 @@ export type OverrideWatchParts = { database: Database; actors: ActorSystem; plac
 
 /** From the end of one poll to the next. */
 const everyMs = 400;
-/** Polling the latest changes alone is fast; now and then all are read, for what was set while no node ran or a shard moved at the wrong time. */
+/** Polling only recent changes is fast; periodically all are read, for changes while no node ran or a shard moved. */
 const recentMs = 60_000;
 const fullEveryMs = 30_000;
 
@@ -44,7 +45,7 @@ export class OverrideWatch {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Polls now; resolves when the accounts of this node's shards know. Failures are logged, never thrown: the next poll finds what is left. */
+  /** Polls now; resolves when the accounts of this node's shards are updated. Failures are logged, never thrown: the next poll finds the rest. */
   async poll(): Promise<void> {
     const { database, actors, placement, log } = this.parts;
     const beganAtMs = performance.now();

@@ -1,9 +1,9 @@
-/** Billing periods: months from the day of signing up, in UTC. After signing up on a 31st, periods begin on the last day of shorter months. */
+/** Billing periods: months from the day of sign-up, in UTC. After sign-up on a 31st, periods begin on the last day of shorter months. */
 
 /** `endsAtMs` is the first moment of the next. */
 export type Period = { startsAtMs: number; endsAtMs: number };
 
-/** The period that `nowMs` falls into; before the day of signing up, the first. */
+/** The period of `nowMs`; before the day of sign-up, the first. */
 export function periodAt(signedUpAtMs: number, nowMs: number): Period {
   const signedUp = new Date(signedUpAtMs);
   const now = new Date(nowMs);

@@ -1,6 +1,7 @@
 /**
- * What is paid for a plan: terms of one or twelve billing periods, each paid when it begins. A plan that begins within a term is paid for the days
- * that are left, today included; a replaced one is refunded likewise. Pure rules; amounts are cents, and every invoice's lines sum to its amount.
+ * Payment of a plan: terms of one or twelve billing periods, each paid when it begins. A plan that begins within a term is paid for the
+ * remaining days, including today; a replaced one is refunded likewise. Pure rules; amounts are cents, and every invoice's lines sum to its
+ * amount.
  */
 import { isoTimestamp } from '../../../clock.ts';
 import { shareMinor } from '../../../money.ts';
@@ -11,15 +12,15 @@ import { periodAt, yearEndMs } from './period.ts';
 
 export type Offer = { plan: Plan; billingPeriod: BillingPeriod };
 
-/** What a term costs from now on, and what is given back for it. */
+/** The price of a term from now on, and the refund for the replaced one. */
 export type Bill = { subscription: Subscription; lines: readonly InvoiceLine[] };
 
-/** What is paid: the lines sum to it. `creditMinor`: what the account keeps for later invoices. */
+/** The paid amount: the lines sum to it. `creditMinor`: the account's credit for later invoices. */
 export type Settled = { lines: InvoiceLine[]; amountMinor: number; creditMinor: number };
 
 const dayMs = 86_400_000;
 
-/** What a plan costs that begins now, in the current period; null: it has no fixed price. */
+/** The price of a plan that begins now, in the current period; null: it has no fixed price. */
 export function billFor(account: AccountRow, { plan, billingPeriod }: Offer, nowMs: number): Bill | null {
   const priceMinor = planPriceMinor(plan, billingPeriod);
   if (priceMinor === null || priceMinor === 0) return null;
@@ -30,7 +31,7 @@ export function billFor(account: AccountRow, { plan, billingPeriod }: Offer, now
   return { subscription, lines: [termLine(subscription, nowMs), ...unused(account, nowMs)] };
 }
 
-/** Overpayment is kept as credit; underpayment is waived. @param paidMinor if not what is due */
+/** Overpayment is kept as credit; underpayment is waived. @param paidMinor if it differs from the amount due */
 export function settled(lines: readonly InvoiceLine[], paidMinor?: number): Settled {
   const sum = lines.reduce((total, { amountMinor }) => total + amountMinor, 0);
   const amountMinor = paidMinor ?? Math.max(0, sum);
@@ -40,7 +41,10 @@ export function settled(lines: readonly InvoiceLine[], paidMinor?: number): Sett
   return { lines: [...lines, { description, amountMinor: amountMinor - sum }], amountMinor, creditMinor };
 }
 
-/** The subscribed plan when a period begins: the waiting one, unless what is paid goes on. A plan that a processor renews is ended by the processor. */
+/**
+ * The subscribed plan when a period begins: the waiting one, unless the paid term continues. A plan that a processor renews is ended by the
+ * processor.
+ */
 export function planFrom(
   periodStartsAt: number,
   { plan, pendingPlan, subscription }: AccountRow,
@@ -49,12 +53,12 @@ export function planFrom(
   return goesOn ? { plan, pendingPlan } : { plan: pendingPlan ?? plan, pendingPlan: null };
 }
 
-/** Whether what was paid ends with a period, and this service is to renew it. */
+/** Whether the paid term ends with a period, and this service must renew it. */
 export function isOver({ processorId, paidUntilMs }: Subscription, periodStartsAt: number): boolean {
   return processorId === null && paidUntilMs <= periodStartsAt;
 }
 
-/** What an account is refunded when its plan is replaced now. */
+/** The refund if the plan is replaced now. */
 export function unused({ subscription, creditMinor }: AccountRow, nowMs: number): InvoiceLine[] {
   const unusedMinor = subscription === null ? 0 : leftMinor(subscription, nowMs);
   return [
@@ -65,12 +69,12 @@ export function unused({ subscription, creditMinor }: AccountRow, nowMs: number)
   ];
 }
 
-/** What a term costs from now on. */
+/** The price of a term from now on. */
 export function termLine(term: Subscription, nowMs: number): InvoiceLine {
   return { description: `${named(term)}, ${timeLeft(term, nowMs)}`, amountMinor: leftMinor(term, nowMs) };
 }
 
-/** The price of the days that are left. */
+/** The price of the remaining days. */
 function leftMinor(term: Subscription, nowMs: number): number {
   const { left, all } = daysOf(term, nowMs);
   return shareMinor(term.priceMinor, left, all);

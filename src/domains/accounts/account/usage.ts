@@ -1,4 +1,4 @@
-/** The usage summary of an account: its limits, and what it has used of them. */
+/** The usage summary of an account: its limits, and its usage of them. */
 import { isUpgrade, limitsOf, type Plan, type PlanLimits, planLimits, unlimited } from '../../../plans.ts';
 import type { AccountRow, WaitingFor } from './entity.ts';
 import { periodAt } from './period.ts';
@@ -7,7 +7,7 @@ import { billFor, type Offer, planFrom, type Settled, settled } from './subscrip
 const tokensPerCredit = 1_000;
 const msPerMinute = 60_000;
 
-/** The plan in force: an operator's, else the subscribed one. */
+/** The plan in force: an operator's, otherwise the subscribed one. */
 export function planOf(account: Pick<AccountRow, 'plan' | 'overrides'>): Plan {
   return account.overrides?.plan ?? account.plan;
 }
@@ -16,7 +16,7 @@ export function limitsFor(account: Pick<AccountRow, 'plan' | 'overrides'>): Plan
   return account.overrides === null ? planLimits[account.plan] : limitsOf(account.plan, account.overrides);
 }
 
-/** The limit of the period that is used up: tasks, agent minutes or credits; null: none. */
+/** The period limit that is used up: tasks, agent minutes or credits; null: none. */
 export function limitReachedBy(account: AccountRow): WaitingFor | null {
   const { tasksLimit, agentMinutes, credits } = limitsFor(account);
   const used = [
@@ -32,12 +32,12 @@ export function limitIsReached(account: AccountRow): boolean {
   return limitReachedBy(account) !== null;
 }
 
-/** Why a task of the account that asks to begin has to wait. */
+/** Why a task of the account that wants to begin must wait. */
 export function whyTasksWait(account: AccountRow): WaitingFor {
   return limitReachedBy(account) ?? { kind: 'concurrency', of: 'tasks', allowed: limitsFor(account).concurrentTasks };
 }
 
-/** The account in the period of `nowMs`: a new period begins with nothing used, and on the plan that waited for it, where nothing else is paid. */
+/** The account in the period of `nowMs`: a new period begins with no usage, and on the waiting plan unless a paid term continues. */
 export function inPeriodOf(nowMs: number, account: AccountRow): AccountRow {
   if (nowMs < account.periodEndsAt) return account;
   const { startsAtMs: periodStartsAt, endsAtMs: periodEndsAt } = periodAt(account.createdAt, nowMs);
@@ -46,9 +46,9 @@ export function inPeriodOf(nowMs: number, account: AccountRow): AccountRow {
 
 export type UsageSummary = {
   plan: Plan;
-  /** Subscribed to when what is paid ends. */
+  /** Subscribed to when the paid term ends. */
   nextPlan: Plan;
-  /** null: nothing is paid for. */
+  /** null: the plan is not paid for. */
   paidUntilMs: number | null;
   creditMinor: number;
   periodStartsAtMs: number;
@@ -59,7 +59,7 @@ export type UsageSummary = {
   creditsRemaining: number;
 };
 
-/** For display; `unlimited` stays as it is. */
+/** For display; `unlimited` is unchanged. */
 export function usageSummaryOf(row: AccountRow, nowMs: number): UsageSummary {
   const account = inPeriodOf(nowMs, row);
   const { tasksLimit, credits } = limitsFor(account);
@@ -77,7 +77,7 @@ export function usageSummaryOf(row: AccountRow, nowMs: number): UsageSummary {
   };
 }
 
-/** What is due at once for a plan: nothing for one that is no better than the account's. */
+/** The amount due at once for a plan: nothing for a plan that is not better than the account's. */
 export function quoteFor(row: AccountRow, offer: Offer, nowMs: number): Pick<Settled, 'lines' | 'amountMinor'> {
   const account = inPeriodOf(nowMs, row);
   const bill = isUpgrade(account.plan, offer.plan) ? billFor(account, offer, nowMs) : null;

@@ -1,4 +1,4 @@
-/** The settings of an account. No API key reads or changes them. */
+/** The settings of an account. API keys can neither read nor change them. */
 import Type, { type Static, type TNumberOptions } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';

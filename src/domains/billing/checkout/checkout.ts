@@ -1,14 +1,14 @@
 /**
- * A checkout: open → paying → paid, or → cancelled, or → contacted, on a page of this service. Where a payment processor takes what is due:
- * opening → open → paying → paid, or → expired; the processor alone decides, on its own page. It is decided once, within half an hour. One without
- * a plan pays into the wallet, only where there is a processor: it asks nothing of the account, and is paid in the turn that finds the payment.
+ * A checkout: open → paying → paid, or → cancelled, or → contacted, on a page of this service. With a payment processor: opening → open →
+ * paying → paid, or → expired; only the processor decides, on its own page. It is decided once, within half an hour. A checkout without a
+ * plan pays into the wallet, which needs a processor: it does not ask the account, and is paid in the turn that finds the payment.
  *
- * C1 `pay` is answered when the account has changed its plan. The account is asked by the checkout's id, so however often a crash repeats it,
- *    the plan changes once.
- * C2 The account writes the invoice, in the turn that changes the plan: of two checkouts for one plan that are paid at once, one is charged. What
- *    a processor has taken for the other is refunded.
- * C3 A notification of the processor is a hint: only its answer to a query counts. It is queried at every hint, now and then without one, and
- *    when the page expires, so a payment is found without a notification.
+ * C1 `pay` is answered when the account has changed its plan. The account is asked with the checkout's id, so the plan changes once,
+ *    however often a crash repeats the ask.
+ * C2 The account writes the invoice, in the turn that changes the plan: of two checkouts for one plan that are paid at once, one is
+ *    charged. A processor's payment for the other is refunded.
+ * C3 A notification of the processor is a hint: only its answer to a query counts. It is queried at every hint, periodically, and when the
+ *    page expires, so a payment is found without a notification.
  * C4 Money for the wallet is sent as a message in the turn that finds it paid, under a transfer id derived from the checkout's: it is
  *    booked once.
  */
@@ -50,13 +50,13 @@ const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 /** The account recognises a repeated command for a day. */
 const giveUpAfterMs = 23 * 3_600_000;
-/** The processor is asked about its page after one minute, two, four …, at last every hour. */
+/** The processor is queried about its page after one minute, two, four …, finally every hour. */
 const firstLookMs = 60_000;
 const maxLookMs = 3_600_000;
-/** No means of payment takes longer. */
+/** No payment method takes longer. */
 const pollForMs = 30 * 86_400_000;
 
-/** @param takesPayments whether a payment processor takes what is due */
+/** @param takesPayments whether a payment processor takes payments */
 export function checkoutActor(
   effects: EffectsOf<CheckoutContract>,
   { takesPayments }: { takesPayments: boolean },
@@ -93,11 +93,11 @@ function openHere(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutCo
   return { state: opened, reply: opened };
 }
 
-/** What has a price is paid at the processor; what needs a person, or costs nothing, is decided on a page of this service. */
+/** A price is paid at the processor; a checkout that needs a person, or costs nothing, is decided on a page of this service. */
 function openAtProcessor(state: State, input: OpenCheckout, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state === null && input.lines.length === 0) return openHere(state, input, ctx);
   if (state?.status === 'opening') ctx.defer(openedKey);
-  // The processor returned no page: another request begins anew.
+  // The processor returned no page: another request starts again.
   if (state !== null && state.status !== 'failed') return { state, reply: state };
   const opening = newCheckout(atLeast(paymentBounds.leastMinor, input), 'opening', ctx);
   const { accountId, plan, billingPeriod, amountMinor, expiresAt: expiresAtMs } = opening;
@@ -188,7 +188,7 @@ function found(state: CheckoutRow, page: PageFound, ctx: TurnContext<CheckoutCon
   }
 }
 
-/** On a page that was opened before there was a processor, only a free checkout can be completed. */
+/** On a page that was opened before a processor was configured, only a free checkout can be completed. */
 function payNothing(state: State, input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state?.status === 'open' && state.amountMinor > 0)
     throw new AppError('conflict', 'This is paid elsewhere by now. Ask for a new page.');

@@ -18,7 +18,7 @@ export type CheckoutEffectParts = {
   salesAddress: string;
   /** null: pages of this service decide all checkouts. */
   processor: PaymentProcessor | null;
-  /** Called for each payment of another amount or currency than was asked for. */
+  /** Called for each payment with another amount or currency than requested. */
   onMismatch(): void;
   log: Log;
 };
@@ -107,7 +107,7 @@ export function checkoutEffects({
     tellSales: {
       run: (input: TellSales, { effectId }: EffectContext) =>
         mail.send({ to: salesAddress, subject: `Somebody asks for the ${input.plan} plan`, text: lettered(input) }, effectId),
-      // A duplicate, under one Message-ID, is better than no mail.
+      // A duplicate with one Message-ID is better than no mail.
       repeatable: () => true,
       timeoutMs: 60_000,
       lane: 'vital',
@@ -122,7 +122,7 @@ export function checkoutEffects({
     },
   };
 
-  /** The processor's error is only logged; users are told that it did not answer. */
+  /** The processor's error is only logged; users get an error that it did not answer. */
   function asked<T>(what: string, checkoutId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
     const message = `the payment processor: ${what}`;
     return warned(log, { checkout_id: checkoutId }, message, async () => work(configured(processor, 'payment processor')));

@@ -5,9 +5,9 @@ import { epochMs, json } from '../../../storage/column-types.ts';
 import type { InvoiceLine } from '../../accounts/contract.ts';
 
 /**
- * `paying`: it is paid, and the plan is about to change. `contacted`: an offer was requested. With a payment processor also: `opening`,
- * its page is requested; `failed`, no page was returned; `waiting`, agreed to, and the money has not arrived; `expired`, not paid; `returning`,
- * `returned`, the payment is refunded, as the plan was no better by then; `mismatched`, the payment does not match the request.
+ * `paying`: it is paid, and the plan is about to change. `contacted`: an offer was requested. With a payment processor also: `opening`, its
+ * page is requested; `failed`, no page was returned; `waiting`, agreed, but the money has not arrived; `expired`, not paid; `returning`,
+ * `returned`, the payment is refunded because the plan was no longer better; `mismatched`, the payment does not match the request.
  */
 export type CheckoutStatus =
   | 'opening'
@@ -33,15 +33,15 @@ export const Checkout = defineEntity({
     id: p.text().primary(),
     accountId: p.text(),
     userId: p.text(),
-    /** null, both: money for the account's wallet. */
+    /** Both null: money for the account's wallet. */
     plan: p.text().$type<Plan>().strictNullable(),
     billingPeriod: p.text().$type<BillingPeriod>().strictNullable(),
-    /** Due at once; 0 for a plan that is no better than the account's. */
+    /** Due at once; 0 for a plan that is not better than the account's. */
     amountMinor: p.bigint('number'),
     lines: json<InvoiceLine[]>(),
     successUrl: p.text().strictNullable(),
     cancelUrl: p.text().strictNullable(),
-    /** The payment processor's page and its id there; null where a page of this service decides. */
+    /** The payment processor's page and its id there; null if a page of this service decides. */
     sessionId: p.text().strictNullable(),
     pageUrl: p.text().strictNullable(),
     /** null: not paid at a processor. */

@@ -6,10 +6,10 @@ import type { PageState, Payer } from '../payments/port.ts';
 import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 import type { CheckoutRow } from './entity.ts';
 
-/** What processors accept in one payment, in cents. What exceeds the amount due for a plan is kept as credit. */
+/** The smallest and largest payment of processors, in cents. An excess over the amount due for a plan is kept as credit. */
 export const paymentBounds = { leastMinor: 50, mostMinor: 99_999_999 };
 
-/** `plan`: null for money that is paid into the wallet. `ownPage`: where users return to when no addresses were given. */
+/** `plan`: null for money that is paid into the wallet. `ownPage`: where users return to if no addresses were given. */
 export type OpenCheckout = Pick<
   CheckoutRow,
   'accountId' | 'userId' | 'plan' | 'billingPeriod' | 'amountMinor' | 'lines' | 'successUrl' | 'cancelUrl'
@@ -17,24 +17,24 @@ export type OpenCheckout = Pick<
 
 export type ContactRequest = { name: string; email: string; message: string };
 
-/** The state of the processor's page: the payment matches the request, or does not. */
+/** The state of the processor's page: the payment matches the request, or not. */
 export type PageFound = Exclude<PageState, { kind: 'paid' }> | { kind: 'paid'; payer: Payer } | { kind: 'mismatched' };
 
-/** `paidUntilMs`: of the term that was paid. `renewedBy`: the renewal that charges for the plan the account has. */
+/** `paidUntilMs`: end of the paid term. `renewedBy`: the renewal that charges for the account's plan. */
 export type Subscribed = { change: PlanChange; paidUntilMs: number | null; renewedBy: string | null };
 
-/** All but `open` are refused with `not_found` where there is none, and with `conflict` where it is decided or has expired. */
+/** All but `open` are refused with `not_found` if there is none, and with `conflict` if it is decided or has expired. */
 export type CheckoutContract = {
   commands: {
-    /** Repeating it changes nothing. Answered when there is a page to pay on; `unavailable` where the processor gave none. */
+    /** Repeating it changes nothing. Answered when there is a page to pay on; `unavailable` if the processor returned none. */
     open(input: OpenCheckout): CheckoutRow;
-    /** Sent when it is known to be paid. Answered when the plan has changed; repeated meanwhile, it has the same answer. */
+    /** Sent when it is known to be paid. Answered when the plan has changed; a repeat meanwhile has the same answer. */
     pay(input: null): CheckoutRow;
     cancel(input: null): CheckoutRow;
-    /** Of a plan whose price is agreed with each customer. Answered when the message is sent; `unavailable` where it could not be. */
+    /** For a plan with individual prices. Answered when the message is sent; `unavailable` if it could not be. */
     contact(input: ContactRequest): CheckoutRow;
     /**
-     * Queries the processor for the state of its page, and is answered when that is stored; `unavailable` where the query failed, or the page
+     * Queries the processor for the state of its page, and is answered when that is stored; `unavailable` if the query failed, or the page
      * is not known yet. Never `conflict`: a decided checkout is returned as it is.
      */
     look(input: null): CheckoutRow;

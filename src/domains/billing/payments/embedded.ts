@@ -1,10 +1,10 @@
-/** The checkout page of this service itself. Its address cannot be guessed and is the only credential needed to pay. */
+/** The checkout page of this service itself. Its address cannot be guessed and is the only credential for paying. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { derivedKey } from '../../../derived-key.ts';
 import { withoutTrailing } from '../../../trailing.ts';
 import type { PaymentsProvider } from './port.ts';
 
-/** @param acceptedKeys roots of addresses that were issued before the secret key changed */
+/** @param acceptedKeys secret keys of addresses that were issued before the key changed */
 export function createEmbeddedPayments(secretKey: string, acceptedKeys: readonly string[] = []): PaymentsProvider {
   const [own, ...others] = [secretKey, ...acceptedKeys].map((key) => derivedKey(key, 'checkout pages'));
   const sign = (key: Buffer, checkoutId: string) => createHmac('sha256', key).update(checkoutId).digest('base64url');

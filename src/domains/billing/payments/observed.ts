@@ -5,7 +5,7 @@ import type { PaymentProcessor } from './port.ts';
 
 export class PaymentStats {
   readonly calls = new CountBy(['operation', 'outcome']);
-  /** Payments, and terms, of another amount or currency than requested: an operator must look at each. */
+  /** Payments and terms with another amount or currency than requested: an operator must check each. */
   mismatches = 0;
 }
 

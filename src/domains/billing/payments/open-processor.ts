@@ -1,4 +1,4 @@
-/** The payment processor, where one is configured. */
+/** The payment processor, if one is configured. */
 import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config.ts';
 import { createStripeClient } from '../../../providers/stripe/client.ts';

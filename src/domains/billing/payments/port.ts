@@ -1,6 +1,6 @@
 /**
  * Payment processors: where a customer pays for a checkout. Embedded: a page of this service, which charges nothing and says so. Real: a
- * processor with pages of its own, which also renews what was paid. Amounts are minor units (cents) of USD.
+ * processor with its own pages, which also renews payments. Amounts are minor units (cents) of USD.
  */
 import type { BillingPeriod, Plan } from '../../../plans.ts';
 
@@ -8,7 +8,7 @@ import type { BillingPeriod, Plan } from '../../../plans.ts';
 export const paymentCurrency = 'usd';
 
 export interface PaymentsProvider {
-  /** Where the customer goes to pay; the same for the same checkout. @param publicUrl the base URL of this service */
+  /** Where the customer pays; the same for the same checkout. @param publicUrl the base URL of this service */
   pageOf(checkoutId: string, publicUrl: string): string;
   /** The checkout whose page the holder of this key may use; null for any other text. */
   checkoutOf(key: string): string | null;
@@ -20,19 +20,19 @@ export type PaymentPage = {
   checkoutId: string;
   accountId: string;
   amountMinor: number;
-  /** What is paid for, and due for each later term; null: money for the account's wallet, which is charged to a card. */
+  /** The plan and billing period that are paid for, also in later terms; null: money for the account's wallet, charged to a card. */
   term: { plan: Plan; billingPeriod: BillingPeriod; renewalMinor: number } | null;
-  /** Where the customer comes back to. */
+  /** Where the customer returns to. */
   successUrl: string;
   cancelUrl: string;
-  /** Afterwards payment is not possible there; the page may stay open a little longer. */
+  /** After it, payment is not possible; the page may stay open a little longer. */
   expiresAtMs: number;
 };
 
 /** The payer, by the processor's ids: `method` can be charged again, `payment` refunded. */
 export type Payer = { customer: string; method: string; payment: string };
 
-/** `waits`: agreed to, and the money has not arrived. `ended`: not paid, and payment is no longer possible. `currency`: ISO code, lower case. */
+/** `waits`: agreed, but the money has not arrived. `ended`: not paid, and payment is no longer possible. `currency`: ISO code, lower case. */
 export type PageState =
   | { kind: 'open' | 'waits' | 'ended' }
   | { kind: 'paid'; checkoutId: string | null; amountMinor: number; currency: string; payer: Payer };
@@ -44,13 +44,13 @@ export type RenewalOrder = {
   billingPeriod: BillingPeriod;
   priceMinor: number;
   payer: Payer;
-  /** The first charge; at once where it has passed. */
+  /** The first charge; at once if it is in the past. */
   startsAtMs: number;
 };
 
 export type PaidTerm = { paymentId: string; amountMinor: number; currency: string; startsAtMs: number; endsAtMs: number };
 
-/** `isLate`: a charge has failed and is tried again. `paid`: its latest terms, oldest first. */
+/** `isLate`: a charge has failed and is retried. `paid`: its latest terms, oldest first. */
 export type RenewalState = { goesOn: boolean; isLate: boolean; plan: Plan; billingPeriod: BillingPeriod; paid: PaidTerm[] };
 
 /** A notification of the processor: a hint to query it. */
@@ -59,8 +59,8 @@ export type PaymentNotification =
   | { id: string; about: 'renewal'; renewalId: string };
 
 /**
- * With the same key each command takes effect once, however often it is repeated. Everything throws `unavailable` when the processor does not
- * answer or its answer is invalid, and `conflict` for what it refuses.
+ * With the same key each command takes effect once, however often it is repeated. All methods throw `unavailable` when the processor does
+ * not answer or its answer is invalid, and `conflict` for a refusal.
  */
 export interface PaymentProcessor {
   openPage(page: PaymentPage, key: string): Promise<{ sessionId: string; url: string }>;
@@ -71,11 +71,11 @@ export interface PaymentProcessor {
   /** Charges the payer for each term from then on. Returns the processor's id of the renewal. */
   startRenewals(order: RenewalOrder, key: string): Promise<string>;
   /**
-   * Charges nothing more for this renewal, except what was started with the key `except`; what is paid stays paid. Charges whose start had no
-   * known outcome are stopped too. Returns the state of each.
+   * Stops all charges for this renewal, except those started with the key `except`; paid terms stay paid. Charges whose start had no known
+   * outcome are stopped too. Returns the state of each.
    */
   stopRenewals(renewalId: string, payer: Payer, except: string | null): Promise<RenewalState[]>;
   renewals(processorId: string): Promise<RenewalState>;
-  /** Reads a signed notification; null for one that is not needed here. Throws `bad_request` where the signature is wrong. */
+  /** Reads a signed notification; null for one that is not needed here. Throws `bad_request` for a wrong signature. */
   readNotification(body: Uint8Array, signature: string): Promise<PaymentNotification | null>;
 }

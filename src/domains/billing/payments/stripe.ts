@@ -1,7 +1,8 @@
 /**
- * Payments by Stripe. The first term is paid on a page of Stripe's as one payment, exactly what is due, whose means of payment is kept; the later
- * ones by a subscription there that begins when the first term ends. (Checkout's own subscriptions cannot do both: they refuse a single
- * amount beside a billing cycle that begins later without prorations.) Notifications of Stripe are hints: only its answer to a query counts.
+ * Payments by Stripe. The first term is paid on Stripe's page as one payment of exactly the amount due, and the payment method is kept;
+ * later terms are paid by a Stripe subscription that begins when the first term ends. (Checkout's own subscriptions cannot do both: they
+ * refuse a single amount beside a billing cycle that begins later without prorations.) Notifications of Stripe are hints: only its answer
+ * to a query counts.
  */
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
@@ -19,7 +20,7 @@ import {
   type RenewalState,
 } from './port.ts';
 
-/** Stripe requires at least half an hour by its own clock: ours may be behind, and the request takes time. */
+/** Stripe requires at least half an hour by its own clock: this service's clock may be behind, and the request takes time. */
 const expirySlackMs = 2 * 60_000;
 const termsLookedAt = 24;
 const interval: Record<BillingPeriod, 'month' | 'year'> = { monthly: 'month', annual: 'year' };
@@ -56,7 +57,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     },
 
     async startRenewals(order, key) {
-      // Stripe keeps an idempotency key for a day; this may be retried for longer.
+      // Stripe keeps an idempotency key for a day; retries may last longer.
       const found = (await subscriptionsOf(order.renewalId, order.payer)).find(({ metadata }) => metadata.troupe_key === key);
       if (found !== undefined) return found.id;
       const product = await productFor(order.plan);
@@ -97,7 +98,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
   }
 
   async function cancel(processorId: string): Promise<void> {
-    // Stripe does not find what was cancelled meanwhile.
+    // Stripe does not find subscriptions that were cancelled meanwhile.
     await doneOr(
       'not_found',
       stripe.call((api, options) => api.subscriptions.cancel(processorId, { prorate: false, invoice_now: false }, options)),
@@ -111,7 +112,7 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
     return renewalStateOf(subscription, data);
   }
 
-  /** The same product for everybody who pays for the plan. */
+  /** One product for all customers of the plan. */
   async function productFor(plan: Plan): Promise<string> {
     const id = `troupe_${plan}`;
     // Otherwise it was created earlier.
@@ -146,7 +147,7 @@ function sessionOf({ checkoutId, accountId, term, ...page }: PaymentPage): Strip
         },
       },
     ],
-    // A bank can reclaim such money for weeks, when it is spent already: a wallet accepts none of it.
+    // A bank can reclaim such money for weeks, when it is already spent: a wallet does not accept it.
     ...(term === null && { payment_method_types: ['card' as const] }),
     payment_intent_data: { ...(term !== null && { setup_future_usage: 'off_session' as const }), metadata },
     metadata,
@@ -172,7 +173,7 @@ function subscriptionOf(order: RenewalOrder, product: string, key: string, nowMs
     items: [
       { price_data: { currency: paymentCurrency, product, unit_amount: priceMinor, recurring: { interval: interval[billingPeriod] } } },
     ],
-    // Not a billing cycle that begins later: that may be no further away than one term of the new price.
+    // Not a billing cycle that begins later: its start is limited to one term of the new price.
     ...(startsAtMs > nowMs && { trial_end: Math.ceil(startsAtMs / 1_000) }),
     metadata: { [renewalKey]: renewalId, troupe_account: accountId, troupe_plan: plan, troupe_period: billingPeriod, troupe_key: key },
   };

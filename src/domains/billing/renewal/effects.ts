@@ -1,4 +1,4 @@
-/** Effects of a renewal at the payment processor. Each ends what it replaces before it begins anything, and may be repeated. */
+/** Effects of a renewal at the payment processor. Each ends the replaced charges before it begins new ones, and may be repeated. */
 import Type from 'typebox';
 import type { EffectContext, EffectsOf } from '../../../actors/define-actor.ts';
 import { configured } from '../../../configured.ts';
@@ -13,9 +13,9 @@ export type Arrange = Pick<RenewalRow, 'accountId' | 'plan' | 'billingPeriod' | 
 };
 
 export type RenewalEffectParts = {
-  /** null: none is configured; charges that were arranged go on without notifying this service. */
+  /** null: none is configured; earlier charges continue without notifying this service. */
   processor: PaymentProcessor | null;
-  /** Called where terms were paid in another currency than requested. */
+  /** Called for terms that were paid in another currency than requested. */
   onMismatch(): void;
   log: Log;
 };

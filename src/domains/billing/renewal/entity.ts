@@ -1,12 +1,12 @@
-/** What a payment processor charges for the terms after the first. Amounts are minor units (cents) of USD. */
+/** The charges of a payment processor for the terms after the first. Amounts are minor units (cents) of USD. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { BillingPeriod, Plan } from '../../../plans.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 import type { Payer } from '../checkout/entity.ts';
 
 /**
- * `arranging`: the processor is being told what to charge. `renewing`: it charges each term. `stopping`: it is being told to stop; `ending`:
- * it has stopped, and the paid term runs to its end. `over`: the account no longer has it.
+ * `arranging`: the charges are being set up at the processor. `renewing`: it charges each term. `stopping`: they are being stopped;
+ * `ending`: they have stopped, and the paid term continues to its end. `over`: the account no longer has the renewal.
  */
 export type RenewalStatus = 'arranging' | 'renewing' | 'stopping' | 'ending' | 'over';
 
@@ -17,7 +17,7 @@ export const Renewal = defineEntity({
     /** The checkout whose payer is charged. */
     id: p.text().primary(),
     accountId: p.text(),
-    /** Of the terms to come. */
+    /** Of later terms. */
     plan: p.text().$type<Plan>(),
     billingPeriod: p.text().$type<BillingPeriod>(),
     payer: json<Payer>(),
@@ -25,10 +25,10 @@ export const Renewal = defineEntity({
     status: p.text().$type<RenewalStatus>(),
     /** How often the arrangement at the processor was changed; part of the idempotency key. */
     arrangement: p.integer(),
-    /** The processor's id of what it charges; null: nothing yet. */
+    /** The processor's id of the charges; null: none yet. */
     processorId: p.text().strictNullable(),
     createdAt: epochMs(),
-    /** Since when the processor has failed to do what was requested; null: it is done. */
+    /** Since when a request to the processor has failed; null: it is done. */
     failingSince: epochMs().strictNullable(),
   },
 });

@@ -1,10 +1,11 @@
 /**
- * A renewal: arranging → renewing ⇄ arranging, → stopping → ending → over. It keeps the payment processor's charges in line with the account, and
- * reports payments to the account. The processor charges; this only queries it.
+ * A renewal: arranging → renewing ⇄ arranging, → stopping → ending → over. It keeps the payment processor's charges consistent with the
+ * account, and reports payments to the account. Only the processor charges; the renewal queries it.
  *
- * N1 One effect that changes something at the processor runs at a time. The previous charge is stopped and queried once more before another begins: no term is paid twice.
+ * N1 Only one effect that changes something at the processor runs at a time. The previous charge is stopped and queried once more before
+ *    another begins: no term is paid twice.
  * N2 Each paid term is reported to the account by a durable message in the turn that moves `paidUntil` over it: once, in order.
- * N3 Whatever the processor does, or does not answer: when nothing more is paid, the account is told that its plan has ended.
+ * N3 Whatever the processor does, even if it does not answer: when payments end, the account is notified that its plan has ended.
  */
 
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -23,11 +24,11 @@ type State = RenewalRow | null;
 const lookedKey = 'looked';
 const firstRetryMs = 5_000;
 const maxRetryMs = 3_600_000;
-/** The processor takes about an hour to charge, once a term has begun. */
+/** The processor needs about an hour to charge after the start of a term. */
 const firstPollAfterMs = 2 * 3_600_000;
-/** How often a charge that has failed, or is not there yet, is polled, besides notifications. */
+/** How often a failed or missing charge is polled, besides notifications. */
 const pollEveryMs = 24 * 3_600_000;
-/** How long arranging is retried after the paid term has ended; stopping is retried for longer. */
+/** How long arranging is retried after the paid term has ended; stopping is retried longer. */
 const arrangedWithinMs = 3 * 86_400_000;
 const stoppedWithinMs = 30 * 86_400_000;
 
@@ -41,7 +42,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
         return { state: state ?? begun({ ...input, paidUntilMs }, ctx), reply: null };
       },
       change(state, offer, ctx) {
-        // The checkout that begins it will create it soon.
+        // The checkout will create it soon.
         if (state === null) throw new NotYet('A renewal is changed before it has begun');
         return { state: changed(state, offer, ctx), reply: null };
       },
@@ -115,7 +116,7 @@ function begun({ paidUntilMs, ...input }: BeginRenewal, ctx: TurnContext<Renewal
   return arrange(row, ctx);
 }
 
-/** The replacing checkout is another one than the beginning one, so there is no order between their messages. */
+/** The replacing checkout is not the one that began the renewal, so their messages have no order. */
 function neverBegun(accountId: string, ctx: TurnContext<RenewalContract>): RenewalRow {
   const nobody = { customer: '', method: '', payment: '' };
   const none = { arrangement: 0, processorId: null, failingSince: null, paidUntil: ctx.nowMs, createdAt: ctx.nowMs };
@@ -132,7 +133,7 @@ function changed(row: RenewalRow, offer: Pick<RenewalRow, 'plan' | 'billingPerio
   return waits ? next : arrange(next, ctx);
 }
 
-/** The effect's outcome sets the timer again: until then nothing else is begun. */
+/** The effect's outcome sets the timer again: until then no other effect begins. */
 function arrange(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow {
   ctx.unschedule('goOn');
   const { accountId, plan, billingPeriod, payer, paidUntil: paidUntilMs, arrangement } = row;
@@ -140,7 +141,7 @@ function arrange(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow
   return row;
 }
 
-/** @param waits whether an effect runs, or is to be retried: its outcome continues with what is wanted by then */
+/** @param waits whether an effect runs, or will be retried: its outcome continues with the arrangement wanted then */
 function toStop(row: RenewalRow, waits: boolean, ctx: TurnContext<RenewalContract>): RenewalRow {
   return waits ? row : stop(row, ctx);
 }

@@ -1,4 +1,4 @@
-/** What an account has used of its plan. */
+/** An account's usage of its plan. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';

@@ -1,4 +1,7 @@
-/** The checkout as a page: plain HTML that works without JavaScript, in any browser and by curl. It loads nothing, and no other page may show it. */
+/**
+ * The checkout as a page: plain HTML that works without JavaScript, in any browser and with curl. It loads nothing, and cannot be shown
+ * inside another page.
+ */
 
 import { type Html, html } from '../../../edge/http/html.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
@@ -12,7 +15,7 @@ export type CheckoutPage = {
   nowMs: number;
   /** The notice about paying here; null: none. */
   notice: string | null;
-  /** What was wrong with the submitted form; null: nothing. */
+  /** The error in the submitted form; null: none. */
   problem?: string | null;
   /** The submitted values, to fill the form again. */
   sent?: ContactRequest;
@@ -79,7 +82,7 @@ function contents(checkout: CheckoutRow, nowMs: number, notice: string | null, s
 
 const waits = 'It begins when what you have paid for ends.';
 
-/** For money for the wallet, which is paid only on the processor's page. */
+/** For money for the wallet, paid only on the processor's page. */
 function deposit(checkout: CheckoutRow, nowMs: number): Contents {
   const { status, amountMinor, pageUrl } = checkout;
   if (status === 'paid') return { title: 'Thank you', body: html`<p>Your ${dollars(amountMinor)} are in the wallet in a moment.</p>` };
@@ -111,7 +114,7 @@ ${lines.map(({ description, amountMinor: minor }) => row(description, minor))}${
 `;
 }
 
-/** Where the buttons lead: the API caller chose the host, so the page names it before the user is sent there. */
+/** Where the buttons lead: the API caller chose the host, so the page names it first. */
 function destinations({ successUrl, cancelUrl }: Pick<CheckoutRow, 'successUrl' | 'cancelUrl'>): Html | null {
   const to = (when: string, url: string | null) =>
     url === null ? null : html`${when} leads you to <strong>${new URL(url).host}</strong>.`;

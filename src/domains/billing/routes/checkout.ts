@@ -1,4 +1,4 @@
-/** Changing the plan: a checkout is opened by a person of the account, and decided on a page whose address is the only credential. */
+/** Changing the plan: a user of the account opens a checkout, which is decided on a page whose address is the only credential. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -27,7 +27,7 @@ export type CheckoutPages = {
 export type CheckoutRouteParts = {
   actors: ActorSystem;
   pages: CheckoutPages;
-  /** What addresses of this service begin with. */
+  /** Base address of this service. */
   publicUrl(): string;
   clock: Clock;
 };
@@ -121,7 +121,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
         const now = (await of(params.key)) ?? found;
-        // A second submission finds it done: the page says so.
+        // A second submission finds it decided: the page says so.
         return shown(now, 409, now.status === wanted[query.do] ? null : error.message);
       }
     },
@@ -134,7 +134,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     return id === null ? null : actors.query(checkout, id, 'get', null);
   }
 
-  /** Users who return from the processor's page see the result, also before its notification arrives. */
+  /** Users who return from the processor's page see the result, even before its notification arrives. */
   async function asItIs(found: CheckoutRow): Promise<CheckoutRow> {
     if (found.sessionId === null || found.status !== 'open') return found;
     try {

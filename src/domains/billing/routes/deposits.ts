@@ -1,4 +1,4 @@
-/** Money that is paid into the wallet: at once where nothing real is moved, and on the payment processor's page where there is one. */
+/** Deposits into the wallet: at once if no real money is moved, and on the payment processor's page if there is one. */
 
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -22,7 +22,7 @@ export type DepositRouteParts = {
   actors: ActorSystem;
   database: Database;
   pages: Pick<CheckoutPages, 'pageOf'>;
-  /** What addresses of this service begin with. */
+  /** Base address of this service. */
   publicUrl(): string;
   /** Whether a payment processor takes the money; otherwise the caller's request is enough. */
   takesPayments: boolean;
@@ -100,7 +100,7 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
     return { id, source: asked.source, status: 'completed', ...amounts, mode: of.mode, created_at: isoTimestamp(createdAtMs) };
   }
 
-  /** The page is a checkout's, which pays into the wallet once it finds that it was paid. */
+  /** The page of a checkout that pays into the wallet once the payment is found. */
   async function pending(of: Payer, id: string, { amountMinor, source }: Asked, commandId: string | undefined): Promise<DepositView> {
     if (source !== 'card') throw invalidField(['body', 'source'], 'Only cards are taken here', 'value_error', source);
     if (amountMinor < paymentBounds.leastMinor || amountMinor > paymentBounds.mostMinor)
@@ -146,14 +146,14 @@ function viewOf({ amountMinor, status, pageUrl, createdAt, expiresAt }: Checkout
   return { ...about, created_at: isoTimestamp(createdAt), ...page };
 }
 
-/** Every other status is pending, also `paid`: the wallet books it a moment later. */
+/** Every other status is pending, including `paid`: the wallet books it a moment later. */
 const depositStatus: Partial<Record<CheckoutRow['status'], DepositView['status']>> = {
   expired: 'expired',
   failed: 'failed',
   mismatched: 'failed',
 };
 
-/** A deposit and its checkout have the same id but for its kind, so that each is found by the other. */
+/** A deposit and its checkout have the same id with different prefixes, so that each leads to the other. */
 function checkoutIdOf(id: string): string {
   return billingIds.checkout + id.slice(commerceIds.transaction.length);
 }

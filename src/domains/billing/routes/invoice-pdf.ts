@@ -1,4 +1,4 @@
-/** An invoice as a PDF of one page. The default export is a job for a computing process, where alone the library that draws it is loaded. */
+/** An invoice as a PDF of one page. The default export is a job for a computing process: only there the drawing library is loaded. */
 import { isoTimestamp } from '../../../clock.ts';
 import { planName } from '../../../plans.ts';
 import type { InvoiceRow } from '../../accounts/contract.ts';

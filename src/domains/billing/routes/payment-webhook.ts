@@ -10,13 +10,13 @@ import { renewal } from '../renewal/messages.ts';
 
 export type PaymentNewsParts = {
   actors: Pick<ActorSystem, 'ask'>;
-  /** Throws `bad_request` for what the processor has not signed; null: not needed here. */
+  /** Throws `bad_request` if the processor has not signed it; null: not needed here. */
   read(body: Uint8Array, signature: string): Promise<PaymentNotification | null>;
   log: Log;
 };
 type PaymentNotification = { id: string; about: 'checkout'; checkoutId: string } | { id: string; about: 'renewal'; renewalId: string };
 
-/** Served where a payment processor is configured. */
+/** Served if a payment processor is configured. */
 export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): AnyRoute[] {
   return [
     route({
@@ -41,7 +41,7 @@ export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): A
         await actors.ask(checkout, notification.checkoutId, 'look', null, { commandId: notification.id });
       else await actors.ask(renewal, notification.renewalId, 'look', null, { commandId: notification.id });
     } catch (error) {
-      // Of a service that shares the Stripe account, or of a time before this database.
+      // An event of another service on the same Stripe account, or from before this database.
       if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
       log.warn({ event_id: notification.id }, 'Stripe reported a checkout that this service does not know');
     }

@@ -1,11 +1,11 @@
 /**
- * A card. An authorization is decided by the card and the wallet of its account in one co-located transaction: a card lives on the shard of its
- * wallet.
+ * A card. An authorization is decided by the card and the wallet of its account in one co-located transaction: a card lives on the shard of
+ * its wallet.
  *
- * C1 What is spent never exceeds the spend limit.
+ * C1 The spent amount never exceeds the spend limit.
  * C2 An authorization is approved exactly when the wallet has booked its payment: card, wallet, entries and authorization are one commit.
  * C3 Requests to a card are decided in the order of their arrival.
- * C4 A card's id puts it on the shard of its wallet, that of its account and mode, for as long as it exists.
+ * C4 A card's id puts it permanently on the shard of its wallet, the one of its account and mode.
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';

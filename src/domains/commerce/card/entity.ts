@@ -14,7 +14,7 @@ export const Card = defineEntity({
     last4: p.text(),
     /** A keyed hash; the number itself is not stored. */
     numberHash: p.text().hidden(),
-    /** Its id at the external issuer that made it and is notified of its status; null: there is none. */
+    /** Its id at the external issuer that made it and is notified of its status; null: no external issuer. */
     issuerCardId: p.text().strictNullable(),
     spendLimitMinor: p.bigint('number'),
     spentMinor: p.bigint('number'),

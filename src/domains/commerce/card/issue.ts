@@ -1,4 +1,4 @@
-/** Makes a card: finds a number that no other card has; the card's actor stores only data that does not reveal it. */
+/** Makes a card: finds a number that no other card has; the card's actor stores only data that does not reveal the number. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
@@ -13,7 +13,7 @@ export type CardRequest = Omit<NewCard, 'last4' | 'numberHash' | 'issuerCardId'>
 /** `number`, `cvv` and `expiry` (`MM/YY`) are shown once and not stored. */
 export type IssuedNow = { row: CardRow; number: string; cvv: string; expiry: string };
 
-/** There are many numbers: a second collision means a defect. */
+/** There are many numbers: repeated collisions mean a defect. */
 const maxAttempts = 8;
 
 /** `commandId`: the same id makes the same card again, with the same details. */

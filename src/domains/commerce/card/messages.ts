@@ -7,7 +7,7 @@ import { type PaymentRefusal, wallet } from '../wallet/messages.ts';
 import type { CardAuthorizationRow, CardRow } from './entity.ts';
 
 export type NewCard = Pick<CardRow, 'accountId' | 'mode' | 'name' | 'last4' | 'numberHash' | 'spendLimitMinor' | 'currency'> & {
-  /** Where an external issuer has made it. */
+  /** Set if an external issuer has made it. */
   issuerCardId?: string;
 };
 
@@ -25,13 +25,13 @@ export type Reversal = Pick<CardReversalRow, 'authorizationId' | 'amountMinor' |
 export type CardContract = {
   commands: {
     create(input: NewCard): CardRow;
-    /** Decided when it is answered, once for a command id; debited here and on the wallet, or on neither. */
+    /** Decided when it is answered, once for a command id; debited on the card and on the wallet, or on neither. */
     authorize(input: Authorize): CardAuthorizationRow;
     freeze(input: null): CardRow;
     unfreeze(input: null): CardRow;
-    /** For good. */
+    /** Permanent. */
     cancel(input: null): CardRow;
-    /** From its counterpart at an issuer: the status that the issuer is sent from now on. Where it is wrong, the card sends its present one. */
+    /** From its counterpart at an issuer: the status that the issuer is sent from now on. If it is wrong, the card sends its current one. */
     issuerFollows(input: { status: CardRow['status'] }): void;
     /** Sent when the issuer has captured less: once for each transfer, and never more than was approved. */
     reverse(input: Reversal): void;
@@ -41,7 +41,7 @@ export type CardContract = {
 
 export const card = actorRef<CardContract>('card');
 
-/** Derives a card's id from this one, so that it lives on the wallet's shard; an id derived already stays the same. */
+/** Derives a card's id from this one, so that it is on the wallet's shard; an id that is already derived stays the same. */
 export function cardIdOf<Id extends string>(walletId: string, id: Id): Id {
   return idBeside(id, card.kind, { kind: wallet.kind, id: walletId });
 }

@@ -13,7 +13,7 @@ export const IssuedCard = defineEntity({
     name: p.text(),
     currency: p.text(),
     spendLimitMinor: p.bigint('number'),
-    /** `refused`: the issuer will not make it, for the reason that `refusal` says. */
+    /** `refused`: the issuer will not make it, for the reason in `refusal`. */
     status: p.text().$type<'making' | 'made' | 'refused'>(),
     refusal: p.text().strictNullable(),
     /** The issuer's own id of it; null until it is made. */
@@ -23,9 +23,9 @@ export const IssuedCard = defineEntity({
     /** Keyed hash in place of the number, which reaches no actor: the same for the same card of the issuer. */
     numberHash: p.text().strictNullable().hidden(),
     wanted: p.text().$type<CardRow['status']>(),
-    /** The status that the issuer confirmed last. */
+    /** The last status that the issuer confirmed. */
     told: p.text().$type<CardRow['status']>(),
-    /** Since when the present request has been tried; null: there is nothing to do. */
+    /** Since when the current request has been tried; null: there is none. */
     tryingSince: epochMs().strictNullable(),
     createdAt: epochMs(),
   },

@@ -1,4 +1,4 @@
-/** Makes a card at an external issuer. Its number is read only when it is shown, and passes through nothing else. */
+/** Makes a card at an external issuer. Its number is read only when it is shown, and passes through no other code. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';

@@ -1,10 +1,10 @@
 /**
- * A card's counterpart at an external issuer: has it made, and sends the card's status to the issuer. The card decides at once and alone; the
- * issuer follows, however long it does not answer.
+ * A card's counterpart at an external issuer: requests it from the issuer, and sends the card's status to the issuer. The card decides at
+ * once and alone; the issuer's state follows, even after a long outage.
  *
  * I1 A requested card is made once: the issuer recognises a repeat by the card's id.
  * I2 One status is sent at a time, the newest: the issuer ends with the card's status. A cancelled card stays cancelled.
- * I3 No card number comes here: the issuer sends it only to the request that shows it.
+ * I3 This actor never has the card number: the issuer sends it only to the request that shows it.
  */
 import Type from 'typebox';
 import { defineActor, type EffectContext, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -27,10 +27,10 @@ const firstRetryMs = 1_000;
 const maxRetryMs = 15 * 60_000;
 /** The issuer recognises a repeated card id for a day. */
 const makeWithinMs = 23 * 3_600_000;
-/** By then an operator has read the log. */
+/** After this time an operator has read the log. */
 const tellWithinMs = 30 * 24 * 3_600_000;
 
-/** @param issuer null: there is none at present, so requests wait */
+/** @param issuer null: none is configured now, so requests wait */
 export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
   return defineActor<IssuedCardRow, IssuedCardContract>({
     ref: issuedCard,
@@ -106,7 +106,7 @@ function refused(state: IssuedCardRow, why: string, ctx: TurnContext<IssuedCardC
 function follow(state: State, { status }: { status: CardRow['status'] }, ctx: TurnContext<IssuedCardContract>): Turn<State, void> {
   if (state?.status !== 'made' || state.wanted === 'cancelled') return { state, reply: undefined };
   const wanted = { ...state, wanted: status };
-  // The card's latest status wins, in whatever order the messages arrive.
+  // The card's latest status wins, in any order of messages.
   if (state.wanted !== status) ctx.send(card, ctx.id, 'issuerFollows', { status });
   // When the running request ends, its status is compared with the wanted one.
   if (state.tryingSince !== null || wanted.told === status) return { state: wanted, reply: undefined };

@@ -11,8 +11,8 @@ export type Making = ({ kind: 'made' } & IssuedByNow) | { kind: 'refused'; why: 
 export type IssuedCardContract = {
   commands: {
     /**
-     * Has it made; answered when the issuer has. Asked again it is the same one. Rejects with `conflict` where the issuer will not make it. Once
-     * requested, it is made in the end, whether a caller waits for it or not: the card's actor is created by a message.
+     * Requests the card; answered when the issuer has made it. A repeat returns the same card. Rejects with `conflict` if the issuer will
+     * not make it. A requested card is eventually made, even if no caller waits: a message creates the card's actor.
      */
     issue(input: CardAtIssuer): IssuedByNow;
     /** Outcome of the effect. */

@@ -21,8 +21,8 @@ export type IssuerAnswer =
   | { approved: false; authorizationId: string | null; reason: string };
 
 /**
- * Decides about a request of the issuer: by card and wallet, as every authorization. Where they have not decided by `deadlineMs` (`monotonicMs`) it is declined;
- * a later approval is reconciled with the issuer's state, as always, and refunded. Never rejects.
+ * Decides about a request of the issuer: by card and wallet, like every authorization. If they have not decided by `deadlineMs`
+ * (`monotonicMs`) it is declined; a later approval is reconciled with the issuer's state, as usual, and refunded. Never rejects.
  */
 export async function answerRequest(parts: IssuerParts, request: IssuerRequest, deadlineMs: number): Promise<IssuerAnswer> {
   let isLate!: () => void;
@@ -60,7 +60,7 @@ async function decide(parts: IssuerParts, request: IssuerRequest, deadlineMs: nu
   return decision;
 }
 
-/** Takes a notification that needs no answer. Resolves when it is committed; rejects where the issuer should send it again. */
+/** Takes a notification that needs no answer. Resolves when it is committed; rejects if the issuer should send it again. */
 export async function takeNotification({ actors, database, log }: IssuerParts, event: IssuerEvent): Promise<void> {
   if (event.kind === 'unlinked')
     log.warn({ transaction: event.transactionId }, 'the issuer has moved money that belongs to no authorization: book it by hand');
@@ -69,7 +69,7 @@ export async function takeNotification({ actors, database, log }: IssuerParts, e
   if (of !== null) await actors.ask(issuerAuthorization, event.issuerId, 'news', { ...of, approved: event.approved });
 }
 
-/** Books a charge, or finds it booked. */
+/** Books a charge; if it is already booked, returns that. */
 export async function chargeCard(
   { actors, database, log }: Pick<IssuerParts, 'actors' | 'database' | 'log'>,
   { cardId, number, ...asked }: ChargeInput,

@@ -4,11 +4,11 @@ import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { Mode } from '../../../mode.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** A charge that was requested of a card of this service because of an authorization at the issuer. */
+/** A requested charge of a card of this service because of an authorization at the issuer. */
 export type Charge = {
   /** The id at this service. */
   authorizationId: string;
-  /** The issuer's request that it answers; null: it books what the issuer approved without asking. */
+  /** The issuer's request that it answers; null: it books an amount that the issuer approved without asking. */
   number: number | null;
   amountMinor: number;
   atMs: number;
@@ -28,15 +28,15 @@ export const IssuerAuthorization = defineEntity({
     cardId: p.text(),
     merchant: p.text(),
     charges: json<Charge[]>(),
-    /** The issuer's last known state; null: it was not queried yet. */
+    /** The issuer's last known state; null: not queried yet. */
     word: json<AuthorizationState>().strictNullable(),
-    /** What the issuer approved and card or wallet refused to pay. */
+    /** The amount that the issuer approved and card or wallet refused. */
     uncoveredMinor: p.bigint('number'),
-    /** Failed queries of the issuer in a row. */
+    /** Consecutive failed queries of the issuer. */
     failedLooks: p.integer(),
     /** The query that is running. */
     lookId: p.text().strictNullable(),
-    /** A notification came since it began. */
+    /** A notification arrived since the query began. */
     lookAgain: p.boolean(),
     createdAt: epochMs(),
   },

@@ -1,12 +1,12 @@
 /**
- * An authorization at an external issuer, and what is booked for it here. The issuer asks whether to approve it; card and wallet decide, and are
- * debited at once. Its outcome is decided there: a late answer is ignored, a shop captures less, or refunds. So what is booked
- * is reconciled with the issuer's state, by querying it at each notification and at intervals: events may be lost, or come out of order.
+ * An authorization at an external issuer, and its bookings here. The issuer asks whether to approve it; card and wallet decide, and are
+ * debited at once. The final outcome is the issuer's: a late answer is ignored, a shop captures less, or refunds. So the bookings are
+ * reconciled with the issuer's state, by querying it at each notification and periodically: events may be lost, or arrive out of order.
  *
- * A1 Each request of the issuer is one authorization of ours, whose id follows from it: however often it is asked, it is booked once.
+ * A1 Each request of the issuer is one authorization here, whose id is derived from it: however often it is repeated, it is booked once.
  * A2 Before anything is booked, a pending query of the issuer is committed: a crash in between leaves no money debited.
- * A3 What is booked beyond the issuer's state is refunded, once; what the issuer captured beyond what is booked is charged, once, and where
- *    card or wallet refuse that, it is recorded as uncovered.
+ * A3 A booking beyond the issuer's state is refunded, once; a capture beyond the booking is charged, once, and if card or wallet refuse
+ *    that, it is recorded as uncovered.
  */
 
 import Type from 'typebox';
@@ -38,7 +38,7 @@ import { bookedMinor, dueMinor, isOver, takeBack } from './settle.ts';
 
 type State = IssuerAuthorizationRow | null;
 type Row = IssuerAuthorizationRow;
-/** `number`: null: the issuer has approved it already. */
+/** `number`: null: the issuer has already approved it. */
 export type ChargeInput = { cardId: string; authorizationId: string; number: number | null; amountMinor: number; merchant: string };
 
 export type IssuerAuthorizationEffects = {
@@ -46,9 +46,9 @@ export type IssuerAuthorizationEffects = {
   readAuthorization: OutsideIssuer['readAuthorization'];
 };
 
-/** Requests and charges of one authorization; a shop that wants more makes a new authorization. */
+/** Most requests and charges of one authorization; a shop that needs more makes a new authorization. */
 const maxCharges = 100;
-/** Notifications of a decision come sooner; this is for lost ones. */
+/** Notifications of a decision arrive sooner; this is for lost ones. */
 const firstReadMs = 20_000;
 const openReadMs = 24 * 3_600_000;
 const failedReadMs = 5_000;
@@ -129,7 +129,7 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
   if (state === null) return { state, reply: null };
   const decided = state.charges.find(({ authorizationId }) => authorizationId === decidedBy(outcome));
   if (outcome.kind !== 'done' || decided === undefined) {
-    // It may have been booked: only card and wallet know, and they recognise its id.
+    // It may be booked: only card and wallet know, and they recognise its id.
     const triedForMs = ctx.nowMs - Math.max(...state.charges.filter(isAsked).map(({ atMs }) => atMs));
     if (triedForMs < readForMs)
       ctx.schedule(chargeTimer, ctx.nowMs + elapsedBackoffMs(triedForMs, chargeAgainMs, maxRetryMs), 'chargeAgain', {});
@@ -175,7 +175,7 @@ function readNow(state: State, _input: object, ctx: TurnContext<IssuerAuthorizat
   return { state: state === null ? null : startRead(state, ctx), reply: null };
 }
 
-/** A query that began before the notification does not answer it. */
+/** A query that began before the notification may have read an older state. */
 function startRead(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   if (state.lookId !== null) return { ...state, lookAgain: true };
   return { ...state, lookId: ctx.run('look', {}) };
@@ -185,7 +185,7 @@ function scheduleRead(inMs: number, ctx: TurnContext<IssuerAuthorizationContract
   ctx.schedule(readTimer, ctx.nowMs + inMs, 'look', {});
 }
 
-/** Makes what is booked equal to the issuer's state, as far as that is known. */
+/** Makes the bookings equal to the issuer's state, as far as that is known. */
 function settled(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
   const due = dueMinor(state, ctx.nowMs);
   if (due === null) return state;
@@ -251,7 +251,7 @@ function decisionOf({ authorizationId, outcome, declineReason }: Charge): Decisi
   return { approved: false, authorizationId, reason: declineReason as DeclineReason };
 }
 
-/** Recorded in the turn that requests the charge, and read from there afterwards: what an earlier version recorded stays as it is. */
+/** Recorded in the turn that requests the charge, and read from there afterwards: an id recorded by an earlier version stays the same. */
 function authorizationIdOf({ id, accountId }: Pick<Row, 'id' | 'accountId'>, which: number | string): string {
   return derivedId(commerceIds.authorization, accountId, 'issuer', id, String(which));
 }

@@ -11,7 +11,7 @@ export type Asked = CardAndMerchant & {
   number: number;
   amountMinor: number;
 };
-/** `decided_there`: the issuer has decided this request already, or its authorization is over; nothing is booked for it any more. */
+/** `decided_there`: the issuer has already decided this request, or its authorization is over; nothing is booked for it any more. */
 export type Decision =
   | { approved: true; authorizationId: string }
   | { approved: false; authorizationId: string | null; reason: DeclineReason | 'decided_there' };
@@ -21,7 +21,7 @@ export type IssuerAuthorizationContract = {
   commands: {
     /** Answered when card and wallet have decided. The same number again has the same answer, and is booked once. */
     request(input: Asked): Decision;
-    /** The issuer has sent a notification: queries it. Stored where the issuer approved it, or this service was asked about it. */
+    /** The issuer has sent a notification: queries it. Stored if the issuer approved it, or asked this service about it. */
     news(input: CardAndMerchant & { approved: boolean }): void;
     /** Outcome of the effect. */
     charged(input: EffectResult<Charged>): null;

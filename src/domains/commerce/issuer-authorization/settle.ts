@@ -1,24 +1,24 @@
-/** Compares what is booked of an authorization with its issuer's state. Pure rules. */
+/** Compares the bookings of an authorization with its issuer's state. Pure rules. */
 import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { Charge, IssuerAuthorizationRow } from './entity.ts';
 
-/** A request is decided there within seconds; by then it is decided, whatever its history shows. */
+/** The issuer decides a request within seconds; after this time it is decided, whatever its history shows. */
 const undecidedForMs = 60_000;
 
 /**
- * What should be booked for the authorization; null: the issuer has not reported it yet. An open authorization counts with what is held for it,
- * a closed one with what was captured.
+ * The amount to be booked for the authorization; null: the issuer has not reported it yet. For an open authorization the held amount, for a
+ * closed one the captured amount.
  */
 export function dueMinor({ charges, word }: Pick<IssuerAuthorizationRow, 'charges' | 'word'>, nowMs: number): number | null {
   if (word === null || charges.some(({ outcome }) => outcome === 'asked')) return null;
   if (!word.approved) return isUpToDate(charges, word, nowMs) ? Math.max(0, word.capturedMinor ?? 0) : null;
   if (word.status === 'reversed' || word.status === 'expired') return Math.max(0, word.capturedMinor ?? 0);
-  // It is closed with a transaction, which may be reported a little later.
+  // A transaction closes it, which may be reported a little later.
   if (word.status === 'closed') return word.capturedMinor === null ? null : Math.max(0, word.capturedMinor);
   return isUpToDate(charges, word, nowMs) ? Math.max(word.amountMinor, word.capturedMinor ?? 0) : null;
 }
 
-/** What card and wallet have paid for it, less refunds. */
+/** The amount that card and wallet have paid for it, minus refunds. */
 export function bookedMinor(charges: readonly Charge[]): number {
   return charges.reduce(
     (sum, { outcome, amountMinor, returnedMinor }) => sum + (outcome === 'approved' ? amountMinor - returnedMinor : 0),
@@ -26,7 +26,7 @@ export function bookedMinor(charges: readonly Charge[]): number {
   );
 }
 
-/** Refunds `amountMinor` of what was booked, the newest first: how much of which charge, and the charges after it. */
+/** Refunds `amountMinor` of the bookings, newest first: returns how much of which charge, and the charges after it. */
 export function takeBack(
   charges: readonly Charge[],
   amountMinor: number,
@@ -45,13 +45,13 @@ export function takeBack(
   return { charges: after, returned };
 }
 
-/** Nothing follows any more except refunds, which are notified. */
+/** Only refunds can follow, which are notified. */
 export function isOver({ status, approved, capturedMinor }: AuthorizationState): boolean {
   if (status === 'reversed' || status === 'expired') return true;
   return status === 'closed' && (!approved || capturedMinor !== null);
 }
 
-/** Each request that was answered here is decided there. */
+/** The issuer has decided each request that was answered here. */
 function isUpToDate(charges: readonly Charge[], { decidedRequests }: AuthorizationState, nowMs: number): boolean {
   return charges.every(({ number, atMs }) => number === null || number < decidedRequests || nowMs - atMs > undecidedForMs);
 }

@@ -1,4 +1,4 @@
-/** The cardholder at Stripe: the company that runs this service, as all cards are paid from its balance there. */
+/** The cardholder at Stripe: the company that runs this service, because all cards are paid from its balance there. */
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../../../config.ts';
 import type { StripeClient } from '../../../providers/stripe/client.ts';
@@ -16,8 +16,8 @@ const mark = 'troupe_cardholder';
 /**
  * Finds the cardholder, or makes it, once.
  *
- * @param setting the id of a cardholder, `ich_…`, or the company itself: `name=…;line1=…;city=…;postal_code=…;country=…`. Throws `ConfigError`
- * for what lacks something Stripe needs.
+ * @param setting the id of a cardholder, `ich_…`, or the company's data: `name=…;line1=…;city=…;postal_code=…;country=…`. Throws
+ *   `ConfigError` if a field that Stripe needs is missing.
  */
 export function cardholderOf(setting: string, client: StripeClient): (signal: AbortSignal) => Promise<string> {
   if (setting.startsWith('ich_')) return async () => setting;

@@ -1,6 +1,6 @@
 /**
- * The embedded issuer: numbers of a range that card networks reserve for tests, so that no shop accepts them. Everything about a card follows from
- * its id and the service's secret key.
+ * The embedded issuer: numbers of a range that card networks reserve for tests, so that no shop accepts them. All data of a card is derived
+ * from its id and the service's secret key.
  */
 import { createHmac } from 'node:crypto';
 import { derivedKey } from '../../../derived-key.ts';
@@ -30,7 +30,7 @@ export function createEmbeddedIssuer(secretKey: string): CardIssuer {
   };
 }
 
-/** Luhn's: every second digit from the right of the body, its last one first, counts twice. */
+/** Luhn's: every second digit counts twice, from the last digit of the body. */
 export function checkDigit(body: string): string {
   let sum = 0;
   for (let i = 0; i < body.length; i++) {

@@ -1,4 +1,4 @@
-/** The card issuer of this node: embedded, or Stripe where that is configured. Cards of test mode are always embedded. */
+/** The card issuer of this node: embedded, or Stripe if configured. Cards of test mode are always embedded. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { AnyActor } from '../../../actors/define-actor.ts';
@@ -27,7 +27,7 @@ export type Issuing = {
   routes: AnyRoute[];
 };
 
-/** Actors of external cards exist also where no external issuer is configured at present: their requests wait. */
+/** Actors of external cards also exist if no external issuer is configured now: their requests wait. */
 export function openIssuing({ config, secretKey, actors, database, log }: IssuingOptions): Issuing {
   const parts: IssuerParts = { actors, database, log };
   const issuer = outsideIssuer(config, secretKey);

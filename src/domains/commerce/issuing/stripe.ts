@@ -1,6 +1,6 @@
 /**
- * Stripe Issuing: virtual cards of one cardholder, paid from the Issuing balance of the Stripe account. This file declares only the few fields
- * that are used, and validates them: an event is signed, and may still be of another API version.
+ * Stripe Issuing: virtual cards of one cardholder, paid from the Issuing balance of the Stripe account. This file declares and validates
+ * only the few fields that are used: a signed event may still be of another API version.
  */
 import { createHmac } from 'node:crypto';
 import type { AuthorizationState } from '../../../authorization-state.ts';
@@ -32,7 +32,7 @@ export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssu
         type: 'virtual' as const,
         status: 'active' as const,
         metadata: { card_id: cardId, account_id: accountId },
-        // Stripe's limit holds where Stripe decides without asking; without one Stripe sets a default.
+        // Stripe's limit applies if Stripe decides without asking; without one Stripe sets a default.
         spending_controls: { spending_limits: [{ amount: spendLimitMinor, interval: 'all_time' as const }] },
       };
       const made = await client.call((stripe, options) => stripe.issuing.cards.create(asked, options), { idempotencyKey: cardId, signal });
@@ -123,7 +123,7 @@ function aboutOf({ card, merchant_data: merchant }: Record<string, any>, issuerI
   return { issuerId, issuerCardId, merchant: readable === '' ? 'unknown' : readable };
 }
 
-/** The id of an object that is given whole or by its id. */
+/** The id of an object that is given in full or by its id. */
 function idOf(of: unknown): string | null {
   const id = typeof of === 'object' && of !== null ? (of as { id?: unknown }).id : of;
   return isId(id) ? id : null;

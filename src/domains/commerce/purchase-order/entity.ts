@@ -18,11 +18,11 @@ export const PurchaseOrder = defineEntity({
     status: p.text().$type<PurchaseOrderStatus>(),
     /** The approval that waits for the wallet's answer. */
     asking: p.text().strictNullable(),
-    /** The approval that was granted: repeated with it, the answer is the same. */
+    /** The granted approval: a repeat with it has the same answer. */
     approvalId: p.text().strictNullable(),
-    /** Why it is not paid: of an approved order, that the money is missing; of a pending one, why it was not approved automatically. */
+    /** Why it is not paid: for an approved order, that money is missing; for a pending one, why it was not approved automatically. */
     paymentError: p.text().strictNullable(),
-    /** Why it was rejected, where a reason was given. */
+    /** Why it was rejected, if a reason was given. */
     reason: p.text().strictNullable(),
     createdAt: epochMs(),
     approvedAt: epochMs().strictNullable(),

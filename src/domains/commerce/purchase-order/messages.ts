@@ -18,16 +18,19 @@ export type CreateOrder = {
 
 export type PurchaseOrderContract = {
   commands: {
-    /** Repeating it changes nothing. An order that is approved automatically is answered when the wallet has decided: pending where a limit forbade it. */
+    /**
+     * Repeating it changes nothing. An order that is approved automatically is answered when the wallet has decided: pending if a limit
+     * forbade it.
+     */
     create(input: CreateOrder): PurchaseOrderRow;
     /**
-     * Answered when the wallet has decided: approved, and paid where the money is there. `invalid` where a spending limit forbids it: it stays
-     * pending. `conflict` where it is not pending.
+     * Answered when the wallet has decided: approved, and paid if there is enough money. `invalid` if a spending limit forbids it: it stays
+     * pending. `conflict` if it is not pending.
      *
-     * @param input.approvalId asked again with it, the answer is the same
+     * @param input.approvalId a repeat with it has the same answer
      */
     approve(input: { approvalId: string }): PurchaseOrderRow;
-    /** `conflict` where it is not pending, or just being approved. */
+    /** `conflict` if it is not pending, or just being approved. */
     reject(input: { reason: string | null }): PurchaseOrderRow;
     paymentDecided: PayerContract['commands']['paymentDecided'];
   };

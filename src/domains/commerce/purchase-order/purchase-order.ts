@@ -1,8 +1,8 @@
 /**
- * A purchase order: pending → approved → complete, or pending → rejected. What it costs leaves the account's wallet of its mode when it is approved, or
- * when money arrives afterwards.
+ * A purchase order: pending → approved → complete, or pending → rejected. Its amount is debited from the account's wallet of its mode when
+ * it is approved, or when money arrives afterwards.
  *
- * O1 An approval asks the wallet, which alone knows the spending limits and the money; until it has answered, nothing else is decided. Its answer
+ * O1 An approval asks the wallet, which has the spending limits and the money; until it has answered, nothing else is decided. Its answer
  *    comes as a message, so a crash in between delays the decision and loses nothing.
  * O2 The order is complete exactly when the wallet has reported it paid, and the wallet reports that in the commit of the ledger entries.
  *    One order has one transfer, however often a request is repeated.
@@ -24,7 +24,7 @@ export const purchaseOrderActor = defineActor<PurchaseOrderRow, PurchaseOrderCon
   inputs: purchaseOrderInputs,
   commands: { create, approve, reject, paymentDecided },
   queries: { get: (state) => state },
-  // Most orders are not read again once they are decided.
+  // Most orders are not read again after the decision.
   idleTimeoutMs: 60_000,
 });
 
@@ -33,7 +33,7 @@ function create(state: State, input: CreateOrder, ctx: TurnContext<PurchaseOrder
     if (state.asking === ownApproval(state)) ctx.defer(state.asking);
     return { state, reply: state };
   }
-  // A node of an earlier version has only live orders, and names no mode.
+  // A node of an earlier version has only live orders, and sends no mode.
   const { autoApproveThresholdMinor, mode = 'live', ...asked } = input;
   const order: PurchaseOrderRow = {
     ...asked,
@@ -87,7 +87,7 @@ function paymentDecided(
   return { state: state === null ? null : decided(state, payment.memo as string, decision, ctx), reply: undefined };
 }
 
-/** @param approvalId of the approval that the wallet was asked about */
+/** @param approvalId of the approval that was sent to the wallet */
 function decided(
   order: PurchaseOrderRow,
   approvalId: string,
@@ -164,7 +164,7 @@ function existing(state: State): PurchaseOrderRow {
   return state;
 }
 
-/** The order, if it can still be decided on. */
+/** The order, if it can still be decided. */
 function open(order: PurchaseOrderRow): PurchaseOrderRow {
   if (order.status !== 'pending') throw new AppError('conflict', `The order is ${order.status} already`);
   if (order.asking !== null) throw new AppError('conflict', 'The order is just being approved', { retryAfterS: 1 });

@@ -1,4 +1,4 @@
-/** Cards: issued, listed, frozen and cancelled; and the hook by which a card processor asks whether a payment goes through. */
+/** Cards: issued, listed, frozen and cancelled; and the hook by which a card processor asks whether to approve a payment. */
 
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -267,7 +267,7 @@ function view(row: CardRow): Static<typeof CardSchema> {
   };
 }
 
-/** The refunded amounts of these authorizations, where there are any. */
+/** The refunded amounts of these authorizations, if there are any. */
 async function returnedMinor(database: Database, authorizationIds: string[]): Promise<Map<string, number>> {
   const { rows } = await database.read({
     name: 'returned_of_authorizations',

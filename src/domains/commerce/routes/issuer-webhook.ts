@@ -6,11 +6,11 @@ import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { readSigned, signedWebhook } from '../../../edge/routes/signed-webhook.ts';
 import type { IssuerAnswer } from '../issuer-authorization/answer.ts';
 
-/** `E`: what the issuer's adapter reads out of an event. */
+/** `E`: the parsed event of the issuer's adapter. */
 export type IssuerWebhookParts<E extends { kind: string }> = {
-  /** Throws `bad_request` for what the issuer has not signed. */
+  /** Throws `bad_request` if the issuer has not signed it. */
   read(body: Uint8Array, signature: string): Promise<E>;
-  /** The decision; declined where there is none by `deadlineMs` (`monotonicMs`). */
+  /** The decision; declined if there is none by `deadlineMs` (`monotonicMs`). */
   decide(request: Extract<E, { kind: 'request' }>, deadlineMs: number): Promise<IssuerAnswer>;
   take(event: E): Promise<void>;
   answer(approved: boolean, about: Record<string, string>): { headers: Record<string, string>; body: string };

@@ -153,7 +153,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
   }
 }
 
-/** The answer to a decision shows the decision: a payment in the same moment is shown by the next read. */
+/** The answer to a decision shows the decision: the next read shows a payment in the same moment. */
 function justDecided(order: PurchaseOrderRow): Static<typeof OrderView> {
   return view(order.status === 'complete' ? { ...order, status: 'approved', completedAt: null } : order);
 }

@@ -1,4 +1,4 @@
-/** The wallet: its balance, what was paid in and out, and what may be spent. */
+/** The wallet: its balance, its transactions, and its spending limits. */
 
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';

@@ -5,7 +5,7 @@ import { isMoney, toMinor } from '../../../money.ts';
 import { askUntilAnswered } from '../../tasks/contract.ts';
 
 export const Amount = Type.Number({ minimum: 0.01, maximum: 10_000_000, description: 'US dollars, at most two decimals' });
-/** Longer than the deadline of an ask; a purchase that takes so long goes on. */
+/** Longer than the deadline of an ask; a longer purchase continues. */
 export const timeoutMs = 60_000;
 
 export function minorOf(amount: number): number {

@@ -1,9 +1,9 @@
-/** An account's money: its wallet, what it holds, and the ledger. */
+/** An account's money: its wallet, its holds, and the ledger. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../../mode.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
-/** The owner, source or destination of money. `wallet` is the account's own; the others count what has passed through them. */
+/** The owner, source or destination of money. `wallet` is the account's own; the others sum up the money that passed through them. */
 export type Book = 'wallet' | 'deposits' | 'cards' | 'orders';
 
 /** An account's money in one mode. The id is the account's; of a test wallet `test_` and the account's. */
@@ -25,9 +25,9 @@ export const Wallet = defineEntity({
     spendDay: p.text(),
     daySpentMinor: p.bigint('number'),
     monthSpentMinor: p.bigint('number'),
-    /** Open holds, by id; `day` says in which of the sums they count. */
+    /** Open holds, by id; `day` is the day in whose sums they count. */
     holds: json<Record<string, { amountMinor: number; day: string; expiresAtMs: number; createdAtMs: number }>>(),
-    /** Payments that the limits have allowed and that wait for money, in order. */
+    /** Payments that are within the limits and wait for money, in order. */
     waiting: json<Payment[]>(),
     updatedAt: epochMs(),
   },
@@ -50,7 +50,7 @@ export type Payment = {
   memo: unknown;
 };
 
-/** One side of a transfer. Never changed and never deleted; the two of a transfer sum to zero: the database refuses anything else. */
+/** One side of a transfer. Never changed and never deleted; the two sides sum to zero: the database refuses anything else. */
 export const LedgerEntry = defineEntity({
   name: 'LedgerEntry',
   tableName: 'ledger_entry',
@@ -63,7 +63,7 @@ export const LedgerEntry = defineEntity({
     mode: p.text().$type<Mode>(),
     /** What it adds to its book: a debit is negative, a credit positive. */
     amountMinor: p.bigint('number'),
-    /** What was paid: an authorization's or an order's id; of a deposit, where it came from. */
+    /** The paid thing: an authorization's or an order's id; for a deposit, its source. */
     reference: p.text(),
     description: p.text(),
     createdAt: epochMs(),
@@ -71,7 +71,7 @@ export const LedgerEntry = defineEntity({
 });
 export type LedgerEntryRow = InferEntity<typeof LedgerEntry>;
 
-/** What became of a hold; it leaves `open` once. */
+/** The state of a hold; it leaves `open` once. */
 export const WalletHold = defineEntity({
   name: 'WalletHold',
   tableName: 'wallet_hold',
@@ -81,7 +81,7 @@ export const WalletHold = defineEntity({
     mode: p.text().$type<Mode>(),
     amountMinor: p.bigint('number'),
     status: p.text().$type<'open' | 'captured' | 'released' | 'expired'>(),
-    /** Of a captured one. */
+    /** Of a captured hold. */
     transferId: p.text().strictNullable(),
     createdAt: epochMs(),
     resolvedAt: epochMs().strictNullable(),

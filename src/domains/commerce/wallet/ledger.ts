@@ -6,14 +6,14 @@ import { type WalletContract, walletOwner } from './messages.ts';
 
 export type Transfer = {
   transferId: string;
-  /** What the wallet gains; negative for what it pays. Not zero. */
+  /** The amount that the wallet gains; negative for a payment. Not zero. */
   amountMinor: number;
   against: Exclude<Book, 'wallet'>;
   reference: string;
   description: string;
 };
 
-/** Books are those of the account and mode of the wallet in this turn. The database refuses the turn where the transfer was booked before. */
+/** Books are those of the account and mode of the wallet in this turn. The database refuses the turn if the transfer was booked before. */
 export function bookTransfer({ amountMinor, against, ...about }: Transfer, ctx: TurnContext<WalletContract>): void {
   const owner = walletOwner(ctx.id);
   const enter = (book: Book, minor: number) => {

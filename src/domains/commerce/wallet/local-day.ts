@@ -1,7 +1,7 @@
 /** The local date in a time zone: the unit of day and month sums. */
 
 /**
- * The local date, e.g. `2026-11-21`. Days have 23 to 25 hours where clocks are changed, and some places have left one out.
+ * The local date, e.g. `2026-11-21`. Days have 23 to 25 hours when clocks change, and some places have skipped one.
  *
  * @param timezone an IANA name; throws `RangeError` for another
  */
@@ -11,7 +11,7 @@ export function localDay(atMs: number, timezone: string): string {
   return `${parts.year!.padStart(4, '0')}-${parts.month}-${parts.day}`;
 }
 
-/** The month of a local date, or of text that begins with one. */
+/** The month of a local date, or of a text that begins with one. */
 export function monthOf(day: string): string {
   return day.slice(0, 7);
 }

@@ -10,7 +10,7 @@ export type { Payment };
 /** Why a payment is not made. The first three are the account's spending limits. */
 export type PaymentRefusal = 'per_transaction_limit' | 'daily_limit' | 'monthly_limit' | 'insufficient_funds';
 
-/** `waiting`: the limits allow it and the money is missing; another decision follows when it arrives. */
+/** `waiting`: within the limits, but money is missing; another decision follows when it arrives. */
 export type PaymentDecision = { kind: 'paid' } | { kind: 'waiting' } | { kind: 'declined'; reason: PaymentRefusal };
 
 /** A payment that is decided in the turn that asks for it. */
@@ -31,7 +31,7 @@ export type HoldResult = { kind: 'held' } | { kind: 'declined'; reason: PaymentR
 
 export type SpendingLimits = { perTransactionMinor: number; dailyMinor: number; monthlyMinor: number };
 
-/** `spent` is what counts against the limits: what was paid and is held, and what waits for money since it was approved. */
+/** `spent` counts against the limits: paid and held amounts, and approved payments that wait for money. */
 export type Spending = SpendingLimits & { currency: string; dailySpentMinor: number; monthlySpentMinor: number };
 
 export type Balance = { balanceMinor: number; heldMinor: number; currency: string; updatedAtMs: number | null };
@@ -47,9 +47,9 @@ export type Deposited = Deposit & { balanceMinor: number; createdAtMs: number };
 
 export type WalletContract = {
   commands: {
-    /** Refuses (`conflict`) what would exceed the wallet's maximum. */
+    /** Refuses (`conflict`) a deposit that would exceed the wallet's maximum. */
     deposit(input: Deposit): Deposited;
-    /** Answered by a message, `paymentDecided`. Where the limits allow it and the money is missing, it waits. */
+    /** Answered by a message, `paymentDecided`. If it is within the limits but money is missing, it waits. */
     pay(input: Payment): void;
     /** For co-located transactions of other actors. */
     payNow(input: PaymentNow): DecidedNow;

@@ -1,14 +1,14 @@
 /**
- * What an account has spent on its local day and in its local month, and whether it may spend more. Pure rules over the wallet's row.
+ * An account's spending on its local day and in its local month, and whether it may spend more. Pure rules over the wallet's row.
  *
- * A day never begins twice: neither a clock that goes back nor a time zone further west resets what was spent, and a time zone further
- * east does not end the day: what was spent today counts for what is today there.
+ * A day never begins twice: neither a clock that goes back nor a time zone further west resets what was spent, and with a time zone further
+ * east, today's spending counts for the day there.
  */
 import type { WalletRow } from './entity.ts';
 import { localDay, monthOf } from './local-day.ts';
 import type { PaymentRefusal } from './messages.ts';
 
-/** The wallet as it is on the local day of `nowMs`: on a new one nothing is spent yet. */
+/** The wallet on the local day of `nowMs`: a new day begins with no spending. */
 export function onDayOf(wallet: WalletRow, nowMs: number): WalletRow {
   const day = localDay(nowMs, wallet.timezone);
   if (day <= wallet.spendDay) return wallet;
@@ -16,7 +16,7 @@ export function onDayOf(wallet: WalletRow, nowMs: number): WalletRow {
   return { ...wallet, spendDay: day, daySpentMinor: 0, monthSpentMinor: isSameMonth ? wallet.monthSpentMinor : 0 };
 }
 
-/** null: the limits allow it. `wallet` is as of today. */
+/** null: within the limits. `wallet` is as of today. */
 export function limitReached(wallet: WalletRow, amountMinor: number): PaymentRefusal | null {
   if (amountMinor > wallet.perTransactionMinor) return 'per_transaction_limit';
   if (wallet.daySpentMinor + amountMinor > wallet.dailyMinor) return 'daily_limit';
@@ -28,8 +28,8 @@ export function spend(wallet: WalletRow, amountMinor: number): WalletRow {
 }
 
 /**
- * Subtracts what was counted on `day` (or in a month, where its day no longer counts), as far as the sums contain it: where the account has
- * moved to another time zone since, it may have been counted on another day.
+ * Subtracts an amount that was counted on `day` (or in a month, if its day no longer counts), as far as the sums contain it: after a change
+ * of the time zone, it may have been counted on another day.
  */
 export function unspend(wallet: WalletRow, amountMinor: number, day: string): WalletRow {
   if (monthOf(day) !== monthOf(wallet.spendDay)) return wallet;

@@ -1,11 +1,11 @@
 /**
- * An account's money in one mode. The wallet is the only writer of it, so limits and balance hold however many cards and orders spend at once.
+ * An account's money in one mode. Only the wallet writes it, so limits and balance hold however many cards and orders spend at once.
  *
  * W1 The balance is the sum of the wallet's ledger entries; both change in one turn.
- * W2 A payment is reported `paid` in the turn that books it, and is booked only where limits and free money allow it.
+ * W2 A payment is reported `paid` in the turn that books it, and is booked only if limits and free money allow it.
  * W3 Money set aside by a hold is never spent otherwise; a hold is captured, released or expires, once.
  * W4 A payment counts against the limits before the money is debited, so a waiting payment counts on the day it was approved.
- * W5 A wallet books only in its own mode, which its id says: test money never becomes live money.
+ * W5 A wallet books only in its own mode, which its id contains: test money never becomes live money.
  */
 import type { InferEntity } from '@mikro-orm/core';
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -114,7 +114,7 @@ function decide(now: WalletRow, { amountMinor }: Payment): PaymentDecision {
   return mayWait ? { kind: 'waiting' } : { kind: 'declined', reason };
 }
 
-/** Pays waiting payments in order, as far as the money lasts. One that is too large is skipped for smaller ones. */
+/** Pays waiting payments in order, as far as the money suffices. A payment that is too large is skipped for smaller ones. */
 function payWaiting(now: WalletRow, ctx: TurnContext<WalletContract>): WalletRow {
   let after = now;
   const waiting = now.waiting.filter((payment) => {

@@ -1,4 +1,4 @@
-/** An API key: what a program may do in an account until the key is revoked. active → revoked, and never back. */
+/** An API key: gives a program rights in an account until the key is revoked. active → revoked, and never back. */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { shardOf } from '../../../cluster/address.ts';

@@ -1,4 +1,4 @@
-/** Commands and queries of an API key. The secret itself never gets here, only its hash. */
+/** Commands and queries of an API key. The secret itself never reaches the actor, only its hash. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
 import { idBeside } from '../../../cluster/address.ts';
@@ -19,9 +19,9 @@ export type ApiKeyFacts = { accountId: string; mode: 'live' | 'test'; scopes: st
 
 export type ApiKeyContract = {
   commands: {
-    /** Repeating it changes nothing. Refused with `plan_required` where its account has as many keys as it may have. */
+    /** Repeating it changes nothing. Refused with `plan_required` if its account has reached its number of keys. */
     create(input: CreateApiKey): ApiKeyFacts;
-    /** Ends the key for good. Refused with `not_found` where the account has no such key, or has ended it before. */
+    /** Ends the key permanently. Refused with `not_found` if the account has no such key, or has ended it before. */
     revoke(input: { accountId: string }): null;
     /** The key was used; recorded at most once a minute. */
     touch(input: null): null;
@@ -34,7 +34,7 @@ export type ApiKeyContract = {
 
 export const apiKey = actorRef<ApiKeyContract>('api_key');
 
-/** Derives a key's id from this one, so that it lives on the shard of its account, which counts it in the turn that makes it. */
+/** Derives a key's id from this one, so that it is on the shard of its account, which counts it in the turn that makes it. */
 export function keyIdOf<Id extends string>(accountId: string, id: Id): Id {
   return idBeside(id, apiKey.kind, { kind: account.kind, id: accountId });
 }

@@ -1,6 +1,6 @@
 /**
- * The text of an API key: `mk_live_` or `mk_test_`, 43 base62 characters (256 bits) and a checksum of them in 6. The checksum refuses a typo
- * without a look-up; the hash covers the 43 alone, so every family of prefixes names the same key.
+ * The text of an API key: `mk_live_` or `mk_test_`, 43 base62 characters (256 bits) and a checksum of them in 6. The checksum detects a
+ * typo without a look-up; the hash covers only the 43, so every prefix gives the same key.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -9,13 +9,13 @@ import { base62 } from './base62.ts';
 
 export type KeyMode = 'live' | 'test';
 export type ApiKeySecret = { text: string; hash: string; lastFour: string };
-/** `mode` is null where the prefix does not say. */
+/** `mode` is null if the prefix does not contain it. */
 export type ReadApiKey = { hash: string; mode: KeyMode | null };
 
 export interface ApiKeySecrets {
   /**
-   * A new secret. The same command id gives the same secret: a creation that is repeated, because its answer was lost, must return
-   * the secret whose hash is stored.
+   * A new secret. The same command id gives the same secret: a repeated creation, whose answer was lost, must return the secret whose hash
+   * is stored.
    */
   create(mode: KeyMode, commandId: string | undefined): ApiKeySecret;
 }
@@ -34,7 +34,7 @@ export function createApiKeySecrets(secretKey: string): ApiKeySecrets {
 
 const shape = /^(?:m[kt]_(live|test)_|mk_)([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 
-/** null: it is no API key, or was mistyped. */
+/** null: not an API key, or mistyped. */
 export function readApiKey(text: string): ReadApiKey | null {
   const match = shape.exec(text);
   if (match === null || checksum(match[2]!) !== match[3]) return null;

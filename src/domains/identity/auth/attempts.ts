@@ -1,7 +1,7 @@
 /**
- * Guesses at passwords and codes: wrong ones are counted, and after a few of them further guesses are refused, right or wrong. The count is
- * kept by an actor, so it holds for all nodes and outlives them. A guess is checked, then counted, and only then has an effect: a thousand guesses at
- * once reveal no more than five in sequence, and a right one that is refused changes nothing.
+ * Guesses at passwords and codes: wrong ones are counted, and after a few of them further guesses are refused, right or wrong. An actor
+ * keeps the count, so it holds for all nodes and survives restarts. A guess is checked, then counted, and only then has an effect: a
+ * thousand concurrent guesses reveal no more than five in sequence, and a right guess that is refused changes nothing.
  */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -11,7 +11,7 @@ import { AppError } from '../../../errors.ts';
 import { emailAddressId } from '../email-address/messages.ts';
 import { type ThrottleRule, throttle, throttleId } from '../throttle/messages.ts';
 
-/** What is counted under one name. `forgives`: a success clears the failures. */
+/** A name under which guesses are counted. `forgives`: a success clears the failures. */
 export type Counted = { id: string; rule: ThrottleRule; forgives: boolean };
 
 const windowMs = 15 * 60_000;
@@ -23,7 +23,7 @@ export function loginOfEmail(email: string): Counted {
   return { id: throttleId('login of email', emailAddressId(email)), rule: { limit: 5, windowMs }, forgives: true };
 }
 
-/** A right password does not clear the wrong ones from its address: an attacker has an account of their own too. */
+/** A right password does not clear the failures of its address: an attacker also has an own account. */
 export function loginsFromAddress(address: string): Counted[] {
   return addressGroups(address).map((group, n) => ({
     id: throttleId('login from address', group),
@@ -36,7 +36,7 @@ export function secondFactorOf(userId: string): Counted {
   return { id: throttleId('second factor of user', userId), rule: { limit: 5, windowMs }, forgives: true };
 }
 
-/** The password of a signed-in user: counted apart from logins, so that a stolen session cannot lock the user out. */
+/** The password of a signed-in user: counted separately from logins, so that a stolen session cannot lock the user out. */
 export function passwordOf(userId: string): Counted {
   return { id: throttleId('password of user', userId), rule: { limit: 5, windowMs }, forgives: true };
 }
@@ -53,17 +53,17 @@ export type AttemptParts = { actors: ActorSystem; clock: Clock };
 
 export type Guess<F extends object, T> = {
   counted: readonly Counted[];
-  /** Whether the guess is right; null: it is not. Changes nothing. */
+  /** Whether the guess is right; null: it is wrong. Changes nothing. */
   check(): Promise<F | null>;
-  /** What a right guess does; null: it could not be used any more, e.g. a code that was used meanwhile. */
+  /** The effect of a right guess; null: it can no longer be used, e.g. a code that was used meanwhile. */
   act(found: F): Promise<T | null>;
   /** The error for a wrong guess. */
   refusal(): AppError;
 };
 
 /**
- * Checks a guess, counts it where it is wrong, and acts where it is right. Throws `rate_limited` where too many were wrong before, whether
- * or not this one is, and the error of `refusal` where it is wrong; then nothing has changed.
+ * Checks a guess, counts it if it is wrong, and acts if it is right. Throws `rate_limited` if too many were wrong before, whether or not
+ * this one is, and the error of `refusal` if it is wrong; then nothing has changed.
  */
 export async function attempt<F extends object, T>(parts: AttemptParts, { counted, check, act, refusal }: Guess<F, T>): Promise<T> {
   const { actors, clock } = parts;
@@ -80,7 +80,7 @@ export async function attempt<F extends object, T>(parts: AttemptParts, { counte
   return done;
 }
 
-/** Counts an action with a limit. Throws `rate_limited` with `words` beyond it. */
+/** Counts a limited action. Throws `rate_limited` with the text `words` beyond the limit. */
 export async function countUse(parts: AttemptParts, counted: readonly Counted[], words: string): Promise<void> {
   refuseAfter(await judged(parts, counted, true), words);
 }

@@ -1,11 +1,11 @@
 /**
- * Authenticates callers. A token that was seen before costs one look-up in memory, without waiting.
+ * Authenticates callers. A cached token costs one look-up in memory, without waiting.
  *
- * A1 No caller is authenticated by an answer older than 900 ms: the session or key is asked again after 500 ms, and with a session its user, so
- *    logout, revocation and the end of all sessions hold on every node within a second, without push.
+ * A1 No caller is authenticated by an answer older than 900 ms: the session or key is queried again after 500 ms, and for a session also
+ *    its user, so logout, revocation and the end of all sessions hold on every node within a second, without push.
  * A2 An expired token is refused to the millisecond, cached or not.
  * A3 A mistyped key and a token without our signature cost no look-up; an unknown key costs one in five seconds.
- * A4 A cookie allows no change without the session's CSRF token: a browser sends the cookie with requests of any page.
+ * A4 A cookie allows no change without the session's CSRF token, because a browser sends the cookie with requests of any page.
  */
 import { LRUCache } from 'lru-cache';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -35,7 +35,7 @@ export type AuthenticatorOptions = {
 type Known = {
   readonly principal: Principal;
   readonly expiresAtMs: number;
-  /** When the last answered request was sent. */
+  /** When the last answered query was sent. */
   askedAtMs: number;
   asking: boolean;
   touchedAtMs: number;
@@ -51,9 +51,9 @@ const maxHeaderChars = 2_100;
 
 export function createAuthenticator({ actors, database, tokens, cookies, clock, log }: AuthenticatorOptions): Authenticator {
   const known = new LRUCache<string, Known>({ max: maxKnown });
-  /** Hashes of keys that do not exist, and until when that is cached. */
+  /** Hashes of keys that do not exist, each with the end of its cache entry. */
   const unknown = new LRUCache<string, number>({ max: maxUnknown });
-  /** Tokens being looked up, so that a burst of requests with a new one asks once. */
+  /** Tokens being looked up, so that concurrent requests with a new token cause one query. */
   const inProgress = new Map<string, Promise<Principal | null>>();
 
   const authenticate = (authorization: string) => remembered(authorization, identify);
@@ -71,7 +71,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
       return null;
     }
     const ageMs = nowMs - entry.askedAtMs;
-    // A clock that was set back makes an answer of unknown age.
+    // After a clock was set back the answer's age is unknown.
     if (ageMs >= 0 && ageMs < askAgainAfterMs) return entry.principal;
     return askAgain(name, entry, nowMs, ageMs >= 0 && ageMs < oldestAnswerMs);
   }
@@ -109,7 +109,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     return facts instanceof Promise ? facts.then((found) => found !== null) : facts !== null;
   }
 
-  /** The time of last use is informative only: a failure to record it is logged. */
+  /** The time of last use is only informative: a failure to record it is logged. */
   function noteUse(entry: Known, nowMs: number): void {
     if (entry.principal.kind !== 'api_key' || nowMs - entry.touchedAtMs < touchIntervalMs) return;
     entry.touchedAtMs = nowMs;
@@ -166,7 +166,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
       })
       .then(({ rows: [row] }): Known | null => {
         if (row === undefined) unknown.set(read.hash, askedAtMs + unknownForMs);
-        // A prefix of another mode than the key's was mistyped, and might spend real money.
+        // A prefix with another mode than the key's was mistyped, and might spend real money.
         if (row === undefined || (read.mode !== null && read.mode !== row.mode)) return null;
         const { id, account_id: accountId, user_id: userId, mode, scopes } = row;
         const principal: Principal = { accountId, userId, kind: 'api_key', scopes: new Set(scopes), mode, id };
@@ -188,7 +188,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
       if (principal !== null && !cookies.mayAct(request, principal.id)) throw foreign();
       return principal;
     };
-    // No header contains a NUL, so no sent token can equal the cache key of a cookie.
+    // A header cannot contain NUL, so no sent token equals the cache key of a cookie.
     const found = remembered(`\0${cookie}`, (name) => identifyOnce(name, () => findSession(tokens.readCookieToken(cookie))));
     return found instanceof Promise ? found.then(mayAct) : mayAct(found);
   }
@@ -205,7 +205,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
   return { authenticate, ofRequest, isStillValid: async (principal) => ask(principal) };
 }
 
-/** Whether a session is valid, by the generation it was opened with and the user's own. */
+/** Whether a session is valid: compares the generation it was opened with and the user's current one. */
 function isOfToday([opened, current]: [number | null, number | null]): boolean {
   return opened !== null && opened === current;
 }

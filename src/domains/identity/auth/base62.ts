@@ -1,8 +1,8 @@
-/** Numbers in letters and digits alone: a double click selects all of them, no shell or URL has to quote them. */
+/** Numbers in letters and digits only: a double click selects all of it, and no shell or URL needs quotes. */
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Big-endian bytes as `length` digits, filled up with zeros. 32 bytes fit 43 digits. */
+/** Big-endian bytes as `length` digits, padded with zeros. 32 bytes fit into 43 digits. */
 export function base62(bytes: Uint8Array, length: number): string {
   let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';

@@ -1,10 +1,10 @@
 /**
- * The two cookies of a dashboard in the browser. `troupe_session` authenticates and is not readable by scripts; `troupe_csrf` is for the
- * dashboard's own script to read and to send with each change, which a page of another site cannot. It is bound to the
- * session by the service's key, so an attacker who can only set cookies cannot make a pair.
+ * The two cookies of a dashboard in the browser. `troupe_session` authenticates and is not readable by scripts; the dashboard's own script
+ * reads `troupe_csrf` and sends it with each change, which a page of another site cannot. It is bound to the session by the service's key,
+ * so an attacker who can only set cookies cannot create a valid pair.
  *
- * Where the service is reached over https both names begin with `__Host-`, and no others are read: a browser accepts such a cookie from this
- * host over https alone, so no sister domain and no unencrypted connection can set one.
+ * With https both names begin with `__Host-`, and no others are read: a browser accepts such a cookie only from this host over https, so no
+ * sibling domain and no unencrypted connection can set one.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { derivedKey } from '../../../derived-key.ts';
@@ -25,11 +25,11 @@ export interface CookieSessions {
   begin(token: string, sessionId: string): string[];
   /** Values of Set-Cookie: the session ends in this browser. */
   end(): string[];
-  /** The value of the session cookie; null where the request carries none. */
+  /** The value of the session cookie; null if the request has none. */
   sessionOf(request: HttpRequest): string | null;
-  /** Whether the request may be forged by another site's page: it changes something and does not repeat its CSRF cookie in a header. */
+  /** Whether another site's page may have forged the request: it changes something and does not repeat its CSRF cookie in a header. */
   mayBeForeign(request: HttpRequest): boolean;
-  /** Whether a request may be authenticated by its session cookie: it changes nothing, or it carries the session's CSRF token. */
+  /** Whether the session cookie may authenticate a request: it changes nothing, or contains the session's CSRF token. */
   mayAct(request: HttpRequest, sessionId: string): boolean;
 }
 
@@ -76,7 +76,7 @@ function cookieOf(request: HttpRequest, name: string): string | null {
   return null;
 }
 
-/** For a header of any content: its numbers of characters and bytes may differ. */
+/** For a header with any content: its numbers of characters and bytes may differ. */
 function isSame(sent: string, expected: string): boolean {
   const [given, wanted] = [Buffer.from(sent), Buffer.from(expected)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);

@@ -1,23 +1,23 @@
 /**
- * Schedules password hashes. A hash costs 19 MiB and some 50 ms of a core, so few run at once; a flood from one network must
- * not keep other users from signing in.
+ * Schedules password hashes. A hash costs 19 MiB and some 50 ms of a core, so few run at once; a flood from one network must not keep other
+ * users from signing in.
  *
- * H1 Three queues are served round-robin: sign-ins from a network that sent a right password lately, or by users who have proven their identity;
- *    other sign-ins; registrations.
+ * H1 Three queues are served round-robin: sign-ins from a network that recently sent a right password, or by users who have proven their
+ *    identity; other sign-ins; registrations.
  * H2 In a queue networks are served round-robin (/24 of IPv4, /48 of IPv6), in a network its addresses (/64 of IPv6).
- * H3 The number of waiting requests of an address, of a network and of a queue is bounded, and none waits longer than `maxWaitMs` for its network.
- *    Where a queue is full, a network with few in it finds room at the cost of one with many.
+ * H3 The number of waiting requests of an address, of a network and of a queue is bounded, and none waits longer than `maxWaitMs` for its
+ *    network. If a queue is full, a network with few requests gets room in place of a network with many.
  */
 import { LRUCache } from 'lru-cache';
 import { addressGroup } from '../../../edge/http/client-address.ts';
 import { FairGate } from '../../../fair-queue.ts';
 
 export type HashQueue = 'known' | 'login' | 'register';
-/** The requester of a hash: its queue, and the network and address it shares its turns with. */
+/** The origin of a hash request: its queue, and the network and address whose turns it shares. */
 export type HashRequester = { queue: HashQueue; network: string; address: string };
 
 export type HashQueuesOptions = {
-  /** Below the four threads of the pool, which file access needs too. */
+  /** Fewer than the four threads of the pool, which file access needs too. */
   maxRunning?: number;
   maxWaitingOfAddress?: number;
   maxWaitingOfNetwork?: number;
@@ -33,7 +33,7 @@ export class HashQueues {
   private readonly options: Required<HashQueuesOptions>;
   private readonly all: FairGate;
   private readonly queues = new Map<HashQueue, FairGate>();
-  /** One network in one queue, while a request of it runs or waits. */
+  /** One network in one queue, while it has a running or waiting request. */
   private readonly networks = new Map<string, FairGate>();
   /** Networks that have sent a right password. */
   private readonly known = new LRUCache<string, true>({ max: maxKnown, ttl: knownForMs });
@@ -67,7 +67,7 @@ export class HashQueues {
     this.known.set(networkOf(address), true);
   }
 
-  /** Runs `work` when it is its turn. Rejects as `work` does, and with `overloaded` where too many wait. */
+  /** Runs `work` in its turn. Rejects as `work` does, and with `overloaded` if too many wait. */
   async pass<T>({ queue, network, address }: HashRequester, work: () => Promise<T>): Promise<T> {
     const name = `${queue} ${network}`;
     const ofNetwork = this.networkGate(name);
@@ -94,7 +94,7 @@ export class HashQueues {
   }
 }
 
-/** A /24 of IPv4 seldom has several unrelated users; a /48 of IPv6 is what a provider assigns to one customer. */
+/** A /24 of IPv4 rarely has several unrelated users; a provider assigns a /48 of IPv6 to one customer. */
 function networkOf(address: string): string {
   return address.includes(':') ? addressGroup(address, 48) : `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
 }

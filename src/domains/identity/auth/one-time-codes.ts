@@ -1,6 +1,6 @@
 /**
- * Codes that are valid once: TOTP (RFC 6238: SHA-1, six digits, 30 seconds, as every authenticator app has it), one step to either side for clocks
- * that are wrong, and recovery codes for a lost phone. The user's actor knows whether a code was used before.
+ * Codes that are valid once: TOTP (RFC 6238: SHA-1, six digits, 30 seconds, as in every authenticator app), with a tolerance of one step
+ * for inaccurate clocks, and recovery codes for a lost phone. The user's actor records used codes.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
@@ -20,21 +20,21 @@ export type Enrolment = {
   qrSvg: string;
 };
 
-/** A new secret, in the forms that authenticator apps take. @param label its owner, e.g. the e-mail address */
+/** A new secret, in the forms for authenticator apps. @param label its owner, e.g. the e-mail address */
 export function newEnrolment(label: string): Enrolment {
   const secret = newSecret(secretBytes);
   const otpauthUrl = new TOTP({ issuer, label, secret, period: periodS }).toString();
   return { secret: secret.base32, otpauthUrl, qrSvg: encodeQr(otpauthUrl, 'svg') };
 }
 
-/** The time step of this code; null where it is of no step near `nowMs`. */
+/** The time step of this code; null if it belongs to no step near `nowMs`. */
 export function stepOfCode(secret: string, code: string, nowMs: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const aside = TOTP.validate({ token: code, secret: Secret.fromBase32(secret), period: periodS, timestamp: nowMs, window: stepsAside });
   return aside === null ? null : TOTP.counter({ period: periodS, timestamp: nowMs }) + aside;
 }
 
-/** Ten new ones, `xxxx-xxxx-xxxx-xxxx`: 80 random bits each, so a plain hash does not reveal them. */
+/** Ten new codes, `xxxx-xxxx-xxxx-xxxx`: 80 random bits each, so a plain hash does not reveal them. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: recoveryCodeCount }, () =>
     newSecret(recoveryBytes)
@@ -43,7 +43,7 @@ export function newRecoveryCodes(): string[] {
   );
 }
 
-/** What is stored of a recovery code. Case, white space and hyphens do not matter. */
+/** The stored form of a recovery code. Case, white space and hyphens are ignored. */
 export function recoveryHash(code: string): string {
   return createHash('sha256').update(code.replace(/[\s-]/g, '').toLowerCase()).digest('hex');
 }

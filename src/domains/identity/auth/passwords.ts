@@ -9,11 +9,11 @@ import type { HashQueues, HashRequester } from './hash-queues.ts';
 export interface Passwords {
   /** Throws `overloaded` when too many are waiting. */
   hash(password: string, requester: HashRequester): Promise<string>;
-  /** Whether the password is the hash's. null in place of a hash takes the same time and is false. Throws `overloaded` likewise. */
+  /** Whether the password matches the hash. A null hash takes the same time and gives false. Throws `overloaded` likewise. */
   matches(password: string, hash: string | null, requester: HashRequester): Promise<boolean>;
 }
 
-// The package's enum exists for the compiler only.
+// The package's enum exists only at compile time.
 const argon2id = 2 as Algorithm;
 const options: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -32,7 +32,7 @@ function normal(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** Well-formed, as costly to check as any other, and the hash of no known password. */
+/** Well-formed, as costly to check as any other, and not the hash of any known password. */
 function madeUpHash(): string {
   const part = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
   return `$argon2id$v=19$m=${options.memoryCost},t=${options.timeCost},p=${options.parallelism}$${part(16)}$${part(32)}`;

@@ -1,6 +1,6 @@
 /**
- * Refresh tokens: `mr_`, the session's ULID, 43 random base62 characters, and a tag made with the service's key. Only the hash of the random part is
- * stored. The tag distinguishes an issued token, valid or not, from a forged one, so an attacker cannot end a session by guessing.
+ * Refresh tokens: `mr_`, the session's ULID, 43 random base62 characters, and a tag made with the service's key. Only the hash of the
+ * random part is stored. The tag distinguishes issued tokens from forged ones, so an attacker cannot end a session by guessing.
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -16,7 +16,7 @@ export interface RefreshTokens {
 
 const shape = /^mr_([0-9a-z]{26})_([0-9A-Za-z]{43})([0-9A-Za-z]{22})$/;
 
-/** @param acceptedKeys keys that tokens may be tagged with beside `secretKey` */
+/** @param acceptedKeys other keys whose tags are accepted */
 export function createRefreshTokens(secretKey: string, acceptedKeys: readonly string[] = []): RefreshTokens {
   const keys = [secretKey, ...acceptedKeys].map((root) => derivedKey(root, 'refresh tokens')) as [Buffer, ...Buffer[]];
   const tagOf = (ulid: string, body: string, key = keys[0]): string =>

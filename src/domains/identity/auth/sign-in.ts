@@ -1,6 +1,6 @@
 /**
- * Signs users in: by e-mail address and password, and by a code of the second factor. Each takes the same steps whether or not there is
- * such a user, so that neither time nor wording reveals it.
+ * Signs users in: by e-mail address and password, and by a code of the second factor. Each takes the same steps whether or not the user
+ * exists, so that neither time nor text reveals it.
  */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -19,7 +19,7 @@ import { newRecoveryCodes, recoveryHash, stepOfCode } from './one-time-codes.ts'
 import type { Passwords } from './passwords.ts';
 import type { RefreshTokens } from './refresh-token.ts';
 
-/** A user whose password, and code where there is a second factor, were right. Sessions are opened with `generation`. */
+/** A user whose password, and code if a second factor is enabled, were right. Sessions are opened with `generation`. */
 export type SignedIn = { userId: string; accountId: string; generation: number };
 
 export interface SignIn {
@@ -29,16 +29,16 @@ export interface SignIn {
    * @param address the client's
    */
   byPassword(email: string, password: string, address: string): Promise<SignedIn & { twoFactorEnabled: boolean }>;
-  /** Consumes a TOTP or recovery code. Throws as `byPassword` does; also where the user's sessions have ended since the password was checked. */
+  /** Consumes a TOTP or recovery code. Throws as `byPassword` does; also if the user's sessions have ended since the password check. */
   byCode(who: SignedIn, code: string): Promise<void>;
-  /** Checks the password of a signed-in user. Throws `forbidden` where it is wrong, and `rate_limited` after too many. */
+  /** Checks the password of a signed-in user. Throws `forbidden` if it is wrong, and `rate_limited` after too many. */
   confirmPassword(userId: string, password: string): Promise<void>;
   /**
-   * Enables the pending second factor. Returns the recovery codes. Throws `conflict` where none is pending, `bad_request` for a wrong
-   * code and `rate_limited` after too many.
+   * Enables the pending second factor. Returns the recovery codes. Throws `conflict` if none is pending, `bad_request` for a wrong code and
+   * `rate_limited` after too many.
    */
   confirmSecondFactor(userId: string, code: string): Promise<string[]>;
-  /** Ends the second factor and consumes a code. Throws `bad_request` for a wrong one and `rate_limited` after too many. */
+  /** Disables the second factor and consumes a code. Throws `bad_request` for a wrong one and `rate_limited` after too many. */
   disableSecondFactor(userId: string, code: string): Promise<void>;
   /** Encrypts the secret of a second factor. */
   seal(userId: string, secret: string): string;
@@ -67,7 +67,7 @@ export function createSignIn({ actors, passwords, hashQueues, refreshTokens, sec
     const holder = await actors.query(emailAddress, addressId, 'holder', null);
     const userId = holder?.userId ?? derivedId(identityIds.user, null, addressId);
     const found = await actors.query(user, userId, 'credentials', null);
-    // An address may be claimed for a user who signs in with another one, until it is verified.
+    // An address may be claimed, until it is verified, for a user who signs in with another one.
     const credentials = found !== null && emailAddressId(found.email) === addressId ? found : null;
     const matches = await passwords.matches(password, credentials?.passwordHash ?? null, requester);
     if (!matches || credentials === null) return null;
@@ -86,7 +86,7 @@ export function createSignIn({ actors, passwords, hashQueues, refreshTokens, sec
 
   const seal = (userId: string, secret: string): string => secrets.encrypt(purpose, secret, userId);
 
-  /** What a code proves, and the secret encrypted anew where an earlier key encrypted it; null for a wrong code. */
+  /** The proof of a code, and the secret encrypted again if an earlier key encrypted it; null for a wrong code. */
   async function proofOf(userId: string, generation: number | null, typed: string): Promise<UsableProof | null> {
     const factor = await actors.query(user, userId, 'secondFactor', null);
     if (factor?.status !== 'enabled') return null;
@@ -99,7 +99,7 @@ export function createSignIn({ actors, passwords, hashQueues, refreshTokens, sec
     return { proof, resealed: keeps ? null : seal(userId, secrets.decrypt(purpose, factor.sealed, userId)) };
   }
 
-  /** A guess at a code of the user: a right one has the effect, a wrong one has none. */
+  /** A guess at a user's code: a right one has the effect, a wrong one has none. */
   function withCode<F extends object, T>(userId: string, rest: Omit<Guess<F, T>, 'counted'>): Promise<T> {
     return attempt(parts, { counted: [secondFactorOf(userId)], ...rest });
   }

@@ -1,10 +1,10 @@
 /**
- * One e-mail address. All claims of it go to this actor, so it is given once. Registering, and changing to it from another address, is a claim,
- * committed together with the messages that carry it out; the caller waits until user and account have confirmed it. A crash at any point
- * only delays the messages; if one is dead-lettered, a timer sends it again, with growing intervals.
+ * One e-mail address. All claims of it go to this actor, so it has one holder. Registering, and changing to it from another address, is a
+ * claim, committed together with the messages that complete it; the caller waits until user and account have confirmed it. A crash at any
+ * point only delays the messages; if one is dead-lettered, a timer sends it again, with growing intervals.
  *
- * A user may have claimed several: the present one, and one that is to be verified first. Only the user's row says which is which, and the user
- * alone releases them (`user/email-change.ts`).
+ * A user may have claimed several: the current one, and one that must be verified first. Only the user's row shows which is which, and only
+ * the user's actor releases them (`user/email-change.ts`).
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -88,7 +88,7 @@ function moved(
 }
 
 function release(state: EmailAddressRow | null, { userId }: { userId: string }): Turn<EmailAddressRow | null, null> {
-  // A pending claim is a newer one of the same user, who has returned to this address: the user decides about it.
+  // A pending claim is a newer one of the same user, who has returned to this address: the user's actor decides.
   if (state === null || state.userId !== userId || state.unfinished != null) return { state, reply: null };
   return { state: given(state), reply: null };
 }

@@ -8,16 +8,16 @@ export type UnfinishedRegistration = { email: string; name: string | null; passw
 /** A user who is about to move to the address; null once the move is done or refused. */
 export type UnfinishedMove = { email: string; emailVersion: number };
 
-/** One row an e-mail address in lower case: who holds it. Its actor makes addresses unique. */
+/** One row per lower-case e-mail address, with its holder. Its actor makes addresses unique. */
 export const EmailAddress = defineEntity({
   name: 'EmailAddress',
   tableName: 'email_address',
   properties: {
     id: p.text().primary(),
-    /** Null: released, and free for any user. */
+    /** Null: released, available for any user. */
     userId: p.text().strictNullable(),
     accountId: p.text().strictNullable(),
-    /** Id of the registration or the move that claimed the address: repeated with it, the answer is the same. */
+    /** Id of the registration or move that claimed the address: a repeat with it has the same answer. */
     registrationId: p.text(),
     unfinished: json<UnfinishedRegistration | UnfinishedMove>().nullable().hidden(),
     createdAt: epochMs(),

@@ -3,7 +3,7 @@ import { actorRef } from '../../../actors/define-actor.ts';
 
 export type PasswordResetContract = {
   commands: {
-    /** A password reset is requested for the address with this key. A mail follows where it has a holder, three times an hour at most. */
+    /** A password reset is requested for the address with this key. If it has a holder a mail follows, at most three times an hour. */
     request(input: { addressId: string }): null;
   };
   queries: Record<never, never>;

@@ -1,6 +1,6 @@
 /**
  * Takes the requests for a new password of one e-mail address, whether or not it has a holder: every request is answered after the same
- * steps, and no mailbox is flooded. What depends on the holder happens after the durable message.
+ * steps, and the number of mails is limited. Steps that depend on the holder follow after the durable message.
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -13,7 +13,7 @@ const mailed = { limit: 3, windowMs: 3_600_000 };
 
 export const passwordResetActor = defineActor<ThrottleRow, PasswordResetContract>({
   ref: passwordReset,
-  // Its rows are those of throttles under another name, and expire like them.
+  // Its rows are throttle rows under another name, and expire like them.
   entity: Throttle,
   commands: { request },
   queries: {},

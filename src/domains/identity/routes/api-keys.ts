@@ -70,7 +70,7 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
       const wanted = [...new Set(body.scopes)];
       const mode = body.mode ?? 'live';
       mustHold(principal, wanted, mode);
-      // Checked anew: a session or key that has just ended must not create a key.
+      // Checked again: a session or key that has just ended must not create a key.
       if (!(await isStillValid(principal))) throw new AppError('unauthenticated', 'Not authenticated');
       const { accountId, userId } = principal;
       const { id: seed, commandId } = commandIds(context, identityIds.apiKey, clock.nowMs());

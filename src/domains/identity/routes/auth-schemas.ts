@@ -1,4 +1,4 @@
-/** What the endpoints of /auth take and answer. */
+/** Input and answers of the endpoints under /auth. */
 import Type from 'typebox';
 import { challengeLifeMs } from '../../../edge/auth/tokens.ts';
 import { plans } from '../../../plans.ts';

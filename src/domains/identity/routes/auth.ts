@@ -1,4 +1,4 @@
-/** Signing up, in and out. None of these takes an Idempotency-Key: their answers are tokens. */
+/** Sign-up, sign-in and sign-out. None of these supports an Idempotency-Key, because their answers are tokens. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -61,7 +61,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     responses: { 201: TokenResponse },
     async handler({ body, request }) {
       const addressId = emailAddressId(body.email);
-      // Avoids the hash where the address is known to be taken; its actor decides between simultaneous requests.
+      // Avoids the hash if the address is known to be taken; its actor decides between concurrent requests.
       if (await actors.query(emailAddress, addressId, 'isTaken', null))
         throw new AppError('conflict', 'A user with this email exists already');
       const registrationId = newId(idPrefixes.request, null, clock.nowMs());
@@ -123,7 +123,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
       const presented = refreshTokens.read(body.refresh_token);
       if (presented === null) throw invalidRefreshToken();
       const { sessionId } = presented;
-      // Everything that can be refused comes first: then the presented token stays valid. `rotate` judges an invalid one.
+      // All other refusals come first, so that the presented token stays valid. `rotate` checks the token.
       const opened = await actors.query(session, sessionId, 'opened', null);
       if (opened !== null && (await actors.query(user, opened.userId, 'generation', null)) !== opened.generation)
         throw invalidRefreshToken();
@@ -153,7 +153,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     },
   });
 
-  /** The session for the browser: a new one by password, else that of the access token. */
+  /** The browser's session: a new one by password, otherwise that of the access token. */
   async function sessionFor({ email, password }: { email?: string; password?: string }, request: HttpRequest) {
     if (email === undefined && password === undefined) {
       const principal = await authenticator.authenticate(request.header('authorization'));

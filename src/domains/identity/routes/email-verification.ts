@@ -1,4 +1,4 @@
-/** Verification that a user reads the mail of their e-mail address. */
+/** Verification of a user's e-mail address. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';

@@ -52,7 +52,7 @@ export function passwordRoutes({ actors, tokens, passwords, hashQueues, clock }:
       const claims = await tokens.readResetToken(body.token);
       if (claims === null) throw invalidToken();
       const { userId, resetId } = claims;
-      // Avoids the hash where the token is known to be invalid; of two requests with one token the user's turn accepts one.
+      // Avoids the hash if the token is known to be invalid; of two requests with one token the user's turn accepts one.
       if (!(await actors.query(user, userId, 'canReset', { resetId, nowMs: clock.nowMs() }))) throw invalidToken();
       const passwordHash = await passwords.hash(body.password, hashQueues.requesterOfUser(userId));
       const revokeKeys = body.revoke_api_keys === true;

@@ -77,7 +77,7 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
     }),
     responses: { 200: CurrentUser },
     async handler({ principal, body: { name, email, password } }) {
-      // What can be refused comes first.
+      // Checks that can refuse come first.
       if (email !== undefined) {
         if (password === undefined) throw invalidField(['body', 'password'], 'Field required', 'missing');
         await setEmail(principal.userId, email.normalize('NFC'), password);

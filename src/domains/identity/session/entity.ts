@@ -2,7 +2,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs } from '../../../storage/column-types.ts';
 
-/** A login and all refresh tokens that followed from it. */
+/** A login and all its refresh tokens. */
 export const Session = defineEntity({
   name: 'Session',
   tableName: 'session',
@@ -11,7 +11,7 @@ export const Session = defineEntity({
     userId: p.text(),
     accountId: p.text(),
     status: p.text().$type<'active' | 'revoked'>(),
-    /** The user's when it was opened. */
+    /** The user's generation when it was opened. */
     generation: p.integer(),
     refreshHash: p.text().hidden(),
     refreshExpiresAt: epochMs(),

@@ -1,4 +1,4 @@
-/** A session: one login and the refresh tokens that follow from it, of which one at a time is valid. active → revoked, and never back. */
+/** A session: one login and its refresh tokens, of which one at a time is valid. active → revoked, and never back. */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { Session, type SessionRow } from './entity.ts';

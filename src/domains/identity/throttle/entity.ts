@@ -10,7 +10,7 @@ export const Throttle = defineEntity({
     id: p.text().primary(),
     /** Milliseconds since 1970, oldest first. */
     times: json<number[]>(),
-    /** From then on the row has no effect. */
+    /** After this time the row has no effect. */
     forgetAt: epochMs(),
   },
 });

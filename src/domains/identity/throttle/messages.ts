@@ -11,23 +11,22 @@ export type ThrottleRule = {
 export type ThrottleContract = {
   commands: {
     /**
-     * Records the result of an attempt, and says whether it may be revealed: 0, or in how many seconds the next attempt may be made. Ask
-     * after the check, before anything is changed and before the answer: then of any number of attempts at once no more than `limit` wrong
-     * ones reveal anything.
+     * Records the result of an attempt, and returns whether it may be revealed: 0, or the seconds until the next attempt. Ask after the
+     * check, before any change and before the answer: then of any number of concurrent attempts at most `limit` wrong ones reveal anything.
      */
     judge(input: { rule: ThrottleRule; failed: boolean }): number;
     /** Clears all failures. */
     forget(input: null): null;
   };
   queries: {
-    /** In how many seconds an attempt may be made; 0: now. Avoids a check whose result would be withheld. */
+    /** Seconds until an attempt may be made; 0: now. Avoids a check whose result would be withheld. */
     waitS(input: { rule: ThrottleRule; nowMs: number }): number;
   };
 };
 
 export const throttle = actorRef<ThrottleContract>('throttle');
 
-/** The id of a throttle. User input is hashed: it may be anything, even a password in the wrong field. */
+/** The id of a throttle. User input is hashed, because it may be anything, even a password in the wrong field. */
 export function throttleId(
   about:
     | 'login of email'

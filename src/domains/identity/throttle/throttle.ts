@@ -1,7 +1,7 @@
 /**
- * Counts failures against one name, to stop repeated attempts: wrong passwords for one address, wrong codes of one user. One
- * actor counts for all nodes, and its counts outlive them. Only failures are recorded, so successful attempts leave no row;
- * an expired row is removed by retention, which changes nothing: all times in it are too old to count.
+ * Counts failures against one name, to stop repeated attempts: wrong passwords for one address, wrong codes of one user. One actor counts
+ * for all nodes, and its counts survive restarts. Only failures are recorded, so successful attempts leave no row; retention removes an
+ * expired row without effect, because all its times are too old to count.
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';

@@ -1,9 +1,9 @@
 /**
- * How a user changes the e-mail address. The new one is claimed for the user at once, so that no other user gets it, and waits as `pendingEmail` until
- * it is confirmed from its mailbox; until then the earlier address is the user's: it is used for sign-in and gets the mails.
+ * A user's change of e-mail address. The new one is claimed for the user at once, so that no other user gets it, and waits as
+ * `pendingEmail` until it is confirmed from its mailbox; until then the earlier address is used for sign-in and mails.
  *
- * The user's row alone says which of the claimed addresses counts. An address is released after the turn that gives it up, so at every moment
- * each address that the row names is claimed for this user.
+ * Only the user's row shows which of the claimed addresses is valid. An address is released after the turn that drops it, so each address
+ * in the row is always claimed for this user.
  */
 
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -22,7 +22,7 @@ export function update(
 ): Turn<UserRow, boolean> {
   if (state === null) throw new AppError('not_found', 'User not found');
   if (email !== undefined && emailAddressId(email) !== emailAddressId(state.email)) return { state, reply: false };
-  // A request for the present address withdraws a pending change.
+  // A request for the current address withdraws a pending change.
   const kept = email === undefined ? state : withoutPendingEmail(state, ctx);
   return { state: { ...kept, name: name === undefined ? state.name : name, email: email ?? state.email }, reply: true };
 }

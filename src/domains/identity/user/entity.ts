@@ -1,4 +1,4 @@
-/** Users: their password, second factor and addresses that wait to be verified. */
+/** Users: their password, second factor and addresses that wait for verification. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs, json } from '../../../storage/column-types.ts';
 
@@ -7,18 +7,18 @@ export type SecondFactor = {
   status: 'pending' | 'enabled';
   /** The TOTP secret, encrypted. */
   sealed: string;
-  /** The time step of the code that was used last: it and all earlier ones are consumed. */
+  /** The time step of the last used code: it and all earlier ones are consumed. */
   lastStep: number;
-  /** SHA-256 of the unused ones. */
+  /** SHA-256 of the unused codes. */
   recoveryHashes: string[];
 };
 
 export type PasswordReset = { id: string; expiresAt: number };
 
-/** A verification that was mailed and not used. `email`: as the person wrote it. */
+/** A verification that was mailed and not used. `email`: as typed by the user. */
 export type Verification = { id: string; email: string; expiresAt: number };
 
-/** The address that replaces the user's when it is verified in time; claimed for the user until then. */
+/** The address that replaces the user's if it is verified in time; claimed for the user until then. */
 export type PendingEmail = { email: string; expiresAt: number };
 
 export const User = defineEntity({
@@ -30,9 +30,9 @@ export const User = defineEntity({
     email: p.text(),
     name: p.text().strictNullable(),
     passwordHash: p.text().hidden(),
-    /** Grows when all sessions are ended: those opened under an earlier generation are invalid. */
+    /** Incremented when all sessions are ended: those opened under an earlier generation are invalid. */
     generation: p.integer(),
-    /** Grows with every change of the address, so that of two changes at once one is refused. */
+    /** Incremented with every change of the address, so that of two concurrent changes one is refused. */
     emailVersion: p.integer(),
     secondFactor: json<SecondFactor>().nullable().hidden(),
     /** Password resets that were mailed and not used. */

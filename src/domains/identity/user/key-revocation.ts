@@ -1,6 +1,6 @@
 /**
- * Revokes all API keys of a user's account, on request with a new password: an attacker may have made some. Recorded with the new password, so
- * it is done once that is set, whatever crashes meanwhile.
+ * Revokes all API keys of a user's account, on request with a new password, because an attacker may have created some. Recorded with the
+ * new password, so it is done once that is set, despite crashes.
  */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -9,9 +9,9 @@ import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import { apiKey } from '../api-key/messages.ts';
 
-/** How many are revoked at once. */
+/** Keys revoked concurrently. */
 const chunk = 50;
-/** A key may make others until it is known everywhere that it was revoked. */
+/** A key can create others until its revocation is known on all nodes. */
 const maxRounds = 1_000;
 const timeoutMs = 60_000;
 
@@ -26,7 +26,7 @@ export function keyRevocation(parts: KeyRevocationParts): EffectDefinition {
       await parts.actors.ask(apiKey, id, 'revoke', { accountId });
       return 1;
     } catch (error) {
-      // It was revoked by another request.
+      // Another request has revoked it.
       if (error instanceof AppError && error.code === 'not_found') return 0;
       throw error;
     }

@@ -1,4 +1,4 @@
-/** Commands and queries of a user. Secrets come as hashes or encrypted. */
+/** Commands and queries of a user. Secrets are passed as hashes or encrypted. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { SecondFactor } from './entity.ts';
@@ -10,7 +10,7 @@ export type CreateUser = {
   registrationId: string;
   claimedBy: string;
   accountId: string;
-  /** As the person wrote it. */
+  /** As typed by the user. */
   email: string;
   name: string | null;
   passwordHash: string;
@@ -29,7 +29,7 @@ export type UserProfile = {
   createdAt: number;
 };
 
-/** What a login is checked against. Sessions are opened with `generation`. */
+/** The data for checking a login. Sessions are opened with `generation`. */
 export type Credentials = {
   accountId: string;
   /** The address for sign-in. */
@@ -39,50 +39,53 @@ export type Credentials = {
   twoFactorEnabled: boolean;
 };
 
-/** A code that was found to be right: the time step that made it, or the hash of a recovery code. */
+/** A code that was right: the time step of a TOTP code, or the hash of a recovery code. */
 export type Proof = { step: number } | { recoveryHash: string };
 
 export type UserContract = {
   commands: {
     /** Sent by the e-mail address that registers it; answered with `created`. Repeating it changes nothing. */
     create(input: CreateUser): null;
-    /** Changes the given fields. The address may only change in letter case, which ends a pending change: false where it is another one by now. */
+    /** Changes the given fields. The address may only change in letter case, which ends a pending change: false if it is another one by now. */
     update(input: { name?: string | null; email?: string }): boolean;
     /**
-     * Sent by the e-mail address the user wants to move to, which is claimed already; answered with `moved`. The user moves when the address is
-     * verified; until then it waits as `pendingEmail`, replacing an earlier pending one.
+     * Sent by the new e-mail address, which is already claimed; answered with `moved`. The user moves when the address is verified; until
+     * then it waits as `pendingEmail`, replacing an earlier pending one.
      */
     moveTo(input: { moveId: string; claimedBy: string; email: string; emailVersion: number }): null;
     /** Sent by the user's e-mail address: a password reset is mailed to it. */
     offerReset(input: { email: string }): null;
     resetMailed(result: EffectResult): null;
-    /** A timer's: the mail could not be sent before. */
+    /** By timer: the mail could not be sent before. */
     mailReset(input: { resetId: string; attempt: number }): null;
-    /** Mails another verification of the pending address, else of the user's own. False: nothing is left to verify. */
+    /** Mails another verification of the pending address, otherwise of the user's own. False: nothing to verify. */
     mailVerificationAgain(input: null): boolean;
     verificationMailed(result: EffectResult): null;
-    /** A timer's: the mail could not be sent before. */
+    /** By timer: the mail could not be sent before. */
     mailVerification(input: { mail: object }): null;
-    /** Verifies the address that this was mailed to; a pending one becomes the user's own. False: used, expired, replaced or never mailed. */
+    /**
+     * Verifies the address that the verification was mailed to; a pending one becomes the user's own. False: used, expired, replaced or
+     * never mailed.
+     */
     verifyEmail(input: { verificationId: string }): boolean;
-    /** A timer's: the pending address was not verified in time. */
+    /** By timer: the pending address was not verified in time. */
     dropPendingEmail(input: { email: string }): null;
     /**
-     * Sets the password, once for each reset, and ends all sessions; with `revokeKeys` all API keys of the account too, which is answered when it
-     * is done. False: used, expired or never offered.
+     * Sets the password, once for each reset, and ends all sessions; with `revokeKeys` also all API keys of the account, and answers when
+     * that is done. False: used, expired or never offered.
      */
     resetPassword(input: { resetId: string; passwordHash: string; revokeKeys: boolean }): { keysRevoked: number } | false;
     keysRevoked(result: EffectResult): null;
-    /** Begins a second factor; what was begun before is void. Refused with `conflict` where there is one. */
+    /** Begins a second factor; an earlier begun one is void. Refused with `conflict` if one is enabled. */
     enroll(input: { sealed: string }): null;
-    /** Enables the second factor that was begun with this secret. False: another one was begun, or it is enabled already. */
+    /** Enables the second factor that was begun with this secret. False: another one was begun, or it is already enabled. */
     confirm(input: { sealed: string; step: number; recoveryHashes: string[] }): boolean;
     /**
-     * Consumes a code. False: it was used before, there is no second factor, or the sessions of `generation` have ended. `resealed` replaces
-     * the encrypted secret.
+     * Consumes a code. False: it was used before, there is no second factor, or the sessions of `generation` have ended. `resealed`
+     * replaces the encrypted secret.
      */
     useCode(input: { proof: Proof; generation: number | null; resealed: string | null }): boolean;
-    /** Ends the second factor and consumes a code. False as for `useCode`. */
+    /** Disables the second factor and consumes a code. False as for `useCode`. */
     disable(input: { proof: Proof }): boolean;
   };
   queries: {
@@ -92,9 +95,9 @@ export type UserContract = {
     credentials(input: null): Credentials | null;
     /** null: no such user. */
     generation(input: null): number | null;
-    /** Whether `useCode` or `disable` would take it now. */
+    /** Whether `useCode` or `disable` would accept it now. */
     canUseCode(input: { proof: Proof; generation: number | null }): boolean;
-    /** What codes are checked against; null: there is none. */
+    /** The data for checking codes; null: no second factor. */
     secondFactor(input: null): Pick<SecondFactor, 'status' | 'sealed'> | null;
     /** Whether the reset can still be used. */
     canReset(input: { resetId: string; nowMs: number }): boolean;

@@ -4,7 +4,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Database } from '../../../storage/database.ts';
 import { type UserProfile, user } from './messages.ts';
 
-/** The user who registered the account, as of now: `email` with `emailVerified`, `name`. null: no such account, or not created yet. */
+/** The user who registered the account, with current data: `email` with `emailVerified`, `name`. null: no such account, or not created yet. */
 export async function ownerOf(
   { actors, database }: { actors: Pick<ActorSystem, 'query'>; database: Pick<Database, 'read'> },
   accountId: string,

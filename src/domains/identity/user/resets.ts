@@ -1,4 +1,4 @@
-/** Password resets: each is mailed, and valid once and for an hour. The token in the mail is made when it is sent, and not stored. */
+/** Password resets: each is mailed, and valid once and for an hour. The token is created when the mail is sent, and not stored. */
 
 import Type from 'typebox';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -23,7 +23,7 @@ type MailResult = { sent: boolean; resetId: string; attempt: number };
 export type ResetMailOptions = {
   mail: MailProvider;
   resetToken(claims: { userId: string; resetId: string; expiresAtMs: number }): Promise<string>;
-  /** Where callers reach the service; null where it is not configured. */
+  /** Base address for callers; null if it is not configured. */
   publicUrl: string | null;
 };
 
@@ -86,7 +86,7 @@ export function resetPassword(
   if (state === null || !canReset(state, { resetId, nowMs: ctx.nowMs })) return { state, reply: false };
   // The reader of the mail is not guessing: the count of wrong passwords is cleared.
   ctx.send(throttle, throttleId('login of email', emailAddressId(state.email)), 'forget', null);
-  // A pending address may be an attacker's, and the reset was mailed to the user's own: this verifies the latter.
+  // A pending address may be an attacker's, and the reset was mailed to the user's own: the reset verifies the latter.
   const kept = withoutPendingEmail(state, ctx);
   const verifications = kept.verifications.filter(({ email }) => emailAddressId(email) !== emailAddressId(state.email));
   const next = { ...kept, passwordHash, generation: state.generation + 1, resets: [], emailVerified: true, verifications };

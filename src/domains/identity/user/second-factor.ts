@@ -1,6 +1,6 @@
 /**
- * A user's second factor: none → pending → enabled → none. Code that can read the secret checks the code; here it is
- * consumed, so that of two requests with the same code one succeeds.
+ * A user's second factor: none → pending → enabled → none. Other code decrypts the secret and checks the code; here it is consumed, so that
+ * of two requests with the same code one succeeds.
  */
 
 import type { Turn } from '../../../actors/define-actor.ts';
@@ -43,7 +43,7 @@ export function disable(state: UserRow | null, { proof }: { proof: Proof }): Tur
   return { state: { ...state, secondFactor: null }, reply: true };
 }
 
-/** The second factor after the code is consumed; null where it cannot be. */
+/** The second factor after the code is consumed; null if it cannot be consumed. */
 function without(factor: SecondFactor | null | undefined, proof: Proof): SecondFactor | null {
   if (factor?.status !== 'enabled') return null;
   if ('step' in proof) return proof.step > factor.lastStep ? { ...factor, lastStep: proof.step } : null;

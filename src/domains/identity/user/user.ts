@@ -1,4 +1,4 @@
-/** A user: a person who signs in to an account. Holds a password's hash and never the password; the sign-in code hashes and checks. */
+/** A user: a person who signs in to an account. The state has a password's hash and never the password; the sign-in code hashes and checks. */
 
 import { defineActor, type EffectDefinition, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { emailAddress } from '../email-address/messages.ts';
@@ -17,7 +17,7 @@ export const userActor = (effects: UserMails & { revokeKeys: EffectDefinition })
     ref: user,
     entity: User,
     inputs: userInputs,
-    // An address that is claimed for a missing user is answered so.
+    // It answers a claim of an address for a missing user.
     sendsBeforeItExists: true,
     commands: {
       create,

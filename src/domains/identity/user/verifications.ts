@@ -1,4 +1,4 @@
-/** Mails that verify an e-mail address: each is valid once and for a day. The token in the mail is made when it is sent, and not stored. */
+/** Mails that verify an e-mail address: each is valid once and for a day. The token is created when the mail is sent, and not stored. */
 
 import Type from 'typebox';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -22,7 +22,7 @@ type MailResult = { sent: boolean; mail: VerificationMail };
 export type VerificationMailOptions = {
   mail: MailProvider;
   verificationToken(claims: { userId: string; verificationId: string; expiresAtMs: number }): Promise<string>;
-  /** Where callers reach the service; null where it is not configured. */
+  /** Base address for callers; null if it is not configured. */
   publicUrl: string | null;
 };
 
@@ -68,7 +68,7 @@ export function withVerification(state: UserRow, email: string, about: 'registra
   return { ...state, verifications };
 }
 
-/** Informs the user's present address that another one is to replace it. */
+/** Informs the user's current address that another one will replace it. */
 export function mailNotice({ email: to }: UserRow, newEmail: string, moveId: string, ctx: TurnContext<UserContract>): void {
   send({ about: 'notice', to, id: moveId, expiresAtMs: 0, newEmail, attempt: 1 }, ctx);
 }

@@ -1,7 +1,7 @@
 /**
- * What an agent does next. Every command ends here: it changes what is recorded, and this starts the one thing that follows from it,
- * unless a person has paused the agent or must decide first. So pause, resume, guidance, approval, a crash and a move are all the same:
- * the next step starts from what is recorded.
+ * The next step of an agent. Every command ends here: it changes the recorded state, and this code starts the one thing that follows from
+ * it, unless a person has paused the agent or must decide first. So pause, resume, guidance, approval, a crash and a move are handled in
+ * the same way: the next step starts from the recorded state.
  */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
@@ -19,9 +19,9 @@ import { emit, narrowed, report, shown } from './state.ts';
 
 /** Below this autonomy a user decides about irreversible calls. */
 const fullAutonomy = 100;
-/** What a call of a tool with one of these buys has an id that follows from the call and carries the account's slot. */
+/** Scopes of tools whose calls buy: what a call buys has an id that follows from the call and carries the account's slot. */
 const spendingScopes: readonly string[] = ['commerce.write', 'trading.write'];
-/** An agent that has had this many model turns is stopped: it would never end. */
+/** An agent with this many model turns is stopped: it would never end. */
 const maxTurns = 200;
 
 export function advance(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
@@ -76,7 +76,7 @@ function announce(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentCont
   return agent;
 }
 
-/** What the answer asked for after `finish` is not done; each call is told so, because models refuse a conversation with an unanswered call. */
+/** Calls after `finish` are not executed; each gets a result that says so, because models refuse a conversation with an unanswered call. */
 
 function finishCall(agent: AgentRow, call: PendingCall, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const { summary } = call.arguments as { summary: string };
@@ -96,7 +96,7 @@ function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): bo
   return agent.autonomyLevel < fullAutonomy && toolbox.find(agent.type as AgentType, call.name)?.highConsequence === true;
 }
 
-/** Waits for a user's decision: with a new approval for the current call, or for the one that is pending already. */
+/** Waits for a user's decision: with a new approval for the current call, or for the pending one. */
 function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Approval | null): AgentRow {
   const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
   const waiting: AgentRow = { ...agent, status: 'waiting', currentTool: call.name, updatedAt: ctx.nowMs };
@@ -137,14 +137,14 @@ export function withPreview(agent: AgentRow, preview: Preview): AgentRow {
 /** Records the result of the current call and removes it from the list. */
 export function callDone(agent: AgentRow, ctx: TurnContext<AgentContract>, { result, isError }: ToolOutcome): AgentRow {
   const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
-  // The history has the model's call with its own arguments: the result must say what was done instead.
+  // The history has the model's call with its own arguments: the result must contain the changed ones.
   const heard = call.edited ? { approved_with_arguments: call.arguments, result } : result;
   const next = record(agent, ctx, { role: 'tool', callId: call.id, name: call.name, result: heard, isError });
   emit(ctx, next, 'agent.tool_result', { tool: call.name, call_id: call.id, is_error: isError, result: shown(result) });
   return { ...next, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
 }
 
-/** Ends the agent, and what runs for it. `words` are its final answer, or what went wrong. */
+/** Ends the agent and its running work. `words` are its final answer, or the error. */
 export function end(
   agent: AgentRow,
   ctx: TurnContext<AgentContract>,

@@ -1,6 +1,6 @@
 /**
- * Mails that agents send to people on behalf of an account: from a sender of their own, never that of the service's own mails, so that they
- * cannot be confused; replies go to the account's user; and their number per day is limited.
+ * Mails that agents send to people on behalf of an account: from a separate sender, different from that of the service's own mails; replies
+ * go to the account's user; and their number per day is limited.
  */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';

@@ -1,6 +1,6 @@
 /**
- * An agent: it asks its task for a model turn, runs the tools the model calls, and asks again, until it has a final answer. Users pause,
- * resume, guide, cancel it and decide about approvals. What happens next is in `advance.ts`.
+ * An agent: it asks its task for a model turn, runs the tools that the model calls, and asks again, until it has a final answer. Users
+ * pause, resume, guide and cancel it and decide about approvals. `advance.ts` has the next steps.
  */
 
 import {
@@ -26,12 +26,12 @@ type State = AgentRow | null;
 
 /** The definition of agents, with the effects that reach models and tools (`effects.ts`) and the tools they are offered. */
 export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>): ActorDefinition<AgentRow, AgentContract> {
-  /** Starts what follows, and reports to the task what it shows from now on. `before` is the agent as last reported. */
+  /** Starts the next step, and reports the new displayed state to the task. `before` is the agent as last reported. */
   const proceed = (before: AgentRow, agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow =>
     reportChange(ctx, before, advance(agent, ctx, toolbox));
   const go = (before: AgentRow, agent: AgentRow, ctx: TurnContext<AgentContract>) => nothing(proceed(before, agent, ctx));
   const nothing = (state: State): Turn<State, undefined> => ({ state, reply: undefined });
-  /** An effect's outcome counts only while the agent waits for just that effect. */
+  /** An effect's outcome counts only while the agent waits for exactly that effect. */
   const awaits = (state: State, effectId: string): state is AgentRow =>
     state !== null && state.phase !== 'ended' && state.effectId === effectId;
 
@@ -46,7 +46,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       },
 
       begin(state, { context }, ctx) {
-        // Not a refusal: the message would be consumed, and the agent would wait for ever once it is created.
+        // Not a refusal: the message would be consumed, and the agent would wait forever once it is created.
         if (state === null) throw new NotYet('An agent is to begin before it is created');
         const agent = state;
         if (agent.phase !== 'new') return nothing(state);
@@ -61,7 +61,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         if (agent.phase !== 'asking' && agent.phase !== 'queued') return nothing(state);
         const wantsTurn = agent.phase === 'asking';
         if (agent.status === 'paused') {
-          // The grant is returned; resuming requests it anew.
+          // The grant is returned; resuming requests it again.
           const back: AgentRow = { ...agent, phase: wantsTurn ? 'ready' : 'calling' };
           return nothing(report(ctx, back, { turn: wantsTurn ? noTurn : null, rests: true }));
         }
@@ -200,7 +200,7 @@ function afterDecision(agent: AgentRow, approved: boolean, toolbox: Toolbox): st
   return `Rejected; ${revises}${lossByGuidance(agent, toolbox)}`;
 }
 
-/** The model might do the same on a retry. */
+/** The model might act in the same way on a retry. */
 function isAbandoned(outcome: EffectOutcome): outcome is Extract<EffectOutcome, { kind: 'failed' }> {
   return outcome.kind === 'failed' && outcome.abandoned === true;
 }

@@ -1,9 +1,10 @@
 /**
- * How a person or a key directs an agent: decides about a call that waits for an approval, and guides it. Neither gives the agent more rights.
+ * A person or a key directs an agent: it decides about a call that waits for an approval, and guides the agent. Neither gives the agent
+ * more rights.
  *
  * - An approval, given or refused, needs the scope of the call it decides about, as the same action over REST does.
- * - Guidance, and the reason of a rejection, is obeyed with what both the agent and its giver may do: from the model turn that reads it the
- *   agent may do no more than that. Otherwise a key that may only guide could have an agent of a wider task spend for it.
+ * - From the model turn that reads guidance, or the reason of a rejection, the agent has only the rights that both it and the giver have.
+ *   Otherwise a key that may only guide could make an agent of a task with more rights spend for it.
  * - A test key cannot direct live agents: that would spend real money.
  */
 
@@ -19,10 +20,13 @@ import type { AgentRow, PendingCall } from './entity.ts';
 import type { AgentContract, Approve, DirectedBy } from './messages.ts';
 import { emit, existing, narrowed, report } from './state.ts';
 
-/** An edge of an older version does not name the caller, and admits every holder of `agents.write`. */
+/** An edge of an older version does not send the caller, and admits every holder of `agents.write`. */
 export const unknownDirector: DirectedBy = { id: null, via: 'session', mode: 'live', scopes: null };
 
-/** The agent after the decision, before it goes on; its task is told. Refused with `not_found`, `forbidden`, `conflict`, or `invalid` for arguments that do not fit. */
+/**
+ * The agent after the decision, before its next step; its task is notified. Refused with `not_found`, `forbidden`, `conflict`, or `invalid`
+ * for arguments that do not match the schema.
+ */
 export function decide(state: AgentRow | null, input: Approve, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const agent = existing(state);
   const { approvalId, approved, reason, by = unknownDirector } = input;
@@ -53,7 +57,7 @@ export function decide(state: AgentRow | null, input: Approve, ctx: TurnContext<
   return report(ctx, after, { approval: decided });
 }
 
-/** The approval, if it is there and the caller may decide about it; else `not_found` or `forbidden`. */
+/** The approval, if it exists and the caller may decide about it; otherwise `not_found` or `forbidden`. */
 export function decidable(agent: AgentRow, approvalId: string, by: DirectedBy, toolbox: Toolbox): Approval {
   const approval = agent.approvals.find((one) => one.id === approvalId);
   if (approval === undefined) throw new AppError('not_found', 'No such approval request');
@@ -70,12 +74,12 @@ function rejected(agent: AgentRow, reason: string | null, by: DirectedBy, ctx: T
   return reason === null ? told : { ...told, guideScopes: withGuide(told, by) };
 }
 
-/** The agent with one more message that it has not heard. */
+/** The agent with one more unread message. */
 export function withGuidance(agent: AgentRow, message: string, by: DirectedBy): AgentRow {
   return { ...agent, guidance: [...agent.guidance, message], guideScopes: withGuide(agent, by) };
 }
 
-/** What the agent's tools lose by the guidance that waits, in words that go on after another sentence; '' where they lose nothing. */
+/** The rights that waiting guidance removes from the agent's tools, as a text to append to another sentence; '' if none. */
 export function lossByGuidance(agent: AgentRow, toolbox: Toolbox): string {
   const type = agent.type as AgentType;
   const has = new Set(toolbox.withheldFrom(type, agent).map(({ name }) => name));
@@ -85,7 +89,7 @@ export function lossByGuidance(agent: AgentRow, toolbox: Toolbox): string {
   return ` From then on the agent may do no more than this key, so it loses ${listed}.`;
 }
 
-/** Refuses with `forbidden` who may not direct this agent. */
+/** Refuses with `forbidden` a caller who may not direct this agent. */
 export function mustDirect(agent: AgentRow, by: DirectedBy): void {
   if (by.mode === 'test' && agent.mode === 'live') throw new AppError('forbidden', 'A test key cannot act on live work');
 }
@@ -94,7 +98,7 @@ function withGuide(agent: AgentRow, by: DirectedBy): Granted {
   return grantedByBoth(agent.guideScopes, by.scopes);
 }
 
-/** What a person put in the place of the model's arguments, checked as the model's are; null where nothing is changed. */
+/** A person's arguments in place of the model's, checked in the same way; null if nothing is changed. */
 function checkedEdit(approval: Approval, edited: object | null, toolbox: Toolbox): object | null {
   if (edited === null) return null;
   const checked = toolbox.check(approval.action, edited);

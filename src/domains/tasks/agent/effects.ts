@@ -30,7 +30,7 @@ export type AgentServices = {
 /** Longer than the model's own retries; ends a call to an endpoint that hangs. */
 const modelTimeoutMs = 15 * 60_000;
 const maxOutputTokens = 8_000;
-/** The tool's own time limit comes first and is told to the agent; this one only catches a tool that ignores it. */
+/** The tool's own time limit is shorter and reported to the agent; this one only catches a tool that ignores it. */
 const toolTimeoutMs = 15 * 60_000;
 
 export function agentEffects(services: AgentServices): EffectsOf<AgentContract> {
@@ -63,7 +63,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     arguments: Type.Unknown(),
     approvedBasis: Type.Optional(Type.Unknown()),
   });
-  /** @param withSlot what the call buys carries its account's slot. Purchases that are recorded as `tool` come from versions that know no such ids. */
+  /** @param withSlot bought things have ids with the account's slot. Purchases recorded as `tool` come from versions without such ids. */
   const callOf = (withSlot: boolean): EffectDefinition<ToolCall, ToolOutcome> => ({
     outcome: 'toolDone',
     input: CallInput,
@@ -111,7 +111,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
         const agent = await load(actorId);
         if (agent.outputSchema === null) return { problem: null };
         const { accountId: account, outputSchema } = agent;
-        // The service itself reads the file, not the agent, which may have lost the scope to read.
+        // The service itself reads the file, not the agent, which may have lost the scope.
         const authority = { ...authorityOf(agent), scopes: null };
         return { problem: await checkOutput(compute, outputSchema, workspace(agent, authority, effectId), { account, signal }) };
       },

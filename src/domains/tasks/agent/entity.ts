@@ -7,12 +7,12 @@ import type { Preview } from '../tools/port.ts';
 
 export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
 /**
- * What an agent does next, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
- * the task's grant of it), `modelling`, `calling` (tools), `queued` (for the task's admission to further calls), `closing` (it has its final
- * answer, and checks its output), `ended`.
+ * The next step of an agent, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
+ * the task's grant of it), `modelling`, `calling` (tools), `queued` (for the task's admission to further calls), `closing` (it has its
+ * final answer, and checks its output), `ended`.
  */
 export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'queued' | 'closing' | 'ended';
-/** Whether an agent may start something: `stopping` means only what is in flight may end. */
+/** Whether an agent may start something: `stopping` means that only running work may end. */
 export type AgentPlace = 'none' | 'held' | 'stopping';
 /** A tool call of the step an agent is in. */
 export type PendingCall = {
@@ -42,20 +42,20 @@ export const Agent = defineEntity({
     /** Those of its task, or fewer; null: all. */
     scopes: json<Granted>().strictNullable(),
     ownsWorkspace: p.boolean(),
-    /** Where guidance waits: the rights common to all who gave it. From the turn that reads it the agent may do no more. */
+    /** While guidance waits: the common rights of all its givers. From the turn that reads it the agent has no more. */
     guideScopes: json<Granted>().strictNullable(),
     model: p.text().strictNullable(),
     outputSchema: json<object>().strictNullable(),
     status: p.text().$type<AgentStatus>(),
     currentTool: p.text().strictNullable(),
     progress: p.integer(),
-    /** How many model turns have been asked for. */
+    /** Number of requested model turns. */
     turn: p.integer(),
     phase: p.text().$type<AgentPhase>(),
-    /** The effect that runs for this phase. */
+    /** The running effect of this phase. */
     effectId: p.text().strictNullable(),
     place: p.text().$type<AgentPlace>(),
-    /** How long its model turns and tool calls have taken, and how much of it was reported to the task. */
+    /** Total time of its model turns and tool calls, and the part reported to the task. */
     workedMs: p.bigint('number'),
     reportedMs: p.bigint('number'),
     /** Tool calls of the last model turn that have no result yet; the first is the current one. */
@@ -65,11 +65,11 @@ export const Agent = defineEntity({
     approvals: json<Approval[]>(),
     /** Consecutive model turns without a usable result. */
     badTurns: p.integer(),
-    /** The tool calls of the last turn, and how many turns in a row have asked for just these. */
+    /** The tool calls of the last turn, and how many consecutive turns have requested exactly these. */
     repeated: json<{ calls: string; times: number }>(),
     /** Entries in the agent's history. */
     steps: p.integer(),
-    /** How often the final answer came without a valid output.json. */
+    /** Number of final answers without a valid output.json. */
     outputRefusals: p.integer(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),

@@ -28,7 +28,7 @@ export type AgentAction = { id: string; status: AgentStatus; message: string };
 
 /** The caller who directs an agent, and the caller's own rights. */
 export type DirectedBy = {
-  /** The user or the key; null: not known. */
+  /** The user or the key; null: unknown. */
   id: string | null;
   via: 'session' | 'api_key';
   mode: 'live' | 'test';
@@ -39,7 +39,7 @@ export type Approve = {
   approvalId: string;
   approved: boolean;
   reason: string | null;
-  /** Replaces the arguments the model gave; null: they stay. */
+  /** Replaces the model's arguments; null: they stay. */
   editedArguments: object | null;
   by: DirectedBy;
 };
@@ -54,14 +54,14 @@ export type AgentContract = {
     begin(input: { context: string }): void;
     /** The task grants what was requested; the agent has a place now. */
     turnGranted(input: Record<string, never>): void;
-    /** Starts nothing more until it is granted a turn anew: a limit of the plan is reached. */
+    /** Starts nothing more until it is granted a turn again: a limit of the plan is reached. */
     stop(input: Record<string, never>): void;
     modelled(input: EffectResult<ModelReply>): void;
     toolDone(input: EffectResult<ToolOutcome>): void;
     previewed(input: EffectResult<ToolOutcome>): void;
     outputChecked(input: EffectResult<{ problem: string | null }>): void;
     delegated(input: { callId: string; outcome: ToolOutcome }): void;
-    /** The task has ended: so does the agent, if it has not. */
+    /** The task has ended: the agent ends too, if it has not. */
     taskEnded(input: Record<string, never>): void;
     pause(input: Record<string, never>): AgentAction;
     resume(input: Record<string, never>): AgentAction;
@@ -71,13 +71,16 @@ export type AgentContract = {
   };
   queries: {
     get(input: null): AgentRow | null;
-    /** The approval, if the caller may decide about it; refused as `approve` is, also when it is decided. */
+    /** The approval, if the caller may decide about it; refused as `approve` is, also if it is already decided. */
     decidable(input: { approvalId: string; by: DirectedBy }): Approval;
   };
   effects: {
     model(input: { turn: number }): ModelReply;
     tool(input: ToolCall): ToolOutcome;
-    /** A tool that spends. Versions whose orders carry no slot do not know it, so they cannot run the call under other ids, and spend twice. */
+    /**
+     * A tool that spends. Versions without slots in the ids of orders do not know this effect, so they cannot run the call under other ids,
+     * and spend twice.
+     */
     purchase(input: ToolCall): ToolOutcome;
     /** What a person is shown of a call before deciding about it: a `Preview` as its result. */
     preview(input: ToolCall): ToolOutcome;

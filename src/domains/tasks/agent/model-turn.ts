@@ -9,10 +9,10 @@ import type { AgentRow, PendingCall } from './entity.ts';
 import type { AgentContract } from './messages.ts';
 import { emit } from './state.ts';
 
-/** Answers in a row without a usable call or text, and turns in a row with just the same calls, before the agent is stopped. */
+/** Consecutive answers without a usable call or text, and consecutive turns with exactly the same calls, before the agent is stopped. */
 const maxBadTurns = 3;
 const maxRepeats = 5;
-/** Calls of one answer; those beyond it are dropped, and the history shows the model that it never made them. */
+/** Most calls of one answer; further ones are dropped, and the history shows the answer without them. */
 const maxCallsPerTurn = 20;
 
 /** Adds the answer to the history. Returns the agent in phase `calling`, `ready` for another turn, `closing`, or ended. */
@@ -33,7 +33,7 @@ export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext<A
   return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, toolbox);
 }
 
-/** Refuses invalid calls, each with a result that tells the model why; the others run in order. */
+/** Refuses invalid calls, each with a result that tells the model the reason; the others run in order. */
 function checkCalls(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
   const usable: PendingCall[] = [];
   const refused: { call: PendingCall; message: string }[] = [];
@@ -75,10 +75,10 @@ function emptyAnswer(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow
   return { ...next, badTurns, phase: 'ready' };
 }
 
-/** @param problem what is wrong with output.json, null when it is right */
+/** @param problem the error in output.json; null if it is valid */
 export function outputChecked(agent: AgentRow, problem: string | null, ctx: TurnContext<AgentContract>): AgentRow {
   if (problem === null) {
-    // A paused agent ends when it is resumed, one with new guidance goes on: both through phase `closing`.
+    // A paused agent ends when it is resumed, one with new guidance continues: both through phase `closing`.
     const mayEnd = agent.status !== 'paused' && agent.guidance.length === 0;
     return mayEnd ? end(agent, ctx, 'complete', agent.result) : agent;
   }
@@ -97,7 +97,7 @@ function countRepeats(agent: AgentRow, calls: ToolCall[]): AgentRow {
   return { ...agent, repeated: { calls: fingerprint, times } };
 }
 
-/** Models repeat call ids over turns, and some within one; in the history each call has its own. */
+/** Models repeat call ids across turns, and some within one; in the history each call has its own. */
 function uniqueIds(calls: ToolCall[], turn: number): ToolCall[] {
   return calls.map((call, index) => ({ ...call, id: `call_${turn}_${index}` }));
 }

@@ -1,4 +1,4 @@
-/** Checks the text of output.json, the job's source, against the schema of its task; answers what is wrong with it, or null. */
+/** Checks the text of output.json, the job's source, against the schema of its task; returns the error, or null. */
 import { text } from 'node:stream/consumers';
 import Schema from 'typebox/schema';
 import type { JobFunction } from '../../../providers/compute/port.ts';

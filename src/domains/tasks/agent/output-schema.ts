@@ -1,12 +1,12 @@
 /**
- * Whether a caller's `output_schema` is a JSON Schema (2020-12) that output can be checked against: checked when the task is created, before anything
- * is spent on it. Reads each part once and runs nothing of it: the cost of checking output is bounded in `output.ts`.
+ * Whether a caller's `output_schema` is a JSON Schema (2020-12) that output can be checked against: checked when the task is created,
+ * before it costs anything. Reads each part once and runs none of it: `output.ts` limits the cost of checking output.
  */
 const maxSchemaChars = 32_000;
 const maxSchemaDepth = 32;
 
 type Schema = Record<string, unknown>;
-/** What a keyword's value must be, in words; null when it is that. */
+/** The required form of a keyword's value, as a text; null if the value has it. */
 type Rule = (value: unknown) => string | null;
 
 const schemaKeywords = new Set([
@@ -15,7 +15,7 @@ const schemaKeywords = new Set([
 ]);
 const schemaListKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
-/** Applied to the same value as the schema that they stand in. */
+/** Applied to the same value as the enclosing schema. */
 const inPlaceKeywords: readonly string[] = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas'];
 const types = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
@@ -43,7 +43,7 @@ const rules: Readonly<Record<string, Rule>> = {
   $dynamicRef: localReference,
 };
 
-/** What is wrong with a schema a caller gave, in words that go on after its name; null when output can be checked against it. */
+/** The error in a caller's schema, as a text to append to its name; null if output can be checked against it. */
 export function schemaProblem(schema: object): string | null {
   if (JSON.stringify(schema).length > maxSchemaChars) return `is longer than ${maxSchemaChars} characters`;
   const anchors = new Map<string, unknown>();
@@ -83,7 +83,7 @@ function partProblem(
   return null;
 }
 
-/** The schemas within a keyword's value, or what is wrong with it. */
+/** The schemas within a keyword's value, or the error in it. */
 function partsOf(keyword: string, value: unknown): unknown[] | string {
   if (schemaKeywords.has(keyword)) return [value];
   if (schemaListKeywords.has(keyword))
@@ -94,7 +94,7 @@ function partsOf(keyword: string, value: unknown): unknown[] | string {
   return bad === undefined ? Object.values(value) : `has a pattern that is no regular expression: ${shown(bad)}`;
 }
 
-/** Whether a part refers to itself without a step into the value: then no check against it would end. */
+/** Whether a part refers to itself without descending into the value: then no check against it would end. */
 function endless(root: Schema | object, targets: ReadonlyMap<Schema, unknown[]>): boolean {
   const done = new Set<unknown>();
   const open = new Set<unknown>();

@@ -1,4 +1,4 @@
-/** Checks a task's output.json against the schema its caller gave. Neither is trusted, so the check runs in a process that can be killed. */
+/** Checks a task's output.json against its caller's schema. Both are untrusted, so the check runs in a process that can be killed. */
 import { ToolError } from '../../../errors.ts';
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';
@@ -6,10 +6,10 @@ import type { WorkspaceAccess } from '../../workspaces/contract.ts';
 export const outputFileName = 'output.json';
 const maxOutputBytes = 5 * 2 ** 20;
 
-/** A pattern of the schema may take for ever on what an agent wrote. */
+/** A pattern of the schema may take unlimited time on an agent's text. */
 const checkJob: Job<object, string | null> = { name: 'output_schema', module: new URL('./output-job.ts', import.meta.url), timeMs: 5_000 };
 
-/** What is wrong with the workspace's output.json, in words for the model; null when it satisfies the schema. */
+/** The error in the workspace's output.json, as a text for the model; null if it satisfies the schema. */
 export async function checkOutput(
   compute: Compute,
   schema: object,

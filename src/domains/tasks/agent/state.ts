@@ -12,7 +12,7 @@ import type { AgentAction, AgentContract, CreateAgent } from './messages.ts';
 export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRow {
   return {
     ...input,
-    // A task of a node of an older version does not send these.
+    // A task on a node of an older version does not send these.
     mode: input.mode ?? 'live',
     scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
     ownsWorkspace: input.ownsWorkspace ?? false,
@@ -50,19 +50,19 @@ export function existing(state: AgentRow | null): AgentRow {
   return state;
 }
 
-/** The agent if a user can still act on it; else `conflict`. */
+/** The agent if a user can still act on it; otherwise `conflict`. */
 export function alive(state: AgentRow | null): AgentRow {
   const agent = existing(state);
   if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
   return agent;
 }
 
-/** From now on the agent has only rights that every giver of the guidance it now reads has. */
+/** From now on the agent has only rights that every giver of the newly read guidance has. */
 export function narrowed(agent: AgentRow): AgentRow {
   return agent.guideScopes === null ? agent : { ...agent, scopes: grantedByBoth(agent.scopes, agent.guideScopes), guideScopes: null };
 }
 
-/** Estimated: each model turn covers a part of what is left. */
+/** Estimated: each model turn covers a part of the rest. */
 export function progressAfter(turns: number): number {
   return Math.round(95 * (1 - 0.85 ** turns));
 }
@@ -87,8 +87,8 @@ export function isAtWork(agent: AgentRow): boolean {
 }
 
 /**
- * Reports to the task what it shows of this agent, and what else it must know. Worked time is reported together with a model turn, when it
- * rests, and at its end: with every tool call would be too often.
+ * Reports to the task the displayed state of this agent, and other data that the task needs. Worked time is reported with a model turn,
+ * when the agent rests, and at its end: with every tool call would be too often.
  */
 export function report(
   ctx: TurnContext<AgentContract>,
@@ -103,7 +103,7 @@ export function report(
   return isDue ? { ...agent, reportedMs: workedMs } : agent;
 }
 
-/** Reports where the task shows something else of the agent as it was before, or gets back the place of one that has nothing in flight. */
+/** Reports if the displayed state has changed, or to return the place of an agent without running work. */
 export function reportChange(ctx: TurnContext<AgentContract>, before: AgentRow, after: AgentRow): AgentRow {
   if (after.place !== 'none' && !isAtWork(after)) return report(ctx, { ...after, place: 'none' }, { rests: true });
   const isSame =
@@ -115,7 +115,7 @@ export function reportChange(ctx: TurnContext<AgentContract>, before: AgentRow, 
   return isSame ? after : report(ctx, after);
 }
 
-/** The agent's history has long arguments and results whole; an event shows their beginning. */
+/** The agent's history has long arguments and results in full; an event shows their beginning. */
 export function shown(value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null';
   return text.length <= maxShown ? value : { truncated: true, text: text.slice(0, maxShown) };

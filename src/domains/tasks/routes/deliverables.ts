@@ -1,4 +1,4 @@
-/** What tasks have delivered: the files their agents wrote, each with the content it had when it was last written. */
+/** Deliverables of tasks: the files their agents wrote, each with the content of its last write. */
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';

@@ -173,7 +173,7 @@ function timestampOrNull(ms: number | null): string | null {
 type Rendered = { headers: Record<string, string>; text: string };
 const rendered = new WeakMap<TaskRow, Rendered>();
 
-/** The task's JSON text and its headers, made once for each committed state of it: a task that many clients poll costs a look-up. */
+/** The task's JSON text and its headers, created once for each committed state: for a task that many clients poll it costs a look-up. */
 export function taskJson(task: TaskRow): Rendered {
   let made = rendered.get(task);
   if (made === undefined) {

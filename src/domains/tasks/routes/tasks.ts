@@ -84,7 +84,7 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
         if (body.workspace_id !== undefined) await ownWorkspace(actors, principal, body.workspace_id);
         const { accountId, userId, mode } = principal;
         const { id, commandId } = commandIds(context, tasksIds.task);
-        // A retry gets the task that its first attempt made, however many wait by now.
+        // A retry gets the task of its first attempt, however many wait by now.
         const isMade = async () => commandId !== undefined && (await actors.query(task, id, 'get', null)) !== null;
         if (!(await actors.query(account, accountId, 'hasRoom', null)) && !(await isMade()))
           throw new AppError('rate_limited', 'Too many tasks of this account wait for their turn', { retryAfterS: 60 });

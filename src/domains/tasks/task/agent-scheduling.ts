@@ -11,7 +11,7 @@ import type { Plan } from './plan.ts';
 type NewAgent = { id: string; type: string; title: string; prompt: string; after: string[]; delegatedBy: AgentSummary['delegatedBy'] };
 export type Delegated = { type: string; prompt: string; scopes: Granted };
 
-/** The plan's agents, created and not yet begun. The last one writes output.json where the task asks for it. */
+/** The plan's agents, created and not yet begun. The last one writes output.json if the task requests it. */
 export function createPlannedAgents(task: TaskRow, plan: Plan, ctx: TurnContext<TaskContract>): TaskRow {
   const ids = plan.agents.map(() => ctx.newId(tasksIds.agent, task.accountId));
   const agents = plan.agents.map((one, index) => {
@@ -22,7 +22,7 @@ export function createPlannedAgents(task: TaskRow, plan: Plan, ctx: TurnContext<
   return { ...task, agents };
 }
 
-/** Creates and begins the agent that another one asks for, or answers why not. */
+/** Creates and begins the agent that another one requests, or answers why not. */
 export function delegate(
   task: TaskRow,
   by: { agentId: string; callId: string },

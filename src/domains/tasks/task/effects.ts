@@ -10,7 +10,7 @@ import { type TaskContract, task as taskRef } from './messages.ts';
 import { type Planned, planRequest, type ReadPlan, readPlan } from './plan.ts';
 import { budgetIsSpent } from './turn-admission.ts';
 
-/** How often a model whose answer is not a valid plan is told why and asked again. */
+/** How often a model with an invalid plan gets the error and is asked again. */
 const maxTries = 3;
 const planTimeoutMs = 10 * 60_000;
 const maxFilesShown = 200;
@@ -25,7 +25,7 @@ export function taskEffects(services: { model: Model; database: Database; actors
       async run(_input, { actorId, effectId, signal }): Promise<Planned> {
         const task = await services.actors.query(taskRef, actorId, 'get', null);
         if (task === null) throw new AppError('not_found', 'The task is gone');
-        // A plan may repeat the names of files in what it tells agents, so it is not told names that they may not see.
+        // A plan may repeat file names in its instructions to agents, so it does not get names that they may not see.
         const mayList = missingScope(task, readingFiles) === null;
         const request = planRequest(task, mayList ? await filesOf(services.database, task.workspaceId) : []);
         let tokens = 0;

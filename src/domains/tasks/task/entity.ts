@@ -1,4 +1,4 @@
-/** Tasks: their configuration, what they know of their agents, approvals and deliverables. */
+/** Tasks: their configuration, summaries of their agents, approvals and deliverables. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Granted } from '../../../scopes.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
@@ -11,12 +11,12 @@ export type TaskStatus = (typeof taskStatuses)[number];
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired';
 
 /** `counting`: the last model turn was reported to the account, which has not confirmed that it is counted. */
-/** `lacking`: the account cannot give the place now, as its plan allows no more agents at work at once. */
+/** `lacking`: the account cannot give the place now, because its plan allows no more agents at work at once. */
 export type Place = { name: string; held: boolean; counting: boolean; lacking?: number };
 /** What an agent requests of its task: a model turn, or to continue its tool calls. */
 export type TurnRequest = { agentId: string; wants: 'turn' | 'calls' };
 
-/** `config` of a task as the caller gave it, defaults filled in. */
+/** `config` of a task as the caller gave it, with defaults. */
 export type TaskConfig = {
   max_agents: number;
   autonomy_level: number;
@@ -27,7 +27,7 @@ export type TaskConfig = {
   output_schema?: object;
 };
 
-/** What the task knows of one of its agents; the agent itself is the authority. */
+/** The task's copy of an agent's state; the agent itself is authoritative. */
 export type AgentSummary = {
   id: string;
   type: string;
@@ -43,9 +43,9 @@ export type AgentSummary = {
   /** Agents that must have ended before this one begins. */
   after: string[];
   begun: boolean;
-  /** It writes the task's output.json: without it the task has failed. */
+  /** It writes the task's output.json: without it the task fails. */
   owesOutput: boolean;
-  /** The agent and the tool call that asked for this one. */
+  /** The agent and the tool call that requested this one. */
   delegatedBy: { agentId: string; callId: string } | null;
 };
 
@@ -61,7 +61,7 @@ export type Approval = {
   /** The user or key that decided. These three are missing in approvals of earlier versions. */
   decidedBy?: string | null;
   decidedVia?: 'session' | 'api_key' | null;
-  /** What the call was made with instead of `arguments`. */
+  /** The arguments of the call, in place of `arguments`. */
   editedArguments?: object | null;
   /** What it does, in words, where its tool says so. */
   summary?: string;
@@ -75,9 +75,9 @@ export const Task = defineEntity({
     accountId: p.text(),
     userId: p.text(),
     mode: p.text().$type<'live' | 'test'>(),
-    /** Scopes of the key that made it; null: a session made it, which has all. */
+    /** Scopes of the key that created it; null: a session created it, with all scopes. */
     scopes: json<Granted>().strictNullable(),
-    /** Its workspace was made for it. */
+    /** Its workspace was created for it. */
     ownsWorkspace: p.boolean(),
     status: p.text().$type<TaskStatus>(),
     pauseReason: p.text().strictNullable(),
@@ -88,16 +88,16 @@ export const Task = defineEntity({
     approvals: json<Approval[]>(),
     /** The effect that plans, while it runs. */
     planEffectId: p.text().strictNullable(),
-    /** Agents whose model turn was granted and has not come back. */
+    /** Agents whose model turn was granted and has not ended. */
     granted: json<string[]>(),
-    /** Agents that wait for a grant, first come first served. */
+    /** Agents that wait for a grant, in order of arrival. */
     waiting: json<TurnRequest[]>(),
     /** Places requested of the account, by agent; and how many were requested so far, which numbers them. */
     places: json<Record<string, Place>>(),
     placesAsked: p.integer(),
     /** A limit of the account's plan is reached: nothing is started. */
     limitReached: p.boolean(),
-    /** Why nothing of it is at work, where the account's plan is the reason. */
+    /** Why none of its agents is at work, if the account's plan is the reason. */
     waitingFor: json<WaitingFor>().strictNullable(),
     deliverables: json<string[]>(),
     tokensUsed: p.integer(),
@@ -110,7 +110,7 @@ export const Task = defineEntity({
 });
 export type TaskRow = InferEntity<typeof Task>;
 
-/** A file a task has delivered: the content it had when the agent last wrote it, whatever the workspace holds later. */
+/** A file that a task has delivered: its content at the agent's last write, whatever the workspace contains later. */
 export const Deliverable = defineEntity({
   name: 'Deliverable',
   tableName: 'deliverable',

@@ -12,7 +12,7 @@ export type CreateTask = {
   accountId: string;
   userId: string;
   mode: 'live' | 'test';
-  /** Scopes of the key that makes it; null: a session makes it, which has all. */
+  /** Scopes of the key that creates it; null: a session creates it, with all scopes. */
   scopes: Granted;
   prompt: string;
   config: TaskConfig;
@@ -20,7 +20,7 @@ export type CreateTask = {
   workspaceId: string | null;
 };
 
-/** What an agent reports to its task whenever something that the task shows has changed. */
+/** An agent's report to its task when something displayed has changed. */
 export type AgentReport = {
   agentId: string;
   status: AgentStatus;
@@ -28,13 +28,13 @@ export type AgentReport = {
   progress: number;
   result: string | null;
   error: string | null;
-  /** A model turn that was granted has come back; null when none has. */
+  /** A granted model turn has ended; null: none has. */
   turn: { tokens: number; costMillicents: number; model: string | null } | null;
   /** An approval that is new or was decided. */
   approval: Approval | null;
-  /** It has nothing in flight and requests nothing: its place is free. */
+  /** It has no running work and requests nothing: its place is free. */
   rests: boolean;
-  /** How long it has worked since the last report, and in all. */
+  /** How long it has worked since the last report, and in total. */
   work: { ms: number; inAllMs: number } | null;
 };
 
@@ -44,11 +44,11 @@ export type TaskContract = {
     /** From its account: it is this task's turn. */
     begin(input: Record<string, never>): void;
     planned(input: EffectResult<Planned>): void;
-    /** From an agent that has nothing in flight. */
+    /** From an agent without running work. */
     requestTurn(input: TurnRequest): void;
-    /** From its account: the task cannot begin now, and why. */
+    /** From its account: the task cannot begin now; contains the reason. */
     mustWait(input: { waitingFor: WaitingFor }): void;
-    /** From its account: a requested place cannot be given now, as the plan allows no more agents at work at once. */
+    /** From its account: a requested place cannot be given now, because the plan allows no more agents at work at once. */
     placeLacking(input: { place: string; allowed: number }): void;
     /** From its account: a requested place is given. */
     placeGiven(input: { place: string }): void;
@@ -57,7 +57,7 @@ export type TaskContract = {
     /** From its account: a limit of the plan is reached, or no longer is. */
     planLimit(input: { reached: boolean; limit: WaitingFor | null }): void;
     report(input: AgentReport): void;
-    /** `scopes`: the rights of the asking agent, which the new agent gets too. */
+    /** `scopes`: the rights of the requesting agent, which the new agent gets too. */
     delegate(input: { agentId: string; callId: string; type: string; prompt: string; scopes: Granted }): void;
     delivered(input: DeliveredFile): void;
     /** Ends the task and all its agents. Refused with `conflict` when it has ended. */

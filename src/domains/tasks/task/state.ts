@@ -35,7 +35,7 @@ export function newTask(id: string, input: CreateTask & { workspaceId: string; o
   };
 }
 
-/** A name has one deliverable per task, whose content is the last one written. */
+/** A name has one deliverable per task, with the content of the last write. */
 export function deliverableOf(task: TaskRow, file: DeliveredFile, nowMs: number): DeliverableRow {
   // A deliverable that an earlier version made keeps its id, which carries no slot.
   const earlier = derivedId(tasksIds.deliverable, null, task.id, file.name);

@@ -1,6 +1,6 @@
 /**
- * A task: it waits for its turn, has a plan made, starts its agents, admits their work so that budget and limits hold, and ends
- * when they have ended. What it shows of its agents is what they report.
+ * A task: it waits for its turn, has a plan made, starts its agents, admits their work so that budget and limits hold, and ends when they
+ * have ended. It shows its agents' state from their reports.
  */
 
 import { type ActorDefinition, defineActor, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -88,7 +88,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
 
       planLimit(state, { reached, limit = null }, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
-        // A repetition may bring something new: what is used up.
+        // A repetition may contain something new: which allowance is used up.
         if (state.limitReached === reached) return nothing(reached && state.status === 'paused' ? { ...state, waitingFor: limit } : state);
         if (reached) for (const [id, place] of Object.entries(state.places)) if (place.held) ctx.send(agent, id, 'stop', {});
         ctx.send(account, state.accountId, 'goOn', { heard: { taskId: ctx.id, reached } });
@@ -175,7 +175,7 @@ function usage(one: AgentSummary, turn: { tokens: number; model: string | null }
   return turn === null ? {} : { tokensUsed: one.tokensUsed + turn.tokens, model: turn.model ?? one.model };
 }
 
-/** Usage is reported to the account with each model turn; the agent's next one waits until it is counted. */
+/** Usage is reported to the account with each model turn; the agent's next turn waits until it is counted. */
 function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, ctx: TurnContext<TaskContract>): TaskRow {
   const tokens = turn?.tokens ?? 0;
   const one = task.agents.find((other) => other.id === agentId);
@@ -186,7 +186,7 @@ function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, c
   return place === undefined ? task : { ...task, places: { ...task.places, [agentId]: { ...place, counting: true } } };
 }
 
-/** Notifies the delegating agent, and starts those that waited for this agent. */
+/** Notifies the delegating agent, and starts agents that waited for this one. */
 function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   const one = task.agents.find((other) => other.id === agentId);
   if (one?.delegatedBy) {
@@ -203,7 +203,7 @@ function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext<TaskContrac
   return beginReady(forget(task, agentId, ctx), ctx);
 }
 
-/** What follows from the agents' states for the task's own: it ends, pauses, goes on. */
+/** Derives the task's state from its agents' states: it ends, pauses or continues. */
 function settle(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const working = live(task);
   if (working.length === 0) return conclude(task, ctx);
@@ -216,7 +216,7 @@ function settle(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   return grantTurns(next, ctx);
 }
 
-/** All agents have ended: one that completed makes the task complete, unless the output.json that was asked for is missing. */
+/** All agents have ended: if one completed, the task is complete, unless the requested output.json is missing. */
 function conclude(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const owing = task.agents.find((one) => one.owesOutput && one.status !== 'complete');
   if (owing === undefined && task.agents.some((one) => one.status === 'complete')) {

@@ -1,10 +1,10 @@
 /**
- * Admission of agents by their task: to a model turn, because only the task sees what all its agents spend, and to tool calls after a pause.
- * With a budget, one model turn runs at a time, so that only the last one can exceed it.
+ * Admission of agents by their task: to a model turn, because only the task sees what all its agents spend, and to tool calls after a
+ * pause. With a budget, one model turn runs at a time, so that only the last one can exceed it.
  *
- * An agent at work holds a place (concurrency slot), as many as the account's plan allows. The task requests it from the account when nothing else
- * blocks the agent, and returns it as soon as something does: an agent that waits for a person, another agent, the budget or a limit holds none.
- * So there is no deadlock by hold and wait.
+ * An agent at work holds a place (concurrency slot); the account's plan limits their number. The task requests the place from the account
+ * when nothing else blocks the agent, and returns it as soon as something does: an agent that waits for a person, another agent, the budget
+ * or a limit holds none. So there is no deadlock by hold and wait.
  */
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
@@ -22,12 +22,12 @@ export function budgetIsSpent(task: TaskRow): boolean {
   return task.config.max_credits !== undefined && creditsSpent(task) >= task.config.max_credits;
 }
 
-/** Grants what agents wait for, in order, as far as budget, limits, the task's state and places allow. */
+/** Grants the agents' requests, in order, as far as budget, limits, the task's state and places allow. */
 export function grantTurns(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   return task.waiting.reduce((next, request) => consider(next, request, ctx), task);
 }
 
-/** The account's answer about a place; a given one is returned where the agent may not use it now. */
+/** The account's answer about a place; a given place is returned if the agent may not use it now. */
 export function changePlace(task: TaskRow, name: string, change: Partial<Place>, ctx: TurnContext<TaskContract>): TaskRow {
   const [agentId, place] = Object.entries(task.places).find(([, one]) => one.name === name) ?? [];
   if (agentId === undefined || place === undefined) return task;
@@ -40,7 +40,7 @@ export function knowsPlace(task: TaskRow, name: string): boolean {
   return Object.values(task.places).some((place) => place.name === name);
 }
 
-/** The agent has nothing in flight: its place is returned. A place that was only requested stays requested. */
+/** The agent has no running work: its place is returned. A place that was only requested stays requested. */
 export function rest(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   return task.places[agentId]?.held === true ? giveBack(task, agentId, ctx) : task;
 }
@@ -75,7 +75,7 @@ function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext<TaskContra
 function giveBack(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   const { [agentId]: place, ...others } = task.places;
   ctx.send(account, task.accountId, 'agentRests', { place: place!.name, held: place!.held });
-  // The next place may be given to another agent of this task: the account answers where it is not.
+  // The next place may be given to another agent of this task: if not, the account answers.
   const places = Object.fromEntries(Object.entries(others).map(([id, { lacking: _, ...other }]) => [id, other]));
   return { ...task, places };
 }

@@ -1,4 +1,4 @@
-/** Why a task waits, where the account's plan is the reason: computed after every turn of the task, shown by it, and sent as an event. */
+/** Why a task waits, if the account's plan is the reason: computed after every turn of the task, shown by it, and sent as an event. */
 
 import type { Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
@@ -7,12 +7,12 @@ import type { TaskRow } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 import { emit } from './state.ts';
 
-/** As callers see it: fields of the task, and of the event `task.waiting`. */
+/** In the callers' form: fields of the task, and of the event `task.waiting`. */
 export type WaitingView = { waiting_for: 'concurrency' | 'plan_limit' | null; waiting_message: string | null };
 
 type Command = (state: TaskRow | null, input: any, ctx: TurnContext<TaskContract>) => Turn<TaskRow | null, any>;
 
-/** The same commands; after each the task knows why it waits. */
+/** Wraps commands: after each, the reason for waiting is updated. */
 export function knowingWhy<C extends Record<string, Command>>(commands: C): C {
   const entries = Object.entries(commands).map(([name, run]) => {
     const knowing: Command = (before, input, ctx) => {
@@ -28,7 +28,7 @@ export function knowingWhy<C extends Record<string, Command>>(commands: C): C {
 
 export function waitingView({ waitingFor, pauseReason }: Pick<TaskRow, 'waitingFor' | 'pauseReason'>): WaitingView {
   if (waitingFor !== null) return { waiting_for: waitingFor.kind, waiting_message: inWords(waitingFor) };
-  // Paused under an earlier version, which did not record what was used up.
+  // Paused under an earlier version, which did not record which allowance was used up.
   if (pauseReason === 'plan_limit') return { waiting_for: 'plan_limit', waiting_message: 'A limit of the plan is reached.' };
   return { waiting_for: null, waiting_message: null };
 }

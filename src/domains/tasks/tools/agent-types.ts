@@ -1,7 +1,7 @@
 /** The six types of agents: their instructions. Each tool lists the types that have it. */
 import type { AgentType } from './port.ts';
 
-/** The same for every type: how to work, what is owed to the user, when to stop. */
+/** The same for every type: how to work, what the user must get, when to stop. */
 const commonRules = `How you work
 - Work in small steps. Before each step decide what you still need to know; call one or several tools; read what they answer before you go on.
 - Begin with list_files: the user's material is in the workspace. Read what matters there before you look elsewhere.

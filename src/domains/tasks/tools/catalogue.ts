@@ -1,4 +1,4 @@
-/** The toolbox made of the tools of all domains: which agent type is offered which, and how a call of one is run. */
+/** The toolbox made from the tools of all domains: which tools an agent type is offered, and how a call is run. */
 import { type Authority, missingScope, notAllowed } from '../../../authority.ts';
 import { firstRepeated } from '../../../first-repeated.ts';
 import { agentInstructions } from './agent-types.ts';
@@ -7,15 +7,15 @@ import { controlTools } from './control-tools.ts';
 import type { AgentType, Tool, Toolbox, ToolOutcome } from './port.ts';
 import { runTool } from './run-tool.ts';
 
-/** The toolbox, and the tools themselves for those who build on them. */
+/** The toolbox, and the tools themselves for code that builds on them. */
 export interface Catalogue extends Toolbox {
-  /** What agents of this type can run, in a fixed order. */
+  /** The tools of this agent type, in a fixed order. */
   toolsFor(type: AgentType): readonly Tool[];
   get(name: string): Tool | undefined;
 }
 
 /**
- * Throws where two tools have one name.
+ * Throws if two tools have the same name.
  *
  * @param tools of all domains, in the order in which models are offered them
  */

@@ -1,12 +1,12 @@
-/** Checks what a model sent as a tool's arguments, and says what is wrong in words that a model can act on. */
+/** Checks a model's arguments of a tool call, and describes errors in a text that a model can act on. */
 import type { TObject } from 'typebox';
 import { Value } from 'typebox/value';
 
 const maxProblems = 5;
 
 /**
- * Arguments that fit the tool's schema: fields it does not know are dropped, `"5"` is accepted as 5 where a number is required. A string
- * is arguments that were not valid JSON. The message names each field and what it must be.
+ * Arguments that match the tool's schema: unknown fields are dropped, `"5"` is accepted as 5 if a number is required. A string means
+ * arguments that were not valid JSON. The error names each field and its required form.
  */
 export function checkArguments(
   tool: { name: string; parameters: TObject },

@@ -28,7 +28,7 @@ export function createCodeExec(pool: SandboxPool): Tool {
   };
 }
 
-/** The code's three functions. Their bounds are kept here, on the side that the code cannot reach. */
+/** The code's three functions. Their limits are applied here, outside the code's process. */
 function workspaceFiles({ workspace, signal }: ToolContext): SandboxFiles {
   let calls = 0;
   let writes = 0;

@@ -1,4 +1,4 @@
-/** Tools that act on the agent itself. They have nothing to run: the agent carries them out when its model calls them. */
+/** Tools that act on the agent itself. They run no code: the agent carries them out when its model calls them. */
 import Type, { type TObject } from 'typebox';
 import { agentTypes } from './port.ts';
 
@@ -6,7 +6,7 @@ export type ControlTool = { name: 'delegate' | 'finish'; description: string; pa
 
 export const delegate: ControlTool = {
   name: 'delegate',
-  // The other agent may do no more than this one.
+  // The other agent has no more rights than this one.
   need: null,
   description:
     'Gives a self-contained piece of the work to another agent of the task, which shares the workspace but does not see this conversation. ' +

@@ -1,4 +1,4 @@
-/** fetch_url: a page or document of the web as readable text. */
+/** fetch_url: a web page or document as readable text. */
 import Type from 'typebox';
 import { AppError, ToolError } from '../../../errors.ts';
 

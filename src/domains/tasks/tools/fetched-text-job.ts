@@ -1,11 +1,11 @@
-/** What fetch_url answers about a page or document: text where it is text, else its kind and size. */
+/** The result of fetch_url for a page or document: text if it is text, otherwise its kind and size. */
 import type { JobFunction } from '../../../providers/compute/port.ts';
 import { pageText } from './html-text.ts';
 import { detectText, knownEncoding } from './text-decoding.ts';
 
 export type Fetched = {
   body: Uint8Array;
-  /** There was more of it. */
+  /** The content was longer. */
   truncated: boolean;
   url: string;
   status: number;
@@ -14,7 +14,7 @@ export type Fetched = {
 };
 
 const maxTextChars = 30_000;
-/** Where HTML says its encoding; the standard looks at 1,024 bytes. */
+/** The part of HTML that may declare its encoding; the standard reads 1,024 bytes. */
 const metaBytes = 1024;
 
 const describe: JobFunction<Fetched, object> = async ({ body, url, status, truncated: isCut, contentType }) => {

@@ -1,8 +1,8 @@
-/** Makes a tool's result small enough to be recorded, keeping its form where it can. */
+/** Makes a tool's result small enough to be recorded, keeping its structure if possible. */
 
 /**
- * `value` as JSON data of at most `maxBytes` when written out. A value that is too long loses the ends of its longest texts first, then becomes
- * the beginning of its JSON as text. Throws when `value` is no JSON.
+ * `value` as JSON data of at most `maxBytes` when written out. For a value that is too long, first its longest texts are truncated; then it
+ * becomes the beginning of its JSON as text. Throws if `value` cannot be JSON.
  */
 export function fitResult(value: unknown, maxBytes: number): unknown {
   const json = JSON.stringify(value) ?? 'null';
@@ -11,7 +11,7 @@ export function fitResult(value: unknown, maxBytes: number): unknown {
     const shorter = JSON.stringify(value, (_key, part) => (typeof part === 'string' ? cut(part, maxChars) : part));
     if (Buffer.byteLength(shorter) <= maxBytes) return JSON.parse(shorter);
   }
-  // JSON within JSON: quotes and backslashes are written twice.
+  // JSON within JSON: quotes and backslashes are escaped twice.
   let start = json;
   do start = start.slice(0, Math.min(maxBytes, Math.floor(start.length * 0.7)));
   while (Buffer.byteLength(JSON.stringify(start)) > maxBytes - 200);

@@ -1,7 +1,7 @@
 /**
- * Turns a web page into readable text, in one pass over it. Pages are untrusted: the available tree builders need a minute for
- * 300 KB of unclosed tags, and this runs beside other work of the node. So there is no tree, only counters; time grows linearly with length,
- * and it yields to other work in between.
+ * Turns a web page into readable text, in one pass over it. Pages are untrusted: the available tree builders need a minute for 300 KB of
+ * unclosed tags, and this code shares its process with other work. So there is no tree, only counters; time grows linearly with length, and
+ * other work runs in between.
  */
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { TextNode } from 'node-html-parser';
@@ -10,9 +10,9 @@ export type PageText = { title: string; description: string; text: string; links
 
 const maxLinks = 50;
 const maxTagChars = 4096;
-/** Read in one go, a few milliseconds. */
+/** Processed at once, in a few milliseconds. */
 const stretchChars = 64 * 1024;
-/** Content that is not text, up to the closing tag whatever stands between. */
+/** Elements whose content is not text, up to the closing tag. */
 const rawElements = new Set(['script', 'style', 'textarea', 'title', 'xmp']);
 const hiddenElements = new Set([
   'svg',
@@ -28,7 +28,7 @@ const hiddenElements = new Set([
   'video',
   'audio',
 ]);
-/** Text around the text: left out when enough remains. */
+/** Elements around the main text: left out if enough text remains. */
 const sideElements = new Set(['nav', 'aside', 'footer', 'form']);
 const mainElements = new Set(['main', 'article']);
 const blockElements = new Set(
@@ -36,7 +36,7 @@ const blockElements = new Set(
     ' ',
   ),
 );
-/** Below this a part of the page is not taken for its main text. */
+/** A shorter part of the page does not count as its main text. */
 const enoughChars = 200;
 
 /** @param baseUrl the page's address, for relative links */
@@ -83,7 +83,7 @@ export async function pageText(html: string, baseUrl: string): Promise<PageText>
   return page.result();
 }
 
-/** Collects the text three times over: all of it, without the sides, and of the main element alone. */
+/** Collects the text in three versions: all of it, without side elements, and of the main element only. */
 class PageReader {
   private readonly base: string;
   private readonly all = new TextFlow();
@@ -163,7 +163,7 @@ class PageReader {
     else this.pre += by;
   }
 
-  /** What an opening tag leaves in the text. */
+  /** The text that an opening tag adds. */
   private mark(name: string): void {
     if (this.hidden > 0) return;
     for (const flow of this.flows()) {
@@ -228,7 +228,7 @@ function after(html: string, mark: string, from: number): number {
   return found < 0 ? html.length : found + mark.length;
 }
 
-/** The place behind the tag's `>`, which may also stand inside quotes. */
+/** The position after the tag's `>`, which may also occur inside quotes. */
 function tagEnd(html: string, from: number): number {
   let quote = '';
   for (let at = from; at < html.length; at++) {
@@ -249,7 +249,7 @@ function oneLine(raw: string, maxChars: number): string {
   return decode(raw).replace(/\s+/g, ' ').trim().slice(0, maxChars);
 }
 
-/** Character references, all two thousand of them: the one thing a parser is needed for. */
+/** All two thousand character references: the only part that needs a parser. */
 function decode(text: string): string {
   return text.includes('&') ? new TextNode(text).text : text;
 }

@@ -1,4 +1,4 @@
-/** list_files: what is in the workspace. */
+/** list_files: the files in the workspace. */
 import Type from 'typebox';
 import { readingFiles } from '../../../authority.ts';
 import type { Tool } from './port.ts';

@@ -1,4 +1,4 @@
-/** Tools: what an agent can do. Each domain brings its own, each in a file of its own; `catalogue.ts` makes one toolbox of all. */
+/** Tools: the actions of an agent. Each domain brings its own, each in a separate file; `catalogue.ts` makes one toolbox of all. */
 import type { TObject } from 'typebox';
 import type { Authority, Need } from '../../../authority.ts';
 import type { ToolOffer, WithheldTool } from '../../../providers/model/port.ts';
@@ -9,7 +9,7 @@ export type AgentType = (typeof agentTypes)[number];
 
 /** Mails to people, on behalf of the agent's account. */
 export interface AgentMail {
-  /** Says where the mail went. A `ToolError` where the account may not send it; else rejects as `MailProvider.send` does. */
+  /** Returns where the mail is, as a text. A `ToolError` if the account may not send it; otherwise rejects as `MailProvider.send` does. */
   send(mail: { to: string; subject: string; text: string }): Promise<{ detail: string }>;
 }
 
@@ -17,13 +17,13 @@ export type ToolContext = {
   accountId: string;
   taskId: string;
   agentId: string;
-  /** The same for every try of this call: the idempotency key where the receiving service supports one. */
+  /** The same for every try of this call: the idempotency key if the receiving service supports one. */
   callId: string;
-  /** The account, whose slot the ids carry that follow from `callId`; null for a call that an earlier version recorded, whose ids carry none. */
+  /** The account whose slot is in ids derived from `callId`; null for a call that an earlier version recorded, whose ids have none. */
   slotOwner: string | null;
-  /** The agent's rights; `mode` says whether it spends live or test money. */
+  /** The agent's rights; `mode` decides whether it spends live or test money. */
   authority: Authority;
-  /** Aborted on cancel and when the tool's time is up. */
+  /** Aborted on cancel and at the tool's time limit. */
   signal: AbortSignal;
   workspace: WorkspaceAccess;
   mail: AgentMail;
@@ -51,16 +51,19 @@ export class AskAgain extends Error {
 export type Tool = {
   /** Part of recorded calls: never change it. */
   name: string;
-  /** Which agents have it. */
+  /** Which agent types have it. */
   agentTypes: 'all' | readonly AgentType[];
-  /** Written for the model: what it does, when to use it, what comes back. */
+  /** Written for the model: what it does, when to use it, what it returns. */
   description: string;
   parameters: TObject;
-  /** What the task must be allowed for this tool, and whoever approves a call of it: the scope that the same act needs over REST. */
+  /** The scope that the task needs for this tool, and that a person needs to approve a call: the same as for the operation over REST. */
   need: Need;
-  /** Sends something to a person, spends, trades or deploys: asks for approval below autonomy 100. */
+  /** Sends something to a person, spends, trades or deploys: needs approval below autonomy 100. */
   highConsequence: boolean;
-  /** Doing it again after a crash, with the same `callId`, does no harm. When false, an interrupted call is not repeated: the agent is told that its outcome is unknown. */
+  /**
+   * Repeating it after a crash, with the same `callId`, does no harm. If false, an interrupted call is not repeated: the agent gets an
+   * unknown outcome.
+   */
   repeatable: boolean;
   timeoutMs: number;
   /**
@@ -68,29 +71,29 @@ export type Tool = {
    * the call, and nobody is asked. It changes nothing.
    */
   preview?(args: any, context: ToolContext): Promise<Preview>;
-  /** `args` fit `parameters`. The result is JSON; it is cut to `maxResultBytes` before it is recorded. */
+  /** `args` match `parameters`. The result is JSON; it is shortened to `maxResultBytes` before it is recorded. */
   run(args: any, context: ToolContext): Promise<unknown>;
 };
 
-/** Longest recorded result of a tool call. Tools page or summarise what is longer. */
+/** Longest recorded result of a tool call. Tools use pages or summaries for longer results. */
 export const maxResultBytes = 64 * 1024;
 
-/** The outcome of a call, as it is recorded and sent to the model. With `askAgain` nothing was done, and the call waits for a person. */
+/** The outcome of a call, as recorded and sent to the model. With `askAgain` nothing was done, and the call waits for a person. */
 export type ToolOutcome = { result: unknown; isError: boolean; askAgain?: Preview };
 
-/** All that agents know of tools: what each type is told and offered, and how a call is checked and run. */
+/** The agents' interface to tools: the instructions and tools of each type, and how a call is checked and run. */
 export interface Toolbox {
   /** The system instructions of an agent type. */
   instructionsFor(type: AgentType): string;
-  /** Tools as a model is offered them, `delegate` and `finish` included, in a fixed order: those of the type that the authority allows. */
+  /** Tools in the form for a model, including `delegate` and `finish`, in a fixed order: those of the type that the authority allows. */
   offersFor(type: AgentType, authority: Authority): ToolOffer[];
   /** The other tools of the type, each with the scope that is missing for it. */
   withheldFrom(type: AgentType, authority: Authority): WithheldTool[];
-  /** Whether agents of this type have the tool, what a call of it needs, and whether it asks for approval. */
+  /** Whether agents of this type have the tool, which scope a call needs, and whether it needs approval. */
   find(type: AgentType, name: string): Pick<Tool, 'name' | 'need' | 'highConsequence' | 'preview'> | undefined;
-  /** Whether a call of the tool may simply be made again after a crash. */
+  /** Whether a call of the tool may be repeated after a crash. */
   isRepeatable(name: string): boolean;
-  /** Arguments that fit the tool's schema, or what is wrong with them in words a model can act on. */
+  /** Arguments that match the tool's schema, or the error as a text that a model can act on. */
   check(name: string, sent: unknown): { ok: true; args: Record<string, unknown> } | { ok: false; message: string };
   /** What a person is to be shown of a call: a `Preview` as the result, or why it is refused. As `run` otherwise. */
   preview(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;

@@ -1,4 +1,4 @@
-/** profile_table: what is in a CSV or JSON file, in figures the agent can rely on. */
+/** profile_table: the content of a CSV or JSON file, in figures that the agent can rely on. */
 
 import Type from 'typebox';
 import { readingFiles } from '../../../authority.ts';
@@ -7,7 +7,7 @@ import { type Compute, JobStopped } from '../../../providers/compute/port.ts';
 import { type Bounds, type JoinProfile, joinJob, profileJob, type TableProfile } from '../../../providers/table/port.ts';
 import { maxResultBytes, type Tool } from './port.ts';
 
-/** Room for what surrounds the result where it is recorded. */
+/** Reserve for the data around the recorded result. */
 const envelopeBytes = 1024;
 
 type Arguments = Omit<Bounds, 'ratio'> & {
@@ -80,7 +80,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
   },
 });
 
-/** Opens the first name when it is called first, the next one after that. */
+/** Opens the first name at the first call, the next one at each further call. */
 function inTurn(open: (name: string) => Promise<NodeJS.ReadableStream>, names: readonly string[]): () => Promise<NodeJS.ReadableStream> {
   let at = 0;
   return () => open(names[Math.min(at++, names.length - 1)]!);

@@ -7,7 +7,7 @@ import { detectText } from './text-decoding.ts';
 
 const headBytes = 64 * 1024;
 
-/** Pieces of the file's text, in order, without a byte order mark. Throws `ToolError` when the file is binary; says what it seems to be. */
+/** Pieces of the file's text, in order, without a byte order mark. Throws `ToolError` for a binary file, naming its probable kind. */
 export async function* readText(workspace: WorkspaceAccess, path: string, signal: AbortSignal): AsyncGenerator<string> {
   const { stream } = await workspace.open(path);
   try {
@@ -34,7 +34,7 @@ export async function* readText(workspace: WorkspaceAccess, path: string, signal
   }
 }
 
-/** The whole text. Throws `ToolError` when it has more than `maxChars` characters, as soon as that is known. */
+/** The whole text. Throws `ToolError` as soon as it is known to have more than `maxChars` characters. */
 export async function readWholeText(workspace: WorkspaceAccess, path: string, maxChars: number, signal: AbortSignal): Promise<string> {
   const parts: string[] = [];
   let chars = 0;

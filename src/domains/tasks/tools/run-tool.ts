@@ -1,6 +1,6 @@
 /**
- * Runs one tool call the same way for every tool: time limit, abort, bounded result, failures as texts that help the agent. Where this
- * service is too busy, a call that may be repeated is tried again inside its own time.
+ * Runs one tool call in the same way for every tool: time limit, abort, limited result, failures as texts that help the agent. While this
+ * service is too busy, a repeatable call is retried within its time limit.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { elapsedBackoffMs } from '../../../backoff.ts';
@@ -11,10 +11,11 @@ import { AskAgain, maxResultBytes, type Tool, type ToolContext, type ToolOutcome
 
 /**
  * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when
- * the caller aborts (the tool's late result is ignored), and with `draining` when this node stops: the call
- * is then made by another node.
+ * the caller aborts (the tool's late result is ignored), and with `draining` when this node stops: the call is then repeated by another
+ * node.
  *
- * @param onDefect called with an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent is told only that the tool failed
+ * @param onDefect called with an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent only learns that
+ *   the tool failed
  */
 export async function runTool(
   tool: Tool,
@@ -46,7 +47,7 @@ export async function runTool(
   }
 }
 
-/** Tries again, with growing pauses, while the service is too busy for a call that may be repeated. */
+/** Retries, with growing pauses, while the service is too busy for a repeatable call. */
 async function untilNotBusy(tool: Tool, signal: AbortSignal, run: () => Promise<unknown>): Promise<unknown> {
   const beganAtMs = performance.now();
   for (;;) {
@@ -56,19 +57,19 @@ async function untilNotBusy(tool: Tool, signal: AbortSignal, run: () => Promise<
       if (!tool.repeatable || !isBusy(error) || signal.aborted) throw error;
       const triedForMs = performance.now() - beganAtMs;
       const pauseMs = elapsedBackoffMs(triedForMs, shortestPauseMs, longestPauseMs);
-      // No time for another attempt: the result says why it could not run, not that it was slow.
+      // No time for another attempt: the result says why the call could not run.
       if (triedForMs + pauseMs >= tool.timeoutMs) throw error;
       await pause(pauseMs, undefined, { signal });
     }
   }
 }
 
-/** An intended failure, with a text for callers. */
+/** An intentional failure, with a text for callers. */
 function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && errorCodes[error.code].public;
 }
 
-/** It was not done, and may succeed later: too much work here, or a part of the service does not answer. */
+/** The call was not run, and may succeed later: too much work here, or a part of the service does not answer. */
 function isBusy(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'overloaded' || error.code === 'mailbox_full' || error.code === 'unavailable');
 }
@@ -77,7 +78,7 @@ const mayBeDone = 'It is not known whether it took effect; do not simply repeat 
 const shortestPauseMs = 200;
 const longestPauseMs = 5_000;
 
-/** Settles with the work or at once with the abort, for tools that do not listen to their signal. */
+/** Settles with the work or at once with the abort, for tools that ignore their signal. */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);

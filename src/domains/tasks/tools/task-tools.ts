@@ -1,4 +1,4 @@
-/** The tools that come with tasks themselves: files, tables, code, the web, mail. */
+/** The tools of the tasks domain: files, tables, code, the web, mail. */
 import type { Compute } from '../../../providers/compute/port.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { SandboxPool } from '../../../providers/sandbox/port.ts';

@@ -1,4 +1,4 @@
-/** Tells text from binary and finds a text's encoding from its first bytes; files and pages come in any encoding. */
+/** Distinguishes text from binary and finds a text's encoding from its first bytes; files and pages have any encoding. */
 
 export type TextKind = { kind: 'text'; encoding: string } | { kind: 'binary'; what: string };
 
@@ -17,10 +17,10 @@ const signatures: [string, number[]][] = [
 ];
 
 /**
- * What `head`, the first bytes of a file, looks like. Encodings are names that `TextDecoder` knows: by the byte order mark, by the
- * zero bytes of UTF-16, UTF-8 when it is valid, else `declared`, else windows-1252.
+ * The kind of a file from its first bytes, `head`. Encodings have the names of `TextDecoder`: by the byte order mark, by the zero bytes of
+ * UTF-16, UTF-8 if it is valid, otherwise `declared`, otherwise windows-1252.
  *
- * @param complete `head` is the whole file; otherwise a character cut at its end is no fault
+ * @param complete `head` is the whole file; otherwise a character may be incomplete at its end
  */
 export function detectText(head: Uint8Array, complete: boolean, declared?: string): TextKind {
   if (starts(head, [0xef, 0xbb, 0xbf])) return { kind: 'text', encoding: 'utf-8' };
@@ -70,7 +70,7 @@ function isUtf8(head: Uint8Array, complete: boolean): boolean {
   }
 }
 
-/** Share of control characters that no text has. */
+/** A share of control characters that no text has. */
 function controlShare(head: Uint8Array): number {
   let controls = 0;
   for (const byte of head) if (byte < 9 || (byte > 13 && byte < 27) || (byte > 27 && byte < 32) || byte === 127) controls++;

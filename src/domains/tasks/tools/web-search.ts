@@ -1,4 +1,4 @@
-/** web_search: asks the operator's search endpoint (SearXNG or anything that answers its JSON). */
+/** web_search: queries the operator's search endpoint (SearXNG or another with the same JSON). */
 import Type from 'typebox';
 import { AppError, ToolError } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';

@@ -1,6 +1,6 @@
 /**
- * The register of an account's webhooks: the only place that decides how many there may be, in all and to one origin, so that requests at the
- * same time cannot exceed the bounds together. Now and then it is reconciled with the webhooks.
+ * The register of an account's webhooks: the only place that decides how many there may be, in all and to one origin, so that concurrent
+ * requests cannot exceed the limits together. It is reconciled with the webhooks periodically.
  */
 
 import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -36,7 +36,7 @@ function add(
   if (entries.some(({ id }) => id === webhookId)) return { state, reply: null };
   if (entries.length >= maxWebhooks) throw new AppError('conflict', `An account has ${maxWebhooks} webhooks at most: delete one`);
   const next = withEntry(entries, { id: webhookId, origin: new URL(create.url).origin });
-  // Also where this node crashes before the caller asks the webhook itself.
+  // Also if this node crashes before the caller asks the webhook itself.
   ctx.send(webhook, webhookId, 'create', create);
   return { state: countedNow({ ...present(state, ctx), entries: next }, countEveryMs, ctx), reply: null };
 }

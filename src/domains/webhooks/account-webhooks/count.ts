@@ -5,7 +5,7 @@ import type { Database } from '../../../storage/database.ts';
 import type { AccountWebhooksContract, CountedWebhooks } from './messages.ts';
 
 export const countEveryMs = 3_600_000;
-/** Where one more was refused, the register may be wrong: it is counted anew, no more often than this. */
+/** If one more was refused, the register may be wrong: it is counted again, at most this often. */
 export const countAgainMs = 60_000;
 
 /** Read in one snapshot. A webhook that is registered and does not exist yet has a pending message that creates it. */

@@ -1,4 +1,4 @@
-/** How many webhooks an account has. */
+/** The register of an account's webhooks. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs, json } from '../../../storage/column-types.ts';
 

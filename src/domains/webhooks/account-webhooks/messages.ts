@@ -6,18 +6,18 @@ export const maxWebhooks = 100;
 /** To one scheme, host and port. */
 export const maxWebhooksToOrigin = 5;
 
-/** How the register differs from the webhooks: unregistered ones, ones with another origin, and registered ones that do not exist. */
+/** The difference between the register and the webhooks: unregistered ones, ones with another origin, and registered ones that do not exist. */
 export type CountedWebhooks = { wrong: { id: string; origin: string }[]; gone: string[] };
 
 export type AccountWebhooksContract = {
   commands: {
-    /** Registers the webhook and creates it. Repeating it changes nothing. Refused with `conflict` where the account has too many. */
+    /** Registers the webhook and creates it. Repeating it changes nothing. Refused with `conflict` if the account has too many. */
     add(input: { webhookId: string; create: CreateWebhook }): null;
-    /** The webhook goes to this address from now on. Refused with `conflict` where too many go to its origin. */
+    /** Changes the webhook's address. Refused with `conflict` if too many have its origin. */
     move(input: { webhookId: string; url: string }): null;
-    /** From a webhook that was deleted. */
+    /** From a deleted webhook. */
     removed(input: { webhookId: string }): null;
-    /** A webhook was refused as one too many: recounts, once a minute at most. */
+    /** A webhook was refused because of the limit: recounts, at most once a minute. */
     recount(input: null): null;
     /** From its effect. */
     counted(input: EffectResult<CountedWebhooks>): null;

@@ -1,4 +1,4 @@
-/** Webhooks and deliveries as callers see them. The secret is shown once, by the request that made it. */
+/** Webhooks and deliveries in the callers' form. The secret is shown once, by the request that created it. */
 import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { modes } from '../../../mode.ts';
@@ -60,7 +60,7 @@ export function webhookView(row: WebhookRow): Static<typeof WebhookSchema> {
   return { id, url, events, status: shown, disabled_reason: disabledReason ?? null, mode, created_at: isoTimestamp(createdAt) };
 }
 
-/** @param activeSince of a webhook that is active, else null: retries planned before are not made any more */
+/** @param activeSince of an active webhook, otherwise null: retries planned before it are no longer made */
 export function deliveryView(record: DeliveryRecord, activeSince: number | null): Static<typeof DeliverySchema> {
   const time = (ms: number | null | undefined) => (ms == null ? null : isoTimestamp(ms));
   const isPlanned = activeSince !== null && record.attemptedAt != null && record.attemptedAt >= activeSince;

@@ -1,4 +1,4 @@
-/** Webhooks: registered, read, changed, tested; and their deliveries, listed and sent again. */
+/** Webhooks: registered, read, changed, tested; and their deliveries, listed and repeated. */
 
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -27,7 +27,7 @@ export type WebhookRoutesOptions = {
   database: Database;
   eventCatalogue: EventCatalogue;
   secrets: WebhookSecrets;
-  /** Throws an `AppError` for an address that may not be sent to. */
+  /** Throws an `AppError` for an address that is not permitted. */
   checkUrl(url: string): void;
   clock: Clock;
 };
@@ -230,7 +230,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
 
   return [create, list, get, change, remove, rotate, test, deliveries, delivery, replay];
 
-  /** Refused as one too many: the register may lack changes of nodes of an earlier version, and is recounted for the next try. */
+  /** Refused because of the limit: the register may lack changes by nodes of an earlier version, and is recounted for the next try. */
   async function orCountAnew(accountId: string, asked: Promise<null>): Promise<void> {
     try {
       await asked;
@@ -300,7 +300,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
   }
 }
 
-/** A user manages those of both modes. */
+/** A user manages webhooks of both modes. */
 function isOfMode({ kind, mode }: Principal, row: WebhookRow): boolean {
   return kind === 'session' || row.mode === mode;
 }

@@ -1,4 +1,4 @@
-/** One try of delivering one event: a signed POST, bounded in time and in what is read of the answer. */
+/** One try to deliver one event: a signed POST, with limits for time and the size of the answer. */
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
@@ -11,10 +11,10 @@ export type Outcome = {
   kind: 'delivered' | 'failed' | 'gone';
   responseStatus: number | null;
   responseBody: string | null;
-  /** In words, where there was no answer or it was no 2xx. */
+  /** As a text, if there was no answer or it was not 2xx. */
   error: string | null;
   durationMs: number;
-  /** How long the receiver asks to wait. */
+  /** The pause that the receiver requests. */
   retryAfterMs: number;
 };
 
@@ -58,7 +58,7 @@ function judged({ status, headers, body }: OutboundResponse): Omit<Outcome, 'dur
   return { ...answer, kind: 'failed', error: `It answered ${status}${redirect}`, retryAfterMs: seconds * 1_000 };
 }
 
-/** As text that PostgreSQL can store. */
+/** As a text that PostgreSQL can store. */
 function shown(body: Uint8Array): string {
   return new TextDecoder().decode(body).replaceAll('\0', '\ufffd');
 }

@@ -1,6 +1,6 @@
 /**
- * Limits the concurrent deliveries of a node, over all webhooks and to one receiver, independent of accounts. Webhooks whose receivers fail or hang
- * share at most half of the slots, so that the others always get one.
+ * Limits the concurrent deliveries of a node, over all webhooks and to one receiver, independent of accounts. Webhooks whose receivers fail
+ * or hang share at most half of the slots, so that others always get one.
  */
 export class DeliverySemaphore {
   taken = 0;
@@ -14,7 +14,7 @@ export class DeliverySemaphore {
     this.toOneReceiver = toOneReceiver;
   }
 
-  /** False: no slot is free; `onFree` is called once when it is worth trying again. */
+  /** False: no slot is free; `onFree` is called once when another try makes sense. */
   take(origin: string, isTroubled: boolean, onFree: () => void): boolean {
     const hasPlace = this.taken < (isTroubled ? this.total / 2 : this.total) && (this.byOrigin.get(origin) ?? 0) < this.toOneReceiver;
     if (hasPlace) this.takeAnyway(origin);
@@ -22,7 +22,7 @@ export class DeliverySemaphore {
     return hasPlace;
   }
 
-  /** Ignores the limit: for deliveries requested by hand, which have a bound of their own. */
+  /** Ignores the limit: for deliveries requested by hand, which have a limit of their own. */
   takeAnyway(origin: string): void {
     this.taken++;
     this.byOrigin.set(origin, (this.byOrigin.get(origin) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** Tells the user who registered a webhook by mail that it was disabled. Where the mail server does not answer, the mail is retried. */
+/** Notifies the user who registered a webhook by mail that it was disabled. If the mail server does not answer, the mail is retried. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectDefinition, EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';
@@ -14,13 +14,13 @@ export type Disabled = {
   url: string;
   webhookId: string;
   reason: 'failing' | 'gone' | 'unverified';
-  /** Left out, also by versions that did not try again: the first. */
+  /** Absent: the first try; also in messages of versions without retries. */
   attempt?: number;
-  /** The id of the first try's effect, by which receivers recognise a repeat. Left out at the first. */
+  /** The id of the first try's effect, by which receivers recognise a repeat. Absent in the first try. */
   noticeId?: string;
 };
 
-/** Null and undefined are outcomes of other effects, and of versions that did not try again. */
+/** Null and undefined are outcomes of other effects, and of versions without retries. */
 type Told = { sent: boolean; notice: Required<Disabled> } | null | undefined;
 
 export const disabledInput = Type.Object({
@@ -53,7 +53,7 @@ export function tellUserEffect({ actors, mail }: { actors: ActorSystem; mail: Ma
         throw error;
       }
     },
-    // A duplicate, under one Message-ID, is better than no mail.
+    // A duplicate with one Message-ID is better than no mail.
     repeatable: () => true,
     timeoutMs: 60_000,
     lane: 'vital',
@@ -75,7 +75,7 @@ export function noted(
   return { state, reply: null };
 }
 
-/** Not retried where the webhook was enabled or deleted meanwhile. */
+/** Not retried if the webhook was enabled or deleted meanwhile. */
 export function tellAgain(
   state: WebhookRow | null,
   notice: Required<Disabled>,
@@ -89,7 +89,7 @@ function textOf({ webhookId, url, reason }: Disabled): string {
   return [
     `Your webhook ${webhookId} gets no more events, because ${why[reason]}.`,
     '',
-    // Its path may be a secret.
+    // The path of its URL may be a secret.
     `It goes to ${new URL(url).host}.`,
     `Enable it again with PATCH /v1/api-keys/webhooks/${webhookId} {"status": "active"}: events from then on are delivered.`,
     'What was not delivered is listed under /deliveries and can be sent again from there.',

@@ -26,7 +26,7 @@ export const Webhook = defineEntity({
     oldSecretExpiresAt: epochMs().strictNullable(),
     status: p.text().$type<'active' | 'disabled' | 'deleted'>(),
     disabledReason: p.text().$type<'failing' | 'gone' | 'asked' | 'unverified'>().strictNullable(),
-    /** Incremented each time it begins anew: results of earlier work are ignored. */
+    /** Incremented at each new start: results of earlier work are ignored. */
     run: p.integer(),
     /** Every event up to here is delivered, except those in `lanes`. */
     cursor: p.bigint('number'),
@@ -39,15 +39,15 @@ export const Webhook = defineEntity({
 });
 export type WebhookRow = InferEntity<typeof Webhook>;
 
-/** The last try of delivering one event to one webhook. */
+/** The last try to deliver one event to one webhook. */
 export const WebhookDelivery = defineEntity({
   name: 'WebhookDelivery',
   tableName: 'webhook_delivery',
   properties: {
     webhookId: p.text().primary(),
-    /** With the event's own ending, so that delivering it again is the same delivery. */
+    /** With the event's own ending, so that repeating it is the same delivery. */
     id: p.text().primary(),
-    /** 0: a test, which is no event of the account. */
+    /** 0: a test, which is not an event of the account. */
     seq: p.bigint('number'),
     type: p.text(),
     status: p.text().$type<'pending' | 'delivered' | 'failed'>(),

@@ -1,4 +1,4 @@
-/** Commands and queries of a webhook. Its secret comes and goes encrypted. */
+/** Commands and queries of a webhook. Its secret is passed encrypted. */
 
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
@@ -14,7 +14,7 @@ export type CreateWebhook = {
   url: string;
   events: string[];
   secret: string;
-  /** The account's newest event: those after it are delivered. */
+  /** The account's newest event: later ones are delivered. */
   cursor: number;
 };
 
@@ -22,16 +22,16 @@ export type ChangeWebhook = {
   url?: string;
   events?: string[];
   status?: 'active' | 'disabled';
-  /** Where it begins when it becomes active: the account's newest event. */
+  /** The position when it becomes active: the account's newest event. */
   cursor: number;
 };
 
-/** A delivery that waits to be retried. */
+/** A delivery that waits for its retry. */
 export type Challenge = { id: string; run: number; attempts: number; createdAt: number };
 
 export type DeliveryRecord = Omit<WebhookDeliveryRow, 'webhookId'>;
 
-/** What a dispatcher has done since its last report; valid independently of earlier reports. */
+/** A dispatcher's work since its last report; valid independently of earlier reports. */
 export type Progress = {
   run: number;
   cursor: number;
@@ -39,11 +39,11 @@ export type Progress = {
   deliveries: DeliveryRecord[];
   /** Deliveries requested by hand that have been tried. */
   tried: string[];
-  /** null: it goes on. */
+  /** null: it continues. */
   disable: 'failing' | 'gone' | null;
 };
 
-/** The event that an address must answer with 2xx before it is sent others, and one that is requested by hand; either suffices. */
+/** The event that an address must answer with 2xx before it gets others, and one that is requested by hand; either is enough. */
 export const challengeType = 'webhook.challenge';
 export const testType = 'webhook.test';
 
@@ -56,7 +56,7 @@ export type WebhookContract = {
   commands: {
     /** Sends the address a challenge. Repeating it changes nothing. */
     create(input: CreateWebhook): WebhookRow;
-    /** Refused with `not_found`, like all commands below, where there is none. */
+    /** Refused with `not_found`, like all commands below, if there is no webhook. */
     change(input: ChangeWebhook): WebhookRow;
     remove(input: null): null;
     /** The previous secret also signs for a day. */
@@ -65,13 +65,13 @@ export type WebhookContract = {
     test(input: null): DeliveryRecord;
     /** Delivers the event of this record again, once. */
     replay(input: DeliveryRecord): DeliveryRecord;
-    /** Reported by its dispatcher. Returns whether it was accepted: not where the webhook has begun anew since. */
+    /** Reported by its dispatcher. Returns whether it was accepted: not if the webhook has been restarted since. */
     settle(input: Progress): boolean;
-    /** Its timer: the challenge that was not answered with 2xx is sent again. */
+    /** By timer: the challenge that was not answered with 2xx is sent again. */
     challenge(input: Challenge): null;
     /** Outcomes of its effects. */
     noted(input: EffectResult): null;
-    /** Its timer: the mail that says that it was disabled could not be sent. */
+    /** By timer: the notice that it was disabled could not be sent. */
     tellAgain(input: Required<Disabled>): null;
   };
   queries: {

@@ -1,22 +1,22 @@
 /**
- * The undelivered events of one webhook, in ordered queues: the events of a task are one queue, sent one after another; an event without a task is
- * a queue of its own. Data and rules only; the dispatcher sends and reads.
+ * The undelivered events of one webhook, in ordered queues: the events of a task are one queue, sent one after another; an event without a
+ * task is a queue of its own. Data and rules only; the dispatcher sends and reads.
  *
- * W1 Everything up to `cursor` is delivered, except what is in the queues: `saved` at any moment loses nothing.
- * W2 In a queue no event is sent before the one ahead of it was delivered.
- * W3 Bounded: so many queues, so many bytes of events in memory. Behind a queue that waits, its later events stay in the database.
+ * W1 All events up to `cursor` are delivered, except those in the queues: saving `saved` at any moment loses nothing.
+ * W2 In a queue no event is sent before its predecessor was delivered.
+ * W3 The number of queues and the bytes of events in memory are bounded. Later events of a waiting queue stay in the database.
  */
 import type { FeedEvent } from '../../../edge/stream/event-feed.ts';
 import { nextTryMs } from './retry.ts';
 
-/** A queue as the webhook's row keeps it. */
+/** A queue in the webhook's row. */
 export type SavedQueue = {
   /** The task, or null for the one event without a task. */
   taskId: string | null;
-  /** Its events before this one are delivered. */
+  /** Its earlier events are delivered. */
   seq: number;
   failures: number;
-  /** When the first of them failed first; null where it has not failed. */
+  /** When its first event first failed; null if it has not failed. */
   since: number | null;
   dueAt: number | null;
 };
@@ -30,7 +30,7 @@ export type OrderedQueue = SavedQueue & {
   isBusy: boolean;
 };
 
-/** What is to be done with a queue: send its first event, or read on. */
+/** The next step of a queue: send its first event, or read on. */
 export type Work =
   | { kind: 'send'; queue: OrderedQueue; event: FeedEvent }
   | { kind: 'read'; queue: OrderedQueue; from: number; to: number };
@@ -51,7 +51,7 @@ export class OrderedQueues {
   private readonly memory: QueueMemory;
   private isFull = false;
   private readonly queues = new Map<string, OrderedQueue>();
-  /** Queues that are ready, first come first served. */
+  /** Queues that are ready, in order of arrival. */
   private readonly ready = new Set<OrderedQueue>();
 
   constructor(cursor: number, saved: readonly SavedQueue[], memory: QueueMemory = { bytes: 0 }) {
@@ -65,7 +65,7 @@ export class OrderedQueues {
     }
   }
 
-  /** W3. Once full, there is room again when half is done. Events taken beyond it are not lost; memory only grows. */
+  /** W3. Once full, there is room again when half is done. Further events are not lost; memory only grows. */
   get hasRoom(): boolean {
     const share = this.isFull ? 0.5 : 1;
     const isShort = this.queues.size > 0 && this.memory.bytes >= maxBytesTogether * share;
@@ -102,7 +102,7 @@ export class OrderedQueues {
     for (const queue of this.queues.values()) if (!queue.isBusy && queue.dueAt !== null && queue.dueAt <= nowMs) this.ready.add(queue);
   }
 
-  /** The next thing to do; its queue is busy until the result is passed in. null: nothing now. */
+  /** The next step; its queue is busy until the result is passed in. null: nothing now. */
   next(): Work | null {
     const [queue] = this.ready;
     if (queue === undefined) return null;
@@ -142,7 +142,7 @@ export class OrderedQueues {
     this.goOn(queue);
   }
 
-  /** Its first event was not accepted. Returns when it is retried; null: never. */
+  /** Its first event was not accepted. Returns the time of the retry; null: never. */
   failed(queue: OrderedQueue, nowMs: number, askedMs: number): number | null {
     queue.isBusy = false;
     queue.seq = queue.events[0]!.seq;
@@ -155,7 +155,7 @@ export class OrderedQueues {
     return dueAt;
   }
 
-  /** This event was delivered by hand: where its queue waits for it, the queue goes on. */
+  /** This event was delivered by hand: if its queue waits for it, the queue continues. */
   deliveredByHand(seq: number): void {
     for (const queue of this.queues.values()) {
       if (queue.seq !== seq || queue.dueAt === null || queue.isBusy) continue;
@@ -164,7 +164,7 @@ export class OrderedQueues {
     }
   }
 
-  /** When the first queue that waits is due; null: none waits. */
+  /** When the first waiting queue is due; null: none waits. */
   dueAtMs(): number | null {
     let first: number | null = null;
     for (const queue of this.queues.values()) {

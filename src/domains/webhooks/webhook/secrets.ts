@@ -4,7 +4,7 @@ import type { WebhookSecrets } from '../routes/webhooks.ts';
 
 const purpose = 'webhook secrets';
 
-/** Each secret can be read for its own webhook alone. */
+/** Each secret can be decrypted only for its own webhook. */
 export function webhookSecrets(secretKey: string, acceptedKeys: readonly string[] = []): WebhookSecrets {
   const secrets = new Secrets(secretKey, acceptedKeys);
   return { seal: (secret, id) => secrets.encrypt(purpose, secret, id), open: (sealed, id) => secrets.decrypt(purpose, sealed, id) };

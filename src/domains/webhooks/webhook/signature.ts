@@ -17,7 +17,7 @@ export function keyOfSecret(secret: string): Buffer {
 /**
  * Headers that sign a body.
  *
- * @param keys the newest first; while a secret is replaced the old one signs too
+ * @param keys the newest first; while a secret is being replaced the old one signs too
  * @param messageId the same for every try of one delivery
  */
 export function signatureHeaders(keys: readonly Buffer[], messageId: string, timestampS: number, body: string): Record<string, string> {

@@ -1,9 +1,9 @@
 /**
- * Delivers the events of one webhook, on the node where its actor lives, and reports deliveries to the actor in batches. Its state is soft: the
- * actor's row says where to continue, and deliveries that were not reported are repeated under the same message id.
+ * Delivers the events of one webhook, on its actor's node, and reports deliveries to the actor in batches. Its state is soft: the actor's
+ * row has the position to continue from, and unreported deliveries are repeated under the same message id.
  *
- * C1 At most `maxUnreported` deliveries are in progress or not yet committed: no more can be repeated by a crash.
- * C2 A receiver that fails or hangs gets fewer requests at once, down to one, and more again with each success.
+ * C1 At most `maxUnreported` deliveries are in progress or not yet committed: a crash repeats no more.
+ * C2 A receiver that fails or hangs gets fewer concurrent requests, down to one, and more again with each success.
  */
 
 import type { FeedEvent, FeedHandle } from '../../../edge/stream/event-feed.ts';
@@ -20,7 +20,7 @@ const mostAtOnce = 16;
 const atOnceFirst = 4;
 /** Deliveries within this time are reported together. */
 const reportAfterMs = 50;
-/** Where nothing was delivered, the cursor is reported after so many skipped events. */
+/** Without deliveries, the cursor is reported after this many skipped events. */
 const reportEveryEvents = 1_000;
 const againMs = 1_000;
 const defaultTimeoutMs = 10_000;
@@ -41,7 +41,7 @@ export class WebhookDispatcher {
   private atOnce = atOnceFirst;
   private inProgress = 0;
   private unreported: DeliveryRecord[] = [];
-  /** The same for deliveries that were requested by hand. */
+  /** Likewise for deliveries that were requested by hand. */
   private readonly byHand = new Map<string, DeliveryRecord>();
   private disable: Progress['disable'] = null;
   private reportedCursor = 0;
@@ -63,7 +63,7 @@ export class WebhookDispatcher {
     this.memory = memory;
   }
 
-  /** Reads the webhook, at first and when it has changed. Ends itself where there is nothing more to do. */
+  /** Reads the webhook, at first and after each change. Ends itself if nothing is left to do. */
   async refresh(): Promise<void> {
     const look = ++this.lastRead;
     try {
@@ -84,13 +84,13 @@ export class WebhookDispatcher {
     }
   }
 
-  /** Continues what is due by the clock. Called by a timer, and by tests that move the clock. */
+  /** Continues all due work. Called by a timer, and by tests that move the clock. */
   wake(): void {
     this.queues.wake(this.parts.clock.nowMs());
     this.work();
   }
 
-  /** Begins nothing new; resolves when running deliveries have ended and are reported. */
+  /** Starts nothing new; resolves when running deliveries have ended and are reported. */
   finish(): Promise<void> {
     if (this.state === 'working') this.state = 'finishing';
     this.feed?.close();
@@ -220,7 +220,7 @@ export class WebhookDispatcher {
     }
   }
 
-  /** Deliveries requested by hand come first, also where the receiver fails. */
+  /** Deliveries requested by hand come first, even if the receiver fails. */
   private deliverAsked({ asked }: WebhookRow): void {
     for (const one of asked) {
       if (this.state !== 'working' || this.inFlight.has(one.id) || this.byHand.has(one.id)) continue;
@@ -350,7 +350,7 @@ const gone: Outcome = {
   retryAfterMs: 0,
 };
 
-/** An event and its delivery to a webhook end in the same characters. */
+/** An event and its delivery to a webhook have the same ending. */
 export function deliveryId(eventId: string): string {
   return `whd_${eventId.slice(4)}`;
 }

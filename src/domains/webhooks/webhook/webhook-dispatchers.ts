@@ -1,4 +1,4 @@
-/** The dispatchers of this node: one for each webhook of its shards that has, or may have, something to deliver. */
+/** The dispatchers of this node: one for each webhook of its shards that has, or may have, events to deliver. */
 
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -37,7 +37,7 @@ const maxInProgress = 2_048;
 /** Four webhooks at full rate. */
 const maxToOneReceiver = 64;
 const againMs = 1_000;
-/** Webhooks whose rows are read at once after shards have come. */
+/** Webhooks whose rows are read at once after shards are acquired. */
 const readAtOnce = 16;
 
 export class WebhookDispatchers {
@@ -64,17 +64,17 @@ export class WebhookDispatchers {
     return { dispatchers: this.dispatchers.size, inProgress: this.semaphore.taken };
   }
 
-  /** A webhook that lives here has changed. */
+  /** A webhook of this node has changed. */
   changed(id: string): void {
     void this.dispatcher(id)?.refresh();
   }
 
-  /** Continues what is due by the clock: for tests that move it. */
+  /** Continues all due work: for tests that move the clock. */
   wake(): void {
     for (const dispatcher of this.dispatchers.values()) dispatcher.wake();
   }
 
-  /** Begins no more deliveries and reports those that end within `graceMs`, so that the next owner does not repeat them. */
+  /** Starts no more deliveries and reports those that end within `graceMs`, so that the next owner does not repeat them. */
   async finish(graceMs: number): Promise<void> {
     if (this.state === 'open') this.state = 'finishing';
     await within(Promise.all([...this.dispatchers.values()].map((dispatcher) => dispatcher.finish())), graceMs);

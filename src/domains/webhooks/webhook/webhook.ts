@@ -1,6 +1,6 @@
 /**
- * A webhook: the address for an account's events, which of them, and how far they are delivered. Its dispatcher delivers,
- * on the actor's node, and reports progress to the actor. active ⇄ disabled → deleted.
+ * A webhook: the address for an account's events, the selected events, and the position up to which they are delivered. Its dispatcher
+ * delivers, on the actor's node, and reports progress to the actor. active ⇄ disabled → deleted.
  *
  * An address gets events once it has answered a signed challenge with 2xx; until then its webhook is active and pending, and events wait.
  */
@@ -64,7 +64,7 @@ function create(state: WebhookRow | null, input: CreateWebhook, ctx: TurnContext
   const { nowMs } = ctx;
   const made: WebhookRow = {
     ...input,
-    // A node of an earlier version names none.
+    // A node of an earlier version sends none.
     mode: input.mode ?? 'live',
     id: ctx.id,
     shard: shardOf(webhook.kind, ctx.id),
@@ -149,8 +149,6 @@ function challenge(
   return { ...afterChange({ ...state, asked }, ctx), reply: null };
 }
 
-// private helpers
-
 const untried = {
   status: 'pending',
   attempts: 0,
@@ -167,7 +165,7 @@ function present(state: WebhookRow | null): WebhookRow {
   return state;
 }
 
-/** Sends the address a challenge, whatever else waits to be sent. */
+/** Sends the address a challenge before all other deliveries. */
 function challenged(state: WebhookRow, ctx: TurnContext<WebhookContract>): WebhookRow {
   const one = { id: ctx.newId(webhooksIds.delivery, state.accountId), seq: 0, type: challengeType, attempts: 0, createdAt: ctx.nowMs };
   return { ...state, asked: [...state.asked, one] };

@@ -60,7 +60,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
     };
   }
 
-  /** By id where `file` is one of this workspace's, else by name. */
+  /** By id if `file` is an id in this workspace, otherwise by name. */
   async function find(workspaceId: string, file: string): Promise<WorkspaceFileRow | null> {
     const byId = await findFile(parts, file);
     if (byId?.workspaceId === workspaceId) return byId;
@@ -151,7 +151,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
   ];
 }
 
-/** The multipart form around the file is smaller than this. */
+/** Upper bound of the multipart form around the file. */
 const formBytes = 8 * 1024;
 
 function declaredBytes(request: HttpRequest): number {

@@ -1,11 +1,11 @@
-/** Checks a file's bytes as they stream, and fails as soon as they cannot be of the kind of the file's name. Buffers a bounded part. */
+/** Checks a file's bytes as they stream, and fails as soon as they cannot have the kind of the file's name. Buffers a limited part. */
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { AppError } from '../../../errors.ts';
 import { allowedKinds, type ContentRule, type FileKind } from './file-kind.ts';
 import { OfficeCheck } from './office-check.ts';
 
-/** Each returns false once the bytes so far, or at the end all of them, are certainly not of its kind. */
+/** Each returns false once the bytes so far, or at the end all of them, certainly do not have its kind. */
 export interface ContentCheck {
   take(chunk: Buffer): boolean;
   end(): boolean;
@@ -20,7 +20,7 @@ export class CheckedContent extends Transform {
     this.check = checkOf(kind.content);
   }
 
-  /** `content`, checked on its way. The failure of either is the failure of both. */
+  /** `content`, checked while it streams. A failure of either is a failure of both. */
   static of(content: Readable, kind: FileKind): Readable {
     const checked = new CheckedContent(kind);
     // The reader of the checked content gets the failure.
@@ -38,7 +38,7 @@ export class CheckedContent extends Transform {
   }
 }
 
-/** The refusal of a file of an unsupported kind, or whose content is not what its name says. */
+/** The refusal of a file of an unsupported kind, or whose content does not match its name. */
 export function wrongKind(): AppError {
   return new AppError(
     'unsupported_media_type',
@@ -78,7 +78,7 @@ class Both implements ContentCheck {
   }
 }
 
-/** Judges by the first bytes, as soon as there are enough of them, or by all of a shorter file. */
+/** Decides by the first bytes, as soon as there are enough of them, or by all bytes of a shorter file. */
 class HeadCheck implements ContentCheck {
   private readonly headBytes: number;
   private readonly isRight: (head: Buffer) => boolean;
@@ -159,13 +159,13 @@ function utf16Encoding(start: Buffer): 'utf-16le' | 'utf-16be' | null {
   return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : null;
 }
 
-/** Without the byte order mark. Its readers only need ASCII. */
+/** Without the byte order mark. Its callers need only ASCII. */
 function headText(head: Buffer): string {
   const utf16 = utf16Encoding(head);
   return (utf16 === null ? new TextDecoder('utf-8') : new TextDecoder(utf16)).decode(head).replace(/^\ufeff/, '');
 }
 
-/** An empty file is accepted, to be filled later; any other begins like a JSON value. */
+/** An empty file is accepted, to be filled later; any other must begin like a JSON value. */
 function beginsAsJson(head: Buffer): boolean {
   const text = headText(head).trimStart();
   return text === '' || /^([{["0-9]|-[0-9]|true\b|false\b|null\b)/.test(text);

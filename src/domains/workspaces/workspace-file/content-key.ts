@@ -5,7 +5,7 @@ import { workspacesIds } from '../ids.ts';
 
 const wellFormed = /^(ws_[0-9a-z]{26})\/(wsf_[0-9a-z]{26})\/[0-9a-z]{26}$/;
 
-/** A new key: `<workspace>/<file>/<ULID>`, which carries the account's slot. */
+/** A new key: `<workspace>/<file>/<ULID>`, which contains the account's slot. */
 export function newContentKey(workspaceId: string, fileId: string, accountId: string): string {
   return `${workspaceId}/${fileId}/${newId(workspacesIds.file, accountId).slice(workspacesIds.file.length)}`;
 }

@@ -6,11 +6,14 @@ export const WorkspaceFile = defineEntity({
   name: 'WorkspaceFile',
   tableName: 'workspace_file',
   properties: {
-    /** Belongs to the name for as long as the workspace lives. */
+    /** Belongs to the name as long as the workspace exists. */
     id: p.text().primary(),
-    /** The file's id for callers: a name that was deleted and is used again is another file. Null, in rows of versions whose ids carried no slot: as `id`. */
+    /**
+     * The file's id for callers: a name that is used again after a deletion is another file. Null in rows of versions whose ids had no
+     * slot: then `id`.
+     */
     fileId: p.text().strictNullable(),
-    /** How many files of this name there have been. */
+    /** How many files have had this name. */
     generation: p.integer(),
     workspaceId: p.text(),
     accountId: p.text(),

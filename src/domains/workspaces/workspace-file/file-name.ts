@@ -1,15 +1,15 @@
-/** What a file of a workspace may be called: one plain name, the same on every system, in Unicode's composed form. */
+/** Valid names of a file in a workspace: one plain name, the same on every system, in Unicode's composed form. */
 
 const maxNameBytes = 255;
 
-/** The name as it is stored, or an error text for the caller. */
+/** The stored name, or an error text for the caller. */
 export function checkFileName(raw: string): { name: string } | { problem: string } {
   if (!raw.isWellFormed()) return { problem: 'A file name must be well-formed Unicode' };
   const name = raw.normalize('NFC');
   if (name.trim() === '') return { problem: 'A file name must not be empty' };
   if (/[/\\]/.test(name)) return { problem: 'A file name must not hold a path separator' };
   if (/[\p{Cc}\u2028\u2029]/u.test(name)) return { problem: 'A file name must not hold control characters' };
-  // Bidirectional controls reverse text, so that a name displays another extension than it has.
+  // Bidirectional controls reverse text, so that a name displays another extension than its real one.
   if (/[\u202a-\u202e\u2066-\u2069]/.test(name))
     return { problem: 'A file name must not hold characters that change the writing direction' };
   if (name === '.' || name === '..') return { problem: `A file cannot be called ${name}` };

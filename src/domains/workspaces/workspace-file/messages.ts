@@ -6,7 +6,7 @@ import { workspacesIds } from '../ids.ts';
 import type { WorkspaceFileRow } from './entity.ts';
 import type { Removal } from './workspace-file.ts';
 
-/** A content that is stored already and becomes the newest version. */
+/** A stored content that becomes the newest version. */
 export type PutFile = {
   workspaceId: string;
   accountId: string;
@@ -24,16 +24,19 @@ export type RemovalResult = { contentKey: string; again: boolean };
 
 export type WorkspaceFileContract = {
   commands: {
-    /** The next version of the file, or where there is none or it was deleted, the first one of a new file. The same content key again changes nothing. */
+    /**
+     * The next version of the file, or, if there is none or it was deleted, the first version of a new file. The same content key again
+     * changes nothing.
+     */
     put(input: PutFile): WorkspaceFileRow;
-    /** For good. Refused with `not_found` where there is no such file, or another file has its name by now. */
+    /** Permanent. Refused with `not_found` if there is no such file, or another file has its name by now. */
     remove(input: { fileId: string } | null): null;
     contentRemoved(input: EffectResult<RemovalResult>): null;
     /** Checks once more whether a content that was still needed can be removed. */
     removeAgain(input: { contentKey: string }): null;
   };
   queries: {
-    /** Null where there is no such file, or no longer. */
+    /** Null if there is no such file, or it was deleted. */
     describe(input: null): WorkspaceFileRow | null;
   };
   effects: {
@@ -44,14 +47,14 @@ export type WorkspaceFileContract = {
 export const workspaceFile = actorRef<WorkspaceFileContract>('workspace_file');
 
 /**
- * The id of the actor of a name within a workspace: always the same, in every version, so all writers of the name use one actor. It carries no slot:
- * nodes of the version before, which may be asked for the same name, know it without.
+ * The id of the actor of a name within a workspace: always the same, in every version, so all writers of the name use one actor. It has no
+ * slot, because nodes of the previous version, which may be asked for the same name, use it without one.
  */
 export function workspaceFileId(workspaceId: string, name: string): string {
   return derivedId(workspacesIds.file, null, workspaceId, name);
 }
 
-/** The id that callers know the file by. The first file of a name that an earlier version made has its actor's id. */
+/** The file's id for callers. The first file of a name that an earlier version made has its actor's id. */
 export function publicFileId({ fileId, id }: Pick<WorkspaceFileRow, 'fileId' | 'id'>): string {
   return fileId ?? id;
 }

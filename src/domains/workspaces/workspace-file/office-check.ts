@@ -1,7 +1,7 @@
 /** DOCX and XLSX are ZIP archives with certain entries. The directory of a ZIP is at its end, so the last bytes are buffered and read. */
 import type { ContentCheck } from './content-check.ts';
 
-/** Room for the directory of some ten thousand entries. */
+/** Enough for the directory of about ten thousand entries. */
 const tailBytesMax = 2 ** 20;
 const localEntry = Buffer.from('PK\x03\x04', 'latin1');
 const directoryEntry = 0x02014b50;
@@ -37,7 +37,7 @@ export class OfficeCheck implements ContentCheck {
   }
 }
 
-/** Names of the archive's entries; none where the directory is not whole within `tail`. */
+/** Names of the archive's entries; empty if `tail` does not contain the whole directory. */
 function directoryNames(tail: Buffer): string[] {
   const end = tail.lastIndexOf(directoryEnd);
   if (end === -1 || end + directoryEndBytes > tail.length) return [];

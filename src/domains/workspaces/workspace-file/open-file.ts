@@ -1,4 +1,4 @@
-/** Reading a file: its newest committed version, opened by the key that the row names. */
+/** Opens a file: its newest committed version, by the key in its row. */
 import type { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
@@ -8,7 +8,7 @@ import { workspaceFile, workspaceFileId } from './messages.ts';
 
 const maxTries = 3;
 
-/** The file and its bytes; null where there is none of that name. */
+/** The file and its bytes; null if no file has that name. */
 export async function openFile(
   parts: { actors: ActorSystem; files: FileStore },
   workspaceId: string,
@@ -19,8 +19,8 @@ export async function openFile(
 }
 
 /**
- * Uses the newest version; where its content was removed because a newer one replaced it between query and use, queries again.
- * Rejects with what `use` rejects with when that is not the reason.
+ * Uses the newest version; if its content was removed because a newer one replaced it between query and use, queries again. Other errors of
+ * `use` are rethrown.
  */
 export async function whileCurrent<T>(
   find: () => WorkspaceFileRow | null | Promise<WorkspaceFileRow | null>,

@@ -1,8 +1,8 @@
 /**
- * Content that no row refers to: its upload was stored, and the process ended before the row was committed; or a deliverable was written
- * anew. Found by walking the store a page at a time, and removed when it is a day old, so that a running upload is never touched.
+ * Content without a row: its upload was stored, but the process ended before the row was committed; or a deliverable was written again. A
+ * walk over the store, page by page, finds it, and it is removed when it is a day old, so that running uploads are not affected.
  *
- * Only content of a workspace this database knows is ever removed: a service started on another database finds nothing to clean up.
+ * Only content of a workspace in this database is removed: a service started with another database removes nothing.
  */
 import type { Clock } from '../../../clock.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -16,12 +16,12 @@ const walkEveryMs = 6 * 3_600_000;
 
 export type OrphanContentOptions = {
   database: Database;
-  /** A walk over its contents lasts over many pages, so it may miss what is stored meanwhile. */
+  /** A walk takes many pages, so it may miss content that is stored meanwhile. */
   files: Pick<FileStore, 'remove' | 'contents'>;
   clock: Clock;
 };
 
-/** One walk after another over the store; memory only holds a page. */
+/** Repeated walks over the store; memory holds one page. */
 export class OrphanContent implements HousekeepingJob {
   readonly name = 'orphaned contents';
   readonly everyMs = walkEveryMs;
@@ -73,8 +73,8 @@ export class OrphanContent implements HousekeepingJob {
 }
 
 /**
- * Those of `keys` that nothing refers to: no file of a workspace, no deliverable, and no deliverable being sent to its task (the message and
- * the row it becomes are exchanged in one commit, so one statement sees the one or the other).
+ * The keys without any reference: no file of a workspace, no deliverable, and no deliverable in transit to its task (the message and the
+ * row it becomes are exchanged in one commit, so one statement sees one of the two).
  */
 export async function unneededContents(database: Database, keys: readonly string[]): Promise<string[]> {
   const known = keys.flatMap((key) => {

@@ -1,4 +1,4 @@
-/** Writing a file: its bytes go to the store first and the row is committed when they are safe, so an incomplete file is never visible. */
+/** Writes a file: its bytes are stored first and the row is committed afterwards, so an incomplete file is never visible. */
 import type { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, mayHaveHappened } from '../../../errors.ts';
@@ -17,18 +17,18 @@ export type NewFile = {
   name: string;
   type: string;
   deliverFor: string | null;
-  /** A lower bound of the size, as far as it is known before the content is read. */
+  /** A lower bound of the size, if it is known before the content is read. */
   declaredBytes?: number;
 };
 
 /**
  * Stores the content and makes it the newest version of the file. Returns the row once it is committed.
  *
- * Rejects with `plan_required` where the account may not store so much, before the content is read where that is known by then; with what
- * `content` fails with, `payload_too_large`, or an `AppError` of the commit; then the store keeps nothing of it, except where
- * the outcome of the commit is unknown.
+ * Rejects with `plan_required` if the account's storage limit is exceeded, if possible before the content is read; with the error of
+ * `content`, `payload_too_large`, or an `AppError` of the commit. Then the store keeps nothing of it, unless the outcome of the commit is
+ * unknown.
  *
- * @param commandId repeated with the same one, no second version is made
+ * @param commandId a repeat with it creates no second version
  */
 export async function storeFile(
   { actors, files }: { actors: ActorSystem; files: FileStore },
@@ -66,13 +66,13 @@ export async function storeFile(
   if (row.contentKey !== contentKey) await discard();
   return row;
 
-  /** The register may lack changes of nodes of an earlier version: it is recounted for the next upload. */
+  /** The register may lack changes by nodes of an earlier version: it is recounted for the next upload. */
   async function countAnew(error: unknown): Promise<void> {
     if (!(error instanceof AppError && error.code === 'plan_required')) return;
     await actors.ask(accountStorage, accountId, 'recount', null).catch(() => {});
   }
 
-  /** Content that cannot be removed now is found by the sweep of orphaned content; space that cannot be released expires. */
+  /** The sweep of orphaned content finds content that cannot be removed now; a reservation that cannot be released expires. */
   async function discard(): Promise<void> {
     await Promise.allSettled([files.remove(contentKey), actors.ask(accountStorage, accountId, 'release', { contentKey })]);
   }

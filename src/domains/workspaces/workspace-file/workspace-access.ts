@@ -1,4 +1,4 @@
-/** The task's workspace as the tools of an agent see it: by plain file names, through the same actors as all other callers. */
+/** The task's workspace for an agent's tools: by plain file names, through the same actors as for all other callers. */
 import { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Authority, missingScope, type Need, notAllowed, readingFiles, writingFiles } from '../../../authority.ts';
@@ -16,16 +16,19 @@ const maxListed = 1_000;
 
 export type WorkspaceAccessParts = { actors: ActorSystem; database: Database; files: FileStore };
 
-/** The task's workspace as tools see it. Paths are plain file names; a bad name or a missing file is a `ToolError`. */
+/** The task's workspace for tools. Paths are plain file names; a bad name or a missing file is a `ToolError`. */
 export interface WorkspaceAccess {
   list(): Promise<{ name: string; type: string; sizeBytes: number }[]>;
   /** A stream of the file's bytes; never the whole file in memory. */
   open(name: string): Promise<{ stream: NodeJS.ReadableStream; sizeBytes: number; type: string }>;
-  /** Writes the file whole, as a new version when the name is there already; it becomes a deliverable of the task. */
+  /** Writes the whole file, as a new version if the name exists; it becomes a deliverable of the task. */
   write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
 }
 
-/** The tool call: what it writes is delivered for `taskId`, once for each `callId` and name. What `authority` does not allow is a `ToolError`. */
+/**
+ * The tool call: written files are delivered for `taskId`, once for each `callId` and name. An action that `authority` does not allow is a
+ * `ToolError`.
+ */
 export type WorkspaceUser = {
   accountId: string;
   taskId: string;
@@ -37,7 +40,7 @@ export type WorkspaceUser = {
 
 export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser): WorkspaceAccess {
   const { workspaceId, accountId, taskId, agentId, callId, authority } = user;
-  /** Names in the order they were first written, so that a repeated call numbers its writes as the first did. */
+  /** Names in the order of their first write, so that a repeated call numbers its writes in the same way. */
   const writes = new Map<string, number>();
 
   return {

@@ -1,6 +1,6 @@
 /**
- * One name in a workspace: the file that has it now, in its newest version, and how many files have had it. Contents are stored before they
- * are put here and removed after nothing needs them any more, so a row never refers to missing bytes.
+ * One name in a workspace: its current file in its newest version, and the number of files that have had it. Contents are stored before
+ * they are referenced here and removed after the last reference, so a row never refers to missing bytes.
  */
 
 import Type from 'typebox';
@@ -23,7 +23,7 @@ import { type PutFile, publicFileId, type RemovalResult, type WorkspaceFileContr
 import { unneededContents } from './orphan-content.ts';
 import { deliveryPort } from './ports.ts';
 
-/** By then a task has recorded the deliverable, and reads that had begun have ended. */
+/** By then a task has recorded the deliverable, and running reads have ended. */
 const removeAgainAfterMs = 600_000;
 
 type Parts = { database: Database; files: Pick<FileStore, 'remove'> };
@@ -90,7 +90,7 @@ function remove(
   return { state: { ...state, status: 'deleted' }, reply: null };
 }
 
-/** @param gone the file that had the name before, which was deleted: it stays gone, also for those who kept its id */
+/** @param gone the deleted file that had the name before: it stays deleted, also for callers with its id */
 function firstVersion(gone: WorkspaceFileRow | null, { accountId }: Pick<PutFile, 'accountId'>, ctx: TurnContext<WorkspaceFileContract>) {
   const generation = (gone?.generation ?? 0) + 1;
   return { fileId: ctx.newId(workspacesIds.file, accountId), generation, version: 1, createdAt: ctx.nowMs };
@@ -101,8 +101,8 @@ function nextVersion({ fileId, generation, version, createdAt }: WorkspaceFileRo
 }
 
 /**
- * A deliverable may still refer to the content, for good or until its task has recorded the next version: it is checked once more. What
- * fails beyond that is left to the sweep of orphaned content.
+ * A deliverable may still refer to the content, permanently or until its task has recorded the next version: it is checked once more. After
+ * another failure the sweep of orphaned content removes it.
  */
 function contentRemoved(
   state: WorkspaceFileRow | null,

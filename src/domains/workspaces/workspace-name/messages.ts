@@ -8,8 +8,8 @@ export type CreateNamedWorkspace = { workspaceId: string; accountId: string; nam
 export type WorkspaceNameContract = {
   commands: {
     /**
-     * Claims the name for `workspaceId`, creates that workspace and answers when it exists. Repeated with the same `workspaceId` it
-     * creates nothing and returns the same workspace. Refused with `conflict` where another workspace has the name.
+     * Claims the name for `workspaceId`, creates that workspace and answers when it exists. Repeated with the same `workspaceId` it creates
+     * nothing and returns the same workspace. Refused with `conflict` if another workspace has the name.
      */
     create(input: CreateNamedWorkspace): WorkspaceRow;
     /** Sent by the workspace once it exists. */

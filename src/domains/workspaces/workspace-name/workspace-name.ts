@@ -1,6 +1,6 @@
 /**
- * One name of a workspace within an account. All claims of the name go to this actor, so it is given once; the claim is committed together
- * with the message that creates the workspace, so a claimed name never stays without one.
+ * One name of a workspace within an account. All claims of the name go to this actor, so it is unique; the claim is committed together with
+ * the message that creates the workspace, so a claimed name always gets one.
  */
 
 import { defineActor, type Turn, type TurnContext } from '../../../actors/define-actor.ts';

@@ -13,7 +13,7 @@ export type CreateWorkspace = {
 
 export type WorkspaceContract = {
   commands: {
-    /** Creates the workspace, or changes nothing where it exists. May be asked, and sent directly where the name is generated and cannot be taken. */
+    /** Creates the workspace, or changes nothing if it exists. May be asked, or sent directly if the name is generated and cannot be taken. */
     create(input: CreateWorkspace): WorkspaceRow;
     /** Changes nothing: files are counted when they are read. Earlier versions send it. */
     filesChanged(input: { by: 1 | -1 }): null;

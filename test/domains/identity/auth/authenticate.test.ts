@@ -36,7 +36,7 @@ async function sessionAndKey(t: TestContext) {
 
 const isPromise = (value: unknown): boolean => value instanceof Promise;
 
-test('a token seen before is answered on the spot and asks nobody within half a second', async (t) => {
+test('a cached token is answered synchronously without a query for half a second', async (t) => {
   const { node, count, authenticator, access, key } = await sessionAndKey(t);
   const first = [await authenticator.authenticate(access), await authenticator.authenticate(key)];
   const before = { ...count };
@@ -102,7 +102,7 @@ test('an expired access token is refused to the millisecond, also when it was ju
   assert.equal(await authenticator.authenticate(access), null);
 });
 
-test('a mistyped key is refused with no look-up, on the spot', async (t) => {
+test('a mistyped key is refused synchronously without a look-up', async (t) => {
   const { count, authenticator, key } = await sessionAndKey(t);
   const at = key.length - 10;
   const mistyped = key.slice(0, at) + (key[at] === 'x' ? 'y' : 'x') + key.slice(at + 1);
@@ -131,7 +131,7 @@ test('every family names the same key, but not with the other mode', async (t) =
   for (const family of ['mk_test_', 'mt_test_']) assert.equal(await authenticator.authenticate(`Bearer ${family}${body}`), null, family);
 });
 
-test('forged tokens, other schemes and nonsense are nobody', async (t) => {
+test('forged tokens, other schemes and nonsense are not authenticated', async (t) => {
   const { node, authenticator, access } = await sessionAndKey(t);
   const token = access.slice('Bearer '.length);
   const link = { accountId: 'acct_1', userId: 'usr_1', path: '/x', scope: 'tasks.read' };
@@ -151,7 +151,7 @@ test('forged tokens, other schemes and nonsense are nobody', async (t) => {
   assert.notEqual(await authenticator.authenticate(`bearer ${token}`), null, 'the scheme knows no case');
 });
 
-test('when the database does not answer nobody is let in, and nobody is told to be unknown', async (t) => {
+test('while the database does not answer no caller is authenticated, and none gets 401', async (t) => {
   const { node, key } = await sessionAndKey(t);
   const database = Object.create(node.database, { read: { value: () => Promise.reject(new Error('away')) } });
   const authenticator = createAuthenticator({ ...node, database, log: silentLog });

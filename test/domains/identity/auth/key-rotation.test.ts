@@ -42,7 +42,7 @@ test('every token is good for its own purpose alone', async () => {
   }
 });
 
-test('a footer that names another key, or none, lets nobody in', async () => {
+test('a footer that names another key, or none, is refused', async () => {
   const tokens = await createTokens({ secretKey: after, acceptedKeys: [before], clock });
   const token = await tokens.accessToken(claims);
   const [head, footer] = [token.slice(0, token.lastIndexOf('.')), token.slice(token.lastIndexOf('.') + 1)];

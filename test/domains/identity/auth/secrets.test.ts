@@ -67,7 +67,7 @@ test('the largest and the smallest number fill the same number of digits', () =>
   assert.match(base62(Buffer.alloc(32, 255), 43), /^[1-9A-Za-z][0-9A-Za-z]{42}$/);
 });
 
-test('a refresh token tells its session, and one nobody gave out is refused without asking it', () => {
+test('a refresh token names its session, and a forged one is refused without asking the session', () => {
   const tokens = createRefreshTokens(secretKey);
   const sessionId = 'ses_01jd0000000000000000000000';
   const { text, hash } = tokens.issue(sessionId);

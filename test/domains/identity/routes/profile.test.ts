@@ -199,7 +199,7 @@ test('an address that is taken is refused as a conflict, and then nothing else i
     assert.equal((await patch(ann.access_token, body)).status, 422, JSON.stringify(body));
 });
 
-test('of many who want one free address at once one gets it', async (t) => {
+test('of many concurrent claims of one free address one succeeds', async (t) => {
   const { patch, login, register, verify, tokenTo } = await open(t);
   const names = ['a', 'b', 'c', 'd'];
   const people = await Promise.all(names.map((name) => register(`${name}@example.com`, password)));

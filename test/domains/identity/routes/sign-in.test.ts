@@ -88,7 +88,7 @@ test('of many guesses at once no more than five learn whether they were right', 
   assert.ok(guesses.every(({ status }) => status === 401 || status === 429 || status === 503));
 });
 
-test('who signs in many times at once with the right password is let in each time', async (t) => {
+test('many concurrent sign-ins with the right password all succeed', async (t) => {
   const { login, register, newEmail } = await open(t);
   const email = newEmail();
   await register(email, password);

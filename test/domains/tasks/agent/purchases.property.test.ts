@@ -59,7 +59,7 @@ const spending = fc.record({
   autonomy: fc.constantFrom(0, 99, 100),
 });
 
-test('an agent pays what was approved once, wherever its node dies, and hears what a limit forbids', { timeout: 120_000 }, async () => {
+test('an agent pays what was approved once, wherever its node dies, and hears what a limit forbids', { timeout: 240_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(spending, fc.subarray([...steps]), async (wanted, crashes) => {
       const { tool, amountMinor, autonomy } = wanted;
