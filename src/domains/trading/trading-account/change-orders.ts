@@ -11,12 +11,15 @@ import { checkOrder } from './check-order.ts';
 import { sweep } from './day-loss.ts';
 import type { OpenEntry } from './entity.ts';
 import { giveLegs, roomOf } from './legs.ts';
-import { mostCalls } from './mark.ts';
+import { follow, mostCalls } from './mark.ts';
 import type { Halted, ReplaceOrder } from './messages.ts';
 import { claimClientId, knowLimits, newOrder, openEntry } from './place.ts';
 
+/** What depends on it ends in the same turn, as far as no broker has to be asked. */
 export function cancelOrder(turn: AccountTurn, orderId: string): TradingOrderRow {
-  return turn.cancelOrder(orderId);
+  const order = turn.cancelOrder(orderId);
+  follow(turn);
+  return order;
 }
 
 /**

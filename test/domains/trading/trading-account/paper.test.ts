@@ -138,7 +138,6 @@ test('the first fill of a leg ends what is left of its parent, and a parent that
   assert.deepEqual(await account.order(legs[0]!.id), { status: 'filled', quantity: '30', filled: '30' });
   const other = await account.bracket(wanted, { take_profit: '115', stop_loss: '80' });
   await account.cancel(other.order.id);
-  await account.mark();
   for (const { id } of other.legs) assert.equal((await account.order(id)).status, 'cancelled');
   assert.deepEqual((await account.state())!.open, {});
 });
