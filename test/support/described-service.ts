@@ -22,7 +22,7 @@ export const form = { 'content-type': `multipart/form-data; boundary=${boundary}
 /** @param t whose end ends the service too */
 export async function openSite(t: Scope) {
   const receiver = await startReceiver(t);
-  const service = await startService(t, { OUTBOUND_ALLOW: '127.0.0.1' });
+  const service = await startService(t, { OUTBOUND_ALLOW: '127.0.0.1', ALPACA_API_URL: 'http://127.0.0.1:1' });
   const client = new HttpClient(() => service.url);
   t.after(() => client.close());
   await onDatabase(service, (database) => database.query(everybodyOnBusiness));

@@ -137,11 +137,14 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
     extension: true,
     scope: 'trading.write',
     errors: [402, 409],
-    body: Type.Object({
-      mode: Type.Optional(Type.Enum(['paper', 'live'], { default: 'paper' })),
-      broker_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'As of an order: a connection, or `embedded`' })),
-      acknowledge: Type.Optional(Type.Boolean({ default: false, description: 'Real money without a backtest' })),
-    }),
+    body: Type.Object(
+      {
+        mode: Type.Optional(Type.Enum(['paper', 'live'], { default: 'paper' })),
+        broker_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'As of an order: a connection, or `embedded`' })),
+        acknowledge: Type.Optional(Type.Boolean({ default: false, description: 'Real money without a backtest' })),
+      },
+      { examples: [{ mode: 'paper' }] },
+    ),
     responses: { 200: StrategyView },
     async handler(context) {
       const { principal, body } = context;
