@@ -16,6 +16,7 @@ const RunView = Type.Object(
     version: Type.Integer({ description: 'Of the strategy: the run keeps the one it was started with' }),
     timeframe: Type.Enum([...timeframes]),
     started_at: Type.String({ format: 'date-time', description: "By the market's clock" }),
+    busy: Type.Boolean({ description: 'A decision, or the orders that follow from it, are under way' }),
     last_bar: OrNull(Type.String(), 'The newest bar that was decided on: its date, or the minute in which it begins'),
     next_bar_at: Type.String({ format: 'date-time', description: 'When the next bar is complete' }),
     targets: Type.Array(
@@ -80,11 +81,12 @@ export function strategyView(row: StrategyRow): Static<typeof StrategyView> {
   };
 }
 
-function runView({ version, timeframe, startedMs, nextMs, bar, targets, failures, lastFailure }: Run): Static<typeof RunView> {
+function runView({ version, timeframe, startedMs, nextMs, bar, stage, targets, failures, lastFailure }: Run): Static<typeof RunView> {
   return {
     version,
     timeframe,
     started_at: isoTimestamp(startedMs),
+    busy: stage.at !== 'idle',
     last_bar: bar === null ? null : barDate(bar.barMs, timeframe === '1d'),
     next_bar_at: isoTimestamp(nextMs),
     targets: Object.entries(targets).map(([symbol, { weight, quantity }]) => ({
