@@ -29,7 +29,9 @@ export class StrategyWatch {
   private readonly parts: StrategyWatchParts;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
+  /** In the last look, and in this one: the first failure alone is logged. */
   private failing = false;
+  private hasFailed = false;
   private looking = false;
   private lookAgain = false;
   private endContent: (() => void) | null = null;
@@ -72,7 +74,8 @@ export class StrategyWatch {
 
   /** Failures are logged, never thrown: the next look finds what is left. */
   private async look(): Promise<void> {
-    const { actors, placement, market, log } = this.parts;
+    const { placement, market } = this.parts;
+    this.hasFailed = false;
     try {
       await market.ready;
       const nowMs = market.clock.nowMs();
@@ -80,14 +83,27 @@ export class StrategyWatch {
         const ids = await this.dueAfter(after, nowMs);
         const ours = ids.filter((id) => placement.epochOf(shardOf(strategy.kind, id)) !== null);
         for (let from = 0; from < ours.length; from += atOnce)
-          await Promise.all(ours.slice(from, from + atOnce).map((id) => actors.ask(strategy, id, 'due', { nowMs })));
+          await Promise.all(ours.slice(from, from + atOnce).map((id) => this.tell(id, nowMs)));
         after = ids.length < pageSize ? null : ids.at(-1)!;
       }
-      this.failing = false;
     } catch (error) {
-      if (!this.failing && !this.stopped) log.warn({ err: error }, 'runs of strategies could not be told of complete bars; retrying');
-      this.failing = true;
+      this.failed(error, 'due runs of strategies could not be found; retrying', {});
     }
+    this.failing = this.hasFailed;
+  }
+
+  /** One that cannot be told does not keep the others waiting. */
+  private async tell(id: string, nowMs: number): Promise<void> {
+    try {
+      await this.parts.actors.ask(strategy, id, 'due', { nowMs });
+    } catch (error) {
+      this.failed(error, 'a run of a strategy could not be told of a complete bar; retrying', { strategy_id: id });
+    }
+  }
+
+  private failed(err: unknown, message: string, about: object): void {
+    if (!this.failing && !this.hasFailed && !this.stopped) this.parts.log.warn({ err, ...about }, message);
+    this.hasFailed = true;
   }
 
   private async dueAfter(after: string, nowMs: number): Promise<string[]> {
