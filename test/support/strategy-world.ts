@@ -15,7 +15,6 @@ import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import { PaperAccount, paperActors } from './paper-account.ts';
 import { type TestRuntime, testRuntime } from './runtime.ts';
 import { ScriptedMarket } from './scripted-market.ts';
-import { until } from './until.ts';
 
 export type StrategyWorld = {
   runtime: TestRuntime;
@@ -32,6 +31,7 @@ export type StrategyWorld = {
   /** As `StrategyWatch` does; resolves when nothing goes on any more. */
   due(id: string): Promise<StrategyRow>;
   settled(id: string): Promise<StrategyRow>;
+  stop(id: string): Promise<StrategyRow>;
 };
 
 export async function strategyWorld(now: string): Promise<StrategyWorld> {
@@ -90,14 +90,17 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
       return world.settled(id);
     },
     async settled(id) {
-      let row = await world.row(id);
-      const rests = () => row.status !== 'running' || row.dueAt !== null;
-      await until(async () => {
+      // Code of callers is run in processes of its own, which take long on a busy machine.
+      for (const deadlineMs = performance.now() + 90_000; performance.now() < deadlineMs; ) {
         // A node that has just begun may not answer at once.
-        row = await world.row(id).catch(() => row);
-        return rests();
-      }, `the run of ${id}`);
-      return row;
+        const row = await world.row(id).catch(() => null);
+        if (row !== null && (row.status !== 'running' || row.dueAt !== null) && row.run?.stage.at !== 'placing') return row;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      throw new Error(`The run of ${id} does not come to rest: ${JSON.stringify(await world.row(id))}`);
+    },
+    async stop(id) {
+      return world.runtime.actors.ask(strategy, id, 'stop', null);
     },
   };
   return world;

@@ -122,3 +122,34 @@ test('a change is checked as the whole strategy is', async () => {
     assert.equal((await own.fetch('PATCH', `${base}/${id}`, body)).status, 422, JSON.stringify(body));
   assert.equal((await own.json('GET', `${base}/${id}`)).version, 1);
 });
+
+test('code that cannot be used is 422 when the strategy is made', async () => {
+  for (const code of ['function onBar( {', 'const onBar = 1;', 'throw new Error("x")']) {
+    const answer = await own.fetch('POST', base, { ...good, type: 'custom', config: { code } });
+    const { detail } = (await answer.json()) as { detail: { loc: unknown[] }[] };
+    assert.deepEqual([answer.status, detail[0]!.loc], [422, ['body', 'config', 'code']], code);
+  }
+});
+
+test('a strategy is started and stopped; one that runs is neither started again nor deleted', async () => {
+  const { id } = await own.json('POST', base, good);
+  const started = await own.json('POST', `${base}/${id}/start`, {});
+  assert.deepEqual([started.status, started.mode, started.run.version, started.run.timeframe], ['running', 'paper', 1, '1d']);
+  assert.ok(Date.parse(started.run.next_bar_at) > Date.now());
+  assert.equal((await own.fetch('POST', `${base}/${id}/start`, {})).status, 409);
+  assert.equal((await own.fetch('DELETE', `${base}/${id}`)).status, 409);
+  assert.equal((await own.json('POST', `${base}/${id}/stop`)).status, 'stopped');
+  assert.equal((await own.json('POST', `${base}/${id}/stop`)).status, 'stopped');
+  const unknown = await own.json('POST', base, { ...good, symbols: ['ZZZZ'] });
+  assert.equal((await own.fetch('POST', `${base}/${unknown.id}/start`, {})).status, 409, 'a symbol without a price');
+});
+
+test('real money is for plans that have it and never for test keys; a start of another mode or account is 404', async () => {
+  const { id } = await own.json('POST', base, good);
+  assert.equal((await own.fetch('POST', `${base}/${id}/start`, { mode: 'live' })).status, 402);
+  const trial = await own.program('test', ['trading.read', 'trading.write']);
+  const theirs = await trial.json('POST', base, good);
+  assert.equal((await trial.fetch('POST', `${base}/${theirs.id}/start`, { mode: 'live' })).status, 403);
+  assert.equal((await trial.json('POST', `${base}/${theirs.id}/start`, {})).mode, 'test');
+  assert.equal((await trial.fetch('POST', `${base}/${id}/start`, {})).status, 404);
+});

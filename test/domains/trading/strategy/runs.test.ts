@@ -1,308 +1,257 @@
-/** Strategies run over the API, on a market whose days the test turns: decisions, orders, holdings, failures, stops. */
+/** Runs of strategies on a market whose days the test turns: decisions, orders, holdings, failures, stops. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { alignAll } from '../../../../src/domains/trading/backtest/market.ts';
+import test, { after } from 'node:test';
+import { alignAll, cutMarket } from '../../../../src/domains/trading/backtest/market.ts';
 import { targetWeights } from '../../../../src/domains/trading/backtest/weights.ts';
 import { barDate } from '../../../../src/domains/trading/bars.ts';
 import { isoDate, parseDate, sessionAfter, sessionOn } from '../../../../src/domains/trading/market/calendar.ts';
 import { embeddedBars } from '../../../../src/domains/trading/market/embedded-feed.ts';
-import type { Json } from '../../../support/json.ts';
-import { quote, startTradingService, Trader } from '../../../support/market-data.ts';
+import type { Strategy } from '../../../../src/domains/trading/strategy/config.ts';
+import type { StrategyRow } from '../../../../src/domains/trading/strategy/entity.ts';
+import { strategy } from '../../../../src/domains/trading/strategy/messages.ts';
+import type { RunSettings } from '../../../../src/domains/trading/strategy/settings.ts';
+import { tradingAccount } from '../../../../src/domains/trading/trading-account/messages.ts';
+import type { PaperAccount } from '../../../support/paper-account.ts';
+import { strategyWorld } from '../../../support/strategy-world.ts';
 import { until } from '../../../support/until.ts';
 
-const base = '/v1/trading/strategies';
-const site = await startTradingService({ after }, { AAPL: quote(100), MSFT: quote(50) });
+const world = await strategyWorld('2026-02-02T16:00:00Z');
+after(() => world.runtime.close());
+const { market } = world;
+market.content({ AAPL: 100, MSFT: 50 });
 
 /** The session that goes on; its close is next. */
 let today = '2026-02-02';
-const session = (date: string) => sessionOn(parseDate(date)!)!;
-const after1 = (date: string) => isoDate(sessionAfter(parseDate(date)!).day);
+const following = (date: string) => isoDate(sessionAfter(parseDate(date)!).day);
+const iso = (ms: number) => new Date(ms).toISOString();
 
-async function clock(ms: number): Promise<void> {
-  site.market.setClock(new Date(ms).toISOString());
-  await site.show();
-}
+type Run = { account: PaperAccount; id: string };
 
-/** The session closes, and its bar is complete. Answers its date. */
-async function close(): Promise<string> {
-  const date = today;
-  await clock(session(date).closeMs);
-  return date;
+/** The session closes: its bar is complete. Answers the rows of the runs after it. */
+async function close(runs: readonly Run[]): Promise<StrategyRow[]> {
+  market.content({}, iso(sessionOn(parseDate(today)!)!.closeMs + 1_000));
+  return Promise.all(runs.map(({ id }) => world.due(id)));
 }
 
 /** The next session opens, and what was ordered in the evening fills. */
-async function open(): Promise<void> {
-  today = after1(today);
-  await clock(session(today).openMs + 60_000);
-  await site.show();
+async function open(runs: readonly Run[]): Promise<void> {
+  today = following(today);
+  const openMs = sessionOn(parseDate(today)!)!.openMs;
+  for (const ms of [openMs + 60_000, openMs + 120_000]) {
+    market.content({}, iso(ms));
+    for (const { account } of runs) await account.mark();
+  }
 }
 
-type Made = { trader: Trader; id: string };
-
-async function made(body: object, trader?: Trader): Promise<Made> {
-  const by = trader ?? (await site.trader());
-  const { id } = await by.caller.json('POST', base, { name: 'One', symbols: ['AAPL'], ...body });
-  return { trader: by, id };
+async function started(deciding: Strategy, { settings = {}, symbols = ['AAPL'], account = world.account() }: Options = {}): Promise<Run> {
+  const id = await world.create(account, deciding, symbols, { capital: 10_000, ...settings });
+  await world.start(account, id);
+  return { account, id };
 }
+type Options = { settings?: RunSettings; symbols?: string[]; account?: PaperAccount };
 
-async function started(body: object, trader?: Trader): Promise<Made> {
-  const one = await made(body, trader);
-  await one.trader.caller.json('POST', `${base}/${one.id}/start`, {});
-  return one;
-}
-
-const get = ({ trader, id }: Made): Promise<Json> => trader.caller.json('GET', `${base}/${id}`);
-const stop = ({ trader, id }: Made): Promise<Json> => trader.caller.json('POST', `${base}/${id}/stop`);
-const code = (body: string, more: object = {}) => ({
-  type: 'custom',
-  config: { code: `let n = 0; function onBar(bar, ctx) { n++; ${body} }`, capital: 10_000, ...more },
-});
-
-/** Resolves with the strategy when it has done with the bar of that date. */
-async function done(one: Made, date: string): Promise<Json> {
-  let row: Json;
-  await until(async () => {
-    row = await get(one);
-    return row.run?.last_bar === date && !row.run.busy;
-  }, `the run of ${one.id} to be done with ${date}`).catch((error) => assert.fail(`${error.message}: ${JSON.stringify(row)}`));
-  return row!;
-}
-
-async function failedBar(one: Made, failures: number): Promise<Json> {
-  let row: Json;
-  await until(async () => {
-    row = await get(one);
-    return row.run.failures === failures && !row.run.busy;
-  }, `${failures} failures`).catch((error) => assert.fail(`${error.message}: ${JSON.stringify(row)}`));
-  return row!;
-}
-
-async function held({ trader }: Made, symbol: string): Promise<number> {
-  return (await trader.position(symbol))?.quantity ?? 0;
-}
-
-async function holds(one: Made, symbol: string, quantity: number): Promise<void> {
-  let found: number;
-  await until(async () => (found = await held(one, symbol)) === quantity, `${quantity} of ${symbol}`).catch((error) =>
-    assert.fail(`${error.message}, and not ${found}`),
-  );
-}
-
-const orders = async ({ trader }: Made): Promise<Json[]> => (await trader.caller.json('GET', '/v1/trading/orders?limit=100')).data;
-
-await clock(session(today).openMs + 3_600_000);
+/** `n` counts the bars of the run. */
+const code = (body: string): Strategy => ({ type: 'custom', config: { code: `let n = 0; function onBar(bar, ctx) { n++; ${body} }` } });
+const held = async ({ account }: Run, symbol = 'AAPL') => Number(await account.held(symbol));
+const quantityOf = ({ run }: StrategyRow, symbol = 'AAPL') => Number(run!.targets[symbol]!.quantity);
 
 test('after every bar the weights of a run are those of a backtest on the same bars, and so is what it holds', {
   timeout: 120_000,
 }, async () => {
   const symbols = ['AAPL', 'MSFT'];
-  const strategy = { type: 'mean_reversion', config: { lookback: 3, z_entry: 0.6, z_exit: 0.2 } } as const;
-  const pair = { type: 'arbitrage', config: { pair: symbols, lookback: 3, z_entry: 0.6, z_exit: 0.2 } };
-  const counted = code('return bar.close > bar.open ? ctx.index / 10 : -n / 20;', { warm_up_bars: 2 });
+  const reversion: Strategy = { type: 'mean_reversion', config: { lookback: 3, z_entry: 0.6, z_exit: 0.2 } };
+  const pair: Strategy = { type: 'arbitrage', config: { pair: symbols, lookback: 3, z_entry: 0.6, z_exit: 0.2 } };
+  const counting = code('return bar.close > bar.open ? ctx.index / 10 : -n / 20;');
   const first = today;
-  const runs = await Promise.all([
-    started({ ...strategy, symbols, config: { ...strategy.config, capital: 10_000 } }),
-    started({ ...pair, symbols, config: { ...pair.config, capital: 10_000 } }),
-    started(counted),
-  ]);
-  const seen: Record<string, Json[]> = {};
+  const runs = [
+    await started(reversion, { symbols }),
+    await started(pair, { symbols }),
+    await started(counting, { settings: { warm_up_bars: 2 } }),
+  ];
+  const seen: Record<string, StrategyRow[]> = {};
   for (let day = 0; day < 5; day++) {
-    // One evening is missed: its bar is seen together with the next.
+    // One evening is missed: its bar is seen together with the next one.
     if (day === 2) {
-      today = after1(today);
+      today = following(today);
       continue;
     }
-    const date = await close();
-    seen[date] = await Promise.all(runs.map((run) => done(run, date)));
-    await open();
-    for (const [n, run] of runs.entries())
-      for (const { symbol, quantity } of seen[date]![n]!.run.targets) await holds(run, symbol, quantity);
+    const rows = await close(runs);
+    seen[today] = rows;
+    await open(runs);
+    for (const [n, { run }] of rows.entries())
+      for (const symbol of Object.keys(run!.targets))
+        assert.equal(await held(runs[n]!, symbol), quantityOf(rows[n]!, symbol), `${n} ${symbol}`);
   }
-  // Two bars before the first day fill the windows of three; the code was shown two bars too.
-  const before = isoDate(parseDate(first)! - 10);
-  const series = symbols.map(
-    (symbol) => embeddedBars({ symbol, timeframe: '1d', start: before, end: today, adjusted: true }, Date.parse(`${today}T00:00:00Z`))!,
-  );
-  const market = alignAll(series);
-  const dates = [...market.time].map((ms) => barDate(ms, true));
-  const from = dates.indexOf(first) - 2;
-  const cut = {
-    ...market,
-    time: market.time.slice(from),
-    columns: market.columns.map((bars) => ({ ...bars, close: bars.close.slice(from) })),
-  };
-  const [own, paired] = [targetWeights(strategy, cut), targetWeights(pair as never, cut)];
+  // Two bars from before the first day fill the windows of three, and the code was shown two as well.
+  const nowMs = market.clock.nowMs();
+  const start = isoDate(parseDate(first)! - 10);
+  const all = alignAll(symbols.map((symbol) => embeddedBars({ symbol, timeframe: '1d', start, end: today, adjusted: true }, nowMs)!));
+  const dates = [...all.time].map((ms) => barDate(ms, true));
+  const cut = cutMarket(all, dates.indexOf(first) - 2, all.time.length);
+  const expected = [reversion, pair].map((each) => targetWeights(each as never, cut));
+  const [bars] = cut.columns;
   for (const [date, rows] of Object.entries(seen)) {
-    const at = dates.indexOf(date) - from;
-    const weights = rows.map((row) => row.run.targets.map((target: Json) => target.weight));
-    const { close: closes, open: opens } = market.columns[0]!;
-    const expected = closes[at + from]! > opens[at + from]! ? at / 10 : -(at + 1) / 20;
-    assert.deepEqual(weights, [own.map((column) => column[at]), paired.map((column) => column[at]), [expected]], date);
+    const at = dates.indexOf(date) - dates.indexOf(first) + 2;
+    const ofCode = bars!.close[at]! > bars!.open[at]! ? at / 10 : -(at + 1) / 20;
+    const weights = rows.map(({ run }) => Object.values(run!.targets).map(({ weight }) => weight));
+    assert.deepEqual(weights, [...expected.map((columns) => columns.map((column) => column[at])), [ofCode]], date);
   }
-  assert.ok(
-    Object.values(seen)
-      .flat()
-      .some((row) => row.run.orders.length > 0),
-  );
-  const of = await orders(runs[0]!);
-  assert.ok(of.length > 0 && of.every(({ status }) => status === 'filled'));
-  for (const run of runs) await stop(run);
+  assert.ok(Object.values(seen).some((rows) => rows[0]!.run!.bar!.orders.length > 0));
+  for (const { id } of runs) await world.stop(id);
 });
 
 test('two strategies on one symbol do not touch what the other holds', { timeout: 60_000 }, async () => {
   const stays = await started(code('return 1;'));
-  const leaves = await started(code('return n === 1 ? 0.5 : 0;'), stays.trader);
-  let date = await close();
-  const rows = await Promise.all([done(stays, date), done(leaves, date)]);
+  const leaves = await started(code('return n === 1 ? 0.5 : 0;'), { account: stays.account });
+  const [whole, half] = (await close([stays, leaves])).map((row) => quantityOf(row)) as [number, number];
+  await open([stays]);
+  assert.equal(await held(stays), whole + half);
+  const rows = await close([stays, leaves]);
   assert.deepEqual(
-    rows.map(({ run }) => run.targets[0].weight),
-    [1, 0.5],
+    rows.map(({ run }) => run!.bar!.orders.map(({ side, quantity }) => [side, Number(quantity)])),
+    [[], [['sell', half]]],
   );
-  await open();
-  const [whole, half] = rows.map(({ run }) => run.targets[0].quantity);
-  await holds(stays, 'AAPL', whole + half);
-  date = await close();
-  assert.deepEqual((await done(stays, date)).run.orders, []);
-  assert.deepEqual(
-    (await done(leaves, date)).run.orders.map(({ side, quantity }: Json) => [side, quantity]),
-    [['sell', half]],
-  );
-  await open();
-  await holds(stays, 'AAPL', whole);
-  for (const one of [stays, leaves]) await stop(one);
+  await open([stays]);
+  assert.equal(await held(stays), whole);
+  for (const { id } of [stays, leaves]) await world.stop(id);
 });
 
 test('a change while it runs makes a version, and the run goes on with its own until it is started again', {
   timeout: 60_000,
 }, async () => {
   const one = await started(code('return 0.5;'));
-  const changed = await one.trader.caller.json('PATCH', `${base}/${one.id}`, { config: code('return 0;').config });
-  assert.deepEqual([changed.version, changed.run.version, changed.status], [2, 1, 'running']);
-  assert.equal((await one.trader.ask('POST', `strategies/${one.id}/start`, {})).status, 409);
-  assert.equal((await one.trader.ask('DELETE', `strategies/${one.id}`)).status, 409);
-  const row = await done(one, await close());
-  assert.deepEqual([row.run.version, row.run.targets[0].weight], [1, 0.5]);
-  await open();
-  await holds(one, 'AAPL', row.run.targets[0].quantity);
-  await stop(one);
-  await one.trader.caller.json('POST', `${base}/${one.id}/start`, {});
-  const next = await done(one, await close());
-  assert.deepEqual([next.run.version, next.run.orders[0].side, next.run.orders[0].quantity], [2, 'sell', row.run.targets[0].quantity]);
-  await open();
-  await holds(one, 'AAPL', 0);
-  await stop(one);
+  const ask = world.runtime.actors;
+  const changed = await ask.ask(strategy, one.id, 'change', { strategy: code('return 0;') });
+  assert.deepEqual([changed.version, changed.run!.version, changed.status], [2, 1, 'running']);
+  await assert.rejects(world.start(one.account, one.id), { code: 'conflict' });
+  await assert.rejects(ask.ask(strategy, one.id, 'remove', null), { code: 'conflict' });
+  const [row] = await close([one]);
+  assert.equal(row!.run!.targets.AAPL!.weight, 0.5);
+  await open([one]);
+  assert.equal(await held(one), quantityOf(row!));
+  await world.stop(one.id);
+  await world.start(one.account, one.id);
+  const [next] = await close([one]);
+  assert.deepEqual([next!.run!.version, next!.run!.targets.AAPL!.weight], [2, 0]);
+  await open([one]);
+  assert.equal(await held(one), 0);
+  await world.stop(one.id);
 });
 
 test('code that throws, loops or answers no number trades nothing on that bar, and the third failure in a row ends the run', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
-  const failing = await Promise.all(
-    ['if (n > 1) throw new Error("no more"); return 0.5;', 'if (n > 1) for (;;); return 0.5;', 'return n > 1 ? "long" : 0.5;'].map((body) =>
-      started(code(body)),
-    ),
-  );
-  const once = await started(code('if (n === 2) throw new Error("once"); return 0.5;'));
-  let date = await close();
-  for (const one of [...failing, once]) await done(one, date);
-  await open();
-  const events = failing[0]!.trader.caller;
+  const bodies = ['if (n > 1) throw new Error("no more"); return 0.5;', 'if (n > 1) for (;;); return 0.5;', 'return n > 1 ? "long" : 0.5;'];
+  const failing = await Promise.all(bodies.map((body) => started(code(body))));
+  let rows = await close(failing);
+  await open(failing);
   for (let failures = 1; failures <= 3; failures++) {
-    date = await close();
-    for (const one of [...failing, once]) await failedBar(one, failures);
-    if (failures < 3) await open();
+    rows = await close(failing);
+    assert.deepEqual(
+      rows.map(({ run, status }) => [run!.failures, status]),
+      failing.map(() => [failures, failures < 3 ? 'running' : 'error']),
+    );
+    await open(failing);
   }
-  const ends = await Promise.all(failing.map(get));
+  assert.match(rows[0]!.error!, /^onBar failed at \d{4}-\d\d-\d\d \(AAPL\): .*no more/);
+  assert.match(rows[1]!.error!, /^onBar took longer than 1 s at/);
+  assert.match(rows[2]!.error!, /not a finite number/);
+  for (const [n, one] of failing.entries()) {
+    assert.equal((await one.account.orders()).length, 1, 'only the first bar was traded');
+    assert.equal(await held(one), quantityOf(rows[n]!), 'what is held stays');
+  }
+  const told = world.runtime.events.filter(({ type }) => type === 'trading.attention').map(({ data }) => JSON.parse(JSON.stringify(data)));
   assert.deepEqual(
-    ends.map(({ status }) => status),
-    ['error', 'error', 'error'],
+    told.map(({ strategy_id, reason }) => [strategy_id, reason]).sort(),
+    failing.map(({ id }) => [id, 'strategy_stopped']).sort(),
   );
-  assert.match(ends[0]!.error, /^onBar failed at \d{4}-\d\d-\d\d \(AAPL\): .*no more/);
-  assert.match(ends[1]!.error, /^onBar took longer than 1 s at/);
-  assert.match(ends[2]!.error, /not a finite number/);
-  assert.ok(
-    ends.every(({ run }) => run.orders.length === 1),
-    'only the first bar was traded',
-  );
-  const told = (await events.events()).filter(({ type }) => type === 'trading.attention');
-  assert.deepEqual(
-    told.map(({ data }) => [data.reason, data.strategy_id]),
-    [['strategy_stopped', failing[0]!.id]],
-  );
-  const again = await failing[0]!.trader.caller.json('POST', `${base}/${failing[0]!.id}/start`, {});
-  assert.deepEqual([again.status, again.error], ['running', null]);
-  await stop(failing[0]!);
-  await open();
+  assert.deepEqual(Object.values(await world.start(failing[0]!.account, failing[0]!.id).then(({ status, error }) => ({ status, error }))), [
+    'running',
+    null,
+  ]);
+  await world.stop(failing[0]!.id);
 });
 
-test('code that cannot be used is refused when the strategy is made', async () => {
-  const trader = await site.trader();
-  for (const text of ['function onBar( {', 'const onBar = 1;', 'throw new Error("x")', 'for (;;);'])
-    assert.deepEqual(
-      await trader.refusal({ name: 'x', symbols: ['AAPL'], type: 'custom', config: { code: text } }, 'strategies'),
-      [['config.code', 'value_error']],
-      text,
-    );
+test('a decision that fails once and then succeeds ends nothing, and counts from anew', { timeout: 60_000 }, async () => {
+  // The market has no such symbol until the strategy is changed: its decision fails.
+  const one = await started({ type: 'momentum', config: { lookback: 1 } }, { symbols: ['ZZZZ'] });
+  const [row] = await close([one]);
+  assert.deepEqual([row!.run!.failures, row!.run!.lastFailure, row!.status], [1, 'the market data has no symbol ZZZZ', 'running']);
+  await open([one]);
+  await world.stop(one.id);
+  await world.runtime.actors.ask(strategy, one.id, 'change', { symbols: ['AAPL'] });
+  const again = await world.start(one.account, one.id);
+  assert.deepEqual([again.run!.failures, again.run!.lastFailure], [0, null]);
+  await world.stop(one.id);
 });
 
 test('stopping cancels what is open; what is held stays, and belongs to the strategy when it is started again', {
   timeout: 60_000,
 }, async () => {
   const one = await started(code('return n === 1 ? 1 : 0.5;'));
-  const first = await done(one, await close());
-  await open();
-  const quantity = first.run.targets[0].quantity;
-  await holds(one, 'AAPL', quantity);
-  const second = await done(one, await close());
-  const [order] = second.run.orders;
-  assert.equal((await one.trader.order(order.order_id)).status, 'accepted');
-  assert.equal((await stop(one)).status, 'stopped');
-  await one.trader.until(order.order_id, 'cancelled');
-  await open();
-  await close();
-  await open();
-  assert.equal((await get(one)).run.last_bar, second.run.last_bar, 'a stopped strategy decides nothing');
-  await holds(one, 'AAPL', quantity);
-  await one.trader.caller.json('PATCH', `${base}/${one.id}`, { symbols: ['MSFT'] });
-  await one.trader.caller.json('POST', `${base}/${one.id}/start`, {});
-  await done(one, await close());
-  await open();
-  await holds(one, 'AAPL', 0);
-  assert.ok((await held(one, 'MSFT')) > 0, 'the new version trades its own symbols, and sells what it has of others');
-  await stop(one);
+  const [first] = await close([one]);
+  await open([one]);
+  const [second] = await close([one]);
+  const { orderId } = second!.run!.bar!.orders[0]!;
+  assert.equal((await one.account.order(orderId)).status, 'accepted');
+  assert.equal((await world.stop(one.id)).status, 'stopped');
+  await until(async () => (await one.account.order(orderId)).status === 'cancelled', 'the cancel');
+  await open([one]);
+  await close([one]);
+  await open([one]);
+  assert.equal((await world.row(one.id)).run!.bar!.barMs, second!.run!.bar!.barMs, 'a stopped strategy decides nothing');
+  assert.equal(await held(one), quantityOf(first!));
+  await world.runtime.actors.ask(strategy, one.id, 'change', { symbols: ['MSFT'] });
+  await world.start(one.account, one.id);
+  const [third] = await close([one]);
+  await open([one]);
+  assert.deepEqual([await held(one), await held(one, 'MSFT')], [0, quantityOf(third!, 'MSFT')], 'symbols of before are sold');
+  await world.stop(one.id);
 });
 
-test('a halt and a refused order are no failures: they are shown, and the next bar tries again', { timeout: 60_000 }, async () => {
-  const one = await started(code('return 1;', { capital: 500_000 }));
-  const { caller } = one.trader;
-  await caller.json('POST', '/v1/trading/halt', { reason: 'looking' });
-  const halted = await done(one, await close());
-  assert.equal(halted.status, 'running');
+test('an order that is still open when the next bar decides otherwise is cancelled before another one is sent', {
+  timeout: 60_000,
+}, async () => {
+  const one = await started(code('return n === 1 ? 1 : 0;'));
+  await close([one]);
+  // Of a tenth of the volume only this much fills on each content.
+  market.content({ AAPL: { volume: 100 } }, iso(sessionOn(parseDate(following(today))!)!.openMs + 60_000));
+  await one.account.mark();
+  assert.equal(await held(one), 10);
+  today = following(today);
+  const [row] = await close([one]);
+  assert.deepEqual([row!.run!.stage.at, row!.run!.bar!.unfinished, row!.run!.bar!.orders], ['waiting', ['AAPL'], []]);
+  market.wait(2_000);
+  const next = await world.due(one.id);
   assert.deepEqual(
-    halted.run.orders.map(({ order_id }: Json) => order_id),
+    next.run!.bar!.orders.map(({ side, quantity, refused }) => [side, quantity, refused]),
+    [['sell', '10', null]],
+  );
+  market.content({ AAPL: { volume: 1_000_000 } });
+  await open([one]);
+  assert.equal(await held(one), 0);
+  const statuses = (await one.account.orders()).map(({ status }) => status);
+  assert.deepEqual(statuses.filter((status) => status === 'filled').length, 1);
+  await world.stop(one.id);
+});
+
+test('a halt and a refused order are no failures: they are recorded, and the next bar tries again', { timeout: 60_000 }, async () => {
+  const one = await started(code('return 1;'), { settings: { capital: 500_000 } });
+  const { id } = one.account;
+  await world.runtime.actors.ask(tradingAccount, id, 'halt', { by: 'user_1', reason: null });
+  const [halted] = await close([one]);
+  assert.match(halted!.run!.bar!.orders[0]!.refused!, /halt/i);
+  assert.deepEqual([halted!.status, halted!.run!.failures], ['running', 0]);
+  await world.runtime.actors.ask(tradingAccount, id, 'resume', { by: 'user_1' });
+  await open([one]);
+  const [next] = await close([one]);
+  assert.deepEqual(
+    next!.run!.bar!.orders.map(({ refused }) => refused),
     [null],
   );
-  assert.match(halted.run.orders[0].refused, /halt/i);
-  await caller.json('POST', '/v1/trading/resume', {});
-  await open();
-  const next = await done(one, await close());
-  assert.deepEqual([next.run.failures, next.run.orders.length, next.run.orders[0].refused], [0, 1, null]);
-  const value = next.run.targets[0].quantity * 100;
+  const value = quantityOf(next!) * 100;
   assert.ok(value > 24_000 && value <= 25_000, `cut to the limit of a position: ${value}`);
-  await open();
-  await holds(one, 'AAPL', next.run.targets[0].quantity);
-  await stop(one);
-});
-
-test('real money needs live trading, a live broker, and a completed backtest or an acknowledgement', async () => {
-  const one = await made(code('return 1;'));
-  const ask = async (body: object, path = `strategies/${one.id}/start`) => one.trader.refusal({ ...body }, path);
-  assert.equal(await ask({ mode: 'live' }), 402);
-  const trial = await one.trader.caller.program('test', ['trading.read', 'trading.write']);
-  const theirs = await made(code('return 1;'), new Trader(trial));
-  assert.equal(await theirs.trader.refusal({ mode: 'live' }, `strategies/${theirs.id}/start`), 403);
-  assert.equal((await theirs.trader.ask('POST', `strategies/${theirs.id}/start`, {})).json.mode, 'test');
-  assert.equal(await theirs.trader.refusal({}, `strategies/${one.id}/start`), 404);
-  const unknown = await made({ ...code('return 1;'), symbols: ['NVDA'] });
-  assert.equal(await unknown.trader.refusal({}, `strategies/${unknown.id}/start`), 409, 'a symbol without a price');
-  await stop(theirs);
+  await open([one]);
+  assert.equal(await held(one), quantityOf(next!));
+  await world.stop(one.id);
 });
