@@ -6,17 +6,17 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { startService } from '../support/service.ts';
 
-test("the README's first task by curl reports the figures of the file, and its first card pays with the books right", {
+test("the README's first task by curl reports the figures of the file, its first card pays and its first order fills, with the books right", {
   timeout: 120_000,
 }, async (t) => {
   const service = await startService(t, {}, { fresh: true, limited: true });
   const readme = await readFile('README.md', 'utf8');
   // In one shell, as somebody reads it: the card uses what the task has set.
-  const blocks = ['quick-start', 'first-card'].map((name) => blockOf(readme, name));
-  const script = blocks.join('echo; echo "== card"\n').replaceAll('http://127.0.0.1:8080', service.url);
+  const blocks = ['quick-start', 'first-card', 'first-order'].map((name) => blockOf(readme, name));
+  const script = blocks.join('echo; echo "== next"\n').replaceAll('http://127.0.0.1:8080', service.url);
   const env = { ...process.env, DATA_DIR: service.dataDir };
   const { stdout } = await promisify(execFile)('sh', ['-euc', script], { timeout: 90_000, env });
-  const [task, card] = stdout.split('== card') as [string, string];
+  const [task, card, order] = stdout.split('== next') as [string, string, string];
 
   const rows = (await readFile('examples/sales.csv', 'utf8')).trimEnd().split('\n');
   const [header, ...records] = rows.map((row) => row.split(','));
@@ -32,6 +32,9 @@ test("the README's first task by curl reports the figures of the file, and its f
   assert.match(card, /"merchant":"Acme","status":"approved"/);
   assert.match(card, /"balance":230\.01,/);
   assert.match(card, /The books are right: 4 entries, 1 wallets with 230\.01 USD, 1 cards/);
+
+  assert.match(order, /"symbol":"AAPL","asset_class":"equity","side":"long","quantity":1,/);
+  assert.match(order, /The books of trading are right: 1 accounts, 1 orders, 0 of them open, 1 fills/);
 });
 
 for (const status of ['failed', 'cancelled']) {
