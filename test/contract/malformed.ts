@@ -104,16 +104,7 @@ export async function refuseWrongQueries(site: Site): Promise<void> {
   for (const operation of site.api.operations) {
     const path = `/v1${pathOf(operation, site.own)}`;
     for (const { name, schema } of operation.parameters.filter((parameter) => parameter.in === 'query')) {
-      const values: [string, string | RegExp][] =
-        schema.type === 'integer'
-          ? ['abc', '', '1.5', '0x10', '9'.repeat(30), '%EF%BC%91', 'null'].map((value) => [value, 'int_parsing'])
-          : schema.pattern !== undefined
-            ? ['nonsense', ''].map((value) => [value, 'string_pattern_mismatch'])
-            : [
-                ['nonsense', 'enum'],
-                ['', 'enum'],
-                ['%00', 'value_error'],
-              ];
+      const values = wrongTexts(schema);
       if (schema.minimum !== undefined) values.push([String(schema.minimum - 1), 'greater_than_equal']);
       if (schema.maximum !== undefined) values.push([String(schema.maximum + 1), 'less_than_equal']);
       // A filter may take any text.
@@ -132,6 +123,15 @@ export async function refuseWrongQueries(site: Site): Promise<void> {
       expect(await site.send(operation, { path: `${path}?${query}` }), 200, operation, query.slice(0, 40));
     }
   }
+}
+
+/** Texts that a query's schema refuses by their form, each with the type of the issue that says so. */
+function wrongTexts({ type, pattern, format }: JsonSchema): [string, string | RegExp][] {
+  const all = (values: string[], issue: string): [string, string][] => values.map((value) => [value, issue]);
+  if (type === 'integer') return all(['abc', '', '1.5', '0x10', '9'.repeat(30), '%EF%BC%91', 'null'], 'int_parsing');
+  if (type === 'boolean') return all(['nonsense', '', '1', 'TRUE'], 'bool_parsing');
+  if (pattern !== undefined) return all(['nonsense', ''], 'string_pattern_mismatch');
+  return [...all(['nonsense', ''], format === undefined ? 'enum' : 'value_error'), ['%00', 'value_error']];
 }
 
 export async function refuseBrokenHeaders(site: Site): Promise<void> {
