@@ -1,10 +1,11 @@
 /** What tools and routes of trading share on a node: one market, so that both see the same quotes. */
 import type { Platform } from '../domain.ts';
 import type { RequestParts } from './backtest/request.ts';
+import { brokerPrices } from './brokers/connection/broker-prices.ts';
 import { type CredentialBox, credentialBox } from './brokers/connection/credentials.ts';
 import { OpenConnections } from './brokers/connection/open-connections.ts';
+import type { MarketHours } from './market/calendar.ts';
 import { type LocalMarket, openLocalMarket } from './market/local-market.ts';
-import { localPrices } from './market/prices.ts';
 import { TradingStats } from './metrics.ts';
 import type { DoorParts } from './orders/door.ts';
 
@@ -36,6 +37,11 @@ export function openTrading({ config, log, actors, database, outbound, clock, se
     addresses: config,
     timeoutMs: config.brokerTimeoutMs,
   });
-  const door = { actors, connections, prices: localPrices(market), stats };
+  const { alpacaDataUrl: url, alpacaApiUrl, brokerTimeoutMs: timeoutMs, marketHours } = config;
+  const hours: MarketHours = marketHours ?? 'exchange';
+  const data = { outbound, url, clock: market.clock, hours, timeoutMs };
+  // A server that stands for Alpaca's trading alone has no prices, and the vendor would not know its keys.
+  const hasData = url !== null || alpacaApiUrl === null;
+  const door = { actors, connections, prices: brokerPrices({ market, connections, data, hasData }), stats };
   return { market, connections, credentials, stats, door, backtests: { actors, database, market } };
 }

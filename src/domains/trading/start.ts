@@ -24,7 +24,7 @@ export function startTrading(platform: Platform, trading: TradingParts): Started
   return {
     actors: [...accounts, ...brokers.actors, ...strategies.actors, ...backtests.actors],
     routes: [
-      ...marketRoutes({ market }),
+      ...marketRoutes({ market, prices: door.prices }),
       ...orderRoutes(parts),
       ...accountRoutes(parts),
       ...brokers.routes,

@@ -7,6 +7,7 @@ import { isoDate, parseDate, utcDay } from '../market/calendar.ts';
 import { embeddedBarCount } from '../market/embedded-feed.ts';
 import type { LocalMarket } from '../market/local-market.ts';
 import { type Timeframe, timeframes } from '../market/port.ts';
+import type { Prices } from '../market/prices.ts';
 import { barsView, quoteView } from '../market/quote-view.ts';
 import { parseSymbol } from '../market/symbol.ts';
 
@@ -56,19 +57,18 @@ const mostBars = 10_000;
 /** Without a start, so many days up to the end. */
 const usualDays: Readonly<Record<Timeframe, number>> = { '1m': 2, '5m': 7, '1h': 60, '1d': 365 };
 
-export function marketRoutes({ market }: { market: LocalMarket }): AnyRoute[] {
+export function marketRoutes({ market, prices }: { market: LocalMarket; prices: Prices }): AnyRoute[] {
   const quote = route({
     method: 'GET',
     path: '/trading/quotes/{symbol}',
     summary: 'Look at a quote',
-    description: 'Equities are `AAPL`, pairs of crypto `BTC-USD`.',
+    description: 'Equities are `AAPL`, pairs of crypto `BTC-USD`. It is the one that orders of the caller are judged by.',
     extension: true,
     scope: 'trading.read',
     responses: { 200: QuoteView },
-    async handler({ params }) {
-      await market.ready;
+    async handler({ principal, params }) {
       const instrument = parseSymbol(params.symbol);
-      const found = instrument === null ? null : await market.quote(instrument.symbol);
+      const found = instrument === null ? null : await prices.quoteOf(principal, instrument.symbol);
       if (found === null) throw new AppError('not_found', 'Symbol not found');
       return answer(200, quoteView(found));
     },

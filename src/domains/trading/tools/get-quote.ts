@@ -2,9 +2,9 @@
 import Type from 'typebox';
 import { ToolError } from '../../../errors.ts';
 import type { Tool } from '../../tasks/contract.ts';
-import type { LocalMarket } from '../market/local-market.ts';
 import { quoteView } from '../market/quote-view.ts';
 import { parseSymbol } from '../market/symbol.ts';
+import type { TradingParts } from '../open.ts';
 
 export const SymbolArgument = Type.String({
   minLength: 1,
@@ -12,7 +12,7 @@ export const SymbolArgument = Type.String({
   description: 'AAPL for an equity, BTC-USD for crypto; upper case',
 });
 
-export const getQuote = (market: LocalMarket): Tool => ({
+export const getQuote = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
   name: 'get_quote',
   agentTypes: ['researcher', 'analyst', 'trader'],
   description:
@@ -23,10 +23,9 @@ export const getQuote = (market: LocalMarket): Tool => ({
   highConsequence: false,
   repeatable: true,
   timeoutMs: 20_000,
-  async run({ symbol }: { symbol: string }) {
-    await market.ready;
+  async run({ symbol }: { symbol: string }, { accountId, authority: { mode } }) {
     const instrument = parseSymbol(symbol);
-    const quote = instrument === null ? null : await market.quote(instrument.symbol);
+    const quote = instrument === null ? null : await door.prices.quoteOf({ accountId, mode }, instrument.symbol);
     if (quote === null) throw new ToolError(`There is no symbol ${JSON.stringify(symbol)} here.`);
     return quoteView(quote);
   },

@@ -7,5 +7,5 @@ import { placeOrderTool } from './place-order.ts';
 import { runBacktest } from './run-backtest.ts';
 
 export function tradingTools(parts: Pick<TradingParts, 'market' | 'door' | 'backtests'>): Tool[] {
-  return [getQuote(parts.market), listPositions(parts), placeOrderTool(parts), runBacktest(parts.backtests)];
+  return [getQuote(parts), listPositions(parts), placeOrderTool(parts), runBacktest(parts.backtests)];
 }

@@ -97,7 +97,8 @@ test('real money needs the setting, and paper orders of a broker without a paper
   const order = { symbol: 'BTC-USD', side: 'buy', quantity: 0.01, order_type: 'market' };
   const here = await trader.json('POST', '/v1/trading/orders', order);
   assert.deepEqual([here.broker_id, here.broker_name], [paper.id, 'coinbase']);
-  await trader.json('PATCH', '/v1/settings', { live_trading_enabled: true });
+  // The plan of a new account is changed from outside, a moment after it is made.
+  await until(async () => (await trader.fetch('PATCH', '/v1/settings', { live_trading_enabled: true })).status === 200, 'the plan');
   const live = await trader.json('POST', base, { ...asCoinbase, mode: 'live' });
   assert.equal(live.mode, 'live');
   const real = await trader.json('POST', '/v1/trading/orders', { ...order, mode: 'live' });

@@ -4,6 +4,7 @@ import test from 'node:test';
 import { loadConfig } from '../../../../src/config.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
+import { localPrices } from '../../../../src/domains/trading/market/prices.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
 import { silentLog } from '../../../../src/log.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
@@ -13,7 +14,9 @@ const nowMs = Date.parse('2026-11-20T15:00:00Z');
 test('an agent is told the quote that the API shows, and that a symbol is not known', async (t) => {
   const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system: { nowMs: () => nowMs } });
   t.after(() => market.close());
-  const tool = tradingTools({ market, door: null as never, backtests: null as never }).find(({ name }) => name === 'get_quote')!;
+  const tool = tradingTools({ market, door: { prices: localPrices(market) } as never, backtests: null as never }).find(
+    ({ name }) => name === 'get_quote',
+  )!;
   const quote = async (symbol: string): Promise<any> =>
     runTool(tool, { symbol }, toolContext(memoryWorkspace()), (defect) => assert.fail(String(defect)));
   const { result, isError } = await quote('BTC/USD');

@@ -92,6 +92,12 @@ export class OpenConnections {
     return { kind: 'known', value: { ...answer.value, orders: orders.filter(isForeign) } };
   }
 
+  /** Decrypted; null: there is no such connection. */
+  async credentialsOf(id: string): Promise<VenueCredentials | null> {
+    const row = await this.read(id);
+    return row === null ? null : this.parts.credentials.open(row.credentials, id);
+  }
+
   adapter({ id, accountId, orderMode, credentials }: ConnectedBrokerRow): BrokerConnection {
     const kept = this.adapters.get(id);
     if (kept?.credentials === credentials) return kept.broker;
