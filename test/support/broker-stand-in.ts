@@ -52,6 +52,8 @@ export abstract class BrokerStandIn {
   /** Connections are cut, sockets too. */
   dark = false;
   cash = 100_000;
+  /** Told of each new order before it is answered. */
+  onMade: (order: StandInOrder) => void = () => {};
   sockets = new Set<ServedSocket>();
   private readonly server: Server;
   private made = 0;
@@ -82,6 +84,7 @@ export abstract class BrokerStandIn {
   forget(): void {
     this.orders.length = this.fills.length = this.requests.length = this.faults.length = 0;
     this.dark = false;
+    this.onMade = () => {};
   }
 
   get url(): string {
@@ -110,6 +113,7 @@ export abstract class BrokerStandIn {
       hidden: false,
     } as const;
     this.orders.push({ ...made });
+    this.onMade(this.orders.at(-1)!);
     return this.orders.at(-1)!;
   }
 

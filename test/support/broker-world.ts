@@ -16,6 +16,7 @@ import type { VenueCredentials } from '../../src/domains/trading/brokers/open-br
 import { clientOrderActor } from '../../src/domains/trading/client-order/client-order.ts';
 import { openLocalMarket } from '../../src/domains/trading/market/local-market.ts';
 import { TradingStats } from '../../src/domains/trading/metrics.ts';
+import type { ReplaceRequest } from '../../src/domains/trading/orders/replace.ts';
 import type { OrderTerms } from '../../src/domains/trading/orders/terms.ts';
 import {
   type AccountSummary,
@@ -171,6 +172,13 @@ export class BrokerWorld {
 
   cancel({ accountId }: Broker, orderId: string): Promise<TradingOrderRow> {
     return this.test.actors.ask(tradingAccount, accountId, 'cancel', { orderId });
+  }
+
+  /** The order that takes the place of what remains of another one. */
+  replace({ accountId, terms }: Broker, orderId: string, change: ReplaceRequest): Promise<TradingOrderRow> {
+    const newOrderId = tradingOrderIdOf(accountId, newId('ord_', accountId));
+    const asked = { orderId, newOrderId, clientOrderId: null, change, quote: this.market.quoteNow(terms.symbol)!, limits: defaultLimits };
+    return this.test.actors.ask(tradingAccount, accountId, 'replace', asked);
   }
 
   async connection({ row }: Broker): Promise<ConnectedBrokerRow> {

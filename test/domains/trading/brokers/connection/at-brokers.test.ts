@@ -146,4 +146,73 @@ for (const name of names) {
     const summary = await world.test.actors.query(brokerConnection, other.row.id, 'get', null);
     assert.equal(summary!.halt, null);
   });
+
+  test(`${name}: a replacement is sent once the broker has ended the old order, for what remains of it`, async () => {
+    const broker = await world.connect(name);
+    const { id, there } = await accepted(broker);
+    broker.server.fill(there, halfOf(broker), priceOf(broker));
+    await world.status(id, 'partially_filled');
+    const next = await world.replace(broker, id, {});
+    const old = await world.status(id, 'cancelled');
+    assert.deepEqual([old.state.replacedBy, filled(old), there.state], [next.id, String(halfOf(broker)), 'cancelled']);
+    const order = await world.status(next.id, 'accepted');
+    assert.equal(order.quantity, String(halfOf(broker)));
+    assert.equal(world.at(broker, next.id)!.quantity, halfOf(broker));
+    broker.server.fill(world.at(broker, next.id)!, halfOf(broker), priceOf(broker));
+    await world.status(next.id, 'filled');
+    assert.equal(await world.held(broker), broker.terms.quantity);
+    assert.equal(broker.server.posts.length, 2);
+  });
+
+  test(`${name}: a cancel while the outcome is not known is carried out when the order is found`, async () => {
+    const broker = await world.connect(name);
+    broker.server.faults = ['lost'];
+    broker.server.onMade = (order) => {
+      order.hidden = true;
+    };
+    // A repeat of the post would find it at Coinbase.
+    const { id } = await world.place(broker);
+    await until(() => broker.server.orders.length === 1);
+    await world.orderBecomes(id, ({ state }) => state.unknownOutcome || state.brokerOrderId !== null, 'what came of it');
+    const asked = await world.cancel(broker, id);
+    assert.notEqual(asked.state.cancelRequestedAtMs, null);
+    broker.server.orders[0]!.hidden = false;
+    await world.status(id, 'cancelled');
+    assert.equal(broker.server.orders.length, 1);
+    assert.equal(broker.server.orders[0]!.state, 'cancelled');
+  });
 }
+
+test('alpaca: fills that are listed twice, late and in another order are booked once, also after the order has ended', async () => {
+  const broker = await world.connect('alpaca');
+  const { id, there } = await accepted(broker);
+  for (const quantity of [1, 2]) world.alpaca.fill(there, quantity, 100);
+  world.alpaca.fills.reverse();
+  world.alpaca.fills.push({ ...world.alpaca.fills[0]! });
+  await world.orderBecomes(id, (order) => filled(order) === '3', 'three');
+  await world.cancel(broker, id);
+  await world.status(id, 'cancelled');
+  // The broker corrects itself: there was one more.
+  there.filled = 4;
+  world.alpaca.fills.push({ ...world.alpaca.fills[0]!, id: 'trade-late', quantity: 1, atMs: Date.now() });
+  const late = await world.orderBecomes(id, (order) => filled(order) === '4', 'the late fill');
+  assert.equal(late.status, 'cancelled');
+  assert.equal(await world.held(broker), '4');
+  assert.deepEqual(toldOf(broker, id).filter((type) => type === 'cancelled').length, 1);
+});
+
+test('tradier: an order that is taken with 200 and rejected afterwards is rejected, with the reason', async () => {
+  const broker = await world.connect('tradier');
+  world.tradier.rejectsWith = 'Buying power is too low';
+  const order = await world.status((await world.place(broker)).id, 'rejected');
+  assert.equal(order.state.rejectReason, 'Buying power is too low');
+  assert.deepEqual(toldOf(broker, order.id), ['submitted', 'rejected']);
+});
+
+test('coinbase: success false is a rejection; an id that was used is the order that has it', async () => {
+  const broker = await world.connect('coinbase');
+  world.coinbase.refusesWith = 'INSUFFICIENT_FUND';
+  const order = await world.status((await world.place(broker)).id, 'rejected');
+  assert.equal(order.state.rejectReason, 'the order was refused');
+  assert.equal(world.coinbase.orders.length, 0);
+});
