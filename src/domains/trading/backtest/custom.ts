@@ -94,6 +94,31 @@ export async function customWeights({ code, market, daily, terms, openGuest, onP
   return { weights, equityHash: hash.digest('hex') };
 }
 
+/** Evaluates the code without any bar. Throws `BacktestFailed` where it cannot be used. */
+export async function checkCode(code: string, openGuest: JobContext['openGuest']): Promise<void> {
+  const market = { symbols: ['A'], time: new Float64Array(0) };
+  const settings: GuestSettings = {
+    symbols: market.symbols,
+    batchBars: 1,
+    initialCapital: 1,
+    commission: 0,
+    slippage: 0,
+    firstTime: 0,
+    daily: true,
+    paysDividends: false,
+  };
+  const inputs = 1 + columnsPerSymbol(false);
+  try {
+    const { memoryBytes, barMs: stepMs, runMs: cpuMs } = customLimits;
+    const guest = await openGuest({ harness: guestProgram, settings, code, inputs, outputs: 2, memoryBytes, stepMs, cpuMs });
+    await guest.run({ count: 0, numbers: new Float64Array(inputs) });
+    await guest.close();
+  } catch (error) {
+    if (error instanceof GuestFailed) throw new BacktestFailed(describe(error, market, true));
+    throw error;
+  }
+}
+
 /** Throws when the sandbox's book and the engine's differ in a single bit. */
 export function checkEquity(equityHash: string, equity: Float64Array): void {
   if (createHash('sha256').update(bytesOf(equity)).digest('hex') !== equityHash) throw new BacktestFailed(tampered);
@@ -101,7 +126,7 @@ export function checkEquity(equityHash: string, equity: Float64Array): void {
 
 const tampered = 'the book in the sandbox is not the one that the weights come to: the code has interfered with the program that calls it';
 
-function describe({ reason, step, message }: GuestFailed, { symbols, time }: Market, daily: boolean): string {
+function describe({ reason, step, message }: GuestFailed, { symbols, time }: Pick<Market, 'symbols' | 'time'>, daily: boolean): string {
   const bar = Math.floor((step - 1) / symbols.length);
   const known = step > 0 && bar < time.length;
   const where = known ? ` at ${barDate(time[bar]!, daily)} (${symbols[(step - 1) % symbols.length]})` : '';

@@ -1,12 +1,12 @@
 /** Decides for a run of a strategy, away from the event loop. What the strategy itself did wrong is a result, not an error. */
 import type { JobContext, JobFunction } from '../../../providers/compute/port.ts';
-import { customWeights } from '../backtest/custom.ts';
+import { checkCode, customWeights } from '../backtest/custom.ts';
 import type { Terms } from '../backtest/engine.ts';
 import { BacktestFailed } from '../backtest/failed.ts';
 import { loadBars } from '../backtest/load-bars.ts';
 import { alignAll } from '../backtest/market.ts';
 import { type BarColumns, cutBars, type Series } from '../bars.ts';
-import { barEndMs, emptyBars } from '../market/bars.ts';
+import { barEndMs } from '../market/bars.ts';
 import { parseSymbol } from '../market/symbol.ts';
 import type { Decided, DecideJobInput } from './decide-messages.ts';
 import { liveWeights, type Seen } from './live-weights.ts';
@@ -20,19 +20,15 @@ const mostBarsOfCode = 100_000;
 
 const job: JobFunction<DecideJobInput, Decided> = async (input, context) => {
   try {
-    return input.task === 'check' ? await check(input.code, context) : await decide(input, context);
+    if (input.task === 'decide') return await decide(input, context);
+    await checkCode(input.code, context.openGuest);
+    return { kind: 'checked' };
   } catch (error) {
     if (error instanceof BacktestFailed) return { kind: 'failed', error: error.message };
     throw error;
   }
 };
 export default job;
-
-async function check(code: string, { openGuest }: JobContext): Promise<Decided> {
-  const market = alignAll([{ symbol: 'CODE', bars: emptyBars(0) }]);
-  await customWeights({ code, market, daily: true, terms: { ...costs, initialCapital: 1 }, openGuest });
-  return { kind: 'checked' };
-}
 
 async function decide(input: Decide, context: JobContext): Promise<Decided> {
   const { strategy, timeframe, startedMs, seen } = input;

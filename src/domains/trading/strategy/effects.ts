@@ -144,6 +144,9 @@ async function decidedBy(
     return await compute.run(job, input, { account, ...(signal && { signal }) });
   } catch (error) {
     if (!(error instanceof JobStopped)) throw error;
+    // Code runs in a process below the one that has ended: it is not known to be at fault.
+    if (error.reason === 'crash' && input.task === 'check')
+      throw new AppError('unavailable', 'The code could not be checked', { retryAfterS: 1 });
     return { kind: 'failed', error: `the decision was stopped: ${error.message}` };
   }
 }

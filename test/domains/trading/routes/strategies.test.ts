@@ -123,12 +123,20 @@ test('a change is checked as the whole strategy is', async () => {
   assert.equal((await own.json('GET', `${base}/${id}`)).version, 1);
 });
 
-test('code that cannot be used is 422 when the strategy is made', async () => {
-  for (const code of ['function onBar( {', 'const onBar = 1;', 'throw new Error("x")']) {
+test('code that cannot be used is 422 when the strategy is made, with what is wrong; code that can is taken', async () => {
+  const faults: [string, RegExp][] = [
+    ['function onBar( {', /^the code cannot be used: SyntaxError/],
+    ['const onBar = 1;', /defines no function onBar/],
+    ['throw new Error("at once")', /^the code cannot be used: .*at once/],
+    ['for (;;);', /longer than 1 s before the first bar/],
+  ];
+  for (const [code, expected] of faults) {
     const answer = await own.fetch('POST', base, { ...good, type: 'custom', config: { code } });
-    const { detail } = (await answer.json()) as { detail: { loc: unknown[] }[] };
+    const { detail } = (await answer.json()) as { detail: { loc: unknown[]; msg: string }[] };
     assert.deepEqual([answer.status, detail[0]!.loc], [422, ['body', 'config', 'code']], code);
+    assert.match(detail[0]!.msg, expected);
   }
+  assert.equal((await own.json('POST', base, { ...good, type: 'custom', config: { code: 'function onBar() { return 1; }' } })).version, 1);
 });
 
 test('a strategy is started and stopped; one that runs is neither started again nor deleted', async () => {
