@@ -38,6 +38,7 @@ import { type TestRuntime, testRuntime } from './runtime.ts';
 import { TradierServer, tradierKeys } from './tradier-server.ts';
 import { until } from './until.ts';
 
+const secretKey = 'a secret key of thirty-two characters';
 export const brokerTiming = { timeoutMs: 400, lookUpMs: 1_500, pollMs: 100, reconcileMs: 400 };
 
 export type Broker = {
@@ -54,7 +55,7 @@ export class BrokerWorld {
   readonly coinbase = new CoinbaseServer();
   readonly market = openLocalMarket({ settings: { marketDataFile: null, marketHours: null }, log: silentLog });
   private readonly outbound = createOutbound({ allow: [] });
-  private readonly box = credentialBox('a secret key of thirty-two characters');
+  private readonly box = credentialBox(secretKey);
   private readonly brokers: Broker[] = [];
   connections!: OpenConnections;
   test!: TestRuntime;
@@ -77,14 +78,9 @@ export class BrokerWorld {
     const database = { read: (query: never) => current().database.read(query) } as unknown as TestRuntime['database'];
     const addresses = { alpacaApiUrl: this.alpaca.url, tradierApiUrl: this.tradier.url, coinbaseApiUrl: this.coinbase.url };
     const shared = { actors, database, clock: systemClock, log: silentLog };
-    this.connections = new OpenConnections({
-      ...shared,
-      outbound: this.outbound,
-      credentials: this.box,
-      stats: new TradingStats(),
-      addresses,
-      timeoutMs,
-    });
+    const parts = { ...shared, outbound: this.outbound, stats: new TradingStats(), addresses, timeoutMs };
+    this.connectionsWith = (secretKey) => new OpenConnections({ ...parts, credentials: credentialBox(secretKey) });
+    this.connections = this.connectionsWith(secretKey);
     this.watch = () =>
       new ConnectionWatchers({ ...shared, connections: this.connections, pollMs, reconcileMs, placement: this.test.placement });
     this.test = await testRuntime([
@@ -97,6 +93,8 @@ export class BrokerWorld {
   }
 
   private watch!: () => ConnectionWatchers;
+  /** The same connections as a node sees them that has this SECRET_KEY. */
+  connectionsWith!: (secretKey: string) => OpenConnections;
 
   async stop(): Promise<void> {
     this.watchers?.stop();

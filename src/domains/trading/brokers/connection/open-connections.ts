@@ -8,6 +8,7 @@ import { AppError } from '../../../../errors.ts';
 import type { Log } from '../../../../log.ts';
 import type { AccountMode } from '../../../../mode.ts';
 import type { Database } from '../../../../storage/database.ts';
+import { SecretError } from '../../../../storage/secrets.ts';
 import type { TradingStats } from '../../metrics.ts';
 import type { VenueCalls } from '../../trading-order/messages.ts';
 import { observedBroker } from '../observed.ts';
@@ -36,6 +37,9 @@ export type KnownConnection = {
   status: 'connected' | 'error';
   halted: boolean;
 };
+
+/** What is shown of a connection whose credentials cannot be read. */
+export const lockedCredentials = 'The stored credentials cannot be read since SECRET_KEY was changed: connect the broker again';
 
 const keptAdapters = 1_000;
 const keptMs = 600_000;
@@ -79,6 +83,7 @@ export class OpenConnections {
   /** The broker's figures, its open orders without those that were placed here. */
   async figures(row: ConnectedBrokerRow, signal?: AbortSignal): Promise<Answer<Figures>> {
     const { clock, database } = this.parts;
+    if (this.isLocked(row)) return { kind: 'unknown', reason: lockedCredentials };
     const answer = await readFigures(this.adapter(row), clock.nowMs(), signal);
     if (answer.kind !== 'known') return answer;
     const { orders } = answer.value;
@@ -95,7 +100,19 @@ export class OpenConnections {
   /** Decrypted; null: there is no such connection. */
   async credentialsOf(id: string): Promise<VenueCredentials | null> {
     const row = await this.read(id);
-    return row === null ? null : this.parts.credentials.open(row.credentials, id);
+    return row === null || this.isLocked(row) ? null : this.parts.credentials.open(row.credentials, id);
+  }
+
+  /** Whether its credentials were encrypted with a SECRET_KEY that this node does not have. */
+  isLocked({ id, credentials }: ConnectedBrokerRow): boolean {
+    if (this.adapters.get(id)?.credentials === credentials) return false;
+    try {
+      this.parts.credentials.open(credentials, id);
+      return false;
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error;
+      return true;
+    }
   }
 
   adapter({ id, accountId, orderMode, credentials }: ConnectedBrokerRow): BrokerConnection {
@@ -134,7 +151,7 @@ export class OpenConnections {
       otherwise: A,
     ) => {
       const row = await this.read(id);
-      if (row === null) return otherwise;
+      if (row === null || this.isLocked(row)) return otherwise;
       const answer = await ask(this.adapter(row));
       if (answer.kind === 'credentials') await this.tried(id, answer.reason ?? 'the broker does not take the credentials');
       return answer;

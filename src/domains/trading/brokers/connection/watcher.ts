@@ -16,7 +16,7 @@ import { whyNot } from './connect.ts';
 import { foreignOrderId } from './connection.ts';
 import type { ConnectedBrokerRow } from './entity.ts';
 import { brokerConnection } from './messages.ts';
-import type { OpenConnections } from './open-connections.ts';
+import { lockedCredentials, type OpenConnections } from './open-connections.ts';
 import { askRound, type RoundResult } from './round.ts';
 import { type StoredOrder, storedOrders } from './stored-orders.ts';
 
@@ -97,10 +97,12 @@ export class ConnectionWatcher {
   private async run(): Promise<void> {
     const extent = this.wanted!;
     this.wanted = null;
+    // Whatever comes of this one.
+    if (extent === 'all') this.again();
     try {
       this.row ??= await this.parts.actors.query(brokerConnection, this.id, 'get', null);
       if (this.row === null) return this.end();
-      if (extent === 'all') this.again();
+      if (this.parts.connections.isLocked(this.row)) return await this.tell(lockedCredentials);
       await (this.row.filledBy === 'embedded' || this.row.error !== null || !this.row.adopted
         ? this.connect(this.row)
         : this.round(this.row, extent));

@@ -33,6 +33,16 @@ test('credentials are stored encrypted, and gone once the connection is removed'
   assert.deepEqual(await outcomeOf(world.test.actors.ask(brokerConnection, broker.row.id, 'remove', null)), { refused: 'not_found' });
 });
 
+test('where the key of the credentials is lost nothing is sent, and nothing breaks', async () => {
+  const broker = await world.connect('alpaca');
+  const other = world.connectionsWith('another key of thirty-two characters!');
+  const { signal } = new AbortController();
+  assert.equal((await other.calls.place(broker.row.id, '{}', signal)).kind, 'not_sent');
+  assert.equal((await other.calls.cancel(broker.row.id, 'x', signal)).kind, 'unknown');
+  assert.equal((await other.figures(broker.row)).kind, 'unknown');
+  assert.equal(world.alpaca.posts.length, 0);
+});
+
 test('a connection is not removed while an order of it is open', async () => {
   const broker = await world.connect('tradier');
   const { id } = await world.place(broker);
