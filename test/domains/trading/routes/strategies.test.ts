@@ -4,8 +4,10 @@ import { after, test } from 'node:test';
 import { findVersion } from '../../../../src/domains/trading/strategy/versions.ts';
 import { Database } from '../../../../src/storage/database.ts';
 import { runningEmbeddedPostgres } from '../../../../src/storage/embedded-postgres.ts';
+import { onBusiness } from '../../../support/on-business.ts';
 import { productSchema } from '../../../support/product-schema.ts';
 import { Caller, startService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
 
 const service = await startService({ after });
 const base = '/v1/trading/strategies';
@@ -160,4 +162,26 @@ test('real money is for plans that have it and never for test keys; a start of a
   assert.equal((await trial.fetch('POST', `${base}/${theirs.id}/start`, { mode: 'live' })).status, 403);
   assert.equal((await trial.json('POST', `${base}/${theirs.id}/start`, {})).mode, 'test');
   assert.equal((await trial.fetch('POST', `${base}/${id}/start`, {})).status, 404);
+});
+
+test('real money needs a completed backtest of this very version, or an acknowledgement', { timeout: 60_000 }, async () => {
+  const rich = await Caller.register(service);
+  await onBusiness((await runningEmbeddedPostgres(service.dataDir))!);
+  await until(async () => (await rich.fetch('PATCH', '/v1/settings', { live_trading_enabled: true })).ok, 'the plan');
+  const { id } = await rich.json('POST', base, { ...good, symbols: ['AAPL'] });
+  const refusal = async (body: object = {}) => {
+    const answer = await rich.fetch('POST', `${base}/${id}/start`, { mode: 'live', ...body });
+    const { detail } = (await answer.json()) as { detail: { loc: string[]; type: string }[] };
+    return [answer.status, detail[0]!.loc.at(-1), detail[0]!.type];
+  };
+  const untested = [422, 'acknowledge', 'backtest_required'];
+  const noBroker = [422, 'mode', 'value_error'];
+  assert.deepEqual(await refusal(), untested);
+  assert.deepEqual(await refusal({ acknowledge: true }), noBroker, 'the next thing that it needs');
+  const period = { start_date: '2025-01-02', end_date: '2025-06-30', initial_capital: 10_000 };
+  const { id: backtestId } = await rich.json('POST', '/v1/trading/backtests', { strategy_id: id, ...period });
+  await until(async () => (await rich.json('GET', `/v1/trading/backtests/${backtestId}`)).status === 'complete', 'the backtest');
+  assert.deepEqual(await refusal(), noBroker);
+  await rich.json('PATCH', `${base}/${id}`, { config: { lookback: 3 } });
+  assert.deepEqual(await refusal(), untested, 'the version that was tested is another one');
 });
