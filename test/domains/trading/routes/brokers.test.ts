@@ -134,3 +134,18 @@ test('the same Idempotency-Key makes one connection', async () => {
   assert.deepEqual(again, first);
   assert.equal((await caller.json('GET', base)).total, 1);
 });
+
+test('a service that was killed finds after its start what its brokers did meanwhile', async () => {
+  const placed = await own.json('POST', '/v1/trading/orders', { symbol: 'AAPL', side: 'buy', quantity: 2, order_type: 'market' });
+  const now = () => own.json('GET', `/v1/trading/orders/${placed.id}`);
+  await until(async () => (await now()).status === 'accepted', 'the acceptance');
+  await service.kill();
+  alpaca.fill(alpaca.orders.find(({ ourId }) => ourId === placed.id)!, 2, 100);
+  await service.restart();
+  await until(async () => (await now()).status === 'filled', 'the fill');
+  const { data } = await own.json('GET', '/v1/trading/positions');
+  assert.deepEqual(
+    data.filter(({ broker_id }: Json) => broker_id === placed.broker_id).map(({ symbol, quantity }: Json) => [symbol, quantity]),
+    [['AAPL', 5]],
+  );
+});
