@@ -117,11 +117,6 @@ export function addTradingMetrics(metrics: Metrics, { stats, backtests }: Tradin
     'Backtests and sweeps that this node computes, or has given to its computing processes',
     () => backtests.size.running,
   );
-  metrics.gauge(
-    'troupe_backtests_waiting',
-    'Backtests and sweeps that wait because their account has four at work',
-    () => backtests.size.waiting,
-  );
   metrics.distribution(
     'troupe_backtest_duration_seconds',
     'How long backtests and sweeps took, without the wait for others of their account',
