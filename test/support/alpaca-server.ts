@@ -11,11 +11,13 @@ const stateNames = { working: 'new', filled: 'filled', cancelled: 'canceled', re
 export class AlpacaServer extends BrokerStandIn {
   /** The keys are not taken any more. */
   locked = false;
+  /** Fills are not listed now. */
+  unlisted = false;
   private readonly listening = new Set<ServedSocket>();
 
   override forget(): void {
     super.forget();
-    this.locked = false;
+    this.locked = this.unlisted = false;
   }
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {
@@ -49,6 +51,7 @@ export class AlpacaServer extends BrokerStandIn {
       this.tell(order);
       return { status: 204 };
     }
+    if (path === '/v2/account/activities/FILL' && this.unlisted) return { status: 500, json: { message: 'internal server error' } };
     if (path === '/v2/account/activities/FILL') return { status: 200, json: this.activities(query) };
     if (path === '/v2/positions') return { status: 200, json: this.positions() };
     if (path === '/v2/account') return { status: 200, json: this.account() };

@@ -45,7 +45,9 @@ export const AlpacaFills = Type.Array(
   }),
 );
 
-export const AlpacaPositions = Type.Array(Type.Object({ symbol: text, asset_class: text, qty: text, side: maybe, avg_entry_price: maybe }));
+export const AlpacaPositions = Type.Array(
+  Type.Object({ symbol: text, asset_class: maybe, qty: text, side: maybe, avg_entry_price: maybe }),
+);
 
 export const AlpacaAccount = Type.Object({
   cash: text,
@@ -117,7 +119,7 @@ export function fillOf(fill: Static<typeof AlpacaFills>[number]): VenueFill | nu
 }
 
 export function positionOf(position: Static<typeof AlpacaPositions>[number]): VenuePosition | null {
-  const instrument = pairOf(position.symbol, position.asset_class) ?? parseSymbol(position.symbol);
+  const instrument = pairOf(position.symbol, position.asset_class ?? '') ?? parseSymbol(position.symbol);
   const quantity = decimalIn(position.qty);
   if (instrument === null || quantity === null) return null;
   const isShort = position.side === 'short' && !quantity.startsWith('-');

@@ -34,16 +34,18 @@ export async function readFigures(broker: FiguresBroker, nowMs: number, signal?:
   return { kind: 'unknown', reason: 'the account is traded while its figures are read' };
 }
 
-type Activity = { orders: VenueOrder[]; fills: VenueFill[]; cursor: string; marks: string[] };
+type Activity = { orders: VenueOrder[]; fills: VenueFill[]; cursor: string | null; marks: string[] };
 
 async function activity(broker: FiguresBroker, sinceMs: number, signal?: AbortSignal): Promise<Answer<Activity>> {
   const orders = await broker.currentOrders(signal);
   if (orders.kind !== 'known') return orders;
-  const fills = await broker.fills({ cursor: null, sinceMs }, signal);
-  if (fills.kind !== 'known') return fills;
+  const listing = await broker.fills({ cursor: null, sinceMs }, signal);
+  if (listing.kind === 'credentials') return listing;
+  // A broker that lists no fills now says by its orders and positions whether anything moved.
+  const fills = listing.kind === 'known' ? listing.value : { fills: [], cursor: null };
   const marks = [
     ...orders.value.map(({ brokerOrderId, filledQuantity }) => `${brokerOrderId} ${filledQuantity}`),
-    ...fills.value.fills.map(({ venueTradeId }) => venueTradeId),
+    ...fills.fills.map(({ venueTradeId }) => venueTradeId),
   ].toSorted();
-  return { kind: 'known', value: { orders: orders.value, fills: fills.value.fills, cursor: fills.value.cursor, marks } };
+  return { kind: 'known', value: { orders: orders.value, fills: fills.fills, cursor: fills.cursor, marks } };
 }

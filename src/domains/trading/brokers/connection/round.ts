@@ -27,7 +27,7 @@ export type RoundResult = Told & {
   cursor: string | null;
   /** There are more fills than one round reads. */
   more: boolean;
-  /** null: not asked. Asked before orders and fills, so that what fills meanwhile is among these. */
+  /** null: not asked, or not to be compared since fills could not be read. Asked before orders and fills, so that what fills meanwhile is among these. */
   positions: VenuePosition[] | null;
 };
 export type RoundFailure = Exclude<Answer<never>, { kind: 'known' }>;
@@ -54,9 +54,11 @@ export async function askRound(
   if (asked.kind !== 'known') return asked;
   const orders = [...listed.value, ...asked.value];
   const wantsFills = extent === 'all' || asked.value.length > 0 || orders.some((order) => hasNewFills(own, order));
-  const fills = wantsFills ? await broker.fills({ cursor, sinceMs }, signal) : ({ kind: 'known', value: none } as const);
-  if (fills.kind !== 'known') return fills;
-  const fresh = fills.value.fills.filter(({ venueTradeId }) => input.isBooked?.(venueTradeId) !== true);
+  const listing = wantsFills ? await broker.fills({ cursor, sinceMs }, signal) : null;
+  if (listing?.kind === 'credentials') return listing;
+  // Without a list of fills orders still tell what is filled of them.
+  const fills = listing?.kind === 'known' ? listing.value : none;
+  const fresh = fills.fills.filter(({ venueTradeId }) => input.isBooked?.(venueTradeId) !== true);
 
   const tell = async (): Promise<Told> => {
     const known = new Set(own.flatMap(({ id, brokerOrderId }) => [id, brokerOrderId]));
@@ -73,13 +75,13 @@ export async function askRound(
     orders.push(...found.value);
     told = await tell();
   }
-  const next = !wantsFills || told.unplaced.length > 0 ? cursor : fills.value.cursor;
+  const isRead = listing?.kind === 'known' && told.unplaced.length === 0;
   return {
     kind: 'answered',
     ...told,
-    cursor: next,
-    more: fills.value.more,
-    positions: positions?.value ?? null,
+    cursor: isRead ? fills.cursor : cursor,
+    more: fills.more,
+    positions: listing?.kind === 'known' ? (positions?.value ?? null) : null,
   };
 }
 

@@ -216,3 +216,19 @@ test('coinbase: success false is a rejection; an id that was used is the order t
   assert.equal(order.state.rejectReason, 'the order was refused');
   assert.equal(world.coinbase.orders.length, 0);
 });
+
+test('alpaca: while it lists no fills, what its orders count is booked, and not again when they are listed', async () => {
+  world.alpaca.unlisted = true;
+  const broker = await world.connect('alpaca');
+  const { id, there } = await accepted(broker);
+  world.alpaca.fill(there, 1, 100);
+  await world.status(id, 'partially_filled');
+  world.alpaca.fill(there, 3, 100);
+  const order = await world.status(id, 'filled');
+  assert.equal(filled(order), '4');
+  world.alpaca.unlisted = false;
+  await until(async () => (await world.connection(broker)).cursor !== null, 'a whole round');
+  assert.equal(filled(await world.order(id)), '4');
+  assert.equal(await world.held(broker), '4');
+  assert.deepEqual(toldOf(broker, id), ['submitted', 'accepted', 'partially_filled', 'filled']);
+});
