@@ -84,7 +84,7 @@ test('what overlaps a freeze, or an unfreeze after it, is in doubt and no fault'
   }
 });
 
-test('a card that has spent all it may is frozen, though nobody froze it', () => {
+test('a card that has reached its limit is frozen automatically', () => {
   const run = goodRun();
   buy(run, 'authz_8', 'card_3/ring', 1_000);
   decline(run, 'authz_9', 'card_3/hat', 'card_frozen');

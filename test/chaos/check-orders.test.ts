@@ -121,7 +121,7 @@ findsEach([
   },
 ]);
 
-test('an order that is told of around midnight counts on either day', () => {
+test('an order that is reported around midnight counts on either day', () => {
   for (const counted of [today, tomorrow]) {
     const run = goodRun();
     run.books.orders[0]!.days = [today, tomorrow];

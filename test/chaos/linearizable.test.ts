@@ -62,7 +62,7 @@ test(`the judge says what trying every order says (seed ${seed})`, () => {
   );
 });
 
-test('a long history of a real copy, with writes nobody heard of, is judged in a moment', () => {
+test('a long history of a real copy, with unanswered writes, is checked in a moment', () => {
   const random = randomFrom(seed);
   const history: RegisterOperation[] = [];
   let version = 0;

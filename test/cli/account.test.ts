@@ -70,7 +70,7 @@ Every node that runs knows it within a second.
   assert.deepEqual(JSON.parse((await account('show', 'ann@example.com', '--json')).out).overrides, after);
 });
 
-test('an address nobody has registered is one line and exit 1', async (t) => {
+test('an unregistered address is one line and exit 1', async (t) => {
   const { database } = await startIdentityNode(t);
   const account = await operator(t, database.url);
   for (const action of [
@@ -94,7 +94,7 @@ test('a database that no service has set up, or that does not answer, is one lin
   assert.match(nowhere.error, /^The database none at 127\.0\.0\.1:1 cannot be used \(.*ECONNREFUSED.*\): check DATABASE_URL\n$/);
 });
 
-test('wrong use is told before anything is asked, with the usage and exit 2; help needs no database', async (t) => {
+test('wrong usage is reported before any query, with the usage and exit 2; help needs no database', async (t) => {
   const account = await operator(t, 'postgres://nobody@127.0.0.1:1/none');
   const wrong: [string[], RegExp][] = [
     [[], /Say what to do: set or show/],

@@ -82,7 +82,7 @@ async function outcome(command: Command): Promise<{ code: number | null; out: st
   return { code, out: command.stdout(), error: command.stderr() };
 }
 
-test('status shows who lives, who owns what, what is to move and what waits', options, async (t) => {
+test('status shows live nodes, owners of shards, shards to move and waiting work', options, async (t) => {
   const here = await world(t);
   const { database } = here;
   const a = await member(t, here, 'node-2');
@@ -228,7 +228,7 @@ test('drain asks a node to leave and waits until it owns nothing and has left', 
   assert.equal(said.at(-1), 'b has left');
 });
 
-test('drain tells whom it does not know, and when a node has not left in time; --no-wait waits for nothing', options, async (t) => {
+test('drain reports an unknown node, and a node that has not left in time; --no-wait does not wait', options, async (t) => {
   const here = await world(t);
   const a = await member(t, here, 'a');
   await settle(here, a);
@@ -255,7 +255,7 @@ test('wrong use is one line', () => {
   assert.equal(readClusterOptions(['drain', '--help']), 'help');
 });
 
-test('a database that was never set up, or does not answer, is told without its password', async (t) => {
+test('a database that was never set up, or does not answer, is reported without its password', async (t) => {
   const empty = await testDatabase({ empty: true });
   t.after(() => empty.close());
   await assert.rejects(readDatabase(empty.url), { kind: 'refused', message: /^The database was not set up by this version/ });

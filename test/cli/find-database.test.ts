@@ -21,7 +21,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-test('a running PostgreSQL is used and goes on; a resting one is started, and rests again afterwards', async (t) => {
+test('a running PostgreSQL is used and continues; a stopped one is started, and stopped again afterwards', async (t) => {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const config = { databaseUrl: null, dataDir: join(folder.path, 'data') };

@@ -20,7 +20,7 @@ async function ledger(t: TestContext, databaseUrl: string) {
   };
 }
 
-test('right books end with 0, wrong ones with 1: some of each kind are named, all are counted; nobody’s books with one line', async (t) => {
+test('consistent books exit with 0, others with 1: some of each kind are named, all are counted; an unknown account with one line', async (t) => {
   const node = await startIdentityNode(t);
   await node.register('ann@example.com');
   const check = await ledger(t, node.database.url);

@@ -199,7 +199,7 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.deepEqual(await api(where, `/v1/workspaces/${workspace.id}/files`), []);
   });
 
-  await t.test('a key that is no longer known is replaced by a new account, which is said', async (t) => {
+  await t.test('a key that is no longer known is replaced by a new account, with a notice', async (t) => {
     const where = await person(t, service.url);
     const first = troupe(['run', 'Write hello to hello.txt'], where);
     await first.exit;
@@ -234,7 +234,7 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.match(no.stdout(), /rejected: send_email \(Not today\)/);
   });
 
-  await t.test('at a terminal Ctrl-C leaves a question, and Ctrl-D hands it to whoever attaches', { skip: noTerminal }, async (t) => {
+  await t.test('at a terminal Ctrl-C leaves a question, and Ctrl-D leaves it open for a later attach', { skip: noTerminal }, async (t) => {
     const where = await person(t, service.url);
     const command = troupeAtTerminal(['run', mailOrder, '--file', 'notes.txt'], where);
     await command.says('Approve? [y/n]');

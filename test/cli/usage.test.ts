@@ -58,7 +58,7 @@ test('wrong use is one line, the usage, and exit 2', async () => {
   }
 });
 
-test('a setting that cannot be used is told as at the start of the service', async () => {
+test('an invalid setting is reported as at the start of the service', async () => {
   const { code, error } = await outcome(['run', 'x'], { PORT: 'many' });
   assert.equal(code, 2);
   assert.match(error, /^PORT is "many", but must be/);

@@ -85,7 +85,7 @@ for (const backend of backends) {
     const put = (key: string, bytes: Buffer) => store.put(key, pieces(bytes), 100 * megabyte);
     const missing = (key: string) => assert.rejects(store.open(key), { code: 'not_found' });
 
-    test('what was put is what is opened, and its size and hash are told', async () => {
+    test('a stored content is opened unchanged, and its size and hash are returned', async () => {
       for (const [i, sizeBytes] of [0, 1, 65_536, 5 * megabyte, 13 * megabyte + 7].entries()) {
         const bytes = randomBytes(sizeBytes);
         assert.deepEqual(await put(`ws_1/f${i}`, bytes), { sizeBytes, sha256: createHash('sha256').update(bytes).digest('hex') });
@@ -183,7 +183,7 @@ for (const backend of backends) {
       }
     });
 
-    test('a reader who has begun reads to the end what is replaced or removed meanwhile', async () => {
+    test('a reader that has begun can finish a content that is replaced or removed meanwhile', async () => {
       const bytes = randomBytes(2 * megabyte);
       for (const [key, change] of [
         ['replaced-under', () => put('replaced-under', Buffer.from('new'))],
@@ -213,7 +213,7 @@ for (const backend of backends) {
       assert.deepEqual(found.sort(), ['walked/a', 'walked/b']);
     });
 
-    test('a store that works says so', async () => {
+    test('a working store passes its check', async () => {
       await store.check();
     });
 
@@ -265,7 +265,7 @@ describe('S3 only', () => {
   });
   after(() => server.stop());
 
-  test('a storage that fails for a moment is asked again; one that goes on failing is unavailable, and its upload aborted', async () => {
+  test('a storage that fails temporarily is retried; one that keeps failing is unavailable, and its upload aborted', async () => {
     server.misbehave = { method: 'PUT', how: 'error', times: 1 };
     await store.put('flaky', Readable.from([Buffer.from('x')]), 10);
     server.misbehave = { method: 'PUT', how: 'error', times: 1000 };

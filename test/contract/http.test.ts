@@ -24,7 +24,7 @@ test('every endpoint does what its description says', { timeout: 240_000 }, asyn
   await t.test('without a token that counts it is 401', () => refuseStrangers(site));
   await t.test('another method is 405 and lists the allowed ones', () => refuseOtherMethods(site));
   await t.test('an unknown path is 404', () => refuseUnknownPaths(site));
-  await t.test('a body that is no JSON, or not sent as such, or too long, is refused', () => refuseBrokenBodies(site));
+  await t.test('a body that is not JSON, or not sent as JSON, or too long, is refused', () => refuseBrokenBodies(site));
   await t.test('a missing or wrong field is 422 and named', () => refuseWrongFields(site));
   await t.test('a wrong query value is 422 and named', () => refuseWrongQueries(site));
   await t.test('a malformed header is 422 and named', () => refuseBrokenHeaders(site));

@@ -34,7 +34,7 @@ test('an approval that waits when the service is killed still waits after it, an
   }
 });
 
-test('killed while the mail server holds its answer back, the mail is not sent twice and the agent is told that nobody knows', {
+test('after a kill while the mail server delays its answer, the mail is not sent twice and the agent gets an unknown outcome', {
   timeout: 120_000,
 }, async (t) => {
   const mails = await mailServer(t, 'hangs');

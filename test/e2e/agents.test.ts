@@ -175,7 +175,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal(types.filter((type) => type === 'agent.waiting').length, 1);
   });
 
-  await t.test('a rejection and its reason are told to the model, and nothing is sent', async () => {
+  await t.test('the model gets a rejection and its reason, and nothing is sent', async () => {
     const { id } = await world.begin('reject', turns(mailAbout('Rejected'), finish('not sent')), { autonomy_level: 0 });
     const { approvals } = await untilWaiting(id);
     const answer = await act(`/v1/agents/${approvals[0].agent_id}/approve/${approvals[0].id}`, { approved: false, reason: 'too informal' });
@@ -231,7 +231,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.match(JSON.stringify(world.requestsOf('pause')[2]!.body.messages), /the page.*mention the harbour/s);
   });
 
-  await t.test('resume goes on where it left off', async () => {
+  await t.test('resume continues at the same step', async () => {
     const page = await slowPage(t);
     const { id } = await world.begin(
       'resume',
@@ -369,7 +369,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal(task.subtasks[0].model_used, 'scripted');
   });
 
-  await t.test('when a helper is cancelled its chief is told and goes on', async () => {
+  await t.test('when a delegated agent is cancelled its delegator is notified and continues', async () => {
     const { id } = await world.begin('lost-helper', ({ isPlan, turn, said }) => {
       if (isPlan) return plan([piece({ prompt: 'the chief of case lost-helper' })]);
       if (!said.includes('the chief of')) return silence();
@@ -383,7 +383,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.match(JSON.stringify(world.requestsOf('lost-helper').at(-1)!.body.messages), /without a result \(cancelled\)/);
   });
 
-  await t.test('words with characters that no database takes, and usage that nobody believes, do no harm', async () => {
+  await t.test('texts with characters that PostgreSQL refuses, and implausible usage, do no harm', async () => {
     const odd = 'a\u0000b\ud800c';
     for (const [name, behaviour] of [
       ['odd-words', text(odd)],

@@ -173,7 +173,7 @@ test('unknown plans, missing fields and guessed addresses are refused; keys open
   assert.equal((await ann.json('GET', '/v1/billing')).plan, 'free');
 });
 
-test('killed while somebody pays, the plan is changed and charged once', async () => {
+test('after a kill during a payment, the plan is changed and charged once', async () => {
   const ann = await Caller.register(service);
   const { url: page } = await ann.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
   const paying = form(page, 'pay').catch(() => null);

@@ -8,7 +8,7 @@ import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { Caller, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-test('with less room than is kept free, commands are 503 and reads, sign-in and deletions go on; with room again all does', async (t) => {
+test('with less free space than the reserve, commands are 503 and reads, sign-in and deletions continue; with enough space all do', async (t) => {
   const service = await startService(t);
   const caller = await Caller.register(service, 'full');
   const { id } = await caller.json('POST', '/v1/workspaces', { name: 'Kept' });

@@ -73,7 +73,7 @@ test('a second process on the same DATA_DIR stops with one line and harms nothin
   assert.equal(await (await fetch(`${service.url}/health/ready`)).text(), '{"status":"ready"}');
 });
 
-test('what is wrong with a setting is told in one line and ends the start', { timeout }, async (t) => {
+test('an invalid setting is reported in one line and ends the start', { timeout }, async (t) => {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const DATA_DIR = join(folder.path, 'data');
@@ -107,7 +107,7 @@ test('what is wrong with a setting is told in one line and ends the start', { ti
   assert.deepEqual(await processesIn(folder.path), [], 'nothing stays behind');
 });
 
-test('tasks that a SIGTERM interrupts go on after the next start', { timeout }, async (t) => {
+test('tasks that a SIGTERM interrupts continue after the next start', { timeout }, async (t) => {
   const service = await startService(t);
   const caller = await Caller.register(service);
   const { id } = await caller.json('POST', '/v1/workspaces', { name: 'work' });
@@ -135,7 +135,7 @@ test('a service whose embedded PostgreSQL was killed ends with one line, and the
   assert.equal((await caller.json('GET', '/v1/workspaces'))[0].name, 'kept');
 });
 
-test('while the database cannot be reached the service says so, and goes on when it can', { timeout }, async (t) => {
+test('while the database cannot be reached the service reports it, and continues when it can', { timeout }, async (t) => {
   const database = await testDatabase();
   const proxy = await TcpProxy.before(database.url);
   const service = await startService(t, { DATABASE_URL: proxy.url });
@@ -163,7 +163,7 @@ test('while the database cannot be reached the service says so, and goes on when
   await caller.json('POST', '/v1/workspaces', { name: 'after' });
 });
 
-test('no secret stands in the log or, in clear, in the database', { timeout }, async (t) => {
+test('no secret is in the log or, unencrypted, in the database', { timeout }, async (t) => {
   const password = 'correct horse battery';
   const service = await startService(t, { LOG_LEVEL: 'debug', SMTP_URL: 'smtp://mailer:smtp-hunter2@127.0.0.1:1' });
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {

@@ -98,7 +98,7 @@ test('spending limits refuse an approval with 422, an approval is repeated by it
   assert.equal(await balance(ann), 31_975);
 });
 
-test('an agent orders what it is told to, after a person approved it; a kill in the middle leaves one order', async () => {
+test('an agent places an order after a person approved it; a kill in between leaves one order', async () => {
   const ann = await Caller.register(service);
   const prompt = 'Order 3 licences from Acme for 120 dollars';
   const asked = await ann.json('POST', '/v1/tasks', { prompt, config: { autonomy_level: 50 } });

@@ -135,7 +135,7 @@ test('what a key may do through its tasks', { timeout: 120_000 }, async (t) => {
     },
   );
 
-  await t.test('who approves for a paused agent is told that it does nothing before it is resumed', async () => {
+  await t.test('an approval for a paused agent is answered that it takes effect when the agent is resumed', async () => {
     const { id } = await world.begin('paused', buys, { autonomy_level: 0 });
     const [approval] = (await untilAsked(id)).approvals;
     await caller.json('POST', `/v1/agents/${approval.agent_id}/pause`);
@@ -146,7 +146,7 @@ test('what a key may do through its tasks', { timeout: 120_000 }, async (t) => {
     assert.equal((await caller.untilTask(id, endStatuses)).approvals[0].status, 'approved');
   });
 
-  await t.test('a task goes on under what was granted when its key is revoked', async () => {
+  await t.test('a task keeps its granted rights when its key is revoked', async () => {
     const { id } = await world.begin('revoked', turns(silence(), finish('done')), {}, tasksKey);
     await world.request('revoked', 2);
     assert.equal((await caller.fetch('DELETE', `/v1/api-keys/${tasksKeyId}`)).status, 204);

@@ -32,7 +32,7 @@ async function invoicesOf(caller: Caller): Promise<any[]> {
 const completed = (session: StripeSession) =>
   stripe.event('checkout.session.completed', { ...session, payment_intent: session.payment_intent!.id });
 
-test('who pays on the page of Stripe has the plan when Stripe tells; told again and again it changes nothing more', async () => {
+test("a customer who pays on Stripe's page has the plan after Stripe's notification; repeats change nothing", async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
   assert.equal(opened.url, opened.checkout_url);
@@ -111,7 +111,7 @@ test('what Stripe has not signed changes nothing: another secret, an old time, a
   assert.equal((await deliver(service.url, stranger)).status, 200, 'a checkout of another service');
 });
 
-test('a payment that nobody told of is found when the customer comes back; nobody pays on a page of this service instead', async () => {
+test('a payment without a notification is found when the customer returns; it cannot be paid on a page of this service', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann, 'power', 'annual');
   const session = stripe.sessionOf(opened.url);
@@ -131,7 +131,7 @@ test('a payment that nobody told of is found when the customer comes back; nobod
   );
 });
 
-test('another amount than was asked for changes no plan, and is told to the operator without a secret', async () => {
+test('another amount than requested changes no plan, and is reported to the operator without a secret', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
   const event = completed(stripe.pay(opened.url, { paidMinor: 4_899 }));
@@ -229,7 +229,7 @@ test('a lesser plan is paid from the next term on, the free one not at all; what
   assert.equal((await invoicesOf(ann)).length, 1);
 });
 
-test('while Stripe is away, busy or slow nobody gets a page, and nothing is left behind; a lost answer makes no second page', async () => {
+test('while Stripe is unavailable, busy or slow there is no page, and nothing is left behind; a lost answer makes no second page', async () => {
   const ann = await Caller.register(service);
   const asked = (key: string) =>
     ann.fetch('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' }, { 'idempotency-key': key });
@@ -264,7 +264,7 @@ test('while Stripe is away, busy or slow nobody gets a page, and nothing is left
   assert.ok(!service.output().includes(stripeSecretKey));
 });
 
-test('killed between the payment and what tells of it, and between that and the plan, it is paid once', async () => {
+test('after kills between payment and notification, and between notification and plan, it is paid once', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
   const session = stripe.pay(opened.url);

@@ -45,7 +45,7 @@ test('a test key pays in at once, and Stripe is not asked', async () => {
   assert.equal((await find(trial, id)).status, 'completed');
 });
 
-test('a deposit is pending until it is paid on the page of Stripe; told three times and killed in between, the wallet has it once', async () => {
+test("a deposit is pending until it is paid on Stripe's page; after three notifications and kills in between, the wallet has it once", async () => {
   let ann = await Caller.register(service);
   const opened = await deposit(ann);
   const { id, checkout_url: page, expires_at, ...rest } = opened;
@@ -90,7 +90,7 @@ test('a deposit is pending until it is paid on the page of Stripe; told three ti
   assert.deepEqual(await ann.json('GET', '/v1/billing/invoices').then(({ data }) => data), []);
 });
 
-test('told three times at once while the customer comes back, the wallet has it once; a payment that nobody told of is found when the customer comes back', async () => {
+test('after three concurrent notifications while the customer returns, the wallet has it once; a payment without a notification is found when the customer returns', async () => {
   const ann = await Caller.register(service);
   const [told, untold] = [await deposit(ann, 7), await deposit(ann, 5)];
   const [session, other] = [stripe.pay(told.checkout_url), stripe.pay(untold.checkout_url)];
@@ -132,7 +132,7 @@ test('what was never paid expires, and the books stay as they are', async () => 
   await cameToNothing(ann, id, 'expired');
 });
 
-test('another amount, another currency or the payment of another deposit is not credited, and is told to the operator', async () => {
+test('another amount, another currency or the payment of another deposit is not credited, and is reported to the operator', async () => {
   const ann = await Caller.register(service);
   const [less, euros, swapped, other] = [await deposit(ann), await deposit(ann), await deposit(ann), await deposit(ann)];
   const sessions = [

@@ -108,7 +108,7 @@ test('a card is made at Stripe for the company, active and within its limit; its
   assert.ok(events.includes(made.id) && !events.includes(card.number));
 });
 
-test('whoever dies between making a card at Stripe and saying so makes one card, and loses none', async () => {
+test('a crash between making a card at Stripe and its commit makes one card, and loses none', async () => {
   const caller = await customer();
   const before = stripe.cards.size;
   // Stripe has made it; the service dies before it hears so.
@@ -219,7 +219,7 @@ test('a shop that asks for more is asked about the difference; what Stripe refus
   await proven(caller, id, { balance: 985, spent: 15 });
 });
 
-test('what Stripe refuses, reverses or lets expire after our yes goes back once, however often it is told', async () => {
+test('an amount that Stripe refuses, reverses or lets expire after an approval is refunded once, however often it is reported', async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const refused = await stripe.authorize(card, 1_000, { stands: false });
@@ -298,7 +298,7 @@ test('with PostgreSQL too slow the answer is no, in time, and what is booked lat
   yes((await stripe.authorize(card, 1_500)).said);
 });
 
-test('who dies after the booking and before the answer leaves no money taken, though nobody tells of it', async () => {
+test('a crash after the booking and before the answer leaves no money debited, also without a notification', async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const authorization = stripe.newAuthorization(card);

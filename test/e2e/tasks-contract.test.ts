@@ -174,7 +174,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
     await caller.json('POST', `/v1/tasks/${taskId}/cancel`);
   });
 
-  await t.test('the list is newest first, by status and page, and holds nobody else’s', async () => {
+  await t.test("the list is newest first, by status and page, and contains only the account's own", async () => {
     const own = await Caller.register(service);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.unshift((await own.json('POST', '/v1/tasks', { prompt: `case bounds ${n}` })).id);

@@ -160,7 +160,7 @@ test('a key hears and is sent events of its own mode alone, and looks after webh
   assert.equal(await statusOf(live, 'GET', `${hooks}/${theirs.id}`), 404);
 });
 
-test('a test key makes no live work go on, or end, and approves no live purchase', async () => {
+test('a test key can neither continue nor end live work, and approves no live purchase', async () => {
   const { person } = await owner();
   const trial = await person.program('test', [
     'tasks.read',

@@ -20,7 +20,7 @@ test('an upload that goes wrong is refused as the contract says and leaves nothi
   await t.test('contents that are not what the name says are 415', () => refusesContents(site));
   await t.test('one byte over 50 MiB is 413, while it is read', () => refusesTooLong(site));
   await t.test('an upload that breaks off leaves nothing', () => breaksOff(site));
-  await t.test('connections that say nothing, or something else, hinder nobody', () => staysResponsive(site));
+  await t.test('connections that send nothing, or invalid data, affect no other', () => staysResponsive(site));
 
   await settled(site, before);
   assert.equal((await site.caller.json('GET', `${site.path}?limit=100`)).length, 1, 'only the good one is listed');

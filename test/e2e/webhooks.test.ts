@@ -10,7 +10,7 @@ import { answerWith, startReceiver } from '../support/webhook-receiver.ts';
 
 const hooks = '/v1/api-keys/webhooks';
 
-test('a task is followed by webhook across a kill -9, and who answers 410 is disabled with an event and a mail', async (t) => {
+test('a webhook follows a task across a kill -9, and one that answers 410 is disabled with an event and a mail', async (t) => {
   const service = await startService(t, { OUTBOUND_ALLOW: '127.0.0.1' });
   const caller = await Caller.register(service, 'hooked');
   const [receiver, gone] = [await startReceiver(t), await startReceiver(t)];

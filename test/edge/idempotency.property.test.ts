@@ -235,7 +235,7 @@ class Process {
   }
 }
 
-test('under one key there is one effect, whatever is late, lost, refused, repeated or killed, and every repeat hears its answer', {
+test('under one key there is one effect, despite late, lost, refused, repeated and killed requests, and every repeat gets its answer', {
   timeout: 240_000,
 }, async (t) => {
   const { node, proxy } = await proxiedNode(t);

@@ -383,7 +383,7 @@ test('a key that was handed out before is not freed by a later refusal: the firs
   assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 1);
 });
 
-test('a refusal after the effect frees no key: a reply that was too large to come back, a command that stands committed', async (t) => {
+test('a refusal after the effect frees no key: a reply that was too large to return, a committed command', async (t) => {
   const { request, token, ran, work, actors } = await startNode(t);
   work.run = () => Promise.reject(new AppError('reply_too_large', 'It was done, but its reply is too large'));
   assert.equal((await request('POST', '/v1/work', token, {}, once)).status, 413);

@@ -245,7 +245,7 @@ export class World {
     assert.ok(limit === -1 || this.account.agentPlaces.held <= limit, 'nor places given');
   }
 
-  /** When all messages have arrived: who holds a place works, who waits for one has asked, and who is told of a limit starts nothing. */
+  /** When all messages have arrived: a holder of a place works, a waiting agent has requested one, and after a notified limit nothing starts. */
   assertPlacesTrue(): void {
     if (!this.isQuiet || this.overtakes) return;
     const { agentPlaces, taskPlaces, limitReached, tasksUsed, tokensUsed, workedMs } = this.account;
@@ -273,7 +273,7 @@ export class World {
     );
   }
 
-  /** In whatever order all was told, nothing is left of a task that has ended. */
+  /** In any order of messages, nothing is left of a task that has ended. */
   assertNothingLeft(): void {
     const { agentPlaces, taskPlaces } = this.account;
     assert.deepEqual({ agentPlaces, taskPlaces }, { agentPlaces: { held: 0, waiting: [] }, taskPlaces: { held: 0, waiting: [] } });
@@ -310,7 +310,7 @@ export class World {
       assert.equal(after.tokensUsed, before.tokensUsed, 'and costs nothing more');
     }
   }
-  /** The most any turn in this world costs; set by whoever makes the replies. */
+  /** The highest cost of a turn in this world; set by the code that makes the replies. */
   largestTurnTokens = 0;
 
   /** When all messages have arrived, the task shows of each agent what the agent is. */

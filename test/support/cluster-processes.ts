@@ -65,7 +65,7 @@ export class ClusterProcesses {
   readonly nodeLinks = new Map<string, Link>();
   /** Of every node, by its name: its way to PostgreSQL. */
   readonly databaseLinks = new Map<string, Link>();
-  /** For whoever looks at what was kept, past the link. */
+  /** For code that reads the stored data, not through the link. */
   readonly databaseUrl: () => string;
   private readonly env: Record<string, string>;
   private readonly folder: string;
@@ -226,13 +226,13 @@ export class ClusterProcesses {
     return (await this.shards()).map(({ epoch }) => Number(epoch));
   }
 
-  /** Nobody reaches the node, and it reaches no other; PostgreSQL and Redis it does reach. */
+  /** No other node reaches the node, and it reaches no other; it still reaches PostgreSQL and Redis. */
   isolate(node: NodeProcess, manner: 'cut' | 'silence'): Heal {
     const heals = this.nodes.filter((other) => other !== node).map((other) => this.sever(node, other, manner));
     return () => heals.forEach((heal) => heal());
   }
 
-  /** The way between two nodes, whoever dialled. */
+  /** Disturbs the connection between two nodes, whichever dialled. */
   sever(a: NodeProcess, b: NodeProcess, manner: 'cut' | 'silence'): Heal {
     const heals = [
       [a, b],

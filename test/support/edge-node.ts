@@ -19,7 +19,7 @@ import { StreamClient } from './stream-client.ts';
 export type Committed = { events: CommittedEvent[]; seqs: number[] };
 export type EdgeNodeOptions = { database: Database; pollEveryMs?: number; compression?: boolean };
 
-/** Nodes that know each other; who joins or leaves is told to all at once. */
+/** Nodes that know each other; all are notified at once when one joins or leaves. */
 export class EdgeCluster {
   readonly network = new PeerNetwork();
   readonly nodes: EdgeNode[] = [];
@@ -115,7 +115,7 @@ export class EdgeNode {
     this.relay.setMembers(members);
   }
 
-  /** Writes events as a commit does, and tells nobody. */
+  /** Writes events as a commit does, without a notification. */
   async commit(accountId: string, count: number, more: object = {}): Promise<Committed> {
     const { rows } = await this.database.read({
       text: `with counted as (insert into event_counter as c (account_id, last_seq) values ($1, $2) on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning last_seq)
@@ -142,7 +142,7 @@ export class EdgeNode {
     this.relay.publish(events, seqs);
   }
 
-  /** A client that has been let in. The token names the account. */
+  /** An authenticated client. The token names the account. */
   async subscribe(accountId: string, resumeFrom?: number): Promise<StreamClient> {
     const client = await StreamClient.open(this.port);
     client.send({ type: 'auth', token: accountId, resume_from: resumeFrom });

@@ -21,7 +21,7 @@ export function hasSettableClock(env: Readonly<Record<string, string>>): boolean
   return env[fileVariable] !== undefined;
 }
 
-/** The clock of whoever was given this environment jumps: it is so many seconds ahead (or, below zero, behind) from now on. */
+/** The clock of processes with this environment jumps: it is this many seconds ahead (below zero: behind) from now on. */
 export function setClock(env: Readonly<Record<string, string>>, seconds: number): void {
   writeOffset(env[fileVariable]!, seconds);
 }

@@ -36,7 +36,7 @@ export type FloodOutcome = {
   latestSentMs: number;
 };
 
-/** A request that nobody answers is a broken one after so long. */
+/** A request without an answer for this long counts as broken. */
 const answerWithinMs = 30_000;
 const tickMs = 2;
 /** One read at a time is handed on, so all sockets read into the same bytes. */
@@ -148,7 +148,7 @@ function heads({ url, line, headers, body }: FloodOptions): (bodyBytes: number) 
 class Line {
   busy = false;
   dueMs = 0;
-  /** Resolves when it is open, or never will be. */
+  /** Resolves when it is open, or will never be. */
   readonly stands: Promise<void>;
   private head = '';
   private missing = -1;

@@ -1,4 +1,4 @@
-/** What stands before a cluster, as its clients meet it: an address that stays while the node behind it changes, is cut off, or is away. */
+/** A fixed address in front of a cluster for its clients, while the node behind it changes, is cut off, or is unavailable. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
@@ -28,7 +28,7 @@ export class FrontDoor {
     this.port = (this.server.address() as AddressInfo).port;
   }
 
-  /** Nobody listens: connections are cut, new ones refused. */
+  /** Stops listening: connections are cut, new ones refused. */
   async close(): Promise<void> {
     const { server } = this;
     this.server = null;

@@ -80,7 +80,7 @@ function noParts(): never {
 /** Their mail goes nowhere. */
 export const identityActors = identityActorsWith(new KeptMail(), systemClock);
 
-/** Stands still until told. */
+/** Advances only when a test moves it. */
 export class HandClock implements Clock {
   private ms = Date.now();
 

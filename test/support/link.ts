@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type Way = 'to target' | 'to dialler';
 /** Ends a disturbance. Ending it twice does nothing. */
 export type Heal = () => void;
-/** Says who dialled, by the dialler's port; null where nobody knows. */
+/** Finds the dialling node by the dialler's port; null if unknown. */
 export type WhoDialled = (port: number) => Promise<string | null>;
 
 type Connection = { dialler: string | null; client: Socket; server: Socket };

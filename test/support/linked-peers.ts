@@ -17,7 +17,7 @@ type Node = {
 export class PeerNetwork {
   /** Decides over each piece of news. Those with the same delay arrive in order. */
   fate: (news: News) => Fate = () => 0;
-  /** Everything that was told. */
+  /** All sent notifications. */
   readonly told: News[] = [];
   private readonly nodes = new Map<string, Node>();
   private readonly cutPairs = new Set<string>();

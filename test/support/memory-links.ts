@@ -8,7 +8,7 @@ import type { AnswerAsk, DownReason, Peers } from '../../src/cluster/peers.ts';
 import type { RemoteAsk } from '../../src/cluster/placement.ts';
 import { AppError } from '../../src/errors.ts';
 
-/** `cut`: both ends notice at once, and hear a refusal when they try again. `silent`: nobody notices. Nothing gets through either way. */
+/** `cut`: both ends notice at once, and are refused when they try again. `silent`: neither end notices. Nothing gets through either way. */
 type Harm = 'cut' | 'silent';
 
 const retryMs = 20;
@@ -54,7 +54,7 @@ export class MemoryLinks {
     return this.nodes.get(to) ?? 'refused';
   }
 
-  /** @internal Runs after the way there; whoever is harmed meanwhile hears nothing. */
+  /** @internal Runs after the delivery delay; a disturbed peer gets nothing meanwhile. */
   carry(from: string, to: string, deliver: (peers: MemoryPeers) => void): void {
     const run = () => {
       const there = this.reach(from, to);
@@ -68,7 +68,7 @@ export class MemoryLinks {
 export class MemoryPeers implements Peers {
   /** Asks that this node has sent, by whom they were sent to. */
   readonly asked: { to: string; ask: RemoteAsk }[] = [];
-  /** News that this node was told. */
+  /** Notifications that this node received. */
   readonly heard: { kind: string; payload: unknown; from: string }[] = [];
   private readonly links: MemoryLinks;
   private readonly self: string;
@@ -174,7 +174,7 @@ export class MemoryPeers implements Peers {
     this.news.get(kind)?.(payload, from);
   }
 
-  /** Tries until it stands, or is no longer wanted. */
+  /** Tries until it is open, or is no longer wanted. */
   private open(incarnation: string): void {
     if (this.closed || !this.members.has(incarnation) || this.up.has(incarnation)) return;
     const there = this.links.reach(this.self, incarnation);

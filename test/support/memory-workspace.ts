@@ -58,5 +58,5 @@ export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = ne
 /** What the task of a person may do. */
 export const everything: Authority = { mode: 'live', scopes: null, ownsWorkspace: true };
 
-/** A person with a session. */
+/** A user with a session. */
 export const somebody: DirectedBy = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };

@@ -99,7 +99,7 @@ export class NodeProcess {
     return this.end('SIGTERM');
   }
 
-  /** Stops the process where it stands, as a hypervisor does with a machine; `thaw` lets it go on. */
+  /** Suspends the process, as a hypervisor does with a machine; `thaw` resumes it. */
   freeze(): void {
     if (this.running === null) return;
     this.frozen = true;
@@ -112,7 +112,7 @@ export class NodeProcess {
     this.frozen = false;
   }
 
-  /** What `/health/ready` says: the status, and its words. 0 where nobody answers. */
+  /** The answer of `/health/ready`: the status, and its text. 0 without an answer. */
   async readiness(): Promise<{ status: number; words: string }> {
     if (this.running === null) return { status: 0, words: 'does not run' };
     try {

@@ -86,7 +86,7 @@ export async function openAiServer(script: Script): Promise<OpenAiServer> {
   };
 }
 
-/** The behaviours one after the other; the last one goes on for every further request. */
+/** The behaviours one after the other; the last one is used for every further request. */
 export function inOrder(...behaviours: Behaviour[]): Script {
   return (_request, n) => behaviours[Math.min(n, behaviours.length) - 1]!;
 }

@@ -51,12 +51,12 @@ export class OwnPostgres {
     }
   }
 
-  /** By way of the link: what the nodes are told. It stays the same over restarts. */
+  /** The address through the link, for the nodes. It stays the same over restarts. */
   get url(): string {
     return this.link.through(this.server.url);
   }
 
-  /** Past the link: for whoever looks at what was kept. It changes with every restart. */
+  /** The direct address, for code that reads the stored data. It changes with every restart. */
   get directUrl(): string {
     return this.server.url;
   }

@@ -49,10 +49,13 @@ export type ProbeContract = {
     expect(input: { value: number }): number;
     put(input: Partial<ProbeState> & { note?: string }): number;
     hear(input: unknown): null;
-    /** As 'hear', and new in this version of the probe: 'olderProbe' does not know it. */
+    /** As 'hear', but new in this version of the probe: 'olderProbe' does not know it. */
     listen(input: unknown): null;
     tell(input: { to: string; inputs: unknown[]; command?: 'hear' | 'listen' }): null;
-    /** Hears it itself and lets each of the others hear it in the same breath; then goes wrong, if asked to. Answers what they have heard. */
+    /**
+     * Takes the input itself and lets each of the others take it in one co-located transaction; then fails, if asked to. Returns what they
+     * have taken.
+     */
     together(input: { to: string[]; input: unknown; how?: 'refuse' | 'throw' }): number[];
     count(input: null): number;
     defer(input: { key: string; n: number }): unknown;
@@ -77,7 +80,7 @@ export const effects = {
   mail: async (_input: Json, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
 };
 
-/** Called before the probe hears something; tests make it throw. */
+/** Called before the probe takes an input; tests make it throw. */
 export const hearing = { before(_input: unknown): void {} };
 
 type State = ProbeState | null;

@@ -1,4 +1,4 @@
-/** An actor runtime for tests: a real database, one node, the runtime on both, and a look at what it told. */
+/** An actor runtime for tests: a real database, one node, the runtime on both, and the events that it published. */
 import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/actor-system.ts';
 import type { AnyActor } from '../../src/actors/define-actor.ts';
@@ -30,7 +30,7 @@ export type TestRuntime = {
   placement: SingleNode;
   runtime: Runtime;
   actors: ActorSystem;
-  /** Every event told by this runtime and those it was restarted from, in the order of telling. */
+  /** Every event published by this runtime and those it was restarted from, in order of publication. */
   events: (EventDraft & { seq: number })[];
   /** Lines logged as errors. */
   errors: { fields: object; message: string }[];

@@ -1,4 +1,7 @@
-/** A small object store that speaks S3 over HTTP: put, get with ranges, list, delete, multipart. It keeps bytes in memory and can be told to fail. */
+/**
+ * A small object store with the S3 API over HTTP: put, get with ranges, list, delete, multipart. It keeps bytes in memory and can be set to
+ * fail.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -71,7 +71,7 @@ export function turns(...behaviours: Behaviour[]): Case {
   return agentGroup([{}], () => behaviours);
 }
 
-/** A case of several agents: pieces of a plan, and the turns of each by its position. Its agents are told `agent 0`, `agent 1` … */
+/** A case of several agents: pieces of a plan, and the turns of each by its position. Its agents are named `agent 0`, `agent 1` … */
 export function agentGroup(pieces: object[], turnsOf: (agent: number) => Behaviour[]): Case {
   return ({ isPlan, turn, said }) => {
     if (isPlan) {

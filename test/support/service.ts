@@ -24,7 +24,7 @@ export type Service = {
   kill(): Promise<void>;
   /** Asks it to stop, as Ctrl-C does; resolves with its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Resolves with its exit code when it ends, whoever ended it. */
+  /** Resolves with its exit code when it ends for any reason. */
   ended(): Promise<number | null>;
   /** Starts it again on the same DATA_DIR, with these settings over the first ones. */
   restart(env?: Record<string, string>): Promise<void>;

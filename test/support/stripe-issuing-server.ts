@@ -92,7 +92,7 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
     return [...this.cards.values()].find(({ metadata }) => metadata.card_id === cardId)!;
   }
 
-  /** A shop asks for money. With an authorization: for so much more. `stands`: it was decided there, whatever the service says. */
+  /** A shop requests money. With an authorization: this much more. `stands`: Stripe has decided it, whatever the service answers. */
   async authorize(
     card: IssuedCard,
     amount: number,
@@ -116,7 +116,7 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
     return { authorization, said };
   }
 
-  /** A request for authorization, as it stands. */
+  /** A request for authorization in its current state. */
   async ask(authorization: IssuingAuthorization, { secret, body }: { secret?: string; body?: string } = {}): Promise<Said> {
     const begunAtMs = performance.now();
     const signal = AbortSignal.timeout(answerWithinMs);

@@ -320,7 +320,7 @@ function nested(fields: URLSearchParams): Form {
   return root;
 }
 
-/** null: refused as it stands; undefined: not found. */
+/** null: refused in its current state; undefined: not found. */
 function found<O>(object: O | undefined, of: (object: O) => object | null | undefined): Answer {
   const body = object === undefined ? undefined : of(object);
   if (body === undefined) return refused(404, 'resource_missing', 'id');

@@ -18,7 +18,7 @@ type Hold = {
 export type Held = {
   /** Resolves when the first bytes have been held back. */
   arrived: Promise<void>;
-  /** Passes on what was held, as far as there still is somebody to hear it, and holds no more. */
+  /** Passes on what was held, if the receiver is still connected, and holds no more. */
   release(): void;
   /** Throws away what was held and holds no more. */
   drop(): void;
@@ -73,7 +73,7 @@ export class TcpProxy {
     };
   }
 
-  /** Cuts connections. With `'client'` the server does not notice: what it was sent goes on, and what is held can still be released to it. */
+  /** Cuts connections. With `'client'` the server does not notice: bytes sent to it are delivered, and what is held can still be released to it. */
   cut(name: RegExp, side: 'both' | 'client' = 'both'): void {
     for (const connection of this.connections) {
       if (!name.test(connection.name)) continue;

@@ -58,7 +58,7 @@ test('only its own user ends a session; an ended one is not opened again', async
   assert.equal(await standing(), false);
 });
 
-test('a session that never was does not stand', async (t) => {
+test('a session that never existed is not valid', async (t) => {
   const { actors } = await openSession(t);
   assert.equal(await actors.query(session, 'ses_2', 'standing', null), null);
   assert.equal(await actors.ask(session, 'ses_2', 'rotate', { presentedHash: 'a', nextHash: 'b' }), null);

@@ -61,7 +61,7 @@ test('the wallets go by the time zone that was chosen last', () => {
   assert.equal(world.rows.get(`wallet/${first.id}`).timezone, 'America/Lima');
 });
 
-test('the issuer of a card is told what the card became last', () => {
+test('the issuer of a card gets its latest status', () => {
   const world = new World();
   const about = { accountId: 'acct_1', name: 'c', currency: 'USD', spendLimitMinor: 100, last4: '1234', numberHash: 'h' };
   world.rows.set('card/crd_1', { ...about, id: 'crd_1', mode: 'live', issuerCardId: 'ic_1', status: 'active', spentMinor: 0 });

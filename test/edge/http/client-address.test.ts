@@ -5,11 +5,11 @@ import { addressGroup, addressGroups, TrustedProxies } from '../../../src/edge/h
 
 const forwarded = (...values: string[]) => values.flatMap((value) => ['x-forwarded-for', value]);
 
-test('without configured proxies nobody is believed', () => {
+test('without configured proxies no header is trusted', () => {
   assert.equal(new TrustedProxies().clientOf('203.0.113.9', forwarded('198.51.100.1')), '203.0.113.9');
 });
 
-test('what a trusted proxy says is believed up to the right-most hop that is none', () => {
+test('headers of trusted proxies are used up to the right-most address that is not a proxy', () => {
   const proxies = new TrustedProxies(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']);
   const cases: [string, string[], string][] = [
     ['10.0.0.1', ['198.51.100.1'], '198.51.100.1'],

@@ -59,7 +59,7 @@ test('without origins no answer says anything of them', async (t) => {
   }
 });
 
-test('a preflight of a listed origin is told the methods, the headers and how long that holds', async (t) => {
+test('a preflight of a listed origin gets the methods, the headers and their lifetime', async (t) => {
   const url = await startWith(t, [app]);
   const response = await fetch(`${url}/tasks`, preflight(app, 'POST'));
   assert.equal(response.status, 204);
@@ -91,7 +91,7 @@ test('a page of a listed origin reads every answer, refusals too, with the heade
   assert.equal(answers[200].headers.get('vary'), 'Accept-Encoding, Origin');
 });
 
-test('another origin, a page without one and a caller that is no page get the answer without leave to show it', async (t) => {
+test('another origin, a page without one and a caller that is not a page get the answer without CORS headers', async (t) => {
   const url = await startWith(t, [app]);
   for (const origin of ['https://evil.example.com', 'http://app.example.com', `${app}.evil.com`, 'null', '']) {
     const headers: Record<string, string> = origin === '' ? {} : { origin };

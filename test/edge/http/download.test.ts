@@ -150,7 +150,7 @@ test('an empty file comes, and a type that would break the header is not sent', 
   );
 });
 
-test('HEAD tells all and sends nothing', async () => {
+test('HEAD sends all headers and no body', async () => {
   const client = await RawClient.connect(edge.port);
   await client.send('HEAD /files/big HTTP/1.1\r\nHost: a\r\n\r\nGET /files/ten HTTP/1.1\r\nHost: a\r\n\r\n');
   const head = await client.answer({ head: true });
@@ -217,7 +217,7 @@ test('a stream of unknown length comes in chunks and whole', async () => {
   assert.deepEqual(Buffer.from(await response.arrayBuffer()), content);
 });
 
-test('a stream that breaks, or is shorter or longer than told, tears the connection rather than looking whole', async () => {
+test('a stream that breaks, or is shorter or longer than declared, cuts the connection instead of looking complete', async () => {
   for (const path of ['/breaks', '/short', '/long']) {
     await assert.rejects(
       fetch(edge.url + path).then((response) => response.arrayBuffer()),

@@ -86,7 +86,7 @@ function layers(fail: () => never): { where: string; options: Parameters<typeof 
 const send = (url: string) =>
   fetch(`${url}/v1/work`, { method: 'POST', body: '{}', headers: { authorization: 'Bearer all', 'content-type': 'application/json' } });
 
-test('whatever is thrown in whichever layer, its caller learns nothing of the inside', async (t) => {
+test('no error of any layer reveals internals to its caller', async (t) => {
   let next: () => unknown = () => undefined;
   const edges = await Promise.all(
     layers(() => {
@@ -152,7 +152,7 @@ test('every code of the table is answered with its status, when to ask again whe
   }
 });
 
-test('of all that is wrong with a request the first in the order of the contract is told', async (t) => {
+test("of several errors of a request the first in the contract's order is reported", async (t) => {
   const edge = await startEdge(
     [
       route({

@@ -108,7 +108,7 @@ test('where a body ends is read one way or not at all: nothing behind an ambiguo
   }
 });
 
-test('a body of known length ends where it says, whoever reads it, and the next request is the next', async () => {
+test('a body of known length ends at its length, and the next request follows', async () => {
   for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'TRACE', 'POST']) {
     served = [];
     const client = await RawClient.connect(edge.port);
@@ -122,7 +122,7 @@ test('a body of known length ends where it says, whoever reads it, and the next 
   }
 });
 
-test('a malformed request alone is told so, with its id, and its connection ends', async () => {
+test('only a malformed request gets an error with its id, and its connection ends', async () => {
   for (const bytes of [chunked('2\r\n{}\r\n0\r\n\r\n', 'gzip'), get('Host: b\r\n'), get('', 'G@T /health HTTP/1.1')]) {
     const client = await RawClient.connect(edge.port);
     await client.send(bytes.replace('Host: a', 'Host: a\r\nX-Request-Id: mine'));
@@ -163,7 +163,7 @@ test('what is not HTTP/1.1 to this service is refused and the connection ended',
   assert.deepEqual(served, []);
 });
 
-test('a switch to another protocol is not made, and the word of a stranger on who calls ends its connection', async () => {
+test('a protocol switch is refused, and a PROXY preamble of an untrusted address ends its connection', async () => {
   const client = await RawClient.connect(edge.port);
   await client.send(get('Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'));
   assert.equal((await client.answer())?.status, 200);
@@ -174,7 +174,7 @@ test('a switch to another protocol is not made, and the word of a stranger on wh
   await proxied.closed();
 });
 
-test('who expects to be told to continue is told, and who expects anything else is served all the same', async () => {
+test('a client that expects 100-continue gets it, and another expectation is ignored', async () => {
   for (const expected of ['100-continue', '200-ok']) {
     const client = await RawClient.connect(edge.port);
     await client.send(post(`Expect: ${expected}\r\nContent-Length: 2\r\n`, '{}'));

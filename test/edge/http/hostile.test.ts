@@ -93,7 +93,7 @@ const post = (headers: string, body: string | Buffer = ''): Buffer =>
 const sized = (body: string | Buffer): Buffer => post(`Content-Length: ${Buffer.byteLength(body as string, 'latin1')}\r\n`, body);
 const stillServes = async (): Promise<void> => assert.equal((await fetch(`${edge.url}/health`)).status, 200);
 
-test('headers that must stand once are refused when they are repeated, and the connection ends', async () => {
+test('headers that must be unique are refused when they are repeated, and the connection ends', async () => {
   const cases = {
     'two lengths': post('Content-Length: 2\r\nContent-Length: 2\r\n', '{}'),
     'two different lengths': post('Content-Length: 2\r\nContent-Length: 40\r\n', '{}'),
@@ -148,7 +148,7 @@ test('a second request while the first is still unanswered ends the connection r
   await stillServes();
 });
 
-test('a client that leaves while its request runs harms nobody', async () => {
+test('a client that disconnects while its request runs affects no other', async () => {
   const inside = new Promise<void>((resolve) => {
     entered = resolve;
   });
@@ -161,7 +161,7 @@ test('a client that leaves while its request runs harms nobody', async () => {
   await stillServes();
 });
 
-test('a client that closes its sending half after the request ends the request and harms nobody', async () => {
+test('a client that closes its sending half after the request ends the request and affects no other', async () => {
   const client = await RawClient.connect(edge.port);
   client.socket.end('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
   await client.closed();
@@ -349,7 +349,7 @@ test('request lines that are none are refused', async () => {
   await stillServes();
 });
 
-test('a body on a GET is not read, and the connection goes on', async () => {
+test('a body on a GET is not read, and the connection continues', async () => {
   const client = await RawClient.connect(edge.port);
   await client.send('GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /health HTTP/1.1\r\nHost: a\r\n\r\n');
   assert.equal((await client.answer())?.status, 200);
@@ -357,7 +357,7 @@ test('a body on a GET is not read, and the connection goes on', async () => {
   client.end();
 });
 
-test('a refused body is thrown away, and the connection goes on', async () => {
+test('a refused body is discarded, and the connection continues', async () => {
   const client = await RawClient.connect(edge.port);
   await client.send(`POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(100_000)}`);
   assert.equal((await client.answer())?.status, 404);

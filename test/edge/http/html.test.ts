@@ -27,7 +27,7 @@ test('parts of an array follow each other, each text escaped; null is nothing', 
   assert.equal(text(html`<p>${['<', html`<br>`, null, ['&', [7]]]}${null}${[]}${''}${0}</p>`), '<p>&#60;<br>&#38;70</p>');
 });
 
-test('a value that only looks like HTML of this program is escaped', () => {
+test('a value that only looks like trusted HTML is escaped', () => {
   const forged: unknown[] = [
     { text: '<b>', toString: () => '<b>' },
     { '#text': '<b>', constructor: Html },

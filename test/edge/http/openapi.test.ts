@@ -109,7 +109,7 @@ test('every declared route is in it, with the very schema that validates', () =>
   assert.deepEqual(Object.keys(document.paths['/files']!.post!.requestBody!.content), ['multipart/form-data']);
 });
 
-test('scopes, open endpoints and extensions are told', () => {
+test('scopes, open endpoints and extensions are described', () => {
   const create = document.paths['/tasks']!.post!;
   const one = document.paths['/tasks/{id}/files/{file_id}']!.get!;
   const login = document.paths['/auth/login']!.post!;
@@ -174,7 +174,7 @@ test('it is valid OpenAPI 3.1, its operation ids are unique and its references l
   }
 });
 
-test('an object with a title is told once; two different ones of one title are refused', () => {
+test('an object with a title is described once; two different ones with one title are refused', () => {
   const named = (title: string, field: string) => Type.Object({ [field]: Type.String() }, { title });
   const answering = (path: string, schema: Type.TSchema) =>
     route({ method: 'GET', path, summary: 'One', scope: null, responses: { 200: schema }, handler: () => ({ status: 200, json: null }) });

@@ -40,7 +40,7 @@ const upgrade = get(
   '/ws',
 );
 
-test('a PROXY preamble of a peer that is no trusted proxy is refused and ends the connection, wherever it stands', async () => {
+test('a PROXY preamble of an untrusted peer is refused and ends the connection, at any position', async () => {
   for (const request of [get(), upgrade]) {
     const client = await RawClient.connect(ports.strict);
     await client.send(Buffer.concat([preamble, request]));
@@ -59,7 +59,7 @@ test('a PROXY preamble of a peer that is no trusted proxy is refused and ends th
   );
 });
 
-test('a PROXY preamble of a trusted proxy names the client; what the client then says of itself is not believed', async () => {
+test("a PROXY preamble of a trusted proxy names the client; the client's own headers are not trusted", async () => {
   const asked = async (request: Buffer) => (await rawRequest(ports.trusting, Buffer.concat([preamble, request])))?.body.toString();
   assert.equal(await asked(get()), '203.0.113.9');
   assert.equal(await asked(get('X-Forwarded-For: 198.51.100.1\r\n')), '203.0.113.9');

@@ -61,7 +61,7 @@ async function ask(path: string, headers: Record<string, string> = {}, method = 
   return (await rawRequest(edge.port, `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`, { head: method === 'HEAD' }))!;
 }
 
-test('a look that finds nothing new is 304, with the tag and without the body; HEAD and both prefixes alike', async () => {
+test('a read of an unchanged resource is 304, with the tag and without the body; for HEAD and both prefixes', async () => {
   const first = await ask('/v1/tasks/20');
   const tag = first.headers.get('etag')!;
   assert.match(tag, /^W\/"[\w-]{27}"$/);
@@ -98,7 +98,7 @@ test('a handler’s own tag and rule stay; a refusal has no tag', async () => {
   assert.deepEqual([gone.status, gone.headers.get('etag')], [404, undefined]);
 });
 
-test('text longer than a packet is compressed for who takes gzip, at once or beside the event loop, and says what it depends on', async () => {
+test('text longer than a packet is compressed for clients that accept gzip, at once or in the thread pool, with a Vary header', async () => {
   for (const chars of [1_500, 10_000, 300_000]) {
     const plain = await ask(`/tasks/${chars}`);
     const small = await ask(`/tasks/${chars}`, { 'Accept-Encoding': 'br, GZIP;q=0.5' });

@@ -192,7 +192,7 @@ test('a fixed segment is preferred to a parameter', async () => {
   assert.equal(((await (await fetch(`${edge.url}/tasks/special`)).json()) as { id: string }).id, 'fixed');
 });
 
-test('a wrong or unknown method is 405 and tells which are right', async () => {
+test('a wrong or unknown method is 405 and lists the allowed ones', async () => {
   for (const method of ['PUT', 'PATCH', 'FOO', 'TRACE', 'CONNECT']) {
     const answer = await rawRequest(edge.port, `${method} /tasks/1 HTTP/1.1\r\nHost: a\r\n\r\n`);
     assert.equal(answer?.status, 405, method);
@@ -201,7 +201,7 @@ test('a wrong or unknown method is 405 and tells which are right', async () => {
   }
 });
 
-test('OPTIONS tells the methods and has no body', async () => {
+test('OPTIONS lists the methods and has no body', async () => {
   const response = await fetch(`${edge.url}/v1/tasks`, { method: 'OPTIONS' });
   assert.deepEqual([response.status, response.headers.get('allow'), await response.text()], [204, 'POST, OPTIONS', '']);
 });
@@ -331,7 +331,7 @@ test('declaring an endpoint twice is refused at start', () => {
   );
 });
 
-test('a command that would be shed is refused before its token and its body are looked at; reading goes on', async (t) => {
+test('a command that would be shed is refused before its token and body are read; reads continue', async (t) => {
   let overloaded = true;
   const busy = await startEdge(routes, { isOverloaded: () => overloaded });
   t.after(() => busy.server.close(0));

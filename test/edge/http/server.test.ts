@@ -37,7 +37,7 @@ function held(): { routes: AnyRoute[]; entered: Promise<void>; release: () => vo
 
 const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-test('closing takes nobody new, lets what runs finish and asks its client to leave', async () => {
+test('closing accepts no new connection, finishes running requests and asks clients to disconnect', async () => {
   const { routes, entered, release } = held();
   const edge = await startEdge(routes);
   const client = await RawClient.connect(edge.port);
@@ -91,7 +91,7 @@ test('a port that is taken is refused, not shared', async () => {
   await edge.server.close(0);
 });
 
-test('a handler that throws or rejects is a 500, and the access log tells each answer', async () => {
+test('a handler that throws or rejects is a 500, and the access log has each answer', async () => {
   const lines: object[] = [];
   const log = { ...silentLog, debug: (fields: object) => void lines.push(fields) };
   const server = await createServer({

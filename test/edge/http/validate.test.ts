@@ -63,7 +63,7 @@ test('each thing wrong has its Pydantic type and its place', () => {
   }
 });
 
-test('all that is wrong is told at once, at most twenty', () => {
+test('all errors are reported at once, at most twenty', () => {
   assert.equal(found(Sample, { prompt: 1, count: 0, flag: 3, kind: 'x', note: 5 }).length, 5);
   assert.equal(found(Type.Array(Type.Integer()), Array(500).fill('x')).length, 20);
 });
@@ -165,7 +165,7 @@ test('query texts become numbers and booleans, strictly', () => {
   assert.deepEqual(query('limit=x').found.sort(), ['query.after missing', 'query.limit int_parsing']);
 });
 
-test('a list or a text that is far too long is refused by its length alone, wherever it stands', () => {
+test('a list or a text that is far too long is refused by its length alone, at any depth', () => {
   const texts = (count: number) => Array.from({ length: count }, () => '');
   const Keys = Type.Object({
     scopes: Type.Array(Type.Enum(['a', 'b']), { maxItems: 3 }),

@@ -93,7 +93,7 @@ test('text may be sent as bytes made once for many', async () => {
   socket.close();
 });
 
-test('a message over the limit and a message that is no UTF-8 end the connection', async () => {
+test('a message over the limit and a message that is not UTF-8 end the connection', async () => {
   const long = await connect();
   const endedLong = ended(long);
   long.send('x'.repeat(64 * 1024 + 1));
@@ -111,7 +111,7 @@ test('a message over the limit and a message that is no UTF-8 end the connection
   await client.closed();
 });
 
-test('a slow reader is told of: buffered, then dropped, and never a silent hole', async () => {
+test('a slow reader is reported: buffered, then dropped, and never a silent gap', async () => {
   const { client, connection } = await slowReader();
   const results = new Set<SendResult>();
   const message = 'x'.repeat(16_384);
@@ -152,7 +152,7 @@ test('a slow reader that is sent away gets what was buffered and then the close 
   assert.deepEqual([tail[0], tail[1], tail.readUInt16BE(2), tail.subarray(4).toString()], [0x88, 10, 4430, 'too slow']);
 });
 
-test('ending tells code and reason, and afterwards nothing throws', async () => {
+test('ending sends code and reason, and afterwards nothing throws', async () => {
   const connection = new Promise<Connection<string>>((resolve) => {
     opened = resolve;
   });

@@ -68,7 +68,7 @@ test('accounts that are asked for at once are one query', async (t) => {
   assert.equal(looks(), 1);
 });
 
-test('a change is seen at the next look, which is one query however many accounts are known', async (t) => {
+test('a change is seen at the next poll, which is one query for any number of known accounts', async (t) => {
   const { database, ids, entitlements, websockets, looks } = await node(t);
   for (const id of ids.slice(0, 20)) await entitlements.of(id);
   await setOverrides(database, 'acct_1', { websockets: 5, plan: 'business' });
@@ -104,7 +104,7 @@ test('a change is seen by itself', async (t) => {
   while ((await websockets('acct_1')) !== 5) await new Promise(setImmediate);
 });
 
-test('while the database is away what is known goes on holding, and what changed meanwhile is seen when it is back', async (t) => {
+test('while the database is unavailable known limits hold, and changes are seen when it is back', async (t) => {
   const { database, entitlements, websockets } = await node(t);
   await setOverrides(database, 'acct_1', { websockets: 5 });
   await entitlements.of('acct_1');

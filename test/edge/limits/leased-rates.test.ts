@@ -60,7 +60,7 @@ test('what a node holds for a caller that has gone quiet is given back', options
   assert.ok(nodes[1]!.peek(caller, 1_000).remaining >= 994, JSON.stringify(nodes[1]!.peek(caller, 1_000)));
 });
 
-test('Redis emptied: the nodes tell what they knew, so a spent quota stays spent', options, async () => {
+test('after Redis was emptied the nodes report their state, so a spent quota stays spent', options, async () => {
   const { allowedOf } = cluster(2);
   assert.equal(await allowedOf(0, 200, 60), 60);
   await allowedOf(1, 1, 60);

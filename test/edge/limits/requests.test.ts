@@ -112,7 +112,7 @@ function later(): void {
   nowUs += 61_000_000;
 }
 
-test('sixty requests a minute and not one more, then one each second; every answer says how the caller stands', async () => {
+test('sixty requests a minute and not one more, then one each second; every answer has the rate limit state', async () => {
   later();
   const statuses: number[] = [];
   for (let i = 0; i < 61; i++) statuses.push((await fetch(`${edge.url}/me`, as('all'))).status);

@@ -18,14 +18,14 @@ async function startHealth(t: Scope, given: Partial<Health> = {}) {
   return { state, get };
 }
 
-test('health tells the version, the node, the uptime and each part', async (t) => {
+test('health shows the version, the node, the uptime and each part', async (t) => {
   const { get } = await startHealth(t, { checks: { database: async () => 1, files: async () => {} } });
   const expected = { status: 'ok', version: '1.2.3', node: 'a', uptime_s: 1_000, checks: { database: 'ok', files: 'ok' } };
   assert.deepEqual(await get('/health'), { status: 200, body: expected });
   assert.deepEqual((await get('/v1/health')).body, expected);
 });
 
-test('a part that fails makes it degraded; what is not meant for callers is not told', async (t) => {
+test('a part that fails makes it degraded; internals are not shown', async (t) => {
   const { get } = await startHealth(t, {
     checks: {
       database: () => Promise.reject(new AppError('unavailable', 'The database does not answer')),
@@ -37,7 +37,7 @@ test('a part that fails makes it degraded; what is not meant for callers is not 
   assert.deepEqual(body.checks, { database: 'The database does not answer', files: 'it failed' });
 });
 
-test('a part that never answers holds nobody up, and however many ask, it is asked once', async (t) => {
+test('a part that never answers delays no caller, and is checked once for many callers', async (t) => {
   let asked = 0;
   const { state, get } = await startHealth(t, {
     checks: {

@@ -47,7 +47,7 @@ async function hear(node: EdgeNode, account: string, extensions: string): Promis
   return client;
 }
 
-test('who offers compression gets it where it is on, short messages apart, and every event whole', async () => {
+test('clients that offer compression get it if it is on, except for short messages, and every event intact', async () => {
   const client = await hear(compressing.node, 'acct_offers', offer);
   assert.match(client.extensions, /^permessage-deflate/);
   assert.match(client.extensions, /server_no_context_takeover/, 'nothing of a message is kept for the next');
@@ -56,7 +56,7 @@ test('who offers compression gets it where it is on, short messages apart, and e
   client.vanish();
 });
 
-test('who does not offer it, and who meets a node where it is off, gets plain text', async () => {
+test('clients that do not offer it, or a node where it is off, use plain text', async () => {
   const [silent, refused] = await Promise.all([hear(compressing.node, 'acct_silent', ''), hear(plain.node, 'acct_refused', offer)]);
   for (const client of [silent, refused]) {
     assert.equal(client.extensions, '');

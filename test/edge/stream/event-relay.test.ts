@@ -131,7 +131,7 @@ test('more events than may wait for a missing one do not wait for it any longer'
   });
 });
 
-test('what a publisher committed and never told arrives by the look at the counters, though nothing follows', async () => {
+test('an event committed without a notification is found by polling the counters, also if no event follows', async () => {
   await withNodes(50, async ([a, b], cluster) => {
     const client = await listen(a, 'acct_killed');
     await knows(b, 1);
@@ -143,7 +143,7 @@ test('what a publisher committed and never told arrives by the look at the count
   });
 });
 
-test('what one subscriber finds in its replay and nobody was told of reaches those who are live too', async () => {
+test('an event without a notification that one replay finds also reaches live subscribers', async () => {
   await withNodes(neverMs, async ([a, b]) => {
     const live = await listen(a, 'acct_found');
     await b.commit('acct_found', 2);
@@ -153,7 +153,7 @@ test('what one subscriber finds in its replay and nobody was told of reaches tho
   });
 });
 
-test('when a node dies its edges look at once for what it committed last', async () => {
+test('when a node dies its edges poll at once for its last commits', async () => {
   await withNodes(neverMs, async ([a, b], cluster) => {
     const client = await listen(a, 'acct_died');
     await knows(b, 1);
@@ -194,7 +194,7 @@ test('a stream that comes up brings the whole set of listeners, and with it what
   });
 });
 
-test('listeners whose news a full stream refused are told again', async () => {
+test('subscriptions whose notification a full stream refused are sent again', async () => {
   await withNodes(50, async ([a, b], { network }) => {
     const refused = Promise.withResolvers<void>();
     network.fate = ({ kind }) => {
@@ -209,7 +209,7 @@ test('listeners whose news a full stream refused are told again', async () => {
   });
 });
 
-test('a node that has left wants nothing any more; one that nobody has announced yet is served once it is', async () => {
+test('a node that has left gets no events; a node that is not a member yet gets them once it is', async () => {
   await withNodes(neverMs, async ([a, b, c], cluster) => {
     await a.subscribe('acct_leaver');
     await knows(b, 1);
@@ -240,7 +240,7 @@ test('events of one moment travel together, in pieces of bounded size', async ()
   });
 });
 
-test('a look asks for a thousand accounts at a time, and only for those with listeners', async () => {
+test('a poll queries a thousand accounts at a time, and only those with subscribers', async () => {
   const hub = new StreamHub(database, silentLog);
   const sizes: number[] = [];
   const read: Database['read'] = (query) => {

@@ -182,7 +182,7 @@ test('a binary message closes with 4400, and so does one of 3 MB, also a first o
   assert.equal(await first.ended(), 4400);
 });
 
-test('a token that names nobody, or a download link, closes with 4401; one that cannot be looked up asks to come again', async () => {
+test('an invalid token or a download link closes with 4401; a token that cannot be checked asks the client to reconnect', async () => {
   for (const [token, code] of [
     ['nobody', 4401],
     ['acct_a link', 4401],
@@ -194,7 +194,7 @@ test('a token that names nobody, or a download link, closes with 4401; one that 
   }
 });
 
-test('where too many sockets have not said who they are, the silent ones are cut; who has said it stays', async () => {
+test('with too many unauthenticated sockets the slow ones are cut; authenticated ones stay', async () => {
   const known = await subscribe('acct_a', undefined, '/crowded');
   const silent = await Promise.all([1, 2, 3].map(() => StreamClient.open(port, '/crowded')));
   for (const client of silent) await client.ended();
@@ -203,7 +203,7 @@ test('where too many sockets have not said who they are, the silent ones are cut
   known.vanish();
 });
 
-test('who says nothing in time is sent away with 4408; who has said who it is stays', async () => {
+test('a client that does not authenticate in time is closed with 4408; an authenticated one stays', async () => {
   const known = await subscribe('acct_a', undefined, '/impatient');
   const silent = await StreamClient.open(port, '/impatient');
   assert.equal(await silent.ended(), 4408);
@@ -212,7 +212,7 @@ test('who says nothing in time is sent away with 4408; who has said who it is st
   known.vanish();
 });
 
-test('whose token cannot be checked in time is told to come again, and not that it said nothing', async () => {
+test('a client whose token cannot be checked in time is asked to reconnect, not closed with 4408', async () => {
   const client = await StreamClient.open(port, '/impatient');
   client.send({ type: 'auth', token: 'never answered' });
   assert.equal(await client.ended(), 1012);
@@ -239,7 +239,7 @@ test('live events arrive in order, each naming the one before', async () => {
   client.vanish();
 });
 
-test('nobody hears another account', async () => {
+test('no subscriber gets events of another account', async () => {
   const client = await subscribe('acct_mine');
   await say('acct_theirs', ...words(5));
   await say('acct_mine', ...words(1));
@@ -336,7 +336,7 @@ test('topics that are none close with 4400', async () => {
   }
 });
 
-test('resuming from beyond the newest event, or from before what is kept, is a reset and goes on live', async () => {
+test('resuming from beyond the newest event, or from before the kept ones, is a reset and continues live', async () => {
   const account = 'acct_reset';
   await say(account, ...words(5));
   await runtime.sql(`update event set created_at = now() - interval '8 days' where account_id = $1 and seq <= 3`, [account]);

@@ -37,7 +37,7 @@ async function shop(t: TestContext) {
   };
 }
 
-test('an approved order is paid from the wallet at once, and its life is told in events', async (t) => {
+test('an approved order is paid from the wallet at once, and events report each step', async (t) => {
   const { node, place, approve, deposit, order, books } = await shop(t);
   await deposit(10_000);
   const { id, status } = await place(2_500);
@@ -110,7 +110,7 @@ test('an order at or under the threshold approves itself, unless a limit forbids
   assert.equal((await books()).balance, 100);
 });
 
-test('killed between an approval and its payment, the order is paid once after the restart, and who asks again gets the answer', async (t) => {
+test('after a kill between approval and payment, the order is paid once after the restart, and a repeat gets the answer', async (t) => {
   const { node, place, approve, deposit, order, books } = await shop(t);
   await deposit(10_000);
   for (let round = 0; round < 5; round++) {

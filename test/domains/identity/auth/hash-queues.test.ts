@@ -26,7 +26,7 @@ function open(options = {}) {
 }
 const settled = () => new Promise(setImmediate);
 
-test('a flood of one network, from all its addresses, delays somebody else by no more than what runs and one turn', async () => {
+test('a flood of one network, from all its addresses, delays another user by at most the running hashes and one turn', async () => {
   for (const flooder of [(n: number) => `2001:db8:1:${n.toString(16)}::1`, (n: number) => `198.51.100.${n}`]) {
     const { hashQueues, order, ask, step, finish } = open();
     for (let n = 0; n < 200; n++) void ask(`flood ${n}`, hashQueues.requesterOf(flooder(n), 'login')).catch(() => {});

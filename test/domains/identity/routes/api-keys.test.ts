@@ -114,7 +114,7 @@ test('an account has five keys on the free plan, however many it asks for at onc
   assert.deepEqual([(await make(10, again)).status, (await make(10, again)).status, (await make(11)).status], [201, 201, 402]);
 });
 
-test('keys beyond what an operator has set go on working, and no more are made', async (t) => {
+test("keys beyond an operator's limit continue to work, and no more are created", async (t) => {
   const { request, register, createKey, database, overrides } = await startIdentityNode(t);
   const { access_token } = await register('ann@example.com');
   const { account_id }: any = await (await request('GET', '/v1/auth/me', access_token)).json();

@@ -105,7 +105,7 @@ test('a body that is not valid is 422 and repeats no secret', async (t) => {
   assert.equal((await database.read({ text: 'select 1 from email_address' })).rows.length, 0);
 });
 
-test('neither password nor tokens stand in the database', async (t) => {
+test('neither password nor tokens are in the database', async (t) => {
   const { register, createKey, runtime, database } = await startIdentityNode(t);
   const { access_token, refresh_token } = await register('ann@example.com', password);
   const { key } = await createKey(access_token, { name: 'ci', scopes: ['tasks.read'] });

@@ -88,7 +88,7 @@ test('an agent pays what was approved once, wherever its node dies, and hears wh
   assert.deepEqual(await world.findings(), []);
 });
 
-test('what a person rejected is not paid, and the agent hears why', { timeout: 60_000 }, async () => {
+test('a rejected payment is not made, and the agent gets the reason', { timeout: 60_000 }, async () => {
   const told = await world.spend({ tool: 'charge_card', amountMinor: 100, autonomy: 99 }, new Set(['approved', 'told']), 'too dear');
   assert.match(told.result.error, /rejected this: too dear/);
   assert.deepEqual(await world.paid(told.accountId), { amounts: [], charges: 0, orders: 0, balanceMinor });

@@ -124,7 +124,7 @@ describe('the workspace', () => {
     assert.match((await exec('for (;;) listFiles()')).error!, /file calls/);
   });
 
-  test('a huge text is refused and the code goes on', async () => {
+  test('a huge text is refused and the code continues', async () => {
     const workspace = memoryWorkspace();
     const outcome = await exec('let said; try { writeFile("big", "x".repeat(20e6)) } catch (e) { said = e.message } said', workspace);
     assert.match(String(outcome.result), /too large/);
@@ -252,7 +252,7 @@ describe('abuse', () => {
 });
 
 describe('the process around the code', { skip: process.platform === 'linux' ? false : 'reads /proc' }, () => {
-  test('it has the limits, no environment but a fixed time zone, and stands in an empty folder', async () => {
+  test('it has the limits, no environment but a fixed time zone, and an empty working directory', async () => {
     await exec('1');
     const pid = pool.pids()[0]!;
     const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');

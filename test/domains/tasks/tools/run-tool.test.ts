@@ -38,7 +38,7 @@ describe('runTool', () => {
     assert.equal((await outcomeOf(tool(async () => undefined))).result, null);
   });
 
-  test('tells the agent the words of a ToolError', async () => {
+  test('the agent gets the message of a ToolError', async () => {
     const failing = tool(async () => {
       throw new ToolError('no such file');
     });

@@ -23,7 +23,7 @@ function postbox(failure?: Error) {
 
 const mail = { to: 'ann@example.com', subject: 'Hi', body: 'Text' };
 
-test('a mail goes out on behalf of the account, and the agent is told how it went', async () => {
+test('a mail is sent on behalf of the account, and the agent gets the outcome', async () => {
   const { sent, send } = postbox();
   assert.deepEqual(await send({ ...mail, to: ' ann@example.com ' }), {
     result: { to: 'ann@example.com', subject: 'Hi', status: 'posted' },
@@ -56,7 +56,7 @@ for (const [name, change] of bad) {
   });
 }
 
-test('the agent is told whether a failed mail was surely not sent or nobody knows', async () => {
+test('the agent learns whether a failed mail was certainly not sent or is unknown', async () => {
   const surely = await postbox(new AppError('unavailable', 'The mail server refused the mail (550)')).send(mail);
   assert.match(surely.result.error, /refused the mail \(550\)\. It was not sent\./);
   const unknown = await postbox(new AppError('outcome_unknown', 'The mail server broke off')).send(mail);

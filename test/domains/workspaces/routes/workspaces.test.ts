@@ -37,7 +37,7 @@ describe('workspaces', () => {
     assert.deepEqual(await node.json(`/workspaces/${created.id}`), created);
   });
 
-  test('of many who want one name at once, one gets it and the others hear 409', async (t) => {
+  test('of many concurrent claims of one name one succeeds and the others get 409', async (t) => {
     const node = await startWorkspaceNode(t);
     const create = () => node.call('/v1/workspaces', { method: 'POST', headers: json, body: '{"name":"Shared"}' });
     const statuses = (await Promise.all(Array.from({ length: 20 }, create))).map((response) => response.status);
