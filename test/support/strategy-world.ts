@@ -94,7 +94,12 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
       for (const deadlineMs = performance.now() + 90_000; performance.now() < deadlineMs; ) {
         // A node that has just begun may not answer at once.
         const row = await world.row(id).catch(() => null);
-        if (row !== null && (row.status !== 'running' || row.dueAt !== null) && row.run?.stage.at !== 'placing') return row;
+        if (row !== null && (row.status !== 'running' || row.dueAt !== null) && row.run?.stage.at !== 'placing') {
+          const nowMs = row.run?.stage.at.endsWith(' again') ? row.dueAt : null;
+          if (row.status !== 'running' || nowMs === null) return row;
+          // A step that failed on a busy machine is repeated, at the market's present time.
+          await world.runtime.actors.ask(strategy, id, 'due', { nowMs }).catch(() => {});
+        }
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       throw new Error(`The run of ${id} does not come to rest: ${JSON.stringify(await world.row(id))}`);
