@@ -11,10 +11,11 @@ import { notOnce } from './once.ts';
 export const tradingRules = {
   placed: 'an order is placed once, and none that nobody placed',
   cancelled: 'an order whose cancel was confirmed is cancelled',
-  ended: 'every order comes to its end',
+  ended: 'every order comes to its end, save where its broker does not tell',
   told: 'an order and each of its fills is told by one event',
   positions: 'positions are the sum of the fills, on every node',
   shown: 'every node shows an order as it is kept',
+  venue: 'an order is at its broker once, and filled there as it is here',
   tradingBooks: '`troupe trading check` finds the books right',
 } as const;
 
@@ -24,10 +25,13 @@ export function checkTrading(operations: readonly Operation[], kept: KeptTrading
   return violationsOf(tradingRules, {
     placed: placedOnce(operations, kept),
     cancelled: cancelsHeld(operations, kept),
-    ended: kept.orders.filter(({ status }) => !endings.includes(status)).map(({ id, status }) => `${id} is still ${status}`),
+    ended: kept.orders
+      .filter(({ status, isUnknown }) => !endings.includes(status) && !isUnknown)
+      .map(({ id, status }) => `${id} is still ${status}`),
     told: toldOnce(kept),
     positions: positionsRight(kept),
     shown: shownRight(kept),
+    venue: venueAgrees(kept),
     tradingBooks: kept.check.code === 0 ? [] : [`ended with ${kept.check.code}: ${kept.check.output.slice(0, 2_000)}`],
   });
 }
@@ -54,7 +58,7 @@ function placedOnce(operations: readonly Operation[], { orders }: KeptTrading): 
 function cancelsHeld(operations: readonly Operation[], { orders }: KeptTrading): string[] {
   const statusOf = new Map(orders.map(({ id, status }) => [id, status]));
   return operations
-    .filter(({ name, outcome }) => name === 'cancel trade' && outcome === 'done')
+    .filter(({ name, outcome, result }) => name === 'cancel trade' && outcome === 'done' && result === 'cancelled')
     .filter(({ subject }) => statusOf.get(subject) !== 'cancelled')
     .map((operation) => `${told(operation)}, but it is ${statusOf.get(operation.subject) ?? 'gone'}`);
 }
@@ -87,6 +91,24 @@ function positionsRight({ held, positions }: KeptTrading): string[] {
       .filter((key) => byKey.get(key) !== due.get(key))
       .map((key) => `${node} shows ${byKey.get(key) ?? 0} of ${key}, its fills sum to ${due.get(key) ?? 0}`);
   });
+}
+
+function venueAgrees({ orders, venue }: KeptTrading): string[] {
+  const there = Map.groupBy(venue, ({ ourId }) => ourId ?? 'none');
+  const known = new Set(orders.map(({ id }) => id));
+  const foreign = venue
+    .filter(({ ourId }) => ourId === null || !known.has(ourId))
+    .map(({ ourId }) => `${ourId} is at the broker, and nobody placed it`);
+  const wrong = orders.flatMap(({ id, status, filled, filledBy, isUnknown }) => {
+    const found = there.get(id) ?? [];
+    if (found.length > 1) return [`${id} is at the broker ${found.length} times`];
+    if (filledBy !== 'broker') return found.length === 0 ? [] : [`${id} of the paper broker is at the broker`];
+    if (found.length === 0)
+      return Number(filled) === 0 && status !== 'filled' ? [] : [`${id} is ${status} with ${filled}, and the broker does not have it`];
+    if (isUnknown) return [`${id} is at the broker, which tells it, and its outcome is still unknown`];
+    return found[0]!.filled === Number(filled) ? [] : [`${id} is filled with ${filled}, at the broker with ${found[0]!.filled}`];
+  });
+  return [...foreign, ...wrong];
 }
 
 function shownRight({ orders, orderViews }: KeptTrading): string[] {

@@ -7,7 +7,18 @@ import type { History } from './history.ts';
 
 export type KeptTrading = {
   /** `mark`: its client_order_id; legs have none. */
-  orders: { id: string; account: string; mark: string | null; status: string; filled: string; replaces: string | null; isLeg: boolean }[];
+  orders: {
+    id: string;
+    account: string;
+    mark: string | null;
+    status: string;
+    filled: string;
+    replaces: string | null;
+    isLeg: boolean;
+    filledBy: string;
+    /** Whether its broker has it could not be found out: a person was asked to look. */
+    isUnknown: boolean;
+  }[];
   fills: { id: string; order: string }[];
   /** `trade.*`; `fill`: of events about one. */
   events: { type: string; order: string; fill: string | null }[];
@@ -16,6 +27,8 @@ export type KeptTrading = {
   /** What each node says. */
   orderViews: { node: string; id: string; status: string; filled: number }[];
   positions: { node: string; account: string; symbol: string; quantity: number }[];
+  /** What the broker has. */
+  venue: { ourId: string | null; filled: number }[];
   /** How `troupe trading check` ended, and what it said. */
   check: { code: number; output: string };
 };
@@ -26,6 +39,7 @@ export async function gatherTrading(
   { doors, databaseUrl }: { doors: readonly NamedDoor[]; databaseUrl: string },
   clients: readonly Client[],
   { operations }: Pick<History, 'operations'>,
+  venue: KeptTrading['venue'],
 ): Promise<KeptTrading> {
   const read = async (of: Client, door: NamedDoor, path: string): Promise<any> => {
     const answer = await of.ask({ method: 'GET', path: `/v1/trading/${path}` }, door);
@@ -57,6 +71,7 @@ export async function gatherTrading(
   );
   return {
     orderViews,
+    venue,
     positions: positions.flat(),
     ...(await readDatabase(databaseUrl)),
     check: await commandOutcome(['trading', 'check'], databaseUrl),
@@ -70,7 +85,7 @@ async function readDatabase(url: string): Promise<Pick<KeptTrading, 'orders' | '
   try {
     return {
       orders: await rows(
-        `select id, account_id as account, client_order_id as mark, status, state->'fills'->>'quantity' as filled, replaces, parent_id is not null as "isLeg" from trading_order`,
+        `select id, account_id as account, client_order_id as mark, status, state->'fills'->>'quantity' as filled, replaces, parent_id is not null as "isLeg", filled_by as "filledBy", (state->>'unknownOutcome')::boolean as "isUnknown" from trading_order`,
       ),
       fills: await rows('select id, order_id as "order" from trading_fill'),
       events: await rows(`select type, data->>'order_id' as "order", data->'fill'->>'id' as fill from event where type like 'trade.%'`),

@@ -27,6 +27,7 @@ import { manners, Spender } from './spender.ts';
 import { Subscriber } from './subscriber.ts';
 import { plainTopology, type Topology } from './topology.ts';
 import { Trader } from './trader.ts';
+import { Venue, venueCredentials } from './venue.ts';
 
 export type RunOptions = {
   seed: number;
@@ -56,13 +57,15 @@ export type Load = {
   spenderClients: number;
   traders: number;
   traderClients: number;
+  /** Whether the first trader trades at a broker, and prices come from a file. */
+  broker?: boolean;
 };
 
 /** What `--only` names. */
 export const loads = {
   all: { customers: 3, customerClients: 3, spenders: 3, spenderClients: 3, traders: 2, traderClients: 2 },
   money: { customers: 0, customerClients: 0, spenders: 6, spenderClients: 5, traders: 0, traderClients: 0 },
-  trading: { customers: 0, customerClients: 0, spenders: 0, spenderClients: 0, traders: 6, traderClients: 5 },
+  trading: { customers: 0, customerClients: 0, spenders: 0, spenderClients: 0, traders: 5, traderClients: 5, broker: true },
 } as const satisfies Record<string, Load>;
 
 export type Report = {
@@ -86,6 +89,7 @@ const neverLogged = /unhandled promise rejection|TypeError|ReferenceError|RangeE
 export async function run(options: RunOptions): Promise<Report> {
   const { seed, nodes, clustered, env, topology = plainTopology, signal } = options;
   const folder = await temporaryFolder('troupe-chaos-program-');
+  const venue = options.load?.broker ? await Venue.start(folder.path, randomFrom(seed + 30_000)) : null;
   try {
     const earlier = topology.earlier === null ? null : await unpack(topology.earlier, join(folder.path, 'earlier'));
     const programs = randomFrom(seed + 20_000);
@@ -97,7 +101,7 @@ export async function run(options: RunOptions): Promise<Report> {
       pooler: topology.pooler,
       program: () => (earlier !== null && programs.next() < 0.5 ? earlier.program : ownProgram),
       clocks: withoutFaketime === false,
-      env,
+      env: { ...env, ...venue?.env },
     });
     const stage: Stage = {
       cluster,
@@ -109,13 +113,14 @@ export async function run(options: RunOptions): Promise<Report> {
       earlier,
     };
     try {
-      return await Promise.race([runOn(stage, options), aborted(signal)]);
+      return await Promise.race([runOn(stage, options, venue), aborted(signal)]);
     } finally {
       // Each starts again what it has stopped, which must not come after the end.
       await Promise.allSettled(stage.underWay);
       await cluster.close();
     }
   } finally {
+    await venue?.stop();
     await folder.remove();
   }
 }
@@ -129,7 +134,7 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
-async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
+async function runOn(stage: Stage, options: RunOptions, venue: Venue | null): Promise<Report> {
   const { seed, load = loads.all } = options;
   const { cluster, history } = stage;
   await onBusiness(cluster.databaseUrl());
@@ -141,6 +146,7 @@ async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
     times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!, n % 2 === 0 ? 'live' : 'test')),
   );
   const traders = await Promise.all(times(load.traders, (n) => Trader.register(parts(n + 201), n % 2 === 0 ? 'live' : 'test')));
+  if (venue !== null) await traders[0]!.connect(venueCredentials);
   const crowd: Crowd = { customers, spenders, traders, all: [...customers, ...spenders, ...traders] };
   const subscribers = crowd.all.map(
     ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
@@ -155,6 +161,7 @@ async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
   const recoveries = await makeFaults(stage, options);
   isOver = true;
   await Promise.all(working);
+  venue?.quieten();
   const unpaid = await settle(cluster.databaseUrl(), crowd);
   await allTold(crowd, subscribers, cluster.databaseUrl());
   await auditor.stop();
@@ -166,6 +173,7 @@ async function runOn(stage: Stage, options: RunOptions): Promise<Report> {
     where,
     traders.map(({ client }) => client),
     history,
+    (venue?.broker.orders ?? []).map(({ ourId, filled }) => ({ ourId, filled })),
   );
   await Promise.all(subscribers.map((subscriber) => subscriber.stop()));
   await endAll(cluster, history);
@@ -304,7 +312,12 @@ function tradingSummaryOf({ operations }: History, { orders, fills }: KeptTradin
   const acknowledged = operations.filter(({ name, outcome }) => name === 'trade' && outcome === 'done').length;
   const ended = Map.groupBy(orders, ({ status }) => status);
   const counts = [...ended].map(([status, ones]) => [`trades_${status}`, ones.length]);
-  return { trades: acknowledged, fills: fills.length, ...Object.fromEntries(counts.sort()) };
+  return {
+    trades: acknowledged,
+    trades_unknown: orders.filter(({ isUnknown }) => isUnknown).length,
+    fills: fills.length,
+    ...Object.fromEntries(counts.sort()),
+  };
 }
 
 function moneySummaryOf({ operations }: History): Record<string, number> {

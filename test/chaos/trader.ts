@@ -18,6 +18,7 @@ const carelessChance = 0.04;
 /** How many ask once more although they were answered. */
 const doubtfulChance = 0.04;
 const mostOpen = 60;
+const cancelWithinMs = 120_000;
 /** 409: a block, a stale quote, an order that has ended; 422: risk. */
 const refusals = [409, 422];
 
@@ -26,6 +27,8 @@ export class Trader {
   readonly token: string;
   readonly client: Client;
   private readonly random: Random;
+  /** Trades whole shares at a broker. */
+  private isAtBroker = false;
   /** Orders that may still be open, newest last. */
   private readonly open: string[] = [];
   private marks = 0;
@@ -43,6 +46,13 @@ export class Trader {
     return new Trader(new Client({ ...parts, account: account.id, token: account.key }), account, parts.random);
   }
 
+  /** From now on its orders go to this broker. Before anything is broken. */
+  async connect(broker: object): Promise<void> {
+    const answer = await this.client.ask({ method: 'POST', path: '/v1/trading/brokers', body: () => JSON.stringify(broker) });
+    if (answer?.status !== 201 || answer.json.status !== 'connected') throw new Error(`The broker was not connected: ${answer?.text}`);
+    this.isAtBroker = true;
+  }
+
   /** Does one thing after the other until told to stop. Several may do so for one account. */
   async work(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
@@ -51,9 +61,10 @@ export class Trader {
     }
   }
 
-  /** Cancels what may still be open, until nothing is. */
+  /** Cancels what may still be open, until nothing is; what is open after two minutes the checker will tell. */
   async cancelAll(): Promise<void> {
-    for (;;) {
+    const giveUpAtMs = performance.now() + cancelWithinMs;
+    while (performance.now() < giveUpAtMs) {
       const answers = await Promise.all(
         ['submitted', 'accepted', 'partially_filled'].map((status) =>
           this.client.ask({ method: 'GET', path: `/v1/trading/orders?limit=100&status=${status}` }),
@@ -61,6 +72,7 @@ export class Trader {
       );
       const ids = answers.flatMap((answer) => (answer?.status === 200 ? answer.json.data.map(({ id }: { id: string }) => id) : []));
       if (ids.length === 0 && answers.every((answer) => answer?.status === 200)) return;
+      await pause(100);
       for (const id of ids) await this.client.ask({ method: 'DELETE', path: `/v1/trading/orders/${id}` });
     }
   }
@@ -154,7 +166,8 @@ export class Trader {
   }
 
   private choice(): { symbol: string; quantity: number } {
-    const symbol = this.random.pick(symbols);
+    const symbol = this.random.pick(this.isAtBroker ? (['AAPL', 'KO'] as const) : symbols);
+    if (this.isAtBroker) return { symbol, quantity: this.random.between(1, 5) };
     const fraction = this.random.between(1, 999_999_999) / 1e9;
     if (symbol === 'BTC-USD') return { symbol, quantity: Number((fraction / 1_000).toFixed(9)) };
     return { symbol, quantity: this.random.next() < 0.3 ? fraction : this.random.between(1, 5) };

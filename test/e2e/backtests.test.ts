@@ -34,7 +34,7 @@ test('backtests are asked for, followed and read over HTTP', { timeout: 240_000 
   await t.test('code that loops, allocates, throws or answers no number fails, and others go on meanwhile', () => badCode(site));
   await t.test('a cancelled backtest has failed, and leaves no file', () => cancelled(site));
   await t.test('a sweep says how many runs were tried and what the past alone would have chosen', () => sweeps(site));
-  await t.test('bars are shown that a backtest of the period sees', () => bars(site));
+  await t.test('bars are shown that a backtest of the period sees, with the dividends that it pays', () => bars(site));
   await t.test("another account's and the other mode's are 404", () => strangers(site));
   await t.test('a process that is killed in the middle changes no result', () => killed(site));
 });
@@ -292,10 +292,18 @@ async function bars({ caller }: Site): Promise<void> {
   assert.deepEqual([days.timeframe, days.adjusted, days.source, days.bars.length], ['1d', true, 'embedded', 252]);
   const done = await run(caller, '/v1/trading/backtest', momentum);
   assert.deepEqual([days.bars[0].date, days.bars.at(-1).date], [done.first_bar, done.last_bar]);
+  assert.equal(days.data_hash, done.data_hash);
+  const held = await run(caller, '/v1/trading/backtest', code('return 1;'));
+  const quantity = 100_000 / (days.bars[1].open * 1.0001);
+  const cash = days.dividends.reduce((sum: number, { date, amount }: Json) => sum + (date > days.bars[1].date ? amount : 0), 0);
+  assert.equal(days.dividends.length, 4);
+  assert.ok(Math.abs(held.final_value - quantity * (days.bars.at(-1).close + cash)) < 0.01);
   const minutes = await caller.json('GET', '/v1/trading/bars/BTC-USD?timeframe=1m&start=2024-01-01&end=2024-01-01');
   assert.deepEqual([minutes.bars.length, minutes.bars[0].date], [1_440, '2024-01-01T00:00:00Z']);
   const raw = await caller.json('GET', '/v1/trading/bars/NVDA?start=2020-01-01&end=2020-03-31&adjusted=false');
   assert.equal(raw.adjusted, false);
+  const thisWeek = await caller.json('GET', '/v1/trading/bars/AAPL?timeframe=1m');
+  assert.ok(thisWeek.bars.length > 0, 'the usual period of minutes is longer than a weekend');
   assert.ok((await caller.json('GET', '/v1/trading/bars/MSFT')).bars.length > 240);
   const statusOf = async (path: string) => (await caller.fetch('GET', `/v1/trading/bars/${path}`)).status;
   assert.deepEqual(

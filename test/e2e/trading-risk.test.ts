@@ -148,6 +148,10 @@ test('test keys trade in an account of their own, on paper alone', async () => {
   assert.equal((await tester.caller.json('GET', '/v1/trading/orders')).total, 1);
   assert.equal(await tester.refusal({ ...aapl, mode: 'live' }), 403);
   assert.equal(await tester.refusal({ symbol: 'AAPL', quantity: 1, side: 'long', mode: 'live' }, 'positions/open'), 403);
+  for (const mode of ['paper', 'live']) {
+    const connected = await tester.ask('POST', 'brokers', { broker_name: 'alpaca', credentials: { api_key: 'a', api_secret: 'b' }, mode });
+    assert.equal(connected.status, 403, `a test key connects no ${mode} broker`);
+  }
 });
 
 test('a position opens with orders that wait for it, are for what was filled, and end each other', async () => {

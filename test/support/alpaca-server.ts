@@ -30,7 +30,9 @@ export class AlpacaServer extends BrokerStandIn {
 
   protected answer({ method, path, query, body, headers }: VenueRequest): VenueAnswer {
     const isKnown = headers['apca-api-key-id'] === alpacaKeys.apiKey && headers['apca-api-secret-key'] === alpacaKeys.apiSecret;
-    if (!isKnown || this.locked) return { status: 401, json: { code: 40110000, message: 'request is not authorized' } };
+    // Words that differ each time, as those with a request's id do.
+    const message = `request ${this.requests.length} is not authorized`;
+    if (!isKnown || this.locked) return { status: 401, json: { code: 40110000, message } };
     const notFound = { status: 404, json: { code: 40410000, message: 'order not found' } };
     if (method === 'POST' && path === '/v2/orders') return this.place(JSON.parse(body));
     if (path === '/v2/orders' && method === 'GET') {

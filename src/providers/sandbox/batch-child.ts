@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { linesAndBytes, tell, watchParent } from './child-channel.ts';
-import { describeError, loadEngine } from './guest-engine.ts';
+import { describeError, loadEngine, nullOrNoMemory } from './guest-engine.ts';
 import type { FromBatches, GuestFailure, ToBatches } from './protocol.ts';
 
 /** The engine's own needs: its code's data and what it cannot count. */
@@ -99,6 +99,8 @@ type Outcome = ReturnType<typeof context.evalCode>;
 function value(outcome: Outcome) {
   if (!outcome.error) return outcome.value;
   const message = describeError(context, outcome.error);
+  // The engine's memory never shrinks: where it is below the limit, the limit was not reached.
+  if (message === nullOrNoMemory && wasmMemory.buffer.byteLength < order.memoryBytes) fail(stopped ?? 'error', 'null was thrown');
   fail(stopped ?? (/out of memory|memory ran out/.test(message) ? 'memory' : 'error'), message);
 }
 

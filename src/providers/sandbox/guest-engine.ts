@@ -13,6 +13,7 @@ declare const WebAssembly: { Memory: new (pages: { initial: number; maximum: num
 
 const pageBytes = 64 * 1024;
 const firstPages = 256;
+export const nullOrNoMemory = 'null was thrown, or the memory ran out';
 export const timeIsUp = 'stopped: the time limit was reached';
 
 /** A memory that cannot grow beyond the limit, whatever the engine's own accounting misses. */
@@ -31,7 +32,7 @@ export function describeError(context: QuickJSContext, error: QuickJSHandle): st
   };
   if (context.typeof(error) !== 'object') return `thrown: ${context.typeof(error) === 'symbol' ? 'a symbol' : String(context.dump(error))}`;
   // With no memory left the engine cannot even make an error, and throws null.
-  if (context.dump(error) === null) return 'null was thrown, or the memory ran out';
+  if (context.dump(error) === null) return nullOrNoMemory;
   const message = property('message') || JSON.stringify(context.dump(error)) || 'an object was thrown';
   if (message === 'interrupted') return timeIsUp;
   const line = /code\.js:(\d+)/.exec(property('stack'))?.[1];

@@ -1,9 +1,10 @@
 /** The bars of a backtest, read or made where it is computed. */
 import type { JobContext } from '../../../providers/compute/port.ts';
-import { type Dividend, dataHash, type Series } from '../bars.ts';
+import { dataHash, type Series } from '../bars.ts';
+import { dividendsOf } from '../market/bars.ts';
 import { BarsFileFault, readBarsCsv } from '../market/csv.ts';
 import { embeddedActions, embeddedBars } from '../market/embedded-feed.ts';
-import type { CorporateAction, Timeframe } from '../market/port.ts';
+import type { Timeframe } from '../market/port.ts';
 import { BacktestFailed } from './failed.ts';
 import type { BarsFrom, DataFacts } from './job-messages.ts';
 import { backtestLimits } from './run.ts';
@@ -48,19 +49,7 @@ function embeddedSeries({ symbols, timeframe, start, end, nowMs }: Extract<BarsF
     room -= found.bars.time.length;
     if (room < 0) throw new BacktestFailed(`the symbols have more than ${backtestLimits.bars} bars in the period`);
     const actions = embeddedActions(symbol, start, end) ?? [];
-    return { symbol, bars: found.bars, dividends: dividendsOf(actions, daily) };
+    return { symbol, bars: found.bars, dividends: dividendsOf(actions, { daily, adjusted: true, nowMs }) };
   });
   return { series, timeframe, daily };
-}
-
-/** In shares of the end of the period, which the prices are in too. A day's bar begins at 00:00 UTC of its date. */
-export function dividendsOf(actions: readonly CorporateAction[], daily: boolean): Dividend[] {
-  const dividends: Dividend[] = [];
-  let sharesPerShare = 1;
-  for (const action of actions.toReversed()) {
-    if (action.type === 'split') sharesPerShare *= action.ratio;
-    if (action.type !== 'dividend') continue;
-    dividends.push({ timeMs: daily ? Date.parse(action.date) : action.effectiveMs, amount: action.amount / sharesPerShare });
-  }
-  return dividends.reverse();
 }

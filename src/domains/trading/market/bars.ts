@@ -1,8 +1,8 @@
 /** Bars of a source: rows as clients are shown them, the moment a bar is complete, shorter bars folded into longer ones. */
-import { type BarColumns, barDate } from '../bars.ts';
+import { type BarColumns, barDate, type Dividend } from '../bars.ts';
 import { fromNano, roundedToNano } from '../decimal.ts';
 import { msPerDay, sessionAt, sessionOn, utcDay } from './calendar.ts';
-import type { Bars, Timeframe } from './port.ts';
+import type { Bars, CorporateAction, Timeframe } from './port.ts';
 import type { AssetClass } from './symbol.ts';
 
 const minutesOf: Readonly<Record<Exclude<Timeframe, '1d'>, number>> = { '1m': 1, '5m': 5, '1h': 60 };
@@ -58,4 +58,24 @@ export function foldBars({ open, high, low, close, volume }: BarColumns, from: n
     traded += roundedToNano(volume[n]!);
   }
   return { open: open[from]!, high: highest, low: lowest, close: close[to - 1]!, volume: fromNano(traded) };
+}
+
+type DividendsWanted = {
+  /** A day's bar begins at 00:00 UTC of its date. */
+  daily: boolean;
+  /** In shares of the end of the period, which adjusted prices are in too. */
+  adjusted: boolean;
+  /** Later dividends are left out. */
+  nowMs: number;
+};
+
+export function dividendsOf(actions: readonly CorporateAction[], { daily, adjusted, nowMs }: DividendsWanted): Dividend[] {
+  const dividends: Dividend[] = [];
+  let sharesPerShare = 1;
+  for (const action of actions.toReversed()) {
+    if (action.type === 'split' && adjusted) sharesPerShare *= action.ratio;
+    if (action.type !== 'dividend' || action.effectiveMs > nowMs) continue;
+    dividends.push({ timeMs: daily ? Date.parse(action.date) : action.effectiveMs, amount: action.amount / sharesPerShare });
+  }
+  return dividends.reverse();
 }

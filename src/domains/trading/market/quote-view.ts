@@ -1,6 +1,6 @@
 /** Quotes and bars as clients are shown them. */
 import { isoTimestamp } from '../../../clock.ts';
-import { dataHash } from '../bars.ts';
+import { barDate, dataHash } from '../bars.ts';
 import { barRows } from './bars.ts';
 import type { Bars, Quote } from './port.ts';
 
@@ -31,5 +31,6 @@ export function quoteView(quote: Quote) {
 
 export function barsView(bars: Bars) {
   const { symbol, timeframe, source, adjusted } = bars;
-  return { symbol, timeframe, source, adjusted, data_hash: dataHash([bars]), bars: barRows(bars) };
+  const dividends = (bars.dividends ?? []).map(({ timeMs, amount }) => ({ date: barDate(timeMs, true), amount }));
+  return { symbol, timeframe, source, adjusted, data_hash: dataHash([bars]), bars: barRows(bars), dividends };
 }

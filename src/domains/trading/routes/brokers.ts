@@ -104,7 +104,7 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     summary: 'Connect a broker',
     description:
       'The credentials are tried: 422 where the broker does not take them. Where it does not answer, the connection is made with status `error` and tried again. ' +
-      'Its cash, positions and open orders are taken over. `live` is real money and needs `live_trading_enabled`.',
+      'Its cash, positions and open orders are taken over. `live` is real money and needs `live_trading_enabled`. Not with a test key (403).',
     scope: 'trading.write',
     errors: [403, 409],
     body: Type.Object(
@@ -119,9 +119,10 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     async handler(context) {
       const { principal, body } = context;
       const { accountId, mode } = principal;
+      if (mode === 'test') throw new AppError('forbidden', 'A test key trades at the embedded paper broker alone');
       const orderMode = body.mode ?? 'paper';
       const given = readCredentials(body.broker_name, body.credentials);
-      if (orderMode === 'live') await mayTradeLive(principal);
+      if (orderMode === 'live') await mayTradeLive(accountId);
       const before = await database.list(accountId, (em) => em.count(ConnectedBroker, { accountId, mode, removedAt: null }));
       if (before >= mostConnections)
         throw new AppError('conflict', `An account has ${mostConnections} broker connections at most: delete one`);
@@ -171,8 +172,7 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     return ownedInMode(principal, row, 'Broker');
   }
 
-  async function mayTradeLive({ accountId, mode }: Principal): Promise<void> {
-    if (mode === 'test') throw new AppError('forbidden', 'A test key trades on paper alone');
+  async function mayTradeLive(accountId: string): Promise<void> {
     const { liveTradingEnabled } = await actors.query(accountSettings, accountId, 'get', null);
     if (!liveTradingEnabled)
       throw invalidField(['body', 'mode'], 'Trading with real money is not enabled in the settings', 'value_error', 'live');

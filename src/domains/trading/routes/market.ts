@@ -3,8 +3,9 @@ import Type from 'typebox';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { answer } from '../../../edge/routes/answer.ts';
 import { AppError, invalidField } from '../../../errors.ts';
+import { dividendsOf } from '../market/bars.ts';
 import { isoDate, parseDate, utcDay } from '../market/calendar.ts';
-import { embeddedBarCount } from '../market/embedded-feed.ts';
+import { embeddedActions, embeddedBarCount } from '../market/embedded-feed.ts';
 import type { LocalMarket } from '../market/local-market.ts';
 import { type Timeframe, timeframes } from '../market/port.ts';
 import type { Prices } from '../market/prices.ts';
@@ -36,7 +37,7 @@ const BarsView = Type.Object(
     timeframe: Type.Enum([...timeframes]),
     source: Type.Enum(['embedded', 'file', 'broker', 'csv']),
     adjusted: Type.Boolean(),
-    data_hash: Type.String({ description: 'SHA-256 of these bars' }),
+    data_hash: Type.String({ description: 'SHA-256 of these bars and dividends: that of a backtest of the period' }),
     bars: Type.Array(
       Type.Object({
         date: Type.String({
@@ -50,12 +51,16 @@ const BarsView = Type.Object(
         volume: Type.Number(),
       }),
     ),
+    dividends: Type.Array(Type.Object({ date: Type.String({ format: 'date' }), amount: Type.Number() }), {
+      description:
+        'USD a share, adjusted as the prices are, which they were not taken out of: a backtest is paid them at the first bar of the date or after it',
+    }),
   },
   { title: 'Bars' },
 );
 const mostBars = 10_000;
 /** Without a start, so many days up to the end. */
-const usualDays: Readonly<Record<Timeframe, number>> = { '1m': 2, '5m': 7, '1h': 60, '1d': 365 };
+const usualDays: Readonly<Record<Timeframe, number>> = { '1m': 5, '5m': 7, '1h': 60, '1d': 365 };
 
 export function marketRoutes({ market, prices }: { market: LocalMarket; prices: Prices }): AnyRoute[] {
   const quote = route({
@@ -100,7 +105,9 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
       if (count === null) throw new AppError('not_found', 'Symbol not found');
       if (count > mostBars)
         throw invalidField(['query', 'start'], `The period has ${count} bars, and ${mostBars} are the most`, 'too_long', start);
-      return answer(200, barsView((await market.bars(asked))!));
+      const found = (await market.bars(asked))!;
+      const actions = embeddedActions(asked.symbol, asked.start, asked.end) ?? [];
+      return answer(200, barsView({ ...found, dividends: dividendsOf(actions, { daily: timeframe === '1d', adjusted, nowMs }) }));
     },
   });
   return [quote, bars];

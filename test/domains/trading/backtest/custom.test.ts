@@ -134,6 +134,7 @@ const failures: [string, string, RegExp][] = [
   ['an object with valueOf', onBar('return { valueOf: () => 1 };'), /returned an object/],
   ['an error', atThird('\n null.x;'), new RegExp(`onBar failed at ${third.replace(/[()]/g, '\\$&')}: TypeError: .*line 2`)],
   ['a text that is thrown', onBar('throw "no";'), /onBar failed at 2024-01-01 \(S0\): thrown: no/],
+  ['null that is thrown', onBar('throw null;'), /onBar failed at 2024-01-01 \(S0\): null was thrown$/],
   ['a global of the host', onBar('return process.env.HOME ? 1 : 0;'), /ReferenceError: 'process' is not defined/],
   ['the network', onBar('return fetch("http://127.0.0.1") ? 1 : 0;'), /ReferenceError: 'fetch' is not defined/],
   ['an import', 'import fs from "fs"; function onBar() { return 0; }', /the code cannot be used: SyntaxError/],

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { curveCsv, curveSvg, money, thinCurve } from '../../../../src/domains/trading/backtest/curve.ts';
 import { simulate, type Terms } from '../../../../src/domains/trading/backtest/engine.ts';
-import { dividendsOf } from '../../../../src/domains/trading/backtest/load-bars.ts';
 import { alignAll, alignCommon } from '../../../../src/domains/trading/backtest/market.ts';
 import { metricsOf, periodsPerYear } from '../../../../src/domains/trading/backtest/metrics.ts';
 import { marketOf, runBacktest } from '../../../../src/domains/trading/backtest/run.ts';
 import { combinations, type Grid, gridIssues, partsOf, rankSweep, sweepRun } from '../../../../src/domains/trading/backtest/sweep.ts';
 import { tradesCsv } from '../../../../src/domains/trading/backtest/trades-csv.ts';
 import { type BarColumns, dataHash } from '../../../../src/domains/trading/bars.ts';
+import { dividendsOf } from '../../../../src/domains/trading/market/bars.ts';
 import type { BuiltInStrategy, Strategy } from '../../../../src/domains/trading/strategy/config.ts';
 import { minuteTimes, randomBars } from './random-bars.ts';
 
@@ -106,18 +106,22 @@ test('a dividend is cash for what was held at the close before, and a debt for o
   assert.equal(run(1).trades.profit[0], 50);
   assert.deepEqual([...run(-1).equity], [1_000, 1_000, 950]);
   const action = { id: 'x', symbol: 'A', effectiveMs: 5 };
-  const paid = dividendsOf(
-    [
-      { ...action, date: '2024-01-02', type: 'dividend', amount: 1 },
-      { ...action, date: '2024-01-03', type: 'split', ratio: 4 },
-      { ...action, date: '2024-01-04', type: 'dividend', amount: 1 },
-    ],
-    true,
-  );
+  const actions = [
+    { ...action, date: '2024-01-02', type: 'dividend', amount: 1 },
+    { ...action, date: '2024-01-03', type: 'split', ratio: 4 },
+    { ...action, date: '2024-01-04', type: 'dividend', amount: 1 },
+    { ...action, date: '2024-01-05', type: 'dividend', amount: 1, effectiveMs: 6 },
+  ] as const;
+  const paid = dividendsOf(actions, { daily: true, adjusted: true, nowMs: 5 });
   assert.deepEqual(paid, [
     { timeMs: Date.UTC(2024, 0, 2), amount: 0.25 },
     { timeMs: Date.UTC(2024, 0, 4), amount: 1 },
   ]);
+  const unadjusted = dividendsOf(actions, { daily: false, adjusted: false, nowMs: 6 });
+  assert.deepEqual(
+    unadjusted.map(({ amount }) => amount),
+    [1, 1, 1],
+  );
 });
 
 test('symbols share the equity; one without a bar keeps its last close, and its order waits for its next bar', () => {

@@ -64,7 +64,8 @@ function create(state: State, { figures, ...input }: NewConnection, ctx: Context
 function tried(state: State, { error }: { error: string | null }, ctx: Context): Turn<State, null> {
   if (state === null || state.removedAt !== null || state.error === error) return { state, reply: null };
   if (state.error === null) attention(state, { reason: 'credentials' }, ctx);
-  ctx.run('wake', {});
+  // Other words for the same are no reason to try again at once.
+  if (state.error === null || error === null) ctx.run('wake', {});
   return { state: { ...state, status: error === null ? 'connected' : 'error', error }, reply: null };
 }
 

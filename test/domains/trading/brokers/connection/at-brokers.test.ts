@@ -25,6 +25,12 @@ const toldOf = (broker: Broker, orderId: string) =>
     .filter(({ type, data }) => type.startsWith('trade.') && data.order_id === orderId)
     .map(({ type }) => type.slice('trade.'.length));
 
+/** Events are told a moment after their commit is seen. */
+async function told(broker: Broker, orderId: string, expected: string[]): Promise<void> {
+  await until(() => toldOf(broker, orderId).length >= expected.length, 'the events');
+  assert.deepEqual(toldOf(broker, orderId), expected);
+}
+
 /** Accepted by the broker, and known there as ours. */
 async function accepted(broker: Broker) {
   const { id } = await world.place(broker);
@@ -44,7 +50,7 @@ for (const name of names) {
     assert.equal(filled(order), broker.terms.quantity);
     assert.equal(order.state.brokerOrderId, there.id);
     assert.equal(await world.held(broker), broker.terms.quantity);
-    assert.deepEqual(toldOf(broker, id), ['submitted', 'accepted', 'partially_filled', 'filled']);
+    await told(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
     assert.equal(broker.server.posts.length, 1);
   });
 
@@ -206,7 +212,7 @@ test('tradier: an order that is taken with 200 and rejected afterwards is reject
   world.tradier.rejectsWith = 'Buying power is too low';
   const order = await world.status((await world.place(broker)).id, 'rejected');
   assert.equal(order.state.rejectReason, 'Buying power is too low');
-  assert.deepEqual(toldOf(broker, order.id), ['submitted', 'rejected']);
+  await told(broker, order.id, ['submitted', 'rejected']);
 });
 
 test('coinbase: success false is a rejection; an id that was used is the order that has it', async () => {
@@ -230,5 +236,5 @@ test('alpaca: while it lists no fills, what its orders count is booked, and not 
   await until(async () => (await world.connection(broker)).cursor !== null, 'a whole round');
   assert.equal(filled(await world.order(id)), '4');
   assert.equal(await world.held(broker), '4');
-  assert.deepEqual(toldOf(broker, id), ['submitted', 'accepted', 'partially_filled', 'filled']);
+  await told(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
 });

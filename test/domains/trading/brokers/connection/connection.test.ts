@@ -71,6 +71,12 @@ test('credentials that are refused later are told once, keep orders away, and wo
   const broker = await world.connect('alpaca');
   world.alpaca.locked = true;
   await until(async () => (await known(broker))!.status === 'error', 'the error');
+  // It is tried again in each round, not at once, whatever the broker's words.
+  const tried = () => world.alpaca.requests.filter(({ path }) => path === '/v2/account').length;
+  const before = tried();
+  await until(() => tried() >= before + 2, 'two more tries');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.ok(tried() <= before + 4, `${tried() - before} tries`);
   world.alpaca.locked = false;
   await until(async () => (await known(broker))!.status === 'connected', 'the connection');
   assert.deepEqual(
@@ -86,6 +92,7 @@ test('a difference that two rounds find halts the connection, is told once, and 
   world.coinbase.coins.set('BTC', 0.5);
   await until(async () => (await known(broker))!.halted, 'the halt');
   const expected = { mode: 'live', reason: 'position_mismatch', symbol: 'BTC-USD', ours: 0, theirs: 0.5, broker_id: broker.row.id };
+  await until(() => attentions(broker).length > 0, 'the event');
   assert.deepEqual(attentions(broker), [expected]);
   // A halt stops orders, never bookkeeping.
   world.coinbase.fill(world.at(broker, id)!, 0.02, 50_000);
@@ -94,7 +101,9 @@ test('a difference that two rounds find halts the connection, is told once, and 
   await world.connections.resume(ownerOf(broker), broker.row.id, 'user_1');
   assert.equal((await known(broker))!.halted, false);
   assert.equal(await world.held(broker), '0.52');
-  const resumed = world.events(broker.accountId).filter(({ type }) => type === 'trading.resumed');
+  const resumedNow = () => world.events(broker.accountId).filter(({ type }) => type === 'trading.resumed');
+  await until(() => resumedNow().length > 0, 'the event');
+  const resumed = resumedNow();
   assert.deepEqual(
     resumed.map(({ data }) => data),
     [{ mode: 'live', by: 'user_1', broker_id: broker.row.id }],
