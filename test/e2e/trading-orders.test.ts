@@ -83,6 +83,7 @@ test('a market order fills at the next quote, a buy at the ask and a sell at the
     current_price: 100.99,
     unrealized_pnl: -0.2,
     market_value: 1_009.9,
+    external: false,
     mode: 'paper',
   });
   const { cash, equity, day_pnl } = await ann.account();

@@ -12,8 +12,11 @@ import { divideHalfEven, nanoText, one } from './decimal.ts';
 import { nanoIn, sizeOf, smaller } from './orders/amounts.ts';
 import { type Side, signOf } from './orders/terms.ts';
 
-/** `quantity` is negative for a short position; `cost` is what was paid for it (negative: received), in units of 10^-18. */
-export const Position = Type.Object({ quantity: Type.String(), cost: Type.String() });
+/**
+ * `quantity` is negative for a short position; `cost` is what was paid for it (negative: received), in units of 10^-18. `external`: a part of it was taken over
+ * from the broker's figures; absent otherwise.
+ */
+export const Position = Type.Object({ quantity: Type.String(), cost: Type.String(), external: Type.Optional(Type.Literal(true)) });
 export type Position = Static<typeof Position>;
 
 /** Sums are texts of digits in units of 10^-18; positions by symbol. */
@@ -56,7 +59,7 @@ export function enter(book: Book, entry: BookEntry): Book {
       const held = book.positions[entry.symbol];
       if (held === undefined) return book;
       const quantity = divideHalfEven(nanoIn(held.quantity) * nanoIn(entry.ratio), one);
-      return withPosition(book, entry.symbol, quantity, BigInt(held.cost));
+      return withPosition(book, entry.symbol, quantity, BigInt(held.cost), held.external);
     }
     case 'dividend': {
       const held = book.positions[entry.symbol];
@@ -67,13 +70,14 @@ export function enter(book: Book, entry: BookEntry): Book {
     case 'symbol_change': {
       const held = book.positions[entry.from];
       if (held === undefined || entry.from === entry.to) return book;
-      const there = book.positions[entry.to] ?? { quantity: '0', cost: '0' };
+      const there: Position = book.positions[entry.to] ?? { quantity: '0', cost: '0' };
       const without = withPosition(book, entry.from, 0n, 0n);
-      return withPosition(without, entry.to, nanoIn(held.quantity) + nanoIn(there.quantity), BigInt(held.cost) + BigInt(there.cost));
+      const quantity = nanoIn(held.quantity) + nanoIn(there.quantity);
+      return withPosition(without, entry.to, quantity, BigInt(held.cost) + BigInt(there.cost), held.external ?? there.external);
     }
     case 'adopted_position': {
       const quantity = nanoIn(entry.quantity);
-      return withPosition(book, entry.symbol, quantity, quantity * nanoIn(entry.averagePrice));
+      return withPosition(book, entry.symbol, quantity, quantity * nanoIn(entry.averagePrice), true);
     }
     case 'adopted_cash':
       return { ...book, cash: String(nanoIn(entry.amount) * one) };
@@ -111,7 +115,7 @@ function fill(book: Book, { symbol, side, quantity, price, commission }: Extract
   const sign = signOf(side);
   const traded = nanoIn(quantity);
   const at = nanoIn(price);
-  const held = book.positions[symbol] ?? { quantity: '0', cost: '0' };
+  const held: Position = book.positions[symbol] ?? { quantity: '0', cost: '0' };
   const before = nanoIn(held.quantity);
   const costBefore = BigInt(held.cost);
   const reduces = before !== 0n && before > 0n !== sign > 0n;
@@ -127,17 +131,20 @@ function fill(book: Book, { symbol, side, quantity, price, commission }: Extract
     realised: plus(book.realised, realised),
     commissions: plus(book.commissions, fee),
   };
-  return withPosition(paid, symbol, before + sign * traded, costBefore - costOut + sign * opened * at);
+  // What a fill turned round is its own.
+  const external = reduced > 0n && reduced === sizeOf(before) ? undefined : held.external;
+  return withPosition(paid, symbol, before + sign * traded, costBefore - costOut + sign * opened * at, external);
 }
 
 /** Symbols stand in the order of their names, so that the bytes do not tell in which order they were bought. */
-function withPosition(book: Book, symbol: string, quantity: bigint, cost: bigint): Book {
+function withPosition(book: Book, symbol: string, quantity: bigint, cost: bigint, external?: true): Book {
   const others = Object.entries(book.positions).filter(([name]) => name !== symbol);
   if (quantity === 0n) {
     // A split may round a holding away: its cost is then a loss.
     return { ...book, realised: plus(book.realised, -cost), positions: Object.fromEntries(others) };
   }
-  const entries: [string, Position][] = [...others, [symbol, { quantity: nanoText(quantity), cost: String(cost) }]];
+  const position: Position = { quantity: nanoText(quantity), cost: String(cost), ...(external && { external }) };
+  const entries: [string, Position][] = [...others, [symbol, position]];
   return { ...book, positions: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 

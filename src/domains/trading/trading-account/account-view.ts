@@ -43,6 +43,9 @@ export const PositionView = Type.Object(
     current_price: Type.Number({ description: 'The bid, of a short position the ask' }),
     unrealized_pnl: USD('What closing it now would earn'),
     market_value: USD('Less than 0 for a short position'),
+    external: Type.Boolean({
+      description: 'A part of it was taken over from the broker, not bought or sold by an order that is known here',
+    }),
     mode: TradingMode,
     at: orNull(Time, { description: 'When the price was asked for' }),
   },
@@ -71,8 +74,21 @@ export function accountView(summary: AccountSummary, limits: TradingLimits, mode
 }
 
 export function positionView(position: PositionSummary, mode: Mode): Static<typeof PositionView> {
-  const { id, brokerKey, brokerName, orderMode, symbol, assetClass, quantity, averagePrice, price, unrealised, marketValue, atMs } =
-    position;
+  const {
+    id,
+    brokerKey,
+    brokerName,
+    orderMode,
+    symbol,
+    assetClass,
+    quantity,
+    averagePrice,
+    price,
+    unrealised,
+    marketValue,
+    external,
+    atMs,
+  } = position;
   return {
     id,
     broker_id: brokerKey,
@@ -86,6 +102,7 @@ export function positionView(position: PositionSummary, mode: Mode): Static<type
     current_price: numberOf(price ?? averagePrice),
     unrealized_pnl: numberOf(unrealised),
     market_value: numberOf(marketValue),
+    external,
     mode: shownMode({ mode, orderMode }),
     at: timeOrNull(atMs),
   };

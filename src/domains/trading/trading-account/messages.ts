@@ -184,6 +184,8 @@ export type PositionSummary = {
   price: string | null;
   marketValue: string;
   unrealised: string;
+  /** A part of it was taken over from the broker's figures. */
+  external: boolean;
   atMs: number | null;
 };
 

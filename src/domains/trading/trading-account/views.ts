@@ -77,6 +77,7 @@ function positionsIn(row: TradingAccountRow, brokerKey: string, of: AccountBook,
       price: price === null ? null : nanoText(price),
       marketValue: centsText(value),
       unrealised: centsText(price === null ? 0n : unrealised(held, price)),
+      external: held.external === true,
       atMs: quote?.atMs ?? null,
     };
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
 import { brokerConnection } from '../../../../../src/domains/trading/brokers/connection/messages.ts';
+import { tradingAccount } from '../../../../../src/domains/trading/trading-account/messages.ts';
 import type { Fault } from '../../../../support/broker-stand-in.ts';
 import { type Broker, BrokerWorld } from '../../../../support/broker-world.ts';
 import { outcomeOf } from '../../../../support/runtime.ts';
@@ -139,6 +140,10 @@ for (const name of names) {
     // Another account connects to the same one: everything of the first is foreign to it.
     const other = await world.connect(name);
     assert.equal(await world.held(other), String(halfOf(other)));
+    const positions = ({ accountId, row }: Broker) =>
+      world.test.actors.query(tradingAccount, accountId, 'positions', { brokerKey: row.id });
+    const isExternal = async (of: Broker) => (await positions(of)).map(({ external }) => external);
+    assert.deepEqual([await isExternal(first), await isExternal(other)], [[false], [true]], 'what was taken over is external');
     const external = async () => world.test.sql('select * from trading_order where broker_key = $1 and external', [other.row.id]);
     await until(async () => (await external()).length === 1, 'the foreign order');
     first.server.fill(there, halfOf(first), priceOf(first));
