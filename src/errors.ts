@@ -34,7 +34,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 /** One entry of a 422 body, in the shape of `interface.md` §7. */
-export type Issue = { loc: string[]; msg: string; type: string; input?: unknown; ctx?: Record<string, unknown> };
+export type Issue = { loc: string[]; msg: string; type: string; input: unknown; ctx: Record<string, unknown> };
 
 /** A failure with a code of the table. `message` is shown to callers when the code is public: no secrets, no internals. */
 export class AppError extends Error {

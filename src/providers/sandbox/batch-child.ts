@@ -20,9 +20,10 @@ say({ op: 'ready' });
 
 const order = input.line();
 if (order.op !== 'open') process.exit(1);
-const { wasmMemory, engine } = await loadEngine(engineBytes + order.memoryBytes);
+const { memoryBytes } = order;
+const { wasmMemory, engine } = await loadEngine(engineBytes + memoryBytes);
 const runtime = engine.newRuntime();
-runtime.setMemoryLimit(order.memoryBytes);
+runtime.setMemoryLimit(memoryBytes);
 runtime.setMaxStackSize(256 * 1024);
 const context = runtime.newContext();
 
@@ -100,7 +101,7 @@ function value(outcome: Outcome) {
   if (!outcome.error) return outcome.value;
   const message = describeError(context, outcome.error);
   // The engine's memory never shrinks: where it is below the limit, the limit was not reached.
-  if (message === nullOrNoMemory && wasmMemory.buffer.byteLength < order.memoryBytes) fail(stopped ?? 'error', 'null was thrown');
+  if (message === nullOrNoMemory && wasmMemory.buffer.byteLength < memoryBytes) fail(stopped ?? 'error', 'null was thrown');
   fail(stopped ?? (/out of memory|memory ran out/.test(message) ? 'memory' : 'error'), message);
 }
 

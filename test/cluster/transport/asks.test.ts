@@ -62,7 +62,7 @@ test('asks and notifications are handled in the order in which they were sent, o
 
 test('a refusal keeps its code, text, issues and retry time; a defect reveals nothing', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
-  const issues = [{ loc: ['body', 'name'], msg: 'too long', type: 'value_error' }];
+  const issues = [{ loc: ['body', 'name'], msg: 'too long', type: 'value_error', input: null, ctx: {} }];
   const failures: Record<string, unknown> = {
     invalid: new AppError('invalid', 'Name is too long', { issues }),
     later: new AppError('mailbox_full', 'Full', { retryAfterS: 7 }),

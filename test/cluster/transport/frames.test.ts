@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 
 const { askBody, askFrame, frameType } = frames;
 const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const issues = [{ loc: ['body', 'name'], msg: 'too long', type: 'string_too_long' }];
+const issues = [{ loc: ['body', 'name'], msg: 'too long', type: 'string_too_long', input: null, ctx: {} }];
 
 /** What this version writes. A line that changes is a change of the protocol: what stood there goes to the asks and answers read below. */
 const written: [kind: keyof typeof frameType, frame: string, bytes: string][] = [

@@ -51,7 +51,13 @@ export function combinations(grid: Grid): Parameters[] {
 
 /** What is wrong with a grid, before anything is computed. The issues' places begin with `at`. */
 export function gridIssues(strategy: BuiltInStrategy, grid: Grid, at: readonly string[]): Issue[] {
-  const issue = (loc: string[], msg: string, type: string, ctx = {}): Issue => ({ loc: [...at, ...loc], msg, type, ctx });
+  const issue = (loc: string[], msg: string, type: string, ctx = {}): Issue => ({
+    loc: [...at, ...loc],
+    msg,
+    type,
+    input: loc.length === 0 ? grid : (grid[loc[0]!] ?? null),
+    ctx,
+  });
   const names = Object.keys(grid);
   const known = strategy.type === 'momentum' ? ['lookback'] : ['lookback', 'z_entry', 'z_exit'];
   const strange = names.filter((name) => !known.includes(name));

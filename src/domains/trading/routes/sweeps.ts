@@ -91,7 +91,9 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
       const { strategyId, strategyVersion, ...subject } = await namedSubject(parts, principal, body);
       const { strategy } = subject;
       if (strategy.type === 'custom')
-        throw invalid([{ loc: ['body', 'strategy'], msg: 'Code has no parameters to vary', type: 'value_error' }]);
+        throw invalid([
+          { loc: ['body', 'strategy'], msg: 'Code has no parameters to vary', type: 'value_error', input: 'custom', ctx: {} },
+        ]);
       const issues = gridIssues(strategy, grid, ['body', 'parameters']);
       if (issues.length > 0) throw invalid(issues);
       const first = withParameters(strategy, combinations(grid)[0]!);
