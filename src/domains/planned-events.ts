@@ -5,6 +5,5 @@
 import type { EventFamilies } from '../edge/stream/event-catalogue.ts';
 
 export const plannedEvents: EventFamilies = {
-  integration: { names: ['connected', 'error', 'disconnected'], scope: 'integrations.read' },
   deployment: { names: ['building', 'deploying', 'live', 'failed'], scope: 'workspaces.read' },
 };

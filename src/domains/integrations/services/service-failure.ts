@@ -1,0 +1,19 @@
+/** Why a call at a service failed, in five kinds that a model can act on. */
+import { ToolError } from '../../../errors.ts';
+
+export type ServiceFailure =
+  | { type: 'rate_limited'; message: string; retryAt: string | null }
+  | { type: 'not_found'; message: string }
+  | { type: 'forbidden'; message: string; scope: string | null }
+  | { type: 'invalid'; message: string; field: string | null }
+  | { type: 'unavailable'; message: string };
+
+/** `message` is shown to the model: the service's words, without secrets. */
+export class ServiceFailed extends ToolError {
+  override name = 'ServiceFailed';
+  readonly failure: ServiceFailure;
+  constructor(failure: ServiceFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
