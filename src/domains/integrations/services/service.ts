@@ -25,6 +25,8 @@ export type Service = {
   identity: { method: 'GET' | 'POST'; path: string };
   /** The failure that an answer means, where it differs from what its status says (such as `{ok: false}` in a 200); undefined: none. */
   failureIn?(answer: ServiceAnswer): ServiceFailure | undefined;
+  /** Whether an answer refuses the token, where the status is not 401 (such as `{ok: false, error: 'token_expired'}` in a 200). */
+  refusesToken?(answer: ServiceAnswer): boolean;
   tools: readonly ServiceTool[];
 };
 
@@ -41,6 +43,10 @@ export type ServiceOAuth = {
   scopeSeparator: ' ' | ',';
   /** The name of the scope parameter; Slack's user scopes have their own. */
   scopeParameter: 'scope' | 'user_scope';
+  /** Scopes that are asked for in `user_scope` in place of `scopeParameter`; they belong to the token `user` of `tokensIn`. */
+  userScopes?: readonly string[];
+  /** A token answer of a form of its own, as RFC 6749 has it, with all granted scopes; `user`: a second access token, for requests `as: 'user'`. */
+  tokensIn?(answer: Readonly<Record<string, unknown>>): { standard: Readonly<Record<string, unknown>>; user: string | null };
   /** A refusal inside a 200, as the OAuth error that it means; undefined: none. */
   errorIn?(answer: Readonly<Record<string, unknown>>): string | undefined;
 };
@@ -78,6 +84,8 @@ export interface ServiceCall {
   callId: string;
   /** An earlier try of this call may have reached the service. */
   isRepeat: boolean;
+  /** What connecting has learned beside the tokens, such as `phone_number_id`. */
+  attributes: Readonly<Record<string, string>>;
   /**
    * Waits for a limit of the service up to two minutes, renews the token where it must, tries again what may be tried again. Resolves with a
    * 2xx answer; otherwise throws `ServiceFailed`.
@@ -103,6 +111,8 @@ export type ServiceRequest = {
   limit?: string;
   /** Statuses beside 2xx that are an answer. */
   accept?: readonly number[];
+  /** The second token of `ServiceOAuth.tokensIn`; where there is none, the only one. */
+  as?: 'user';
 };
 
 export type ServiceAnswer = {
