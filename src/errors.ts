@@ -59,6 +59,13 @@ export class AppError extends Error {
  */
 export class ToolError extends Error {
   override name = 'ToolError';
+  /** JSON. With it the agent gets `{error: {message, ...details}}` in place of `{error: message}`. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(message: string, { cause, details }: { cause?: unknown; details?: Readonly<Record<string, unknown>> } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.details = details;
+  }
 }
 
 /** Whether the effect may have happened despite this error, or has happened. For an unexpected error the effect is unknown. */

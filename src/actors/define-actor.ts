@@ -96,6 +96,8 @@ export type EffectContext = {
   readonly actorId: string;
   /** The same for every try of one effect: the idempotency key for the external service. */
   readonly effectId: string;
+  /** An earlier try may have been started, here or on another node. */
+  readonly isRepeat: boolean;
   /** Aborted when the effect is cancelled, its time is up, or the node stops. */
   readonly signal: AbortSignal;
 };

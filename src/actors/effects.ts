@@ -305,25 +305,27 @@ export class Effects {
     if (effect.startedBy !== null && !repeatable) return this.outcomes.deliver(held, definition, { kind: 'unknown' });
     // `startedBy` of another process is replaced, so that the next owner checks the right one.
     const isAnothers = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
-    if ((isAnothers || effect.startedBy !== null || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
+    // Taken before the mark below, which replaces `startedBy`.
+    const isRepeat = isAnothers || effect.startedBy !== null;
+    if ((isRepeat || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
       // It has not started. The shard's owner reads it from the database.
       this.hasUnread = true;
       return this.release(effect.id);
     }
     if (controller.signal.aborted) return;
-    const outcome = await this.perform(held, definition);
+    const outcome = await this.perform(held, definition, isRepeat);
     // Stopped with this node: it stays in flight until the process has ended, and the next owner runs it.
     if (outcome !== null) this.outcomes.deliver(held, definition, outcome);
   }
 
   /** Runs it in the trace of the turn that recorded it; the turn that takes the outcome continues the trace. */
-  private async perform(held: InFlightEffect, definition: EffectDefinition): Promise<EffectOutcome | null> {
+  private async perform(held: InFlightEffect, definition: EffectDefinition, isRepeat: boolean): Promise<EffectOutcome | null> {
     const { effect, controller } = held;
     const { tracer = null, log } = this.parts;
     const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
     const span = tracer?.startSpan(`effect ${effect.kind} ${effect.name}`, effect.trace ?? null, attributes) ?? null;
     if (span !== null) effect.trace = span.traceparent;
-    const run = () => runEffect(effect, definition, controller, { log, repeatable: this.isRepeatable(effect) });
+    const run = () => runEffect(effect, definition, controller, { log, repeatable: this.isRepeatable(effect), isRepeat });
     const beganAtMs = performance.now();
     const outcome = await (tracer === null || span === null ? run() : tracer.within(span.traceparent, run));
     held.tookMs = Math.round(performance.now() - beganAtMs);

@@ -25,7 +25,7 @@ import type { FileStore } from '../storage/files.ts';
 import type { HousekeepingJob } from '../storage/maintenance.ts';
 import type { Schema } from '../storage/schema.ts';
 import type { Tracer } from '../tracing.ts';
-import type { Tool } from './tasks/contract.ts';
+import type { Tool, ToolSource } from './tasks/contract.ts';
 
 /** The parts of a node that its domains use. None of them is running when domains start. */
 export type Platform = {
@@ -56,8 +56,8 @@ export type Platform = {
   publicUrl(): string;
 };
 
-/** With the tools of all domains, which are created before any domain starts. */
-export type StartPlatform = Platform & { agentTools: readonly Tool[] };
+/** With the tools and tool sources of all domains, which are created before any domain starts. */
+export type StartPlatform = Platform & { agentTools: readonly Tool[]; toolSources: readonly ToolSource[] };
 
 /** A running domain on one node. */
 export type StartedDomain = {
@@ -88,10 +88,12 @@ export type Domain<Parts = any> = {
   events?: EventFamilies;
   /** Its chapters of the API reference. */
   api?: ReferencePart;
-  /** Called once for a node, before `agentTools` and `start`, which get what it returns: for what both need one of, such as a feed of prices. */
+  /** Called once for a node, before `agentTools`, `toolSource` and `start`, which get what it returns: for what both need one of, such as a feed of prices. */
   open?(platform: Platform): Parts;
   /** Its tools for agents, in the order in which they are offered to models. */
   agentTools?(platform: Platform, parts: Parts): Tool[];
+  /** The tools that depend on what an account has connected. */
+  toolSource?(platform: Platform, parts: Parts): ToolSource;
   start(platform: StartPlatform, parts: Parts): StartedDomain;
 };
 

@@ -33,7 +33,8 @@ export function productOf(domains: readonly Domain[]): Product {
       const platform = { ...given, eventCatalogue };
       const opened = domains.map((domain) => ({ domain, parts: domain.open?.(platform) }));
       const agentTools = opened.flatMap(({ domain, parts }) => domain.agentTools?.(platform, parts) ?? []);
-      const started = opened.map(({ domain, parts }) => domain.start({ ...platform, agentTools }, parts));
+      const toolSources = opened.flatMap(({ domain, parts }) => domain.toolSource?.(platform, parts) ?? []);
+      const started = opened.map(({ domain, parts }) => domain.start({ ...platform, agentTools, toolSources }, parts));
       const { authenticator } = started.find((domain) => domain.authenticator !== undefined) ?? {};
       if (authenticator === undefined) throw new Error('No domain says who is calling');
       return { domains: started, authenticator };

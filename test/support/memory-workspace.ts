@@ -46,6 +46,7 @@ export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = ne
     taskId: 'task_1',
     agentId: 'agnt_1',
     callId: 'call_1',
+    isRepeat: false,
     slotOwner: null,
     authority: everything,
     signal,

@@ -1,5 +1,14 @@
 /** What other domains may import of tasks: tools for agents, and what they share. */
 
+export { connectionMade, failAgentsRelyingOn } from './agent/connections.ts';
 export { tasksIds } from './ids.ts';
 export { askUntilAnswered } from './tools/ask-until-answered.ts';
 export { AskAgain, type Preview, type Tool, type ToolContext } from './tools/port.ts';
+export {
+  type CheckedArguments,
+  ConnectionLost,
+  NeedsConnection,
+  type SourcedTool,
+  type ToolOwner,
+  type ToolSource,
+} from './tools/source.ts';

@@ -109,6 +109,7 @@ class World {
       this.effects[effect.name as keyof typeof this.effects]!.run(effect.input, {
         actorId: 'cs_1',
         effectId: effect.id,
+        isRepeat: false,
         signal: new AbortController().signal,
       });
     let outcome: EffectOutcome = { kind: 'failed', message: new AppError('unavailable', 'away').message };

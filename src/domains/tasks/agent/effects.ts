@@ -1,7 +1,7 @@
 /** Effects of agents: the model, tools, and the check of their output. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
-import type { EffectDefinition, EffectsOf } from '../../../actors/define-actor.ts';
+import type { EffectContext, EffectDefinition, EffectsOf } from '../../../actors/define-actor.ts';
 import type { Authority } from '../../../authority.ts';
 import { AppError } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
@@ -40,13 +40,14 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
     return agent;
   };
-  const contextOf = (agent: AgentRow, callId: string, signal: AbortSignal): ToolContext => {
+  const contextOf = (agent: AgentRow, { effectId: callId, isRepeat, signal }: EffectContext): ToolContext => {
     const authority = authorityOf(agent);
     return {
       accountId: agent.accountId,
       taskId: agent.taskId,
       agentId: agent.id,
       callId,
+      isRepeat,
       slotOwner: agent.accountId,
       authority,
       signal,
@@ -70,9 +71,9 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     lane: 'tool',
     timeoutMs: toolTimeoutMs,
     repeatable: ({ name }: { name: string }) => toolbox.isRepeatable(name),
-    async run({ name, arguments: args, approvedBasis = null }: ToolCall, { actorId, effectId, signal }) {
-      const agent = await load(actorId);
-      const context = { ...contextOf(agent, effectId, signal), ...(withSlot ? null : { slotOwner: null }), approvedBasis };
+    async run({ name, arguments: args, approvedBasis = null }: ToolCall, run) {
+      const agent = await load(run.actorId);
+      const context = { ...contextOf(agent, run), ...(withSlot ? null : { slotOwner: null }), approvedBasis };
       return toolbox.run(name, args, context, onDefect(agent, name));
     },
   });
@@ -97,9 +98,9 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
       lane: 'tool',
       timeoutMs: toolTimeoutMs,
       repeatable: () => true,
-      async run({ name, arguments: args }: ToolCall, { actorId, effectId, signal }) {
-        const agent = await load(actorId);
-        return toolbox.preview(name, args, contextOf(agent, effectId, signal), onDefect(agent, name));
+      async run({ name, arguments: args }: ToolCall, run) {
+        const agent = await load(run.actorId);
+        return toolbox.preview(name, args, contextOf(agent, run), onDefect(agent, name));
       },
     },
     checkOutput: {

@@ -19,6 +19,8 @@ export type ToolContext = {
   agentId: string;
   /** The same for every try of this call: the idempotency key if the receiving service supports one. */
   callId: string;
+  /** An earlier try of this call may have been started. */
+  isRepeat: boolean;
   /** The account whose slot is in ids derived from `callId`; null for a call that an earlier version recorded, whose ids have none. */
   slotOwner: string | null;
   /** The agent's rights; `mode` decides whether it spends live or test money. */
@@ -65,6 +67,8 @@ export type Tool = {
    * unknown outcome.
    */
   repeatable: boolean;
+  /** Its results hold text that others wrote, which must not direct the agent: a page, a mail, a message. Default: false. */
+  untrusted?: boolean;
   timeoutMs: number;
   /**
    * For a call that waits for approval: what the person is shown beside the arguments, made before the approval is raised. A `ToolError` refuses

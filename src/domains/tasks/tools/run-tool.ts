@@ -10,7 +10,7 @@ import { fitResult } from './fit-result.ts';
 import { AskAgain, maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
 
 /**
- * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`. Rejects only with the reason of `context.signal`, when
+ * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`, or `{error: {message, ...details}}`. Rejects only with the reason of `context.signal`, when
  * the caller aborts (the tool's late result is ignored), and with `draining` when this node stops: the call is then repeated by another
  * node.
  *
@@ -38,7 +38,8 @@ export async function runTool(
     if (error instanceof AppError && error.code === 'draining') throw error;
     if (late.signal.aborted) return failure(tooLate(tool));
     if (error instanceof AskAgain) return { ...failure(`${error.message}. Nothing was done.`), askAgain: error.preview };
-    if (error instanceof ToolError || isRefusal(error)) return failure(error.message);
+    if (error instanceof ToolError) return failure(error.message, error.details);
+    if (isRefusal(error)) return failure(error.message);
     onDefect(error);
     const failed = `${tool.name} failed unexpectedly. The details are in the service's log.`;
     return failure(tool.repeatable ? `${failed} Try another way.` : `${failed} ${mayBeDone}`);
@@ -95,6 +96,7 @@ function tooLate(tool: Tool): string {
   return tool.repeatable ? stopped : `${stopped} ${mayBeDone}`;
 }
 
-function failure(message: string): ToolOutcome {
-  return { result: fitResult({ error: message }, maxResultBytes), isError: true };
+function failure(message: string, details?: Readonly<Record<string, unknown>>): ToolOutcome {
+  const error = details === undefined ? message : { message, ...details };
+  return { result: fitResult({ error }, maxResultBytes), isError: true };
 }
