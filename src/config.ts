@@ -10,6 +10,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { databaseTlsFault } from './database-url.ts';
 import { parseRedisUrl, RedisUrlFault } from './redis-url.ts';
+import { clientVariables, noServiceSettings, type ServiceSettings, serviceNames, serviceVariables } from './service-settings.ts';
 
 /** An invalid variable. The message is one line for people: the variable, its value (secrets masked), what is allowed. */
 export class ConfigError extends Error {
@@ -87,6 +88,12 @@ const variables = {
   brokerLookUpMs: number('BROKER_LOOKUP_MS', 100, 86_400_000, 60_000, 'milliseconds from 100 to 86400000'),
   brokerPollMs: number('BROKER_POLL_MS', 100, 3_600_000, 1_000, 'milliseconds from 100 to 3600000'),
   brokerReconcileMs: number('BROKER_RECONCILE_MS', 100, 86_400_000, 60_000, 'milliseconds from 100 to 86400000'),
+  whatsappVerifyToken: secret(
+    'WHATSAPP_VERIFY_TOKEN',
+    '^\\S{1,4096}$',
+    'the text that WhatsApp shows when it verifies the webhook, without spaces',
+  ),
+  whatsappAppSecret: secret('WHATSAPP_APP_SECRET', '^\\S{1,4096}$', 'the secret of the app at Meta, without spaces'),
   s3Url: url('S3_URL', ['s3'], 's3://key:secret@host:port/bucket'),
   marketDataFile: text('MARKET_DATA_FILE', null, path, 'a JSON file with quotes'),
   marketHours: { ...choice('MARKET_HOURS', ['always', 'exchange'], 'always'), fallback: null },
@@ -138,7 +145,14 @@ type Values = { [F in keyof typeof variables]: Static<(typeof variables)[F]['sch
  * The settings of this process. Null means "not given". `dataDir` is absolute; `nodeName` is the host's name and a random part unless
  * given; `adminPortGiven`: the port was configured and must be free; the default may be taken.
  */
-export type Config = Readonly<Omit<Values, 'nodeName'> & { nodeName: string; adminPortGiven: boolean }>;
+export type Config = Readonly<
+  Omit<Values, 'nodeName'> & {
+    nodeName: string;
+    adminPortGiven: boolean;
+    /** By the service's name. */
+    services: Readonly<Record<string, ServiceSettings>>;
+  }
+>;
 
 /** Headers of every request to the collector. */
 export function collectorHeaders({ otlpHeaders }: Pick<Config, 'otlpHeaders'>): Record<string, string> {
@@ -151,7 +165,7 @@ export function collectorHeaders({ otlpHeaders }: Pick<Config, 'otlpHeaders'>): 
   );
 }
 
-export const variableNames: readonly string[] = Object.values(variables).map((variable) => variable.name);
+export const variableNames: readonly string[] = [...Object.values(variables), ...serviceVariables].map((variable) => variable.name);
 
 /** The configuration of this process: its environment, with additions from a `.env` file in the current folder. Throws `ConfigError`. */
 export function readConfig(): Config {
@@ -202,15 +216,31 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       'STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together: without the one nobody can pay, without the other nobody tells of it; give both or neither',
     );
   }
-  if (values.stripeApiUrl !== null && values.stripeSecretKey === null) {
-    throw new ConfigError('STRIPE_SECRET_KEY is not set, but STRIPE_API_URL is: give the key that is used there');
-  }
   return deepFreeze({
     ...values,
+    services: readServices(env, values.stripeApiUrl),
     dataDir: resolve(values.dataDir),
     nodeName: values.nodeName ?? `${safeHostName()}-${randomBytes(3).toString('hex')}`,
     adminPortGiven: Boolean(env[variables.adminPort.name]),
   });
+}
+
+function readServices(env: Readonly<Record<string, string | undefined>>, stripeApiUrl: string | null): Record<string, ServiceSettings> {
+  const of = {
+    text: (name: string) => text(name, null, '^\\S{1,1000}$', 'the id of a client, without spaces'),
+    secret: (name: string) => secret(name, '^\\S{1,4096}$', 'the secret of a client, without spaces'),
+    url: (name: string) => url(name, ['http', 'https'], 'an http or https URL'),
+  };
+  const services = serviceNames.map((service): [string, ServiceSettings] => {
+    const own = serviceVariables.filter((variable) => variable.service === service);
+    const given = Object.fromEntries(own.map(({ name, field, of: form }) => [field, readVariable(of[form](name), env[name])]));
+    const settings = { ...noServiceSettings, ...(service === 'stripe' && { apiUrl: stripeApiUrl }), ...given };
+    const [id, clientSecret] = clientVariables(service);
+    if (settings.clientId !== null && settings.clientSecret === null)
+      throw new ConfigError(`${clientSecret} is not set, but ${id} is: give the secret of that client too`);
+    return [service, settings];
+  });
+  return Object.fromEntries(services.map(([service, settings]) => [service, Object.freeze(settings)]));
 }
 
 /** The folder in which a command was typed, and whether the terminal can move its cursor. Not a setting of the service. */

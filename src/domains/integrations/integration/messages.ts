@@ -1,0 +1,71 @@
+/** Commands and queries of an account's connection to a service. */
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import { derivedId } from '../../../ids.ts';
+import type { Mode } from '../../../mode.ts';
+import { integrationIds } from '../ids.ts';
+import type { ErrorReason, IntegrationRow } from './entity.ts';
+
+/** What the service granted, as it is stored: `tokens` are encrypted. */
+export type Grant = {
+  tokens: string;
+  renewable: boolean;
+  /** Life of the access token; null: it has no end. */
+  expiresInMs: number | null;
+  /** null: everything. Absent in a renewal: as before. */
+  grantedScopes?: string[] | null;
+};
+
+export type NewConnection = Grant &
+  Pick<IntegrationRow, 'accountId' | 'mode' | 'service' | 'attributes' | 'inboundId' | 'redirectUri'> & {
+    grantedScopes: string[] | null;
+    /** The authorization that led to it; null: none of ours. */
+    authorizationId: string | null;
+  };
+
+/** Why a call needs another token: this one ends soon, or the service does not take it. */
+export type TokenNeed = { generation: number; why: 'due' | 'rejected' };
+
+/** `ended`: the connection must be made again. `unavailable`: the service gives no tokens now. */
+export type TokenReply = { kind: 'renewed' } | { kind: 'unavailable'; message: string } | { kind: 'ended' };
+
+/** `refused`: the service said twice that it takes the refresh token no more, or does not know this client. */
+export type Refreshed = { kind: 'granted'; grant: Grant } | { kind: 'refused'; reason: ErrorReason };
+
+export type Checked = { kind: 'checked' };
+
+export type IntegrationContract = {
+  commands: {
+    /** Connects, or connects again. */
+    connect(input: NewConnection): IntegrationRow;
+    /** No effect where it is disconnected. */
+    disconnect(input: null): null;
+    /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
+    needToken(input: TokenNeed): TokenReply;
+    /** Outcomes of effects. */
+    refreshed(input: EffectResult<Refreshed>): null;
+    revoked(input: EffectResult<void>): null;
+    noted(input: EffectResult<void>): null;
+    /** By timer, daily. */
+    check(input: Record<string, never>): null;
+    checked(input: EffectResult<Checked>): null;
+  };
+  queries: {
+    get(input: null): IntegrationRow | null;
+  };
+  effects: {
+    refresh(input: Record<string, never>): Refreshed;
+    revoke(input: { service: string; tokens: string }): void;
+    /** Ends the agents that rely on it. */
+    release(input: { accountId: string; message: string }): void;
+    /** Wakes the agents that wait for it. */
+    announce(input: { accountId: string; service: string; mode: Mode }): void;
+    check(input: Record<string, never>): Checked;
+  };
+};
+
+export const integration = actorRef<IntegrationContract>('integration');
+
+/** The one id of an account's connection to a service in a mode. */
+export function integrationIdOf(accountId: string, service: string, mode: Mode): string {
+  return derivedId(integrationIds.integration, accountId, accountId, service, mode);
+}
