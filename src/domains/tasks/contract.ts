@@ -3,6 +3,7 @@
 export { connectionMade, failAgentsRelyingOn } from './agent/connections.ts';
 export { tasksIds } from './ids.ts';
 export { askUntilAnswered } from './tools/ask-until-answered.ts';
+export { pageText } from './tools/html-text.ts';
 export { AskAgain, type Preview, type Tool, type ToolContext } from './tools/port.ts';
 export {
   type CheckedArguments,

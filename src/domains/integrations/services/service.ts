@@ -3,6 +3,7 @@
  * (tokens, waiting, errors, limits) is elsewhere, once.
  */
 import type { TObject } from 'typebox';
+import type { Clock } from '../../../clock.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
 export type Service = {
@@ -24,7 +25,7 @@ export type Service = {
   /** A cheap request that shows whether a token works, for connecting by key and for the daily check. */
   identity: { method: 'GET' | 'POST'; path: string };
   /** The failure that an answer means, where it differs from what its status says (such as `{ok: false}` in a 200); undefined: none. */
-  failureIn?(answer: ServiceAnswer): ServiceFailure | undefined;
+  failureIn?(answer: ServiceAnswer, nowMs: number): ServiceFailure | undefined;
   /** Whether an answer refuses the token, where the status is not 401 (such as `{ok: false, error: 'token_expired'}` in a 200). */
   refusesToken?(answer: ServiceAnswer): boolean;
   tools: readonly ServiceTool[];
@@ -86,6 +87,7 @@ export interface ServiceCall {
   isRepeat: boolean;
   /** What connecting has learned beside the tokens, such as `phone_number_id`. */
   attributes: Readonly<Record<string, string>>;
+  clock: Clock;
   /**
    * Waits for a limit of the service up to two minutes, renews the token where it must, tries again what may be tried again. Resolves with a
    * 2xx answer; otherwise throws `ServiceFailed`.

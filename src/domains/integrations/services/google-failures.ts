@@ -1,0 +1,38 @@
+/** Failures as Google's APIs tell them: a status name, and a reason in `errors` (Gmail) or `details` (Google Ads). */
+import type { ServiceAnswer } from './service.ts';
+import type { ServiceFailure } from './service-failure.ts';
+
+const limitReasons = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded', 'dailyLimitExceeded', 'RATE_LIMIT_EXCEEDED']);
+const scopeReasons = new Set(['insufficientPermissions', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT']);
+
+/** A 403 is a limit as often as a refusal; everything else the status says. */
+export function googleFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {
+  const error = body?.error;
+  if (status < 400 || typeof error !== 'object' || error === null) return undefined;
+  const message = String(error.message ?? `Google answered with status ${status}`);
+  const reasons = reasonsOf(error);
+  if (reasons.some((reason) => limitReasons.has(reason)) || error.status === 'RESOURCE_EXHAUSTED')
+    return { type: 'rate_limited', message, retryAt: null };
+  if (reasons.some((reason) => scopeReasons.has(reason))) return { type: 'forbidden', message, scope: neededScope(message) };
+  return undefined;
+}
+
+function reasonsOf(error: { errors?: unknown; details?: unknown }): string[] {
+  const listed = [error.errors, error.details].flatMap((part) => (Array.isArray(part) ? part : []));
+  return listed.map((part) => part?.reason).filter((reason) => typeof reason === 'string');
+}
+
+function neededScope(message: string): string | null {
+  return /https:\/\/www\.googleapis\.com\/auth\/[\w.]+/.exec(message)?.[0] ?? null;
+}
+
+export const googleOAuth = {
+  authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+  tokenUrl: 'https://oauth2.googleapis.com/token',
+  revoke: { url: 'https://oauth2.googleapis.com/revoke' },
+  // Without both a second consent brings no refresh token.
+  authorizeParameters: { access_type: 'offline', prompt: 'consent' },
+  clientAuthentication: 'body',
+  scopeSeparator: ' ',
+  scopeParameter: 'scope',
+} as const;

@@ -1,0 +1,209 @@
+/** Slack: messages are posted, read and searched, channels created. */
+import Type from 'typebox';
+import { defineService, type ServiceCall } from './service.ts';
+import { ServiceFailed } from './service-failure.ts';
+import { slackFailure, slackOAuthError, slackRefusesToken, slackTokens } from './slack-answers.ts';
+
+/** What one request brings at most for apps that are not in Slack's marketplace; those get one such request a minute. */
+const defaultMessages = 15;
+const maxMessages = 200;
+const maxMatches = 20;
+
+const channel = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'Id of a channel, such as C024BE91L, or its name, such as #general',
+});
+
+export const slack = defineService({
+  name: 'slack',
+  title: 'Slack',
+  shapeSeen: '2026-11-23',
+  shapeSource: '@slack/web-api 8.2.0 and docs.slack.dev/reference/methods',
+  apiUrl: 'https://slack.com/api',
+  headers: {},
+  oauth: {
+    authorizeUrl: 'https://slack.com/oauth/v2/authorize',
+    tokenUrl: 'https://slack.com/api/oauth.v2.access',
+    revoke: {
+      request: ({ access }) => ({ method: 'POST', path: '/auth.revoke', headers: { authorization: `Bearer ${access}` } }),
+    },
+    authorizeParameters: {},
+    clientAuthentication: 'body',
+    scopeSeparator: ',',
+    scopeParameter: 'scope',
+    // Bots cannot search.
+    userScopes: ['search:read'],
+    tokensIn: slackTokens,
+    errorIn: slackOAuthError,
+  },
+  takesApiKey: false,
+  identity: { method: 'POST', path: '/auth.test' },
+  failureIn: slackFailure,
+  refusesToken: slackRefusesToken,
+  tools: [
+    {
+      name: 'post_message',
+      description:
+        'Posts a message to a channel of the connected Slack workspace, or to a thread in it. People read it: post only what the task asks for, once. The user may have to approve it first. Returns {channel, ts}; ts identifies the message.',
+      parameters: Type.Object({
+        channel,
+        text: Type.String({
+          minLength: 1,
+          maxLength: 40_000,
+          description: 'The message; *bold*, _italic_, `code`, <https://example.com|link>',
+        }),
+        thread_ts: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 40, description: 'To reply in a thread: the ts of its first message' }),
+        ),
+      }),
+      scopes: ['chat:write'],
+      writes: true,
+      highConsequence: true,
+      untrusted: false,
+      repeatable: false,
+      async run(message: { channel: string; text: string; thread_ts?: string }, call) {
+        const { body } = await call.request({ method: 'POST', path: '/chat.postMessage', json: message, limit: 'chat.postMessage' });
+        return { channel: body.channel ?? message.channel, ts: body.ts };
+      },
+    },
+    {
+      name: 'read_channel',
+      description:
+        'Reads the newest messages of a channel of the connected Slack workspace. Returns {channel, messages: [{ts, at, user, text, thread_ts, replies, files}], has_more}, newest first. More than 15 messages may take minutes: Slack limits how fast many apps may read.',
+      parameters: Type.Object({
+        channel,
+        limit: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: maxMessages, description: `How many messages; default ${defaultMessages}` }),
+        ),
+      }),
+      scopes: ['channels:history'],
+      writes: false,
+      highConsequence: false,
+      untrusted: true,
+      repeatable: true,
+      async run({ channel: named, limit = defaultMessages }: { channel: string; limit?: number }, call) {
+        const id = await channelId(named, call);
+        const messages: object[] = [];
+        let cursor: string | undefined;
+        do {
+          const query = { channel: id, limit: limit - messages.length, cursor };
+          const { body } = await call.request({ method: 'GET', path: '/conversations.history', query, limit: 'conversations.history' });
+          messages.push(...(body.messages ?? []).map(shownMessage));
+          cursor = nextCursor(body);
+        } while (cursor !== undefined && messages.length < limit);
+        return { channel: id, messages: messages.slice(0, limit), has_more: cursor !== undefined || messages.length > limit };
+      },
+    },
+    {
+      name: 'create_channel',
+      description:
+        'Creates a public channel in the connected Slack workspace. The user may have to approve it first. Returns {channel, name}; channel is its id.',
+      parameters: Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 80, description: 'Lower-case letters, digits, hyphens and underscores' }),
+      }),
+      scopes: ['channels:manage'],
+      writes: true,
+      highConsequence: true,
+      untrusted: false,
+      repeatable: false,
+      async run({ name }: { name: string }, call) {
+        const json = { name: withoutHash(name) };
+        const { body } = await call.request({ method: 'POST', path: '/conversations.create', json, limit: 'conversations.create' });
+        return { channel: body.channel?.id, name: body.channel?.name };
+      },
+    },
+    {
+      name: 'search_messages',
+      description: `Searches messages of the connected Slack workspace, in all channels that the person who connected it can read. Returns {total, messages: [{channel, channel_name, ts, at, user, text, permalink}]}, the best ${maxMatches}.`,
+      parameters: Type.Object({
+        query: Type.String({
+          minLength: 1,
+          maxLength: 500,
+          description: 'Words, and modifiers of Slack such as in:#general from:@ann after:2026-01-31',
+        }),
+      }),
+      scopes: ['search:read'],
+      writes: false,
+      highConsequence: false,
+      untrusted: true,
+      repeatable: true,
+      async run({ query }: { query: string }, call) {
+        const { body } = await call.request({
+          method: 'GET',
+          path: '/search.messages',
+          query: { query, count: maxMatches },
+          limit: 'search.messages',
+          as: 'user',
+        });
+        const matches: Match[] = body.messages?.matches ?? [];
+        const messages = matches.map((match) => ({
+          channel: match.channel?.id,
+          channel_name: match.channel?.name,
+          ...shownMessage(match),
+          user: match.username || match.user,
+          permalink: match.permalink,
+        }));
+        return { total: body.messages?.total ?? messages.length, messages };
+      },
+    },
+  ],
+});
+
+type Message = {
+  ts: string;
+  user?: string;
+  username?: string;
+  bot_id?: string;
+  text?: string;
+  thread_ts?: string;
+  reply_count?: number;
+  files?: { name?: string }[];
+};
+type Match = Message & { channel?: { id: string; name: string }; permalink?: string };
+
+function shownMessage({ ts, user, username, bot_id: bot, text, thread_ts, reply_count: replies, files }: Message) {
+  const names = (files ?? []).map(({ name }) => name).filter((name) => name !== undefined);
+  return {
+    ts,
+    at: sentAt(ts),
+    user: user ?? username ?? bot ?? null,
+    text: text ?? '',
+    ...(thread_ts !== undefined && { thread_ts }),
+    ...(replies !== undefined && { replies }),
+    ...(names.length > 0 && { files: names }),
+  };
+}
+
+/** The reading methods take ids alone. A connection that may not list channels gets Slack's answer about the name. */
+async function channelId(named: string, call: ServiceCall): Promise<string> {
+  if (/^[CGD][A-Z0-9]+$/.test(named)) return named;
+  const name = withoutHash(named);
+  let cursor: string | undefined;
+  do {
+    const query = { exclude_archived: true, limit: 1_000, cursor };
+    const request = { method: 'GET', path: '/conversations.list', query, limit: 'conversations.list' } as const;
+    const answer = await call.request(request).catch((error: unknown) => {
+      if (error instanceof ServiceFailed && ['forbidden', 'not_found'].includes(error.failure.type)) return null;
+      throw error;
+    });
+    if (answer === null) return name;
+    const found = (answer.body.channels ?? []).find((one: { id: string; name: string }) => one.name === name);
+    if (found !== undefined) return found.id;
+    cursor = nextCursor(answer.body);
+  } while (cursor !== undefined);
+  throw new ServiceFailed({ type: 'not_found', message: `There is no channel "${named}" that this connection can see` });
+}
+
+function nextCursor(body: { response_metadata?: { next_cursor?: string } }): string | undefined {
+  return body.response_metadata?.next_cursor || undefined;
+}
+
+function withoutHash(name: string): string {
+  return name.trim().replace(/^#/, '');
+}
+
+function sentAt(ts: string): string | null {
+  const ms = Number(ts) * 1_000;
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : null;
+}
