@@ -1,0 +1,165 @@
+/** What holds for every service: its description, each of its tools against a stand-in, and what becomes of its refusals. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { services } from '../../../../src/domains/integrations/services/catalogue.ts';
+import { ServiceFailed } from '../../../../src/domains/integrations/services/service-failure.ts';
+import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
+import type { Json } from '../../../support/json.ts';
+import { directCall } from '../../../support/services/direct-call.ts';
+import { serviceRows } from '../../../support/services/rows.ts';
+import { goodToken, poorToken, type ServiceRow } from '../../../support/services/service-row.ts';
+import type { ServiceStandIn } from '../../../support/services/service-stand-in.ts';
+
+/** Names of the arguments, with `?` for optional ones, and what a person approves. Clients and models rely on both. */
+const decided: Record<string, Record<string, string>> = {
+  gmail: {
+    read_emails: 'max_results? query?',
+    search_inbox: 'query max_results?',
+    draft_email: 'to subject body thread_id?',
+    send_email: 'to subject body thread_id? approved',
+    manage_labels: 'message_id add? remove?',
+  },
+  slack: {
+    post_message: 'channel text thread_ts? approved',
+    read_channel: 'channel limit?',
+    create_channel: 'name approved',
+    search_messages: 'query',
+  },
+  github: {
+    create_issue: 'repository title body? approved',
+    read_issue: 'repository number',
+    open_pull_request: 'repository title head base body? approved',
+    commit_files: 'repository branch message files approved',
+    read_repository: 'repository path? ref?',
+  },
+  stripe: {
+    list_payments: 'limit?',
+    create_payment_link: 'name amount currency quantity? approved',
+    refund_payment: 'payment_id amount? approved',
+  },
+  notion: {
+    search_pages: 'query',
+    read_page: 'page_id',
+    create_page: 'parent_id title content approved',
+    update_page: 'page_id content approved',
+  },
+  google_ads: {
+    list_campaigns: 'customer_id',
+    read_report: 'customer_id query',
+    update_campaign: 'customer_id campaign_id status? approved',
+  },
+  whatsapp: { send_message: 'to text template? approved', read_messages: 'from? limit?' },
+};
+
+test('tools have the names, arguments and approvals that were decided', () => {
+  for (const { name, tools } of services) {
+    const described = tools.map(({ name: tool, parameters, highConsequence }) => {
+      const required = new Set<string>(parameters.required ?? []);
+      const names = Object.keys(parameters.properties).map((argument) => (required.has(argument) ? argument : `${argument}?`));
+      return [tool, [...names, ...(highConsequence ? ['approved'] : [])].join(' ')];
+    });
+    assert.deepEqual(Object.fromEntries(described), decided[name], name);
+  }
+});
+
+test('every service of the catalogue is in this suite with all its tools', () => {
+  const suite = serviceRows.map(({ service, tools }) => [service.name, Object.keys(tools)]);
+  const catalogue = services.map(({ name, tools }) => [name, tools.map((tool) => tool.name)]);
+  assert.deepEqual(Object.fromEntries(suite), Object.fromEntries(catalogue));
+});
+
+test('a tool that reads changes nothing that needs approval, and what it brings of others is marked', () => {
+  for (const { name, tools } of services)
+    for (const tool of tools) {
+      assert.ok(tool.writes || !tool.highConsequence, `${name} ${tool.name} needs approval and writes nothing`);
+      assert.ok(!tool.writes || !tool.untrusted, `${name} ${tool.name} both writes and brings text of others`);
+    }
+});
+
+for (const row of serviceRows) {
+  const { service } = row;
+  const named = (what: string) => `${service.name}: ${what}`;
+
+  test(named('each tool does its work and answers in its own shape'), async (t) => {
+    const standIn = await row.start(t);
+    for (const tool of service.tools) {
+      const { args, result, effect, path } = row.tools[tool.name]!;
+      const before = standIn.requests.length;
+      const answered = await run(row, standIn, tool.name, args(standIn));
+      assert.deepEqual(answered, result(standIn), tool.name);
+      assert.deepEqual(JSON.parse(JSON.stringify(answered)), answered, `${tool.name} answers JSON`);
+      effect?.(standIn);
+      const made = standIn.requests.slice(before);
+      assert.equal(path === null ? made.length === 0 : made.some((request) => path.test(request.path)), true, tool.name);
+      for (const { headers, path: sentTo } of made) {
+        assert.match(headers.authorization ?? '', new RegExp(`^(Bearer|token) ${goodToken}$`), sentTo);
+        for (const [header, value] of Object.entries(service.headers)) assert.equal(headers[header.toLowerCase()], value, sentTo);
+      }
+      assert.ok(!JSON.stringify(answered).includes(goodToken));
+    }
+  });
+
+  test(named('refusals are failures of the five kinds, without the token'), async (t) => {
+    const standIn = await row.start(t);
+    for (const [tool, { args, path }] of toolsWithRequests(row))
+      for (const [kind, { answer, failure }] of Object.entries(row.refusals)) {
+        if (kind === 'unavailable' && service.tools.find(({ name }) => name === tool)!.repeatable) continue;
+        standIn.meet(path, answer);
+        const met = await failureOf(run(row, standIn, tool, args(standIn)));
+        const { message = '', ...rest } = failure;
+        assert.deepEqual({ ...met, message: '' }, { ...rest, message: '' }, `${tool} ${kind}`);
+        assert.ok(met.message.includes(message) && met.message.length > 5, `${tool} ${kind}: ${met.message}`);
+        assert.ok(!met.message.includes(goodToken));
+        standIn.faults = [];
+      }
+  });
+
+  if (row.hasScopes)
+    test(named('a token that lacks the scope is refused as forbidden'), async (t) => {
+      const standIn = await row.start(t);
+      for (const [tool, { args }] of toolsWithRequests(row)) {
+        const failure = await failureOf(run(row, standIn, tool, args(standIn), poorToken));
+        assert.equal(failure.type, 'forbidden', tool);
+      }
+    });
+
+  test(named('a limit is told as one, in each form that the service has'), async (t) => {
+    const standIn = await row.start(t);
+    for (const [tool, { args, path }] of toolsWithRequests(row))
+      for (const answer of [row.limited.plain, row.limited.withRetryAfter('600')]) {
+        standIn.meet(path, answer);
+        const failure = await failureOf(run(row, standIn, tool, args(standIn)));
+        assert.equal(failure.type, 'rate_limited', tool);
+      }
+  });
+
+  const { pages } = row;
+  if (pages !== undefined)
+    test(named('a list goes over as many pages as were asked for'), async (t) => {
+      const standIn = await row.start(t);
+      pages.make(standIn);
+      standIn.requests.length = 0;
+      pages.check((await run(row, standIn, pages.tool, pages.args)) as Json, standIn);
+    });
+}
+
+function toolsWithRequests({ tools }: ServiceRow) {
+  return Object.entries(tools).flatMap(([name, tool]) => (tool.path === null ? [] : [[name, { ...tool, path: tool.path }] as const]));
+}
+
+function run(row: ServiceRow, standIn: ServiceStandIn, name: string, args: object, token = goodToken): Promise<unknown> {
+  const tool = row.service.tools.find((one) => one.name === name)!;
+  const checked = checkArguments(tool, args);
+  assert.ok(checked.ok, checked.ok ? '' : checked.message);
+  const { apiUrl } = standIn;
+  return tool.run(checked.args, directCall(row.service, { apiUrl, token, attributes: row.attributes?.(standIn), received: row.received }));
+}
+
+async function failureOf(running: Promise<unknown>) {
+  const error = await running.then(
+    (result) => assert.fail(`No failure but ${JSON.stringify(result)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof ServiceFailed, `${error}`);
+  return error.failure;
+}
