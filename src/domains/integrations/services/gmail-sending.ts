@@ -8,11 +8,16 @@ export const messages = '/gmail/v1/users/me/messages';
 const drafts = '/gmail/v1/users/me/drafts';
 
 /** Before a mail whose sending failed without a clear answer is searched for: its index is a little behind. */
-const pausesMs = [1_000, 3_000];
+const indexPausesMs: readonly number[] = [1_000, 3_000];
 
 export type Mailed = Written & { thread_id?: string };
 
-export async function sendMail(mail: Mailed, call: ServiceCall): Promise<{ id: string; thread_id: string }> {
+/**
+ * Never sends a mail twice: where it cannot be known whether an earlier try reached Gmail, it fails.
+ *
+ * @param pausesMs one for each further try
+ */
+export async function sendMail(mail: Mailed, call: ServiceCall, pausesMs = indexPausesMs): Promise<{ id: string; thread_id: string }> {
   const messageId = messageIdOf(call.callId);
   if (call.isRepeat) {
     const earlier = await sentEarlier(messageId, call);
