@@ -29,9 +29,10 @@ export function directCall(service: Service, options: DirectOptions): ServiceCal
         headers: Object.fromEntries(response.headers),
         body: text === '' ? null : JSON.parse(text),
       };
+      if (request.accept?.includes(answer.status)) return answer;
       const failure = service.failureIn?.(answer, machineClock.nowMs());
       if (failure !== undefined) throw new ServiceFailed(failure);
-      if (!response.ok && !request.accept?.includes(answer.status)) throw new ServiceFailed(failureOf(answer.status));
+      if (!response.ok) throw new ServiceFailed(failureOf(answer.status));
       return answer;
     },
     received: ({ from, limit }) => Promise.resolve(received.filter((message) => from === null || message.from === from).slice(0, limit)),

@@ -152,7 +152,10 @@ function run(row: ServiceRow, standIn: ServiceStandIn, name: string, args: objec
   const checked = checkArguments(tool, args);
   assert.ok(checked.ok, checked.ok ? '' : checked.message);
   const { apiUrl } = standIn;
-  return tool.run(checked.args, directCall(row.service, { apiUrl, token, attributes: row.attributes?.(standIn), received: row.received }));
+  return tool.run(
+    checked.args,
+    directCall(row.service, { apiUrl, token, callId: `call-of-${name}`, attributes: row.attributes?.(standIn), received: row.received }),
+  );
 }
 
 async function failureOf(running: Promise<unknown>) {

@@ -1,0 +1,171 @@
+/** Stripe: payments are listed and refunded, payment links created. */
+import Type from 'typebox';
+import { stripeVersion } from '../../../providers/stripe/client.ts';
+import { pathSegment } from './path-segment.ts';
+import { defineService, type ServiceAnswer, type ServiceCall } from './service.ts';
+import type { ServiceFailure } from './service-failure.ts';
+import { majorOf, minorOf } from './stripe-amounts.ts';
+
+const defaultPayments = 10;
+
+export const stripe = defineService({
+  name: 'stripe',
+  title: 'Stripe',
+  shapeSeen: '2026-11-23',
+  shapeSource: 'stripe 23.1.0 (OpenAPI v2596, version 2026-10-28.endive) and docs.stripe.com/api',
+  apiUrl: 'https://api.stripe.com',
+  headers: { 'stripe-version': stripeVersion },
+  // Closed to new platforms: most accounts connect with a restricted key.
+  oauth: {
+    authorizeUrl: 'https://connect.stripe.com/oauth/authorize',
+    tokenUrl: 'https://connect.stripe.com/oauth/token',
+    revoke: { url: 'https://connect.stripe.com/oauth/deauthorize' },
+    authorizeParameters: { scope: 'read_write' },
+    clientAuthentication: 'body',
+    scopeSeparator: ' ',
+    scopeParameter: 'scope',
+  },
+  takesApiKey: true,
+  identity: { method: 'GET', path: '/v1/account' },
+  failureIn: stripeFailure,
+  tools: [
+    {
+      name: 'list_payments',
+      description:
+        'Lists the newest payments of the connected Stripe account. Returns {payments: [{id, amount, amount_received, currency, status, description, customer, receipt_email, created_at}], has_more}. Amounts are in units of the currency, such as 12.50 for usd.',
+      parameters: Type.Object({
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `How many payments; default ${defaultPayments}` })),
+      }),
+      scopes: [],
+      writes: false,
+      highConsequence: false,
+      untrusted: true,
+      repeatable: true,
+      async run({ limit = defaultPayments }: { limit?: number }, call) {
+        const { body } = await call.request({ method: 'GET', path: '/v1/payment_intents', query: { limit } });
+        return { payments: body.data.map(paymentForModel), has_more: body.has_more ?? false };
+      },
+    },
+    {
+      name: 'create_payment_link',
+      description:
+        'Creates a link where anyone can pay a fixed price to the connected Stripe account. The user may have to approve it first. Returns {id, url, active}.',
+      parameters: Type.Object({
+        name: Type.String({ minLength: 1, maxLength: 250, description: 'What is sold, as buyers see it' }),
+        amount: Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 999_999_999,
+          description: 'The price in units of the currency, such as 12.50',
+        }),
+        currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'Three letters, such as usd' }),
+        quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 999_999, description: 'How many of it a buyer gets; default 1' })),
+      }),
+      scopes: [],
+      writes: true,
+      highConsequence: true,
+      untrusted: false,
+      repeatable: true,
+      async preview({ name, amount, currency, quantity = 1 }: PaymentLink) {
+        return `Create a link where anyone can pay for ${quantity} × ${name}, ${priceText(minorOf(amount, currency), currency)} each`;
+      },
+      async run({ name, amount, currency, quantity = 1 }: PaymentLink, call) {
+        const form = {
+          'line_items[0][price_data][currency]': currency.toLowerCase(),
+          'line_items[0][price_data][unit_amount]': String(minorOf(amount, currency)),
+          'line_items[0][price_data][product_data][name]': name,
+          'line_items[0][quantity]': String(quantity),
+        };
+        const { body } = await post(call, '/v1/payment_links', form);
+        return { id: body.id, url: body.url, active: body.active ?? true };
+      },
+    },
+    {
+      name: 'refund_payment',
+      description:
+        'Refunds a payment of the connected Stripe account, all of it or an amount. It moves real money: refund only what the task asks for, once. The user may have to approve it first. Returns {id, status, amount, currency, payment_id}.',
+      parameters: Type.Object({
+        payment_id: Type.String({ pattern: '^(pi|ch|py)_[A-Za-z0-9_]{1,250}$', description: 'The id of the payment, pi_… or ch_…' }),
+        amount: Type.Optional(
+          Type.Number({ exclusiveMinimum: 0, maximum: 999_999_999, description: "In units of the payment's currency; default: all of it" }),
+        ),
+      }),
+      scopes: [],
+      writes: true,
+      highConsequence: true,
+      untrusted: false,
+      repeatable: true,
+      async preview({ payment_id: id, amount }: Refund, call) {
+        const payment = await readPayment(call, id);
+        const paid = priceText(payment.amount, payment.currency);
+        const part = amount === undefined ? 'all' : priceText(minorOf(amount, payment.currency), payment.currency);
+        return `Refund ${part} of payment ${id} of ${paid}${payment.description ? ` (${payment.description})` : ''}`;
+      },
+      async run({ payment_id: id, amount }: Refund, call) {
+        const minor = amount === undefined ? undefined : minorOf(amount, (await readPayment(call, id)).currency);
+        const form = { [isIntent(id) ? 'payment_intent' : 'charge']: id, ...(minor !== undefined && { amount: String(minor) }) };
+        const { body } = await post(call, '/v1/refunds', form);
+        return { id: body.id, status: body.status, amount: majorOf(body.amount, body.currency), currency: body.currency, payment_id: id };
+      },
+    },
+  ],
+});
+
+type PaymentLink = { name: string; amount: number; currency: string; quantity?: number };
+type Refund = { payment_id: string; amount?: number };
+/** A payment intent or a charge. */
+type Payment = {
+  id: string;
+  amount: number;
+  amount_received?: number;
+  currency: string;
+  status: string;
+  description: string | null;
+  customer: string | { id: string } | null;
+  receipt_email: string | null;
+  created: number;
+};
+
+/** Stripe answers a repeat with the same key as it did at first: a write of one request a call, so the call's id is the key. */
+function post(call: ServiceCall, path: string, form: Record<string, string>): Promise<ServiceAnswer> {
+  return call.request({ method: 'POST', path, form, headers: { 'idempotency-key': call.callId }, repeatable: true });
+}
+
+function isIntent(id: string): boolean {
+  return id.startsWith('pi_');
+}
+
+async function readPayment(call: ServiceCall, id: string): Promise<Payment> {
+  const kind = isIntent(id) ? 'payment_intents' : 'charges';
+  const { body } = await call.request({ method: 'GET', path: `/v1/${kind}/${pathSegment(id, 'payment_id')}` });
+  return body;
+}
+
+function paymentForModel({ id, amount, amount_received: received, currency, status, created, ...about }: Payment) {
+  return {
+    id,
+    amount: majorOf(amount, currency),
+    amount_received: received === undefined ? null : majorOf(received, currency),
+    currency,
+    status,
+    description: about.description ?? null,
+    customer: typeof about.customer === 'object' ? (about.customer?.id ?? null) : about.customer,
+    receipt_email: about.receipt_email ?? null,
+    created_at: new Date(created * 1_000).toISOString(),
+  };
+}
+
+function priceText(minor: number, currency: string): string {
+  return `${majorOf(minor, currency)} ${currency.toUpperCase()}`;
+}
+
+/** What Stripe says is wrong with a request. Its messages show keys in part only, and these are left out all the same. */
+function stripeFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {
+  const error = body?.error as { code?: string; param?: string; message?: string; type?: string } | undefined;
+  const message = (error?.message ?? `Stripe answered ${status}`).replace(/\b[rs]k_(?:live|test)_[\w*]+/g, '[key]');
+  if (status === 404 || (status === 400 && error?.code === 'resource_missing')) return { type: 'not_found', message };
+  if (status === 400 || status === 402) return { type: 'invalid', message, field: error?.param ?? null };
+  if (status === 403) return { type: 'forbidden', message, scope: null };
+  // The request with the same idempotency key still runs.
+  if (status === 409) return { type: 'unavailable', message };
+  return undefined;
+}
