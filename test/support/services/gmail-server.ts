@@ -87,7 +87,12 @@ export class GmailServer extends ServiceStandIn {
     const right = rights.find(([form]) => form.test(`${method} ${own}`));
     if (own === undefined || right === undefined) return refused(404, 'NOT_FOUND', 'Requested entity was not found.', 'notFound');
     if (!right[1].some((name) => scopes.includes(scope(name))))
-      return refused(403, 'PERMISSION_DENIED', 'Request had insufficient authentication scopes.', 'insufficientPermissions');
+      return {
+        ...refused(403, 'PERMISSION_DENIED', 'Request had insufficient authentication scopes.', 'insufficientPermissions'),
+        headers: {
+          'www-authenticate': `Bearer realm="r", error="insufficient_scope", scope="https://mail.google.com/ ${scope(right[1][0]!)}"`,
+        },
+      };
     const [, kind, id, action] = own.split('/');
     if (kind === 'profile')
       return ok({ emailAddress: 'me@example.com', messagesTotal: this.mails.length, threadsTotal: 1, historyId: '1' });

@@ -6,14 +6,15 @@ const limitReasons = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quo
 const scopeReasons = new Set(['insufficientPermissions', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT']);
 
 /** A 403 is a limit as often as a refusal; everything else the status says. */
-export function googleFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {
+export function googleFailure({ status, headers, body }: ServiceAnswer): ServiceFailure | undefined {
   const error = body?.error;
   if (status < 400 || typeof error !== 'object' || error === null) return undefined;
   const message = String(error.message ?? `Google answered with status ${status}`);
   const reasons = reasonsOf(error);
   if (reasons.some((reason) => limitReasons.has(reason)) || error.status === 'RESOURCE_EXHAUSTED')
     return { type: 'rate_limited', message, retryAt: null };
-  if (reasons.some((reason) => scopeReasons.has(reason))) return { type: 'forbidden', message, scope: neededScope(message) };
+  if (reasons.some((reason) => scopeReasons.has(reason)))
+    return { type: 'forbidden', message, scope: neededScope(headers['www-authenticate']) };
   return undefined;
 }
 
@@ -22,8 +23,9 @@ function reasonsOf(error: { errors?: unknown; details?: unknown }): string[] {
   return listed.map((part) => part?.reason).filter((reason) => typeof reason === 'string');
 }
 
-function neededScope(message: string): string | null {
-  return /https:\/\/www\.googleapis\.com\/auth\/[\w.]+/.exec(message)?.[0] ?? null;
+/** Of `Bearer realm="…", error="insufficient_scope", scope="one two"`: one of them suffices. */
+function neededScope(challenge = ''): string | null {
+  return /scope="[^"]*?(https:\/\/www\.googleapis\.com\/auth\/[\w.]+)/.exec(challenge)?.[1] ?? null;
 }
 
 export const googleOAuth = {
