@@ -43,6 +43,11 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
     typesWhere: /^src\/domains\/billing\/routes\/invoice-pdf\.ts$/,
   },
   { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
+  {
+    packages: /^@modelcontextprotocol\/client$/,
+    where: /^src\/domains\/integrations\/mcp-servers\/protocol\//,
+    typesWhere: /^src\/domains\/integrations\/mcp-servers\/protocol\//,
+  },
   { packages: /^ioredis$/, where: /^src\/cluster\/redis-connection\.ts$/, typesWhere: /^src\/cluster\/redis-connection\.ts$/ },
   { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/sandbox\//, typesWhere: /^src\/providers\/sandbox\// },
 ];

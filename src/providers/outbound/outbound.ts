@@ -11,7 +11,7 @@ import { Deadline } from './deadline.ts';
 import { openSocket } from './open-socket.ts';
 import { OriginLimits } from './origin-limits.ts';
 import type { Outbound } from './port.ts';
-import { readBody } from './read-body.ts';
+import { boundedBody, readBody } from './read-body.ts';
 import { dnsResolve, type Resolve, systemResolve } from './resolve.ts';
 
 export type { Outbound, OutboundRequest, OutboundResponse } from './port.ts';
@@ -37,6 +37,8 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
     pinnedLookup(resolve ?? systemResolve, () => true),
     connections,
   );
+  // Streams stay open: they must not take the connections that short requests share.
+  const streaming = agent(pinnedLookup(resolve ?? dnsResolve(allow.length > 0), policy.permits), null);
 
   const limits = connections === null ? null : new OriginLimits(connections);
 
@@ -75,13 +77,24 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
           hop = next;
         }
       } catch (error) {
-        request.signal?.throwIfAborted();
-        if (error instanceof AppError) throw error;
-        if (deadline.isOver)
-          throw new AppError('unavailable', `${hop.url.host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
-        throw new AppError('unavailable', `${hop.url.host} could not be reached: ${reason(error)}`, { cause: error });
+        throw failure(error, hop.url.host, timeoutMs, deadline, request.signal);
       } finally {
         leave?.();
+        deadline.clear();
+      }
+    },
+    async stream(address, request = {}) {
+      const { timeoutMs = 15_000, maxBytes = 2 ** 20, method = 'GET', body } = request;
+      const hop: Hop = { url: parseUrl(address), method, headers: { 'accept-encoding': 'identity', ...lowerCased(request.headers) }, body };
+      const deadline = new Deadline(timeoutMs, request.signal);
+      try {
+        judge(hop.url);
+        const response = await send(streaming, hop, deadline.signal);
+        const bounded = boundedBody(response.body, maxBytes, request.signal);
+        return { status: response.statusCode, headers: flatten(response.headers), body: bounded };
+      } catch (error) {
+        throw failure(error, hop.url.host, timeoutMs, deadline, request.signal);
+      } finally {
         deadline.clear();
       }
     },
@@ -91,9 +104,16 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
       return openSocket(url, configured ? trusting : guarded, listener);
     },
     async close() {
-      await Promise.all([guarded.destroy(), trusting.destroy()]);
+      await Promise.all([guarded.destroy(), trusting.destroy(), streaming.destroy()]);
     },
   };
+}
+
+function failure(error: unknown, host: string, timeoutMs: number, deadline: Deadline, asker: AbortSignal | undefined): unknown {
+  if (asker?.aborted) return asker.reason;
+  if (error instanceof AppError) return error;
+  if (deadline.isOver) return new AppError('unavailable', `${host} did not answer within ${timeoutMs / 1000} s`, { cause: error });
+  return new AppError('unavailable', `${host} could not be reached: ${reason(error)}`, { cause: error });
 }
 
 /** Names with an address that is known without DNS. */

@@ -1,4 +1,5 @@
 /** HTTP requests to addresses that a user or an agent has named: checked, limited, and never to a private network unless the operator allows it. */
+import type { Readable } from 'node:stream';
 
 export type OutboundRequest = {
   method?: string;
@@ -44,12 +45,28 @@ export interface OutboundSocket {
   close(): void;
 }
 
+/** An answer whose body is read as it arrives. */
+export type OutboundStream = {
+  status: number;
+  /** As in `OutboundResponse`. */
+  headers: Record<string, string>;
+  /** Not decompressed: nothing compressed is asked for. Destroy it when the rest is not needed. It fails when aborted, and after `maxBytes`. */
+  body: Readable;
+};
+
+export type StreamRequest = Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'signal' | 'account' | 'timeoutMs' | 'maxBytes'>;
+
 export interface Outbound {
   /**
    * Any status is an answer. Throws `AppError`: `bad_request` for an address that is not a plain http(s) URL, `forbidden` for an address
    * that is not permitted, `unavailable` when there was no complete answer in time. Rejects with the signal's reason when aborted.
    */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundResponse>;
+  /**
+   * As `fetch`, but the body is passed on as it arrives, and redirects are not followed. `timeoutMs` ends with the answer's headers; after that
+   * only the signal ends it.
+   */
+  stream(url: string, request?: StreamRequest): Promise<OutboundStream>;
   /**
    * A WebSocket by the same rules: judged addresses, no redirects, messages of at most 1 MiB. Throws as `fetch` for what can be told from the address.
    *

@@ -1,6 +1,6 @@
 /** Reads an answer's body up to a limit, counted after decompression, so that a few kilobytes cannot become gigabytes. */
-import type { Readable, Transform } from 'node:stream';
-import { addAbortSignal } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { addAbortSignal, pipeline, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { AppError } from '../../errors.ts';
 
@@ -34,6 +34,22 @@ export async function readBody(
     source.on('error', () => {}).destroy();
     plain.on('error', () => {}).destroy();
   }
+}
+
+/** The same bytes; fails when aborted and when more than `maxBytes` have arrived, and ends the transfer with it. */
+export function boundedBody(source: Readable, maxBytes: number, signal: AbortSignal | undefined): Readable {
+  let bytes = 0;
+  const bounded = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) return done(new AppError('unavailable', `The answer is longer than ${maxBytes} bytes`));
+      done(null, chunk);
+    },
+  });
+  // A body that nobody reads any more may fail without a listener.
+  bounded.on('error', () => {});
+  pipeline(source, bounded, () => {});
+  return signal === undefined ? bounded : addAbortSignal(signal, bounded);
 }
 
 function decompressed(source: Readable, contentEncoding: string): Readable {

@@ -320,3 +320,45 @@ test('slow answers that one account waits for keep no other account from the sam
     await new Promise((resolve) => setImmediate(resolve));
   }
 });
+
+describe('a body that is read as it arrives', () => {
+  test('its parts are there before its end, and redirects are answers', async () => {
+    const { url } = await serve((request, response) => {
+      if (request.url === '/away') return void response.writeHead(302, { location: '/' }).end();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('first');
+    });
+    const { status, headers, body } = await local.stream(url);
+    assert.deepEqual([status, headers['content-type']], [200, 'text/event-stream']);
+    const [first] = (await once(body, 'data')) as [Buffer];
+    assert.equal(text(first), 'first');
+    body.destroy();
+    assert.equal((await local.stream(`${url}/away`)).status, 302);
+  });
+
+  test('it ends with an error after maxBytes, and when aborted', async () => {
+    const { url } = await serve((request, response) => {
+      response.writeHead(200);
+      response.write('x'.repeat(request.url === '/big' ? 100_000 : 1));
+    });
+    const big = await local.stream(`${url}/big`, { maxBytes: 50_000 });
+    await assert.rejects(async () => {
+      for await (const _chunk of big.body);
+    }, /longer than 50000 bytes/);
+    const stop = new AbortController();
+    const open = await local.stream(url, { signal: stop.signal });
+    stop.abort();
+    await assert.rejects(
+      async () => {
+        for await (const _chunk of open.body);
+      },
+      { name: 'AbortError' },
+    );
+  });
+
+  test('addresses are judged, and the time to its headers is limited', async () => {
+    const { url } = await serve(() => {});
+    await assert.rejects(strict.stream(url), { code: 'forbidden' });
+    await assert.rejects(local.stream(url, { timeoutMs: 100 }), { code: 'unavailable' });
+  });
+});

@@ -1,0 +1,238 @@
+/** A connection to an MCP server: the one file that knows the client library, which is loaded with the first connection. */
+import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
+import { AppError } from '../../../../errors.ts';
+import type { Outbound } from '../../../../providers/outbound/port.ts';
+import type { FoundTool } from '../pins.ts';
+import { type Challenge, McpFailed } from './failure.ts';
+import { brokenStream, guardedFetch } from './guarded-fetch.ts';
+import { problemIn } from './schemas.ts';
+
+export const mcpLimits = { connectMs: 10_000, callMs: 60_000, answerBytes: 2 ** 20, tools: 500, listPages: 20 } as const;
+
+export type SessionOptions = {
+  url: string;
+  /** Sent with each request: secret. */
+  headers: Readonly<Record<string, string>>;
+  accountId: string;
+  outbound: Outbound;
+  /** The server says that its list has changed. */
+  toolsChanged?(): void;
+  limits?: { connectMs: number; callMs: number };
+};
+
+/** What the server asks a person during a call. */
+export type Question = { message: string; schema: Record<string, unknown> };
+export type QuestionAnswer = { action: 'accept'; content: Record<string, string | number | boolean | string[]> } | { action: 'cancel' };
+
+export type CallRequest = {
+  tool: Pick<FoundTool, 'name' | 'inputSchema' | 'outputSchema'>;
+  args: Record<string, unknown>;
+  signal: AbortSignal;
+  answer(question: Question): QuestionAnswer;
+};
+
+export interface McpSession {
+  /** Throws `McpFailed`. */
+  tools(signal?: AbortSignal): Promise<FoundTool[]>;
+  /** The result as JSON for a model. Throws `McpFailed`. */
+  call(request: CallRequest): Promise<{ content: unknown; isError: boolean }>;
+  close(): Promise<void>;
+}
+
+/** Connects in the newest protocol that the server knows. Throws `McpFailed`. */
+export async function openSession(options: SessionOptions): Promise<McpSession> {
+  const { url, headers, accountId, outbound, toolsChanged } = options;
+  const { connectMs, callMs } = options.limits ?? mcpLimits;
+  const library = await import('@modelcontextprotocol/client');
+  const seen: Seen = { challenge: null, status: 0, retryAfter: null };
+  const asked = new Map<AbortSignal, CallRequest['answer']>();
+
+  const client = new library.Client(
+    { name: 'troupe', version: '0.1.0' },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode: 'auto' },
+      listMaxPages: mcpLimits.listPages,
+      inputRequired: { maxRounds: 4 },
+      jsonSchemaValidator: { getValidator: (schema) => validator(schema as object) as never },
+      ...(toolsChanged && { listChanged: { tools: { autoRefresh: false, onChanged: () => toolsChanged() } } }),
+    },
+  );
+  // Questions name no call: while several are open, none is answered for another.
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    const [only] = asked.size === 1 ? [...asked.values()] : [];
+    if (only === undefined || !('requestedSchema' in params)) return { action: 'cancel' as const };
+    return only({ message: params.message, schema: params.requestedSchema as Record<string, unknown> });
+  });
+  const transport = new library.StreamableHTTPClientTransport(new URL(url), {
+    fetch: guardedFetch({
+      outbound,
+      accountId,
+      timeoutMs: callMs,
+      maxBytes: mcpLimits.answerBytes,
+      answered: (status, answer) => note(seen, status, answer, library.extractWWWAuthenticateParams),
+    }),
+    requestInit: { headers: { ...headers } },
+    onInsufficientScope: 'throw',
+  });
+
+  const failed = (error: unknown, sent: boolean) => failureOf(error, seen, sent, library, callMs);
+  try {
+    await client.connect(transport, { timeout: connectMs, maxTotalTimeout: connectMs });
+  } catch (error) {
+    await client.close().catch(() => {});
+    throw failed(error, false);
+  }
+
+  return {
+    async tools(signal) {
+      try {
+        const { tools } = await client.listTools(undefined, {
+          cacheMode: 'refresh',
+          timeout: connectMs,
+          maxTotalTimeout: connectMs,
+          ...(signal && { signal }),
+        });
+        if (tools.length > mcpLimits.tools) throw new McpFailed({ type: 'invalid' }, `The server has more than ${mcpLimits.tools} tools`);
+        return tools.map(foundTool);
+      } catch (error) {
+        throw failed(error, false);
+      }
+    },
+    async call({ tool, args, signal, answer }) {
+      const problem = problemIn(tool.inputSchema, args);
+      if (problem !== null) throw new McpFailed({ type: 'invalid' }, `Wrong arguments for ${tool.name}: ${problem}`);
+      asked.set(signal, answer);
+      try {
+        const toolDefinition = {
+          name: tool.name,
+          inputSchema: tool.inputSchema,
+          ...(tool.outputSchema && { outputSchema: tool.outputSchema }),
+        };
+        const result = await client.callTool(
+          { name: tool.name, arguments: args },
+          { timeout: callMs, maxTotalTimeout: callMs, signal, toolDefinition: toolDefinition as ListedTool },
+        );
+        return { content: shown(result), isError: result.isError === true };
+      } catch (error) {
+        signal.throwIfAborted();
+        throw failed(error, true);
+      } finally {
+        asked.delete(signal);
+      }
+    },
+    async close() {
+      await Promise.race([transport.terminateSession().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
+      await client.close().catch(() => {});
+    },
+  };
+}
+
+/** What the library does not pass on of the last refusal. */
+type Seen = { challenge: Challenge | null; status: number; retryAfter: string | null };
+type Library = typeof import('@modelcontextprotocol/client');
+
+function note(seen: Seen, status: number, headers: Readonly<Record<string, string>>, read: Library['extractWWWAuthenticateParams']): void {
+  if (status < 400) return;
+  seen.status = status;
+  seen.retryAfter = headers['retry-after'] ?? null;
+  if (status !== 401) return;
+  const { resourceMetadataUrl, scope } = read(
+    new Response(null, { status, headers: { 'www-authenticate': headers['www-authenticate'] ?? '' } }),
+  );
+  seen.challenge = { resourceMetadataUrl: resourceMetadataUrl?.href ?? null, scope: scope ?? null };
+}
+
+/** @param sent whether the request may have been carried out */
+function failureOf(error: unknown, seen: Seen, sent: boolean, library: Library, callMs: number): McpFailed {
+  if (error instanceof McpFailed) return error;
+  const chain = causes(error);
+  const http = chain.find((one) => library.SdkHttpError.isInstance(one));
+  const status =
+    http !== undefined
+      ? (http as { status?: number }).status
+      : chain.some((one) => library.UnauthorizedError.isInstance(one))
+        ? 401
+        : undefined;
+  if (status === 401) {
+    const challenge = seen.challenge ?? { resourceMetadataUrl: null, scope: null };
+    return new McpFailed({ type: 'unauthorized', challenge }, 'The server does not take the credentials', { cause: error });
+  }
+  if (status === 403 || chain.some((one) => library.InsufficientScopeError.isInstance(one)))
+    return new McpFailed({ type: 'forbidden' }, 'The server does not allow this with the credentials it was given', { cause: error });
+  if (status === 429) {
+    const seconds = Number(seen.retryAfter ?? Number.NaN);
+    const retryAfterMs = Number.isFinite(seconds) ? seconds * 1_000 : null;
+    return new McpFailed({ type: 'rate_limited', retryAfterMs }, 'The server takes no more calls now', { cause: error });
+  }
+  if (status !== undefined)
+    return new McpFailed({ type: 'unavailable', sent: sent && status >= 500 }, `The server answers with status ${status}`, {
+      cause: error,
+    });
+  const refused = chain.find((one) => one instanceof AppError);
+  if (refused !== undefined) return new McpFailed({ type: 'unavailable', sent }, (refused as AppError).message, { cause: error });
+  const told = chain.find((one) => library.ProtocolError.isInstance(one));
+  if (told !== undefined) return protocolFailure(told as { code: number; message: string }, sent, error);
+  const code = chain.map((one) => (library.SdkError.isInstance(one) ? one.code : null)).find((one) => one !== null);
+  if (code === library.SdkErrorCode.RequestTimeout)
+    return new McpFailed(
+      { type: 'unavailable', sent },
+      `The server did not answer within ${(sent ? callMs : mcpLimits.connectMs) / 1000} s`,
+      { cause: error },
+    );
+  if (
+    code === library.SdkErrorCode.ConnectionClosed ||
+    code === library.SdkErrorCode.SendFailed ||
+    code === library.SdkErrorCode.NotConnected
+  )
+    return new McpFailed({ type: 'unavailable', sent }, 'The connection to the server was lost', { cause: error });
+  return new McpFailed({ type: 'invalid' }, 'The server answered something that is no valid MCP', { cause: error });
+}
+
+function protocolFailure({ code, message }: { code: number; message: string }, sent: boolean, cause: unknown): McpFailed {
+  if (code === brokenStream) return new McpFailed({ type: 'unavailable', sent }, message, { cause });
+  if (code === methodNotFound) return new McpFailed({ type: 'not_found' }, message, { cause });
+  return new McpFailed({ type: 'invalid' }, message, { cause });
+}
+const methodNotFound = -32_601;
+
+function causes(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (let at = error; at !== undefined && at !== null && found.length < 8; at = (at as { cause?: unknown }).cause) found.push(at);
+  return found;
+}
+
+function validator(schema: object) {
+  return (input: unknown) => {
+    const problem = problemIn(schema, input);
+    return problem === null ? { valid: true, data: input } : { valid: false, data: undefined, errorMessage: problem };
+  };
+}
+
+function foundTool({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+}: Awaited<ReturnType<Client['listTools']>>['tools'][number]): FoundTool {
+  return {
+    name,
+    description: description ?? '',
+    inputSchema: inputSchema as Record<string, unknown>,
+    outputSchema: (outputSchema as Record<string, unknown> | undefined) ?? null,
+    readOnly: annotations?.readOnlyHint === true,
+  };
+}
+
+/** What a model can read of a result: structured where there is structure, else text; other media are named. */
+function shown(result: Awaited<ReturnType<Client['callTool']>>): unknown {
+  if (result.structuredContent !== undefined && result.isError !== true) return result.structuredContent;
+  const parts = result.content.map((part) => {
+    if (part.type === 'text') return part.text;
+    if (part.type === 'image' || part.type === 'audio') return `[${part.type}, ${part.mimeType}]`;
+    if (part.type === 'resource_link') return `[${part.name}: ${part.uri}]`;
+    return 'text' in part.resource ? part.resource.text : `[${part.resource.uri}]`;
+  });
+  return parts.join('\n');
+}
