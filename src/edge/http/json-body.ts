@@ -53,6 +53,11 @@ export async function readJson(request: HttpRequest, held: HeldBody): Promise<un
   return text === '' ? undefined : parseJson(text);
 }
 
+/** The value in a body that was read already. Throws as `readJson`. */
+export function jsonOf(bytes: Buffer): unknown {
+  return parseJson(decode(bytes));
+}
+
 function tooLarge(): AppError {
   return new AppError('payload_too_large', `A JSON body may have at most ${maxJsonBytes} bytes`);
 }

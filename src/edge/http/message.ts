@@ -39,6 +39,8 @@ export interface AddressSource {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
+type RequestPart = { method: string; path: string; queryString?: string; idempotencyKey?: string | null };
+
 const callersId = /^[\w-]{1,128}$/;
 const nobody = new TrustedProxies();
 
@@ -88,6 +90,17 @@ export class HttpRequest {
     this.announced = announced;
     const id = this.header('x-request-id');
     this.requestId = id !== '' && callersId.test(id) ? id : newRequestId();
+  }
+
+  /** A request that another endpoint serves as a part of this one, with the same id and client. Call `settle` first, and `end` at its end. */
+  part({ method, path, queryString = '', idempotencyKey = null }: RequestPart): HttpRequest {
+    const headers = ['x-request-id', this.requestId];
+    if (idempotencyKey !== null) headers.push('idempotency-key', idempotencyKey);
+    const part = new HttpRequest(method, path, queryString, headers, null, this.source, this.proxies, this.announced);
+    part.address = this.address;
+    part.client = this.client;
+    part.trace = this.trace;
+    return part;
   }
 
   /** The first header of that (lower-case) name; empty where there is none. */

@@ -60,8 +60,28 @@ export type Context<Path extends string = string, P = unknown, Q = unknown, H = 
    * held.
    */
   readBytes(maxBytes: number): Promise<Buffer>;
+  /**
+   * Only with `forwards`: has another endpoint serve a part of this request, for the same caller, with the same checks, and in the same
+   * counts. The answer is never compressed. Does not reject.
+   */
+  forward(target: Forwarded): Promise<HttpResponse>;
   /** Only with `body: 'multipart'`: passes on the one uploaded file; see `receiveFile`. Call it once. */
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
+};
+
+/** A request to another endpoint of this service, made by a handler. */
+export type Forwarded = {
+  method: Method;
+  /** Encoded, without the /v1 prefix and without the query. */
+  path: string;
+  /** Encoded. */
+  queryString?: string;
+  /** Parsed: text that cannot be stored was refused already. */
+  body?: unknown;
+  /** null: none. */
+  idempotencyKey?: string | null;
+  /** Counts against the caller's limits, as a request of its own. */
+  counted?: boolean;
 };
 
 /** A context whose route has no known type: for code that wraps every handler. */
@@ -107,6 +127,10 @@ type Declaration = {
   whileFull?: boolean;
   /** The handler reads the bytes of the body with `readBytes`. They count in the node's body budget until the answer is made. */
   readsBody?: boolean;
+  /** The handler has other endpoints serve parts of the request, with `forward`. */
+  forwards?: boolean;
+  /** The value of `WWW-Authenticate` in a 401. Default: `Bearer`. */
+  challenge?(variant: 'A' | 'B'): string;
   /** false: the endpoint has no rate limit. */
   limited?: boolean;
   /** Fields of the answer, at any depth, that are shown once: a replay has null there after 24 hours. The answer must be JSON. */

@@ -4,34 +4,24 @@
  * refusal costs admitted requests as little as possible. Nothing that is already available is awaited: a request with a cached token and a
  * synchronous handler is answered inside its callback.
  */
-import { AppError, type Issue } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { storageFull } from '../../storage/disk-room.ts';
 import type { Tracer } from '../../tracing.ts';
-import { hasScope, type Principal } from '../auth/principal.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { Limits } from '../limits/limits.ts';
 import { BodyBudget } from './body-budget.ts';
 import { compressed } from './compression.ts';
 import { conditional } from './conditional.ts';
 import { errorResponse, refusal } from './error-response.ts';
-import { isStorable, readJson } from './json-body.ts';
+import { readJson } from './json-body.ts';
 import type { HttpRequest, HttpResponse } from './message.ts';
-import { receiveFile, type UploadedFile } from './multipart.ts';
 import { PathTable } from './path-table.ts';
+import { authorize, type Call, newCall, type Prepared, prepare, validate } from './prepared-route.ts';
 import { readBytes } from './raw-body.ts';
-import { RequestStats, type RouteStats } from './request-stats.ts';
-import {
-  type AnyContext,
-  type AnyRoute,
-  isIdempotent,
-  isTagged,
-  type JsonReply,
-  parameterNames,
-  parameterSchema,
-  type Reply,
-} from './route.ts';
+import { RequestStats } from './request-stats.ts';
+import type { AnyContext, AnyRoute, Forwarded, JsonReply, Reply } from './route.ts';
 import type { HttpHandler } from './server.ts';
-import { type Check, compileBody, compileText, type TextCheck } from './validate.ts';
 
 export type RouterOptions = {
   routes: readonly AnyRoute[];
@@ -51,43 +41,11 @@ export type RouterOptions = {
   tracer?: Tracer | null;
 };
 
-type Prepared = {
-  route: AnyRoute;
-  stats: RouteStats;
-  parameterNames: string[];
-  params: TextCheck | null;
-  query: TextCheck | null;
-  headers: TextCheck | null;
-  body: Check | null;
-  wrapped: boolean;
-  isCommand: boolean;
-  needsRoom: boolean;
-  isTagged: boolean;
-};
-
 /** One path: its routes by method. */
 type Resource = { byMethod: Map<string, Prepared>; allow: string };
 
-/** One request in progress; filled step by step, then used as the handler's context. */
-type Call = {
-  route: AnyRoute;
-  request: HttpRequest;
-  requestId: string;
-  variant: 'A' | 'B';
-  principal: Principal | null;
-  params: Record<string, unknown>;
-  query: Record<string, unknown>;
-  headers: Record<string, unknown>;
-  body: unknown;
-  reservation: AnyContext['reservation'];
-  uploaded: AnyContext['uploaded'];
-  readBytes(maxBytes: number): Promise<Buffer>;
-  receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
-};
-
 /** For the bodies of requests without authentication and without a rate limit: the rest of the budget stays available to others. */
 const unlimitedRouteBytes = 8 * 2 ** 20;
-const nothing: Record<string, unknown> = Object.freeze({});
 /** Created once, so that shedding is cheap. */
 const tooBusy = new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
 const diskFull = storageFull();
@@ -113,7 +71,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
   for (const route of routes) {
     const resource = table.at(route.path, () => ({ byMethod: new Map(), allow: '' }));
     if (resource.byMethod.has(route.method)) throw new Error(`${route.method} ${route.path} is declared twice`);
-    const prepared = prepare(route);
+    const prepared = prepare(route, stats, around !== undefined);
     resource.byMethod.set(route.method, prepared);
     if (route.method === 'GET') resource.byMethod.set('HEAD', prepared);
     resource.allow = [...resource.byMethod.keys(), 'OPTIONS'].join(', ');
@@ -166,6 +124,11 @@ export function createRouter(options: RouterOptions): HttpHandler {
       if (scope !== null && (principal !== null || refused === null)) authorize(principal, scope);
       if (refused !== null) throw refused;
       const call = newCall(prepared.route, request, variant, principal);
+      if (prepared.route.forwards === true) {
+        // The client may have disconnected when a forwarded request reads its address.
+        request.settle();
+        call.forward = (target) => forward(call, target);
+      }
       if (prepared.body !== null || prepared.route.readsBody) return withBody(call);
       return run(call, undefined);
     };
@@ -179,15 +142,16 @@ export function createRouter(options: RouterOptions): HttpHandler {
       }
     };
     const run = (call: Call, body: unknown): HttpResponse | Promise<HttpResponse> => {
-      validate(prepared, call, parameters, body);
-      const handler = prepared.route.handler as (context: Call) => Reply | Promise<Reply>;
-      const reply = prepared.wrapped ? around!(call, async () => handler.call(prepared.route, call)) : handler.call(prepared.route, call);
+      const reply = handle(prepared, call, parameters, body);
       const finish = (made: Reply) => represented(prepared, request, toResponse(made));
       return reply instanceof Promise ? reply.then(finish) : finish(reply);
     };
     const failed = (error: unknown): HttpResponse => {
       stats.failed(error);
-      return errorResponse(error, request, log);
+      const response = errorResponse(error, request, log);
+      const { challenge } = prepared.route;
+      if (response.status !== 401 || challenge === undefined) return response;
+      return { ...response, headers: { ...response.headers, 'WWW-Authenticate': challenge(variant) } };
     };
     /** A token refused with a specific error also counts against the address. */
     const refuseToken = async (error: unknown): Promise<HttpResponse> => {
@@ -212,6 +176,37 @@ export function createRouter(options: RouterOptions): HttpHandler {
       return response instanceof Promise ? response.catch(failed) : response;
     } catch (error) {
       return failed(error);
+    }
+  }
+
+  function handle(prepared: Prepared, call: Call, parameters: readonly string[], body: unknown): Reply | Promise<Reply> {
+    validate(prepared, call, parameters, body);
+    const handler = prepared.route.handler as (context: Call) => Reply | Promise<Reply>;
+    return prepared.wrapped ? around!(call, async () => handler.call(prepared.route, call)) : handler.call(prepared.route, call);
+  }
+
+  /** Serves another endpoint as a part of a request, whose caller and rights are known. Never rejects. */
+  async function forward({ request: outer, variant, principal }: Call, target: Forwarded): Promise<HttpResponse> {
+    const request = outer.part(target);
+    const match = table.find(request.path, 0);
+    const prepared = match?.value.byMethod.get(request.method);
+    if (prepared === undefined) return refusal(404, 'Not Found');
+    const begunAtMs = performance.now();
+    stats.inFlight++;
+    try {
+      if (prepared.isCommand && isOverloaded()) throw tooBusy;
+      if (prepared.needsRoom && isStorageFull()) throw diskFull;
+      const { scope } = prepared.route;
+      if (scope !== null) authorize(principal, scope);
+      const refused = target.counted === true ? await limits.admit(principal, request) : null;
+      if (refused !== null) throw refused;
+      const call = newCall(prepared.route, request, variant, principal);
+      return counted(prepared, begunAtMs, toResponse(await handle(prepared, call, match!.parameters, target.body)));
+    } catch (error) {
+      stats.failed(error);
+      return counted(prepared, begunAtMs, errorResponse(error, request, log));
+    } finally {
+      request.end();
     }
   }
 
@@ -269,95 +264,11 @@ export function createRouter(options: RouterOptions): HttpHandler {
       return count(null);
     }
   }
-
-  function prepare(route: AnyRoute): Prepared {
-    const names = parameterNames(route.path);
-    return {
-      route,
-      stats: stats.route(route.method, route.path),
-      parameterNames: names,
-      params: names.length === 0 ? null : compileText('path', parameterSchema(route)),
-      query: route.query === undefined ? null : compileText('query', route.query),
-      headers: route.headers === undefined ? null : compileText('header', route.headers),
-      body: route.body === undefined || route.body === 'multipart' ? null : compileBody(route.body),
-      wrapped: around !== undefined && isIdempotent(route),
-      isCommand: route.method !== 'GET',
-      needsRoom: !(route.whileFull ?? (route.method === 'GET' || route.method === 'DELETE')),
-      isTagged: isTagged(route),
-    };
-  }
-}
-
-function newCall(route: AnyRoute, request: HttpRequest, variant: 'A' | 'B', principal: Principal | null): Call {
-  const call: Call = {
-    route,
-    request,
-    requestId: request.requestId,
-    variant,
-    principal,
-    params: nothing,
-    query: nothing,
-    headers: nothing,
-    body: undefined,
-    reservation: null,
-    uploaded: null,
-    readBytes: async () => {
-      throw new Error(`${route.method} ${route.path} does not declare that it reads its body`);
-    },
-    receiveFile: (take) => receiveFile(request, take, call.uploaded),
-  };
-  return call;
 }
 
 function otherMethod(request: HttpRequest, allow: string): HttpResponse {
   if (request.method === 'OPTIONS') return { status: 204, headers: { Allow: allow }, body: null };
   return refusal(405, 'Method Not Allowed', { Allow: allow });
-}
-
-function authorize(principal: Principal | null, scope: string): void {
-  if (principal === null) throw new AppError('unauthenticated', 'Not authenticated');
-  if (scope === 'session' && principal.kind !== 'session') throw new AppError('forbidden', 'This needs a user session');
-  if (scope === 'any' && principal.kind === 'link') throw new AppError('forbidden', 'A download link does not open this');
-  if (scope !== 'any' && scope !== 'session' && !hasScope(principal, scope))
-    throw new AppError('forbidden', `This needs the scope ${scope}`);
-}
-
-/** Fills the call with checked input, or throws all issues at once. */
-function validate(prepared: Prepared, call: Call, parameters: readonly string[], body: unknown): void {
-  const issues: Issue[] = [];
-  if (prepared.params !== null) {
-    const decoded = parameters.map(decodeSegment);
-    call.params = prepared.params((name) => {
-      const at = prepared.parameterNames.indexOf(name);
-      return at === -1 ? [] : [decoded[at]!];
-    }, issues);
-  }
-  if (prepared.query !== null) {
-    const texts = new URLSearchParams(call.request.queryString);
-    call.query = prepared.query((name) => texts.getAll(name), issues);
-  }
-  if (prepared.headers !== null) {
-    call.headers = prepared.headers((name) => {
-      const value = call.request.header(name);
-      return value === '' ? [] : [value];
-    }, issues);
-  }
-  if (prepared.body !== null) call.body = prepared.body(body, issues);
-  if (issues.length > 0) throw new AppError('invalid', 'The request is not valid', { issues: issues.slice(0, 20) });
-}
-
-/** A segment that cannot be decoded or stored matches nothing, so the path has no route. */
-function decodeSegment(segment: string): string {
-  let text = segment;
-  if (segment.includes('%')) {
-    try {
-      text = decodeURIComponent(segment);
-    } catch (cause) {
-      throw new AppError('not_found', 'Not Found', { cause });
-    }
-  }
-  if (!isStorable(text)) throw new AppError('not_found', 'Not Found');
-  return text;
 }
 
 function toResponse(reply: Reply): HttpResponse {
