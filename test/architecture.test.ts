@@ -49,6 +49,11 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
     typesWhere: /^src\/domains\/integrations\/mcp-servers\/protocol\//,
   },
   { packages: /^ioredis$/, where: /^src\/cluster\/redis-connection\.ts$/, typesWhere: /^src\/cluster\/redis-connection\.ts$/ },
+  {
+    packages: /^@modelcontextprotocol\/server/,
+    where: /^src\/domains\/integrations\/mcp-endpoint\/sdk-handler\.ts$/,
+    typesWhere: /^src\/domains\/integrations\/mcp-endpoint\/sdk-handler\.ts$/,
+  },
   { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/sandbox\//, typesWhere: /^src\/providers\/sandbox\// },
 ];
 

@@ -113,6 +113,12 @@ const before: Record<string, (site: Site, ids: Ids) => Promise<unknown>> = {
 
 /** Where an example says too little. */
 const flows: Record<string, (site: Site) => Promise<unknown>> = {
+  async 'POST /mcp'(site) {
+    const operation = site.api.find('POST', '/mcp');
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const sent = { path: '/v1/mcp', headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) };
+    expect(await site.send(operation, sent), 200, operation, 'the list of tools');
+  },
   'POST /agents/{id}/pause': (site) => onAgent(site, 'pause'),
   'POST /agents/{id}/resume': (site) => onAgent(site, 'resume'),
   'POST /agents/{id}/approve/{approval_id}': (site) =>

@@ -14,6 +14,9 @@ export const publicOperations = [
   'POST /auth/verify-email/page',
   'GET /checkout/{key}',
   'POST /checkout/{key}',
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
+  'GET /.well-known/oauth-protected-resource/v1/mcp',
   'GET /health',
   'GET /health/ready',
   'GET /health/live',
@@ -52,6 +55,8 @@ const guarded: Record<string, { read: string; write: string }> = {
   '/billing': { read: 'billing.read', write: 'session' },
   // A key rules over no more than it may do itself: these look at what is in the request.
   '/api-keys': { read: 'any', write: 'any' },
+  // Each call has the scope of the endpoint that it stands for.
+  '/mcp': { read: 'any', write: 'any' },
   '/auth/me': { read: 'any', write: 'session' },
 };
 

@@ -32,7 +32,6 @@ export function startTasks(platform: StartPlatform): StartedDomain {
         agentEffects({
           model,
           toolbox,
-          sources: platform.toolSources,
           workspace,
           mail: (agent, callId) => agentMail(mailParts, agent, callId),
           compute,
@@ -45,7 +44,7 @@ export function startTasks(platform: StartPlatform): StartedDomain {
     routes: [
       ...taskRoutes({ actors, database, eventCatalogue }),
       ...deliverableRoutes({ database, files, links: createDownloadLinks(tokens, publicUrl) }),
-      ...agentRoutes({ actors, toolbox, sources: platform.toolSources }),
+      ...agentRoutes({ actors }),
     ],
     metrics: (metrics) => addToolMetrics(metrics, stats),
   };

@@ -6,8 +6,7 @@ export type ToolCall = { id: string; name: string; arguments: unknown };
 export type ModelMessage =
   | { role: 'user'; text: string }
   | { role: 'assistant'; text: string; toolCalls: ToolCall[] }
-  /** `untrusted`: the result holds text that others wrote. */
-  | { role: 'tool'; callId: string; name: string; result: unknown; isError: boolean; untrusted?: boolean };
+  | { role: 'tool'; callId: string; name: string; result: unknown; isError: boolean };
 
 /** A tool in the model's view. `parameters` is a JSON Schema of an object. */
 export type ToolOffer = { name: string; description: string; parameters: object };

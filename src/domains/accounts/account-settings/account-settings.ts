@@ -18,7 +18,6 @@ const defaults: Settings = {
   marketCollarBp: 100,
   redirectUris: [],
   timezone: 'UTC',
-  trustToolContent: false,
 };
 
 export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSettingsContract>({

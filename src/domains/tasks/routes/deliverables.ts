@@ -36,6 +36,12 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
     };
   }
 
+  async function find({ id, file_id: fileId }: { id: string; file_id: string }, { accountId }: Principal): Promise<DeliverableRow> {
+    const row = await database.list(accountId, (em) => em.findOne(Deliverable, { id: fileId, taskId: id, accountId }));
+    if (row === null) throw new AppError('not_found', 'Deliverable not found');
+    return row;
+  }
+
   return [
     route({
       method: 'GET',
@@ -58,6 +64,17 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
     }),
     route({
       method: 'GET',
+      path: '/tasks/{id}/deliverables/{file_id}',
+      summary: 'Look at a deliverable',
+      scope: 'tasks.read',
+      extension: true,
+      responses: { 200: DeliverableView },
+      async handler({ principal, params }) {
+        return answer(200, await viewOf(await find(params, principal), principal));
+      },
+    }),
+    route({
+      method: 'GET',
       path: '/tasks/{id}/deliverables/{file_id}/download',
       summary: 'Download a deliverable',
       scope: 'tasks.read',
@@ -66,10 +83,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       responses: { 200: null, 206: null, 304: null },
       contentTypes: { 200: '*/*', 206: '*/*' },
       async handler({ principal, params, request }) {
-        const where = { id: params.file_id, taskId: params.id, accountId: principal.accountId };
-        const row = await database.list(principal.accountId, (em) => em.findOne(Deliverable, where));
-        if (row === null) throw new AppError('not_found', 'Deliverable not found');
-        const { contentKey: key, sizeBytes, sha256, name: fileName, type } = row;
+        const { contentKey: key, sizeBytes, sha256, name: fileName, type } = await find(params, principal);
         return sendFile(request, files, { key, sizeBytes, sha256, fileName, type });
       },
     }),

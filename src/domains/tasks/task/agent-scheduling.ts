@@ -90,7 +90,6 @@ function create(
     ownsWorkspace,
     model: config.model ?? null,
     outputSchema,
-    ...(config.allow_connect ? { allowConnect: true } : null),
   });
   return {
     id,

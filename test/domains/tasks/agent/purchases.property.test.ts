@@ -135,7 +135,6 @@ async function spendingWorld() {
   const services = {
     model,
     toolbox,
-    sources: [],
     workspace: () => memoryWorkspace(),
     mail: () => ({ send: async () => ({ detail: 'posted' }) }),
     compute: inlineCompute,
