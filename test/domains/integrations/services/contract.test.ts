@@ -87,6 +87,15 @@ test('a tool that reads changes nothing that needs approval, and what it brings 
     }
 });
 
+test('descriptions say when their shapes were read; those older than 180 days are printed', (t) => {
+  for (const { name, shapeSeen, shapeSource } of services) {
+    assert.match(shapeSeen, /^20\d\d-[01]\d-[0-3]\d$/, name);
+    assert.ok(shapeSource.length > 5, name);
+    const days = Math.floor((Date.now() - Date.parse(shapeSeen)) / 86_400_000);
+    if (days > 180) t.diagnostic(`${name}: its shapes were read ${days} days ago, from ${shapeSource}`);
+  }
+});
+
 for (const row of serviceRows) {
   const { service } = row;
   const named = (what: string) => `${service.name}: ${what}`;
