@@ -12,7 +12,10 @@ import { nothing, over, type Progress } from './job.ts';
 import { type Orders, parseOrders, withoutMailOrders } from './orders.ts';
 import { writeOutput } from './output-json.ts';
 import { parseRequests, type Requests } from './requests.ts';
+import { callTools } from './tool-calls.ts';
+import { parseToolOrders, type ToolOrders } from './tool-orders.ts';
 
+type AllOrders = Orders & { tools: ToolOrders };
 export type AgentTurn = { calls: Call[] } | { closing: string };
 
 const mostTurns = 60;
@@ -23,8 +26,9 @@ export function takeTurn(conversation: Conversation): AgentTurn {
   const text = [conversation.task, ...conversation.guidance].join('\n');
   const orders = parseOrders(text);
   const parsed = parseRequests(withoutMailOrders(conversation.task), conversation.guidance);
-  const requests = { ...parsed, unread: parsed.unread.filter((guidance) => !isOrder(guidance)) };
-  const progress = work(conversation, text, orders, requests);
+  const requests = { ...parsed, unread: parsed.unread.filter((guidance) => !isOrder(guidance, conversation)) };
+  const tools = parseToolOrders(text, conversation.offers, conversation.withheld);
+  const progress = work(conversation, text, { ...orders, tools }, requests);
   if (conversation.turns >= mostTurns) return { closing: `I stopped after ${mostTurns} turns. ${honest}` };
   if ('calls' in progress) return progress;
   const said =
@@ -34,7 +38,7 @@ export function takeTurn(conversation: Conversation): AgentTurn {
   return { closing: `${said.join('\n').slice(0, longestClosing)}\n${honest}` };
 }
 
-function work(conversation: Conversation, text: string, orders: Orders, requests: Requests): Progress {
+function work(conversation: Conversation, text: string, orders: AllOrders, requests: Requests): Progress {
   const computing = compute(conversation, text);
   if ('calls' in computing) return computing;
   const wanted = wantsReport(conversation, orders, requests, text);
@@ -51,16 +55,18 @@ function work(conversation: Conversation, text: string, orders: Orders, requests
     () => analysis.progress,
     ...orders.files.map((order) => () => writeOrdered(conversation, order)),
     () => writeOutput(conversation, analysis.material, said),
+    () => callTools(conversation, orders.tools, requests.report && !wanted ? (requests.reportPath ?? 'report.md') : null),
     ...orders.purchases.map((order) => () => buy(conversation, order)),
     ...orders.mails.map((order) => () => sendMail(conversation, order, analysis.report)),
-    () => over(...orders.refused, ...unread, ...(wanted ? [] : requests.cannot)),
+    () => over(...orders.refused, ...unread, ...(wanted || orders.tools.orders.length > 0 ? [] : requests.cannot)),
   ]);
 }
 
 /** Whether a report is requested; a call if the workspace must be listed first. */
-function wantsReport(conversation: Conversation, orders: Orders, requests: Requests, text: string): boolean | Progress {
+function wantsReport(conversation: Conversation, orders: AllOrders, requests: Requests, text: string): boolean | Progress {
   if (orders.urls.length > 0 || orders.search !== null || requests.figures.length > 0 || requests.focus.length > 0) return true;
-  const actions = orders.mails.length + orders.purchases.length + orders.files.length + parseArithmetic(text).length;
+  const actions =
+    orders.mails.length + orders.purchases.length + orders.files.length + orders.tools.orders.length + parseArithmetic(text).length;
   if (actions === 0) return requests.report || hasFiles(conversation);
   if (requests.report && orders.purchases.length + orders.files.length === 0) return true;
   if (requests.report) return hasFiles(conversation);
@@ -76,7 +82,9 @@ function hasFiles(conversation: Conversation): boolean | Progress {
   return (listedFiles(conversation) ?? []).length > 0;
 }
 
-function isOrder(text: string): boolean {
+function isOrder(text: string, { offers, withheld }: Conversation): boolean {
+  const tools = parseToolOrders(text, offers, withheld);
+  if (tools.orders.length + tools.refused.length > 0) return true;
   const { mails, purchases, files, urls, search, refused } = parseOrders(text);
   return (
     refused.length + mails.length + purchases.length + files.length + urls.length + parseArithmetic(text).length > 0 || search !== null

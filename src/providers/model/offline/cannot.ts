@@ -3,7 +3,7 @@ import { readTokens } from './prompt-tokens.ts';
 import { stanceOf } from './stance.ts';
 
 export const abilities =
-  'The offline model works by fixed rules. It can profile tables (CSV, TSV, JSON), summarise texts and web pages in their own sentences, list their decisions, actions, dates and figures, compare two texts, compute, write files you dictate, search where a search endpoint is configured, and send an e-mail or place an order that is stated plainly.';
+  'The offline model works by fixed rules. It can profile tables (CSV, TSV, JSON), summarise texts and web pages in their own sentences, list their decisions, actions, dates and figures, compare two texts, compute, write files you dictate, search where a search endpoint is configured, and send an e-mail, place an order or call a tool of a connected service where that is stated plainly.';
 export const realModel =
   'For anything else configure a language model: MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME, or ANTHROPIC_API_KEY.';
 

@@ -1,5 +1,5 @@
 /** The input of the offline model: the request, parsed into the task, the guidance, the calls so far and their results. */
-import type { ModelRequest } from '../port.ts';
+import type { ModelRequest, ToolOffer } from '../port.ts';
 
 export type Call = { name: string; args: Record<string, unknown> };
 
@@ -19,11 +19,14 @@ export type Conversation = {
   guidance: string[];
   past: PastCall[];
   offered: ReadonlySet<string>;
+  offers: readonly ToolOffer[];
+  /** Names of tools that exist and are not offered. */
+  withheld: readonly string[];
   /** Model turns already taken. */
   turns: number;
 };
 
-export function readConversation({ system, messages, tools }: ModelRequest): Conversation {
+export function readConversation({ system, messages, tools, withheld = [] }: ModelRequest): Conversation {
   const words = messages.filter((message) => message.role === 'user').map(({ text }) => text);
   const results = new Map(messages.filter((message) => message.role === 'tool').map((message) => [message.callId, message]));
   const spoken = messages.filter((message) => message.role === 'assistant');
@@ -53,7 +56,16 @@ export function readConversation({ system, messages, tools }: ModelRequest): Con
     .slice(1)
     .filter((text) => !/^(?:You have not finished:|Your answer was empty)/.test(text))
     .map((text) => text.replace(/^A person says:\s*/, ''));
-  return { system, task, guidance, past, offered: new Set(tools.map(({ name }) => name)), turns: spoken.length };
+  return {
+    system,
+    task,
+    guidance,
+    past,
+    offered: new Set(tools.map(({ name }) => name)),
+    offers: tools,
+    withheld: withheld.map(({ name }) => name),
+    turns: spoken.length,
+  };
 }
 
 /** The newest call with this name and, if given, these arguments. */
