@@ -76,7 +76,7 @@ export const slackRow = defineRow<SlackServer>({
     check({ messages, has_more }, standIn) {
       assert.deepEqual([messages.length, messages[0].text, messages[39].text, has_more], [40, 'number 50', 'number 11', true]);
       assert.deepEqual(
-        standIn.requestsOf(/history$/).map(({ query }) => query.get('limit')),
+        standIn.requestsOf(/history$/).map(({ body }) => body.limit),
         ['40', '25', '10'],
       );
     },

@@ -1,6 +1,6 @@
 /** Slack: messages are posted, read and searched, channels created. */
 import Type from 'typebox';
-import { defineService, type ServiceCall } from './service.ts';
+import { defineService, type ServiceCall, type ServiceRequest } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 import { slackFailure, slackOAuthError, slackRefusesToken, slackTokens } from './slack-answers.ts';
 
@@ -63,7 +63,7 @@ export const slack = defineService({
       untrusted: false,
       repeatable: false,
       async run(message: { channel: string; text: string; thread_ts?: string }, call) {
-        const { body } = await call.request({ method: 'POST', path: '/chat.postMessage', json: message, limit: 'chat.postMessage' });
+        const { body } = await ask('chat.postMessage', message, call, { repeatable: false });
         return { channel: body.channel ?? message.channel, ts: body.ts };
       },
     },
@@ -87,8 +87,8 @@ export const slack = defineService({
         const messages: object[] = [];
         let cursor: string | undefined;
         do {
-          const query = { channel: id, limit: limit - messages.length, cursor };
-          const { body } = await call.request({ method: 'GET', path: '/conversations.history', query, limit: 'conversations.history' });
+          const args = { channel: id, limit: limit - messages.length, cursor };
+          const { body } = await ask('conversations.history', args, call);
           messages.push(...(body.messages ?? []).map(shownMessage));
           cursor = nextCursor(body);
         } while (cursor !== undefined && messages.length < limit);
@@ -108,8 +108,7 @@ export const slack = defineService({
       untrusted: false,
       repeatable: false,
       async run({ name }: { name: string }, call) {
-        const json = { name: withoutHash(name) };
-        const { body } = await call.request({ method: 'POST', path: '/conversations.create', json, limit: 'conversations.create' });
+        const { body } = await ask('conversations.create', { name: withoutHash(name) }, call, { repeatable: false });
         return { channel: body.channel?.id, name: body.channel?.name };
       },
     },
@@ -129,13 +128,7 @@ export const slack = defineService({
       untrusted: true,
       repeatable: true,
       async run({ query }: { query: string }, call) {
-        const { body } = await call.request({
-          method: 'GET',
-          path: '/search.messages',
-          query: { query, count: maxMatches },
-          limit: 'search.messages',
-          as: 'user',
-        });
+        const { body } = await ask('search.messages', { query, count: maxMatches }, call, { as: 'user' });
         const matches: Match[] = body.messages?.matches ?? [];
         const messages = matches.map((match) => ({
           channel: match.channel?.id,
@@ -175,16 +168,24 @@ function shownMessage({ ts, user, username, bot_id: bot, text, thread_ts, reply_
   };
 }
 
+type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** As Slack's own clients do: each method is a POST of a form, also those that read, and has a limit of its own. */
+function ask(method: string, args: Arguments, call: ServiceCall, more: Pick<ServiceRequest, 'repeatable' | 'as'> = {}) {
+  const given = Object.entries(args).filter(([, value]) => value !== undefined);
+  const form = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+  return call.request({ method: 'POST', path: `/${method}`, form, limit: method, repeatable: true, ...more });
+}
+
 /** The reading methods take ids alone. A connection that may not list channels gets Slack's answer about the name. */
 async function channelId(named: string, call: ServiceCall): Promise<string> {
   if (/^[CGD][A-Z0-9]+$/.test(named)) return named;
   const name = withoutHash(named);
   let cursor: string | undefined;
   do {
-    const query = { exclude_archived: true, limit: 1_000, cursor };
-    const request = { method: 'GET', path: '/conversations.list', query, limit: 'conversations.list' } as const;
-    const answer = await call.request(request).catch((error: unknown) => {
-      if (error instanceof ServiceFailed && ['forbidden', 'not_found'].includes(error.failure.type)) return null;
+    const args = { exclude_archived: true, limit: 1_000, cursor };
+    const answer = await ask('conversations.list', args, call).catch((error: unknown) => {
+      if (error instanceof ServiceFailed && ['forbidden', 'not_found', 'invalid'].includes(error.failure.type)) return null;
       throw error;
     });
     if (answer === null) return name;
