@@ -31,6 +31,8 @@ export abstract class ServiceStandIn {
   readonly tokens = new Map<string, readonly string[]>();
   /** What the next requests of a path meet, in order. */
   faults: { path: RegExp; fault: Fault }[] = [];
+  /** What becomes of each answer's JSON before it is sent. */
+  distort: (json: Json) => unknown = (json) => json;
   private readonly server: Server;
 
   constructor() {
@@ -93,7 +95,8 @@ export abstract class ServiceStandIn {
     const fault = at < 0 ? null : this.faults.splice(at, 1)[0]!.fault;
     if (fault === 'cut') return void request.socket.destroy();
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return reply(response, fault);
-    const answer = this.answer(heard);
+    const plain = this.answer(heard);
+    const answer = plain.json === undefined ? plain : { ...plain, json: this.distort(structuredClone(plain.json)) };
     if (fault === 'lost') return void request.socket.destroy();
     if (fault === 'hang') return;
     if (fault !== null) await delay(fault.lateMs);

@@ -1,8 +1,9 @@
 /** Labels of Gmail by the names that people know: the API takes ids. */
+import { listOf, requiredFields, textOf } from './read-answer.ts';
 import type { ServiceCall } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 
-const labels = '/gmail/v1/users/me/labels';
+const labelsPath = '/gmail/v1/users/me/labels';
 
 /** Their ids are their names. */
 const ownLabels = new Set(['INBOX', 'UNREAD', 'STARRED', 'IMPORTANT', 'SPAM', 'TRASH', 'SENT', 'DRAFT']);
@@ -25,14 +26,15 @@ export async function labelIds(add: string[], remove: string[], call: ServiceCal
 }
 
 async function listed(call: ServiceCall): Promise<Label[]> {
-  const { body } = await call.request({ method: 'GET', path: labels });
-  return body?.labels ?? [];
+  const { body } = await call.request({ method: 'GET', path: labelsPath });
+  const labels = listOf(requiredFields(body, 'Gmail').labels, 'Gmail');
+  return labels.map(({ id, name }) => ({ id: textOf(id) ?? '', name: textOf(name) ?? '' }));
 }
 
 /** Not repeated by itself: Gmail refuses a second label of the same name, and a repeat of the call finds the first in the list. */
 async function created(name: string, call: ServiceCall): Promise<string> {
-  const { body } = await call.request({ method: 'POST', path: labels, json: { name }, repeatable: false });
-  return body.id;
+  const { body } = await call.request({ method: 'POST', path: labelsPath, json: { name }, repeatable: false });
+  return textOf(requiredFields(body, 'Gmail').id) ?? name;
 }
 
 function idOrName(name: string): string {

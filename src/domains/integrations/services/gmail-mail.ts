@@ -1,6 +1,7 @@
 /** Mails in the form of Gmail's API: what a tool shows of one, and the message that is sent. */
 import { createHash } from 'node:crypto';
 import { pageText } from '../../tasks/contract.ts';
+import { type Fields, fieldsOf, instantOf, textOf, textsOf } from './read-answer.ts';
 
 export type ShownMail = {
   id: string;
@@ -15,61 +16,52 @@ export type ShownMail = {
   attachments?: string[];
 };
 
-type Part = {
-  mimeType?: string;
-  filename?: string;
-  headers?: { name: string; value: string }[];
-  body?: { data?: string; size?: number };
-  parts?: Part[];
-};
-type Message = { id: string; threadId?: string; labelIds?: string[]; snippet?: string; internalDate?: string; payload?: Part };
-
 /** A longer body is cut. */
 const maxBodyChars = 100_000;
 /** Deeper parts than any mail program makes are not read. */
 const maxPartDepth = 20;
 
-export function shownHeaders(message: Message): ShownMail {
+export function shownHeaders(message: Fields): ShownMail {
   const header = (name: string) => headerOf(message.payload, name) ?? '';
   return {
-    id: message.id,
-    thread_id: message.threadId ?? '',
+    id: textOf(message.id) ?? '',
+    thread_id: textOf(message.threadId) ?? '',
     from: header('From'),
     to: header('To'),
     subject: header('Subject'),
-    date: receivedAt(message.internalDate) ?? header('Date'),
-    labels: message.labelIds ?? [],
-    snippet: message.snippet ?? '',
+    date: (message.internalDate === undefined ? null : instantOf(Number(message.internalDate))) ?? header('Date'),
+    labels: textsOf(message.labelIds),
+    snippet: textOf(message.snippet) ?? '',
   };
 }
 
-export async function shownMail(message: Message): Promise<ShownMail> {
-  const parts = message.payload === undefined ? [] : leaves(message.payload);
-  const attachments = parts.map(({ filename }) => filename ?? '').filter((name) => name !== '');
+export async function shownMail(message: Fields): Promise<ShownMail> {
+  const parts = leaves(fieldsOf(message.payload), 0);
+  const attachments = parts.map(({ filename }) => textOf(filename) ?? '').filter((name) => name !== '');
   const texts = parts.filter(({ filename }) => !filename);
   const plain = texts.find(({ mimeType }) => mimeType === 'text/plain');
   const html = texts.find(({ mimeType }) => mimeType === 'text/html');
-  const body =
-    plain !== undefined
-      ? textOf(plain)
-      : html !== undefined
-        ? (await pageText(textOf(html), 'https://mail.google.com/')).text
-        : (message.snippet ?? '');
-  return { ...shownHeaders(message), body: body.slice(0, maxBodyChars), ...(attachments.length > 0 && { attachments }) };
+  const headers = shownHeaders(message);
+  const body = plain !== undefined ? contentOf(plain) : html !== undefined ? await readable(contentOf(html)) : headers.snippet;
+  return { ...headers, body: body.slice(0, maxBodyChars), ...(attachments.length > 0 && { attachments }) };
 }
 
-export function headerOf(part: Part | undefined, name: string): string | null {
-  return part?.headers?.find((header) => header.name?.toLowerCase() === name.toLowerCase())?.value ?? null;
+function headerOf(part: unknown, name: string): string | null {
+  const { headers } = fieldsOf(part);
+  const all = Array.isArray(headers) ? headers.map(fieldsOf) : [];
+  const found = all.find((header) => textOf(header.name)?.toLowerCase() === name.toLowerCase());
+  return textOf(found?.value) ?? null;
 }
 
-function leaves(part: Part, depth = 0): Part[] {
-  if (part.parts === undefined || part.parts.length === 0) return [part];
-  return depth < maxPartDepth ? part.parts.flatMap((inner) => leaves(inner, depth + 1)) : [];
+function leaves(part: Fields, depth: number): Fields[] {
+  const inner = Array.isArray(part.parts) ? part.parts.map(fieldsOf) : [];
+  if (inner.length === 0) return [part];
+  return depth < maxPartDepth ? inner.flatMap((one) => leaves(one, depth + 1)) : [];
 }
 
 /** The bytes are those of the part's own character set. */
-function textOf(part: Part): string {
-  const bytes = Buffer.from(part.body?.data ?? '', 'base64url');
+function contentOf(part: Fields): string {
+  const bytes = Buffer.from(textOf(fieldsOf(part.body).data) ?? '', 'base64url');
   const charset = /charset="?([\w.:-]+)/i.exec(headerOf(part, 'Content-Type') ?? '')?.[1] ?? 'utf-8';
   try {
     return new TextDecoder(charset).decode(bytes);
@@ -78,15 +70,14 @@ function textOf(part: Part): string {
   }
 }
 
-function receivedAt(internalDate: string | undefined): string | null {
-  const ms = Number(internalDate);
-  return internalDate !== undefined && Number.isFinite(ms) ? new Date(ms).toISOString() : null;
+async function readable(html: string): Promise<string> {
+  return (await pageText(html, 'https://mail.google.com/')).text;
 }
 
 export type Reply = { threadId: string; inReplyTo: string | null; references: string[] };
 
 /** Of the last message in a thread: without these headers Gmail begins a thread of its own. */
-export function replyTo(threadId: string, messages: Message[]): Reply {
+export function replyTo(threadId: string, messages: Fields[]): Reply {
   const last = messages.at(-1);
   const inReplyTo = headerOf(last?.payload, 'Message-ID');
   const earlier = headerOf(last?.payload, 'References')?.match(/<[^<>\s]+>/g) ?? [];

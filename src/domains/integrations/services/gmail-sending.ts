@@ -1,6 +1,8 @@
 /** Sending through Gmail, which takes no idempotency key: a mail that may have been sent is searched for by its Message-ID before it is sent again. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { composedMail, messageIdOf, type Reply, replyTo, type Written } from './gmail-mail.ts';
+import { pathSegment } from './path-segment.ts';
+import { type Fields, fieldsOf, listOf, requiredFields, textOf } from './read-answer.ts';
 import type { ServiceCall } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 
@@ -27,7 +29,7 @@ export async function sendMail(mail: Mailed, call: ServiceCall, pausesMs = index
   for (let tried = 0; ; tried += 1) {
     try {
       const { body } = await call.request({ method: 'POST', path: `${messages}/send`, json: message, repeatable: false });
-      return { id: body.id, thread_id: body.threadId };
+      return shownMessage(fieldsOf(body));
     } catch (error) {
       if (!isUnclear(error)) throw error;
       await delay(pausesMs[tried] ?? 0);
@@ -43,23 +45,28 @@ export async function saveDraft(mail: Mailed, call: ServiceCall): Promise<{ id: 
   const messageId = messageIdOf(call.callId);
   if (call.isRepeat) {
     const { body } = await call.request({ method: 'GET', path: drafts, query: { q: `rfc822msgid:${messageId}` } });
-    const earlier = body?.drafts?.[0];
+    const [earlier] = listOf(requiredFields(body, 'Gmail').drafts, 'Gmail');
     if (earlier !== undefined) return shownDraft(earlier);
   }
   const message = await composedMail(mail, messageId, await replyOf(mail, call));
   const { body } = await call.request({ method: 'POST', path: drafts, json: { message }, repeatable: false });
-  return shownDraft(body);
+  return shownDraft(fieldsOf(body));
 }
 
-function shownDraft(draft: { id: string; message?: { id?: string; threadId?: string } }) {
-  return { id: draft.id, message_id: draft.message?.id ?? '', thread_id: draft.message?.threadId ?? '' };
+function shownMessage({ id, threadId }: Fields) {
+  return { id: textOf(id) ?? '', thread_id: textOf(threadId) ?? '' };
+}
+
+function shownDraft({ id, message }: Fields) {
+  const inner = shownMessage(fieldsOf(message));
+  return { id: textOf(id) ?? '', message_id: inner.id, thread_id: inner.thread_id };
 }
 
 async function replyOf({ thread_id: threadId }: Mailed, call: ServiceCall): Promise<Reply | null> {
   if (threadId === undefined) return null;
-  const path = `/gmail/v1/users/me/threads/${encodeURIComponent(threadId)}`;
+  const path = `/gmail/v1/users/me/threads/${pathSegment(threadId, 'thread_id')}`;
   const { body } = await call.request({ method: 'GET', path, query: { format: 'metadata' } });
-  return replyTo(threadId, body?.messages ?? []);
+  return replyTo(threadId, listOf(requiredFields(body, 'Gmail').messages, 'Gmail'));
 }
 
 /** Fails when it cannot be known: a connection that may only send cannot search. */
@@ -70,8 +77,8 @@ async function sentEarlier(messageId: string, call: ServiceCall): Promise<{ id: 
       path: messages,
       query: { q: `rfc822msgid:${messageId}`, includeSpamTrash: true },
     });
-    const found = body?.messages?.[0];
-    return found === undefined ? null : { id: found.id, thread_id: found.threadId };
+    const [found] = listOf(requiredFields(body, 'Gmail').messages, 'Gmail');
+    return found === undefined ? null : shownMessage(found);
   } catch (error) {
     if (!(error instanceof ServiceFailed)) throw error;
     throw new ServiceFailed({

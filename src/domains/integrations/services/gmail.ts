@@ -4,9 +4,13 @@ import { labelIds } from './gmail-labels.ts';
 import { shownHeaders, shownMail } from './gmail-mail.ts';
 import { type Mailed, messages, saveDraft, sendMail } from './gmail-sending.ts';
 import { googleFailure, googleOAuth } from './google-failures.ts';
+import { pagesUpTo } from './pages.ts';
+import { pathSegment } from './path-segment.ts';
+import { type Fields, fieldsOf, listOf, requiredFields, textOf, textsOf } from './read-answer.ts';
 import { defineService, type ServiceCall } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 
+const title = 'Gmail';
 const scope = (name: string) => `https://www.googleapis.com/auth/gmail.${name}`;
 const reading = [scope('readonly'), scope('modify')];
 
@@ -34,7 +38,7 @@ const written = Type.Object({
 
 export const gmail = defineService({
   name: 'gmail',
-  title: 'Gmail',
+  title,
   shapeSeen: '2026-11-23',
   shapeSource: '@googleapis/gmail 22.0.1 (discovery revision of Gmail API v1)',
   apiUrl: 'https://gmail.googleapis.com',
@@ -130,36 +134,35 @@ export const gmail = defineService({
         const { addIds, removeIds } = await labelIds(add, remove, call);
         const { body } = await call.request({
           method: 'POST',
-          path: `${messages}/${encodeURIComponent(id)}/modify`,
+          path: `${messages}/${pathSegment(id, 'message_id')}/modify`,
           json: { addLabelIds: addIds, removeLabelIds: removeIds },
           repeatable: true,
         });
-        return { message_id: body.id, labels: body.labelIds ?? [] };
+        return { message_id: id, labels: textsOf(fieldsOf(body).labelIds) };
       },
     },
   ],
 });
 
 async function findMails(filter: { q?: string; labelIds?: string }, most: number, call: ServiceCall): Promise<string[]> {
-  const found: string[] = [];
-  let pageToken: string | undefined;
-  do {
-    const maxResults = Math.min(most - found.length, listPage);
-    const { body } = await call.request({ method: 'GET', path: messages, query: { ...filter, maxResults, pageToken } });
-    found.push(...(body?.messages ?? []).map(({ id }: { id: string }) => id));
-    pageToken = body?.nextPageToken;
-  } while (pageToken !== undefined && found.length < most);
-  return found.slice(0, most);
+  const { items } = await pagesUpTo(most, async (pageToken, missing) => {
+    const query = { ...filter, maxResults: Math.min(missing, listPage), pageToken };
+    const { body } = await call.request({ method: 'GET', path: messages, query });
+    const page = requiredFields(body, title);
+    const ids = listOf(page.messages, title).map(({ id }) => textOf(id));
+    return { items: ids.filter((id) => id !== undefined), next: textOf(page.nextPageToken) };
+  });
+  return items;
 }
 
-async function getMail(id: string, format: 'full' | 'metadata', call: ServiceCall) {
+async function getMail(id: string, format: 'full' | 'metadata', call: ServiceCall): Promise<Fields> {
   const { body } = await call.request({
     method: 'GET',
-    path: `${messages}/${encodeURIComponent(id)}`,
+    path: `${messages}/${pathSegment(id, 'id')}`,
     query: { format },
     limit: 'messages.get',
   });
-  return body;
+  return requiredFields(body, title);
 }
 
 /** In the order of `ids`, without mails that were deleted since they were listed. */

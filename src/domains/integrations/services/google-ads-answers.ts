@@ -1,42 +1,43 @@
 /** Failures of Google Ads: a `GoogleAdsFailure` among the details of an error, or inside a 200 that did a part. */
 import { googleFailure } from './google-failures.ts';
+import { type Fields, fieldsOf, instantOf, textOf } from './read-answer.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
-type AdsError = {
-  errorCode?: Record<string, string>;
-  message?: string;
-  location?: { fieldPathElements?: { fieldName?: string }[] };
-  details?: { quotaErrorDetails?: { retryDelay?: string } };
-};
-
 /** @param nowMs to name the time of a limit's end, which the answer gives as a delay */
 export function adsFailure(answer: ServiceAnswer, nowMs: number): ServiceFailure | undefined {
-  const { body } = answer;
-  const error = body?.error ?? body?.partialFailureError;
-  if (error === undefined || error === null) return googleFailure(answer);
+  const { error: whole, partialFailureError: partly } = fieldsOf(answer.body);
+  if (isMissing(whole) && isMissing(partly)) return googleFailure(answer);
+  const error = fieldsOf(isMissing(whole) ? partly : whole);
   const [first] = adsErrors(error);
-  if (first === undefined) return body.error === undefined ? invalid(String(error.message), undefined) : googleFailure(answer);
-  const message = `Google Ads: ${first.message ?? error.message}`;
-  const [kind, code] = Object.entries(first.errorCode ?? {})[0] ?? ['', ''];
-  if (kind === 'quotaError') {
-    const delayS = Number.parseFloat(first.details?.quotaErrorDetails?.retryDelay ?? '');
-    return { type: 'rate_limited', message, retryAt: Number.isNaN(delayS) ? null : new Date(nowMs + delayS * 1_000).toISOString() };
-  }
-  if (kind === 'authorizationError' || kind === 'accessInvitationError')
-    return { type: 'forbidden', message: `${message} (${code})`, scope: null };
+  if (first === undefined)
+    return isMissing(whole) ? invalid(`Google Ads: ${textOf(error.message) ?? 'a part failed'}`, {}) : googleFailure(answer);
+  const message = `Google Ads: ${textOf(first.message) ?? textOf(error.message) ?? 'refused'}`;
+  const [kind = '', value] = Object.entries(fieldsOf(first.errorCode))[0] ?? [];
+  const code = textOf(value) ?? '';
+  if (kind === 'quotaError') return { type: 'rate_limited', message, retryAt: retryAt(first, nowMs) };
+  if (kind === 'authorizationError') return { type: 'forbidden', message: `${message} (${code})`, scope: null };
   if (kind === 'authenticationError') return answer.status === 401 ? undefined : { type: 'forbidden', message, scope: null };
   if (kind === 'internalError') return { type: 'unavailable', message };
-  if (/NOT_FOUND$/.test(code)) return { type: 'not_found', message };
-  return invalid(message, first);
+  return /NOT_FOUND$/.test(code) ? { type: 'not_found', message } : invalid(message, first);
 }
 
-function invalid(message: string, error: AdsError | undefined): ServiceFailure {
-  const path = error?.location?.fieldPathElements?.map(({ fieldName }) => fieldName).filter(Boolean);
-  return { type: 'invalid', message, field: path?.length ? path.join('.') : null };
+function adsErrors({ details }: Fields): Fields[] {
+  const all = Array.isArray(details) ? details.map(fieldsOf) : [];
+  return all.flatMap(({ errors }) => (Array.isArray(errors) ? errors.map(fieldsOf) : []));
 }
 
-function adsErrors(error: { details?: unknown }): AdsError[] {
-  const details = Array.isArray(error.details) ? error.details : [];
-  return details.flatMap((detail) => (Array.isArray(detail?.errors) ? detail.errors : []));
+function retryAt({ details }: Fields, nowMs: number): string | null {
+  const delayS = Number.parseFloat(textOf(fieldsOf(fieldsOf(details).quotaErrorDetails).retryDelay) ?? '');
+  return Number.isFinite(delayS) ? instantOf(nowMs + delayS * 1_000) : null;
+}
+
+function invalid(message: string, { location }: Fields): ServiceFailure {
+  const { fieldPathElements: path } = fieldsOf(location);
+  const names = Array.isArray(path) ? path.map((element) => textOf(fieldsOf(element).fieldName)).filter(Boolean) : [];
+  return { type: 'invalid', message, field: names.length > 0 ? names.join('.') : null };
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
 }

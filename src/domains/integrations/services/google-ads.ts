@@ -2,9 +2,12 @@
 import Type from 'typebox';
 import { adsFailure } from './google-ads-answers.ts';
 import { googleOAuth } from './google-failures.ts';
+import { pagesUpTo } from './pages.ts';
+import { type Fields, fieldsOf, listOf, requiredFields, textOf, textsOf } from './read-answer.ts';
 import { defineService, type ServiceAnswer, type ServiceCall, type ServiceRequest } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 
+const title = 'Google Ads';
 /** Versions live about a year. */
 const version = '/v26';
 const scopes = ['https://www.googleapis.com/auth/adwords'];
@@ -19,7 +22,7 @@ const customerId = Type.String({ pattern: '^[\\d\\s-]{1,20}$', description: 'Id 
 
 export const googleAds = defineService({
   name: 'google_ads',
-  title: 'Google Ads',
+  title,
   shapeSeen: '2026-11-23',
   shapeSource: 'Reference of the Google Ads API v26 (read from docs: there is no official client for Node.js)',
   apiUrl: 'https://googleads.googleapis.com',
@@ -40,8 +43,8 @@ export const googleAds = defineService({
       untrusted: false,
       repeatable: true,
       async run({ customer_id: customer }: { customer_id: string }, call) {
-        const { rows, hasMore } = await search(customer, campaignsQuery, maxCampaigns, call);
-        return { campaigns: rows.map(shownCampaign), has_more: hasMore };
+        const { items, hasMore } = await search(customer, campaignsQuery, maxCampaigns, call);
+        return { campaigns: items.map(shownCampaign), has_more: hasMore };
       },
     },
     {
@@ -57,8 +60,8 @@ export const googleAds = defineService({
       untrusted: false,
       repeatable: true,
       async run({ customer_id: customer, query }: { customer_id: string; query: string }, call) {
-        const { rows, hasMore } = await search(customer, query, maxRows, call);
-        return { rows, has_more: hasMore };
+        const { items, hasMore } = await search(customer, query, maxRows, call);
+        return { rows: items, has_more: hasMore };
       },
     },
     {
@@ -105,23 +108,20 @@ const campaignsQuery = [
   `LIMIT ${maxCampaigns + 1}`,
 ].join(' ');
 
-type Row = { campaign?: Record<string, string>; campaignBudget?: { amountMicros?: string } };
-
-function shownCampaign({ campaign, campaignBudget }: Row) {
+function shownCampaign(row: Fields) {
+  const campaign = fieldsOf(row.campaign);
   return {
-    id: campaign?.id,
-    name: campaign?.name,
-    status: campaign?.status,
-    channel: campaign?.advertisingChannelType ?? null,
-    budget_micros: campaignBudget?.amountMicros ?? null,
+    id: textOf(campaign.id) ?? null,
+    name: textOf(campaign.name) ?? null,
+    status: textOf(campaign.status) ?? null,
+    channel: textOf(campaign.advertisingChannelType) ?? null,
+    budget_micros: textOf(fieldsOf(row.campaignBudget).amountMicros) ?? null,
   };
 }
 
-async function search(customer: string, query: string, most: number, call: ServiceCall): Promise<{ rows: Row[]; hasMore: boolean }> {
+function search(customer: string, query: string, most: number, call: ServiceCall): Promise<{ items: Fields[]; hasMore: boolean }> {
   const id = digits(customer);
-  const rows: Row[] = [];
-  let pageToken: string | undefined;
-  do {
+  return pagesUpTo(most, async (pageToken) => {
     const { body } = await asManager(id, call, {
       method: 'POST',
       path: `${version}/customers/${id}/googleAds:search`,
@@ -129,10 +129,9 @@ async function search(customer: string, query: string, most: number, call: Servi
       repeatable: true,
       limit: 'googleAds.search',
     });
-    rows.push(...(body?.results ?? []));
-    pageToken = body?.nextPageToken || undefined;
-  } while (pageToken !== undefined && rows.length < most);
-  return { rows: rows.slice(0, most), hasMore: pageToken !== undefined || rows.length > most };
+    const page = requiredFields(body, title);
+    return { items: listOf(page.results, title), next: textOf(page.nextPageToken) || undefined };
+  });
 }
 
 /** A customer below a manager account is reached with the manager named in `login-customer-id`; which one it is, is found by trying. */
@@ -154,7 +153,7 @@ async function asManager(customer: string, call: ServiceCall, request: ServiceRe
 
 async function accessible(except: string, call: ServiceCall): Promise<string[]> {
   const { body } = await call.request({ method: 'GET', path: `${version}/customers:listAccessibleCustomers`, limit: 'customers' });
-  const ids: string[] = (body?.resourceNames ?? []).map((name: string) => name.replace(/^customers\//, ''));
+  const ids = textsOf(fieldsOf(body).resourceNames).map((name) => name.replace(/^customers\//, ''));
   return ids.filter((id) => id !== except).slice(0, maxManagers);
 }
 

@@ -1,4 +1,5 @@
 /** Failures as Google's APIs tell them: a status name, and a reason in `errors` (Gmail) or `details` (Google Ads). */
+import { type Fields, fieldsOf, textOf } from './read-answer.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
@@ -7,9 +8,9 @@ const scopeReasons = new Set(['insufficientPermissions', 'ACCESS_TOKEN_SCOPE_INS
 
 /** A 403 is a limit as often as a refusal; everything else the status says. */
 export function googleFailure({ status, headers, body }: ServiceAnswer): ServiceFailure | undefined {
-  const error = body?.error;
-  if (status < 400 || typeof error !== 'object' || error === null) return undefined;
-  const message = String(error.message ?? `Google answered with status ${status}`);
+  const error = fieldsOf(fieldsOf(body).error);
+  if (status < 400) return undefined;
+  const message = textOf(error.message) ?? `Google answered with status ${status}`;
   const reasons = reasonsOf(error);
   if (reasons.some((reason) => limitReasons.has(reason)) || error.status === 'RESOURCE_EXHAUSTED')
     return { type: 'rate_limited', message, retryAt: null };
@@ -18,9 +19,9 @@ export function googleFailure({ status, headers, body }: ServiceAnswer): Service
   return undefined;
 }
 
-function reasonsOf(error: { errors?: unknown; details?: unknown }): string[] {
+function reasonsOf(error: Fields): string[] {
   const listed = [error.errors, error.details].flatMap((part) => (Array.isArray(part) ? part : []));
-  return listed.map((part) => part?.reason).filter((reason) => typeof reason === 'string');
+  return listed.map((part) => textOf(fieldsOf(part).reason)).filter((reason) => reason !== undefined);
 }
 
 /** Of `Bearer realm="…", error="insufficient_scope", scope="one two"`: one of them suffices. */

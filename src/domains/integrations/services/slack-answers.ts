@@ -1,4 +1,5 @@
 /** Slack's answers: almost every refusal is a 200 `{ok: false, error}`, and a consent brings a token of the bot and one of the person. */
+import { fieldsOf, textOf } from './read-answer.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
@@ -25,13 +26,14 @@ const wrongFields: readonly [RegExp, string][] = [
 ];
 
 export function slackFailure({ body }: ServiceAnswer): ServiceFailure | undefined {
-  if (body?.ok !== false) return undefined;
-  const error = String(body.error ?? 'no reason given');
+  const answer = fieldsOf(body);
+  if (answer.ok !== false) return undefined;
+  const error = textOf(answer.error) ?? 'no reason given';
   const message = `Slack refused: ${error}`;
   if (error === 'ratelimited' || error === 'rate_limited') return { type: 'rate_limited', message, retryAt: null };
   if (unknownThings.has(error)) return { type: 'not_found', message };
   if (error === 'missing_scope') {
-    const scope = typeof body.needed === 'string' ? body.needed : null;
+    const scope = textOf(answer.needed) ?? null;
     return { type: 'forbidden', message: `${message}${scope === null ? '' : `, it needs ${scope}`}`, scope };
   }
   if (refusedTokens.has(error)) return { type: 'forbidden', message, scope: null };
@@ -41,14 +43,15 @@ export function slackFailure({ body }: ServiceAnswer): ServiceFailure | undefine
 }
 
 export function slackRefusesToken({ body }: ServiceAnswer): boolean {
-  return body?.ok === false && refusedTokens.has(body.error);
+  const { ok, error } = fieldsOf(body);
+  return ok === false && refusedTokens.has(textOf(error) ?? '');
 }
 
 type TokenAnswer = Readonly<Record<string, unknown>>;
 
 /** `authed_user` is the person; without an app's own scopes it alone has a token. */
 export function slackTokens(answer: TokenAnswer): { standard: TokenAnswer; user: string | null } {
-  const person = isRecord(answer.authed_user) ? answer.authed_user : {};
+  const person = fieldsOf(answer.authed_user);
   const user = typeof person.access_token === 'string' ? person.access_token : null;
   const own = typeof answer.access_token === 'string' ? answer : { ...answer, ...person };
   const scopes = [answer.scope, person.scope].filter((scope) => typeof scope === 'string' && scope !== '');
@@ -63,8 +66,4 @@ export function slackOAuthError(answer: TokenAnswer): string | undefined {
     return 'invalid_grant';
   if (/^(invalid_client_id|bad_client_secret|invalid_app_id)$/.test(error)) return 'invalid_client';
   return passing.has(error) || error === 'ratelimited' ? 'temporarily_unavailable' : error;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

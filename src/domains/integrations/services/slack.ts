@@ -1,8 +1,12 @@
 /** Slack: messages are posted, read and searched, channels created. */
 import Type from 'typebox';
+import { pagesUpTo } from './pages.ts';
+import { type Fields, fieldsOf, instantOf, listOf, numberOf, requiredFields, textOf } from './read-answer.ts';
 import { defineService, type ServiceCall, type ServiceRequest } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 import { slackFailure, slackOAuthError, slackRefusesToken, slackTokens } from './slack-answers.ts';
+
+const title = 'Slack';
 
 /** What one request brings at most for apps that are not in Slack's marketplace; those get one such request a minute. */
 const defaultMessages = 15;
@@ -17,7 +21,7 @@ const channel = Type.String({
 
 export const slack = defineService({
   name: 'slack',
-  title: 'Slack',
+  title,
   shapeSeen: '2026-11-23',
   shapeSource: '@slack/web-api 8.2.0 and docs.slack.dev/reference/methods',
   apiUrl: 'https://slack.com/api',
@@ -64,7 +68,8 @@ export const slack = defineService({
       repeatable: false,
       async run(message: { channel: string; text: string; thread_ts?: string }, call) {
         const { body } = await ask('chat.postMessage', message, call, { repeatable: false });
-        return { channel: body.channel ?? message.channel, ts: body.ts };
+        const { channel: id, ts } = fieldsOf(body);
+        return { channel: textOf(id) ?? message.channel, ts: textOf(ts) ?? null };
       },
     },
     {
@@ -84,15 +89,11 @@ export const slack = defineService({
       repeatable: true,
       async run({ channel: named, limit = defaultMessages }: { channel: string; limit?: number }, call) {
         const id = await channelId(named, call);
-        const messages: object[] = [];
-        let cursor: string | undefined;
-        do {
-          const args = { channel: id, limit: limit - messages.length, cursor };
-          const { body } = await ask('conversations.history', args, call);
-          messages.push(...(body.messages ?? []).map(shownMessage));
-          cursor = nextCursor(body);
-        } while (cursor !== undefined && messages.length < limit);
-        return { channel: id, messages: messages.slice(0, limit), has_more: cursor !== undefined || messages.length > limit };
+        const { items, hasMore } = await pagesUpTo(limit, async (cursor, missing) => {
+          const { body } = await ask('conversations.history', { channel: id, limit: missing, cursor }, call);
+          return { items: listOf(requiredFields(body, title).messages, title), next: nextCursor(body) };
+        });
+        return { channel: id, messages: items.map(shownMessage), has_more: hasMore };
       },
     },
     {
@@ -109,7 +110,8 @@ export const slack = defineService({
       repeatable: false,
       async run({ name }: { name: string }, call) {
         const { body } = await ask('conversations.create', { name: withoutHash(name) }, call, { repeatable: false });
-        return { channel: body.channel?.id, name: body.channel?.name };
+        const made = fieldsOf(fieldsOf(body).channel);
+        return { channel: textOf(made.id) ?? null, name: textOf(made.name) ?? name };
       },
     },
     {
@@ -129,42 +131,34 @@ export const slack = defineService({
       repeatable: true,
       async run({ query }: { query: string }, call) {
         const { body } = await ask('search.messages', { query, count: maxMatches }, call, { as: 'user' });
-        const matches: Match[] = body.messages?.matches ?? [];
-        const messages = matches.map((match) => ({
-          channel: match.channel?.id,
-          channel_name: match.channel?.name,
-          ...shownMessage(match),
-          user: match.username || match.user,
-          permalink: match.permalink,
-        }));
-        return { total: body.messages?.total ?? messages.length, messages };
+        const found = fieldsOf(requiredFields(body, title).messages);
+        const matches = listOf(found.matches, title);
+        return { total: numberOf(found.total) ?? matches.length, messages: matches.map(shownMatch) };
       },
     },
   ],
 });
 
-type Message = {
-  ts: string;
-  user?: string;
-  username?: string;
-  bot_id?: string;
-  text?: string;
-  thread_ts?: string;
-  reply_count?: number;
-  files?: { name?: string }[];
-};
-type Match = Message & { channel?: { id: string; name: string }; permalink?: string };
-
-function shownMessage({ ts, user, username, bot_id: bot, text, thread_ts, reply_count: replies, files }: Message) {
-  const names = (files ?? []).map(({ name }) => name).filter((name) => name !== undefined);
+function shownMessage({ ts, user, username, bot_id: bot, text, thread_ts: thread, reply_count: count, files }: Fields) {
+  const names = Array.isArray(files) ? files.map((file) => textOf(fieldsOf(file).name)).filter((name) => name !== undefined) : [];
+  const [threadTs, replies] = [textOf(thread), numberOf(count)];
   return {
-    ts,
-    at: sentAt(ts),
-    user: user ?? username ?? bot ?? null,
-    text: text ?? '',
-    ...(thread_ts !== undefined && { thread_ts }),
+    ts: textOf(ts) ?? null,
+    at: instantOf(Number(ts) * 1_000),
+    user: textOf(user) ?? textOf(username) ?? textOf(bot) ?? null,
+    text: textOf(text) ?? '',
+    ...(threadTs !== undefined && { thread_ts: threadTs }),
     ...(replies !== undefined && { replies }),
     ...(names.length > 0 && { files: names }),
+  };
+}
+
+function shownMatch(match: Fields) {
+  const { id, name } = fieldsOf(match.channel);
+  const { user, ...message } = shownMessage(match);
+  return {
+    ...{ channel: textOf(id) ?? null, channel_name: textOf(name) ?? null },
+    ...{ ...message, user: textOf(match.username) || user, permalink: textOf(match.permalink) ?? null },
   };
 }
 
@@ -181,30 +175,26 @@ function ask(method: string, args: Arguments, call: ServiceCall, more: Pick<Serv
 async function channelId(named: string, call: ServiceCall): Promise<string> {
   if (/^[CGD][A-Z0-9]+$/.test(named)) return named;
   const name = withoutHash(named);
-  let cursor: string | undefined;
-  do {
-    const args = { exclude_archived: true, limit: 1_000, cursor };
-    const answer = await ask('conversations.list', args, call).catch((error: unknown) => {
-      if (error instanceof ServiceFailed && ['forbidden', 'not_found', 'invalid'].includes(error.failure.type)) return null;
-      throw error;
+  const list = (cursor: string | undefined) => ask('conversations.list', { exclude_archived: true, limit: 1_000, cursor }, call);
+  try {
+    // The page with the channel is the last that is read.
+    const { items } = await pagesUpTo(1, async (cursor) => {
+      const { body } = await list(cursor);
+      const channels = listOf(requiredFields(body, title).channels, title);
+      return { items: channels.filter((one) => one.name === name).map(({ id }) => textOf(id)), next: nextCursor(body) };
     });
-    if (answer === null) return name;
-    const found = (answer.body.channels ?? []).find((one: { id: string; name: string }) => one.name === name);
-    if (found !== undefined) return found.id;
-    cursor = nextCursor(answer.body);
-  } while (cursor !== undefined);
+    if (items[0] !== undefined) return items[0];
+  } catch (error) {
+    if (error instanceof ServiceFailed && ['forbidden', 'not_found', 'invalid'].includes(error.failure.type)) return name;
+    throw error;
+  }
   throw new ServiceFailed({ type: 'not_found', message: `There is no channel "${named}" that this connection can see` });
 }
 
-function nextCursor(body: { response_metadata?: { next_cursor?: string } }): string | undefined {
-  return body.response_metadata?.next_cursor || undefined;
+function nextCursor(body: unknown): string | undefined {
+  return textOf(fieldsOf(fieldsOf(body).response_metadata).next_cursor) || undefined;
 }
 
 function withoutHash(name: string): string {
   return name.trim().replace(/^#/, '');
-}
-
-function sentAt(ts: string): string | null {
-  const ms = Number(ts) * 1_000;
-  return Number.isFinite(ms) ? new Date(ms).toISOString() : null;
 }

@@ -1,4 +1,5 @@
 /** Failures of the Graph API by their code; the status is 400 for most. */
+import { fieldsOf, textOf } from './read-answer.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
@@ -18,11 +19,11 @@ const wrongFields: Readonly<Record<number, string>> = {
 };
 
 export function whatsappFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {
-  const error = body?.error;
-  if (status < 400 || typeof error !== 'object' || error === null) return undefined;
+  const error = fieldsOf(fieldsOf(body).error);
+  if (status < 400) return undefined;
   const code = Number(error.code);
-  const details = error.error_data?.details;
-  const message = `WhatsApp: ${error.message ?? `status ${status}`}${typeof details === 'string' ? `. ${details}` : ''}`;
+  const details = textOf(fieldsOf(error.error_data).details);
+  const message = `WhatsApp: ${textOf(error.message) ?? `status ${status}`}${details === undefined ? '' : `. ${details}`}`;
   if (limits.has(code)) return { type: 'rate_limited', message, retryAt: null };
   if (passing.has(code)) return { type: 'unavailable', message };
   if (code === 100 && error.error_subcode === 33) return { type: 'not_found', message };
@@ -33,5 +34,5 @@ export function whatsappFailure({ status, body }: ServiceAnswer): ServiceFailure
 
 /** Code 190 comes with a 400 too. */
 export function whatsappRefusesToken({ body }: ServiceAnswer): boolean {
-  return body?.error?.code === 190;
+  return fieldsOf(fieldsOf(body).error).code === 190;
 }

@@ -1,5 +1,6 @@
 /** WhatsApp Business through Meta's Cloud API. It gives no history: what was received is what its inbound endpoint stored. */
 import Type from 'typebox';
+import { fieldsOf, textOf } from './read-answer.ts';
 import { defineService, type ServiceCall } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 import { whatsappFailure, whatsappRefusesToken } from './whatsapp-answers.ts';
@@ -73,7 +74,9 @@ export const whatsapp = defineService({
           json: { messaging_product: 'whatsapp', recipient_type: 'individual', to: recipient, ...content },
           limit: 'messages',
         });
-        return { id: body?.messages?.[0]?.id, to: body?.contacts?.[0]?.wa_id ?? recipient };
+        const { messages, contacts } = fieldsOf(body);
+        const first = (list: unknown) => fieldsOf(Array.isArray(list) ? list[0] : undefined);
+        return { id: textOf(first(messages).id) ?? null, to: textOf(first(contacts).wa_id) ?? recipient };
       },
     },
     {

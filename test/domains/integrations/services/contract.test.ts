@@ -5,6 +5,7 @@ import { services } from '../../../../src/domains/integrations/services/catalogu
 import { ServiceFailed } from '../../../../src/domains/integrations/services/service-failure.ts';
 import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
 import type { Json } from '../../../support/json.ts';
+import { type Random, randomFrom } from '../../../support/random.ts';
 import { directCall } from '../../../support/services/direct-call.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
 import { goodToken, poorToken, type ServiceRow } from '../../../support/services/service-row.ts';
@@ -153,6 +154,31 @@ for (const row of serviceRows) {
       }
   });
 
+  test(named('an answer of an unknown form is a failure or an empty result, never a defect'), {
+    skip: trusting(service.name),
+  }, async (t) => {
+    const standIn = await row.start(t);
+    for (const [tool, { args }] of toolsWithRequests(row))
+      for (let seed = 0; seed < 30; seed += 1) {
+        standIn.distort = (json) => distorted(json, randomFrom(seed));
+        await run(row, standIn, tool, args(standIn)).catch((error: unknown) => {
+          assert.ok(error instanceof ServiceFailed, `${tool} with seed ${seed}: ${(error as Error).stack}`);
+        });
+      }
+  });
+
+  test(named('lists that never end are read to a bound'), async (t) => {
+    const standIn = await row.start(t);
+    standIn.distort = (json) => (Array.isArray(json) ? [] : { ...emptied(json), ...endless });
+    for (const [tool, { args }] of toolsWithRequests(row)) {
+      standIn.requests.length = 0;
+      await run(row, standIn, tool, args(standIn)).catch((error: unknown) =>
+        assert.ok(error instanceof ServiceFailed, `${tool}: ${error}`),
+      );
+      assert.ok(standIn.requests.length <= 50, `${tool} made ${standIn.requests.length} requests`);
+    }
+  });
+
   const { pages } = row;
   if (pages !== undefined)
     test(named('a list goes over as many pages as were asked for'), async (t) => {
@@ -161,6 +187,31 @@ for (const row of serviceRows) {
       standIn.requests.length = 0;
       pages.check((await run(row, standIn, pages.tool, pages.args)) as Json, standIn);
     });
+}
+
+/** Why the form of this service's answers is not distorted; false: it is. */
+function trusting(service: string): string | false {
+  return ['github', 'stripe', 'notion'].includes(service) ? 'its tools still trust the form of answers' : false;
+}
+
+/** Fields by which services name a further page. */
+const endless = { ok: true, nextPageToken: 'x', has_more: true, next_cursor: 'x', response_metadata: { next_cursor: 'x' } };
+
+function emptied(json: Json): object {
+  return Object.fromEntries(Object.entries(json ?? {}).map(([name, value]) => [name, Array.isArray(value) ? [] : value]));
+}
+
+const strange: unknown[] = [null, 7, -1, true, 'text', '', [], {}, [null], [7], [[]], [{}], { id: 7 }];
+
+/** With one value, anywhere in it, of another form. */
+function distorted(json: unknown, random: Random): unknown {
+  if (typeof json !== 'object' || json === null || random.between(0, 3) === 0) return random.pick(strange);
+  const names = Object.keys(json);
+  if (names.length === 0) return random.pick(strange);
+  const name = random.pick(names);
+  const inner = distorted((json as Json)[name], random);
+  if (Array.isArray(json)) return json.map((value, at) => (String(at) === name ? inner : value));
+  return { ...json, [name]: inner };
 }
 
 function toolsWithRequests({ tools }: ServiceRow) {

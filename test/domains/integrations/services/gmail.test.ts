@@ -76,7 +76,7 @@ test('whatever requests meet and however often the node is killed, there is one 
         isRepeat = true;
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
