@@ -48,6 +48,8 @@ export const toolbox: Toolbox = {
       : { ok: false, message: 'not an object' },
   run: () => Promise.reject(new Error('no tool runs here')),
   preview: () => Promise.reject(new Error('no tool runs here')),
+  runSourced: () => Promise.reject(new Error('no tool runs here')),
+  previewSourced: () => Promise.reject(new Error('no tool runs here')),
 };
 
 const actors = {

@@ -32,6 +32,7 @@ export function memoryWorkspace(initial: Record<string, string | Uint8Array> = {
       return { stream: Readable.from(pieces(file.content)), sizeBytes: file.content.length, type: 'text/plain' };
     },
     write: async (name, content) => put(name, content),
+    keep: async (name, content) => put(name, content),
   };
 }
 

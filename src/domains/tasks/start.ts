@@ -32,6 +32,7 @@ export function startTasks(platform: StartPlatform): StartedDomain {
         agentEffects({
           model,
           toolbox,
+          sources: platform.toolSources,
           workspace,
           mail: (agent, callId) => agentMail(mailParts, agent, callId),
           compute,
@@ -44,7 +45,7 @@ export function startTasks(platform: StartPlatform): StartedDomain {
     routes: [
       ...taskRoutes({ actors, database, eventCatalogue }),
       ...deliverableRoutes({ database, files, links: createDownloadLinks(tokens, publicUrl) }),
-      ...agentRoutes({ actors }),
+      ...agentRoutes({ actors, toolbox, sources: platform.toolSources }),
     ],
     metrics: (metrics) => addToolMetrics(metrics, stats),
   };

@@ -6,7 +6,8 @@ export type ToolCall = { id: string; name: string; arguments: unknown };
 export type ModelMessage =
   | { role: 'user'; text: string }
   | { role: 'assistant'; text: string; toolCalls: ToolCall[] }
-  | { role: 'tool'; callId: string; name: string; result: unknown; isError: boolean };
+  /** `untrusted`: the result holds text that others wrote. */
+  | { role: 'tool'; callId: string; name: string; result: unknown; isError: boolean; untrusted?: boolean };
 
 /** A tool in the model's view. `parameters` is a JSON Schema of an object. */
 export type ToolOffer = { name: string; description: string; parameters: object };

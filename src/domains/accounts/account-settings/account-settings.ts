@@ -18,6 +18,7 @@ const defaults: Settings = {
   marketCollarBp: 100,
   redirectUris: [],
   timezone: 'UTC',
+  trustToolContent: false,
 };
 
 export const accountSettingsActor = defineActor<AccountSettingsRow, AccountSettingsContract>({

@@ -20,6 +20,8 @@ export const AccountSettings = defineEntity({
     marketCollarBp: p.integer(),
     redirectUris: json<string[]>(),
     timezone: p.text(),
+    /** Agents with full autonomy are not asked again after they have read text of others. */
+    trustToolContent: p.boolean(),
   },
 });
 export type AccountSettingsRow = InferEntity<typeof AccountSettings>;

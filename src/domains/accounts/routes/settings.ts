@@ -41,6 +41,10 @@ const described = {
   market_collar_pct: Percent({ description: 'What is added to the price of market orders when they are checked against limits and cash' }),
   redirect_uris: Type.Array(RedirectUri, { maxItems: maxRedirectUris, uniqueItems: true, description: 'Where OAuth flows may return to' }),
   timezone: TimeZone,
+  trust_tool_content: Type.Boolean({
+    description:
+      'Agents with autonomy 100 need no approval after they have read text of others (pages, mails, messages, MCP tools), which may try to direct them',
+  }),
 };
 const SettingsView = Type.Object(described, { title: 'Settings' });
 
@@ -93,6 +97,8 @@ function view(settings: Settings): Static<typeof SettingsView> {
     market_collar_pct: toMajor(settings.marketCollarBp),
     redirect_uris: [...settings.redirectUris],
     timezone: settings.timezone,
+    // A node of the version before does not know it.
+    trust_tool_content: settings.trustToolContent ?? false,
   };
 }
 
@@ -108,6 +114,7 @@ function changesOf(body: Partial<Static<typeof SettingsView>>): Partial<Settings
     marketCollarBp: minor(body.market_collar_pct),
     redirectUris: body.redirect_uris,
     timezone: body.timezone,
+    trustToolContent: body.trust_tool_content,
   };
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }

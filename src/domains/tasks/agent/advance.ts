@@ -12,13 +12,12 @@ import { withApproval, withoutPending } from '../task/approvals.ts';
 import type { Approval } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
 import type { AgentType, Preview, Toolbox, ToolOutcome } from '../tools/port.ts';
-import type { AgentRow, PendingCall } from './entity.ts';
+import type { AgentRow, CallSource, PendingCall } from './entity.ts';
 import { AgentStep } from './entity.ts';
-import type { AgentContract, ToolCall } from './messages.ts';
+import type { AgentContract, SourcedCall, ToolCall } from './messages.ts';
+import { fullAutonomy, needsApproval } from './needs-approval.ts';
 import { emit, narrowed, report, shown } from './state.ts';
 
-/** Below this autonomy a user decides about irreversible calls. */
-const fullAutonomy = 100;
 /** Scopes of tools whose calls buy: what a call buys has an id that follows from the call and carries the account's slot. */
 const spendingScopes: readonly string[] = ['commerce.write', 'trading.write'];
 /** An agent with this many model turns is stopped: it would never end. */
@@ -46,12 +45,17 @@ function nextCall(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Too
   if (call.name === 'finish') return finishCall(agent, call, ctx, toolbox);
   const approval = agent.approvals.find((one) => one.id === call.approvalId);
   if (approval?.status === 'pending') return waitFor(agent, ctx, approval);
+  if (agent.waitingService !== null) return { ...agent, status: 'waiting', currentTool: call.name };
   const acting: AgentRow = { ...agent, status: 'acting', currentTool: call.name, updatedAt: ctx.nowMs };
   const tool = toolbox.find(agent.type as AgentType, call.name);
-  if (approval === undefined && needsApproval(agent, call, toolbox)) {
-    if (tool?.preview === undefined || call.preview !== undefined) return waitFor(agent, ctx, null);
+  const input: ToolCall = { callId: call.id, name: call.name, arguments: call.arguments };
+  const { source } = call;
+  if (approval === undefined && needsApproval(agent, call, tool)) {
+    const previews = source === undefined ? tool?.preview !== undefined : source.previews;
+    if (!previews || call.preview !== undefined) return waitFor(agent, ctx, null);
     if (agent.place !== 'held') return askToGoOn(agent, ctx);
-    return { ...acting, effectId: ctx.run('preview', { callId: call.id, name: call.name, arguments: call.arguments }) };
+    const effectId = source === undefined ? ctx.run('preview', input) : ctx.run('sourcedPreview', sourcedCall(input, source));
+    return { ...acting, effectId };
   }
   if (call.name === 'delegate') {
     const { type, prompt } = call.arguments as { type: string; prompt: string };
@@ -59,10 +63,19 @@ function nextCall(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Too
     return announce({ ...acting, effectId: call.id }, call, ctx);
   }
   if (agent.place !== 'held') return askToGoOn(agent, ctx);
-  const effect = spendingScopes.includes(tool?.need?.scope ?? '') ? 'purchase' : 'tool';
-  const input: ToolCall = { callId: call.id, name: call.name, arguments: call.arguments };
   if (approval !== undefined && call.preview !== undefined) input.approvedBasis = call.preview.basis;
+  if (source !== undefined) {
+    const effectId = ctx.run('sourcedTool', sourcedCall(input, source));
+    // Without a connection nothing is done yet.
+    return source.connection === null ? { ...acting, effectId } : announce({ ...acting, effectId }, call, ctx);
+  }
+  const effect = spendingScopes.includes(tool?.need?.scope ?? '') ? 'purchase' : 'tool';
   return announce({ ...acting, effectId: ctx.run(effect, input) }, call, ctx);
+}
+
+function sourcedCall(input: ToolCall, { connection, repeatable }: CallSource): SourcedCall {
+  // A call without connection does nothing.
+  return { ...input, connection, repeatable: repeatable || connection === null };
 }
 
 /** Requests admission again: its place was returned while it waited for a user or another agent, or was stopped. */
@@ -92,10 +105,6 @@ function close(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   return { ...agent, status: 'thinking', updatedAt: ctx.nowMs, effectId: ctx.run('checkOutput', {}) };
 }
 
-function needsApproval(agent: AgentRow, call: PendingCall, toolbox: Toolbox): boolean {
-  return agent.autonomyLevel < fullAutonomy && toolbox.find(agent.type as AgentType, call.name)?.highConsequence === true;
-}
-
 /** Waits for a user's decision: with a new approval for the current call, or for the pending one. */
 function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Approval | null): AgentRow {
   const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
@@ -114,9 +123,11 @@ function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Appr
     decidedVia: null,
     editedArguments: null,
     ...(call.preview === undefined ? null : { summary: call.preview.text }),
+    ...(call.source === undefined ? null : { need: call.source.need }),
   };
-  emit(ctx, waiting, 'agent.waiting', { tool: call.name });
-  const asked = { approval_id: approval.id, action: call.name, arguments: shown(call.arguments) };
+  const because = agent.autonomyLevel < fullAutonomy ? null : { reason: 'untrusted_content' };
+  emit(ctx, waiting, 'agent.waiting', { tool: call.name, ...because });
+  const asked = { approval_id: approval.id, action: call.name, arguments: shown(call.arguments), ...because };
   emit(ctx, waiting, 'approval.required', approval.summary === undefined ? asked : { ...asked, summary: approval.summary });
   report(ctx, waiting, { approval });
   return { ...waiting, approvals: withApproval(agent.approvals, approval), calls: [{ ...call, approvalId: approval.id }, ...others] };
@@ -135,13 +146,19 @@ export function withPreview(agent: AgentRow, preview: Preview): AgentRow {
 }
 
 /** Records the result of the current call and removes it from the list. */
-export function callDone(agent: AgentRow, ctx: TurnContext<AgentContract>, { result, isError }: ToolOutcome): AgentRow {
+export function callDone(
+  agent: AgentRow,
+  ctx: TurnContext<AgentContract>,
+  { result, isError, untrusted = false }: ToolOutcome & { untrusted?: boolean },
+): AgentRow {
   const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
   // The history has the model's call with its own arguments: the result must contain the changed ones.
   const heard = call.edited ? { approved_with_arguments: call.arguments, result } : result;
-  const next = record(agent, ctx, { role: 'tool', callId: call.id, name: call.name, result: heard, isError });
+  const entry = { role: 'tool' as const, callId: call.id, name: call.name, result: heard, isError };
+  const next = record(agent, ctx, untrusted ? { ...entry, untrusted } : entry);
   emit(ctx, next, 'agent.tool_result', { tool: call.name, call_id: call.id, is_error: isError, result: shown(result) });
-  return { ...next, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
+  const holdsUntrusted = agent.holdsUntrusted || untrusted;
+  return { ...next, holdsUntrusted, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
 }
 
 /** Ends the agent and its running work. `words` are its final answer, or the error. */
@@ -156,6 +173,7 @@ export function end(
     ...agent,
     approvals: withoutPending(agent.approvals, agent.id),
     guideScopes: null,
+    waitingService: null,
     status,
     phase: 'ended',
     effectId: null,

@@ -15,6 +15,7 @@ import { NotYet } from '../../../actors/not-yet.ts';
 import { AppError } from '../../../errors.ts';
 import type { Preview, Toolbox, ToolOutcome } from '../tools/port.ts';
 import { advance, callDone, end, record, withPreview } from './advance.ts';
+import { connected, isUntrusted, reconsidered, waitForConnection, withoutConnection } from './connecting.ts';
 import { decidable, decide, lossByGuidance, mustDirect, unknownDirector, withGuidance } from './direct.ts';
 import { Agent, type AgentRow } from './entity.ts';
 import { agentInputs } from './inputs.ts';
@@ -56,8 +57,9 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         return go(agent, begun, ctx);
       },
 
-      turnGranted(state, _input, ctx) {
-        const agent = existing(state);
+      turnGranted(state, { untrusted = false }, ctx) {
+        const before = existing(state);
+        const agent = untrusted && !before.holdsUntrusted ? { ...before, holdsUntrusted: true } : before;
         if (agent.phase !== 'asking' && agent.phase !== 'queued') return nothing(state);
         const wantsTurn = agent.phase === 'asking';
         if (agent.status === 'paused') {
@@ -99,9 +101,12 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       toolDone(state, { effectId, outcome, tookMs }, ctx) {
         if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
         const worked: AgentRow = { ...state, workedMs: state.workedMs + tookMs };
-        if (outcome.kind === 'done' && outcome.value.askAgain !== undefined)
-          return go(state, withPreview(worked, outcome.value.askAgain), ctx);
-        const done = callDone(worked, ctx, told(outcome));
+        const value = outcome.kind === 'done' ? outcome.value : null;
+        if (value?.askAgain !== undefined) return go(state, withPreview(worked, value.askAgain), ctx);
+        if (value?.needsConnection !== undefined) return go(state, waitForConnection(worked, value.needsConnection, ctx), ctx);
+        if (value?.nowConnected !== undefined) return go(state, connected(worked, value.nowConnected), ctx);
+        const done = callDone(worked, ctx, { ...told(outcome), untrusted: isUntrusted(state, outcome, toolbox) });
+        if (value?.connectionLost !== undefined) return go(state, end(done, ctx, 'error', value.connectionLost), ctx);
         return go(state, isAbandoned(outcome) ? end(done, ctx, 'error', outcome.message) : done, ctx);
       },
 
@@ -110,6 +115,8 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         const worked: AgentRow = { ...state, workedMs: state.workedMs + tookMs };
         if (outcome.kind === 'done' && !outcome.value.isError) return go(state, withPreview(worked, outcome.value.result as Preview), ctx);
         const refused = callDone(worked, ctx, told(outcome));
+        const lost = outcome.kind === 'done' ? outcome.value.connectionLost : undefined;
+        if (lost !== undefined) return go(state, end(refused, ctx, 'error', lost), ctx);
         return go(state, isAbandoned(outcome) ? end(refused, ctx, 'error', outcome.message) : refused, ctx);
       },
 
@@ -123,6 +130,16 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         if (isAbandoned(outcome)) return go(state, end({ ...state, effectId: null }, ctx, 'error', outcome.message), ctx);
         const problem = outcome.kind === 'done' ? outcome.value.problem : 'output.json could not be checked.';
         return go(state, outputChecked({ ...state, effectId: null }, problem, ctx), ctx);
+      },
+
+      connectionMade(state, { service }, ctx) {
+        if (state === null || state.phase === 'ended') return nothing(state);
+        return go(state, reconsidered(state, service, ctx), ctx);
+      },
+
+      connectionLost(state, { connection, message }, ctx) {
+        if (state === null || state.phase === 'ended' || !state.connections.includes(connection)) return nothing(state);
+        return go(state, end(state, ctx, 'error', message), ctx);
       },
 
       taskEnded(state, _input, ctx) {
@@ -146,7 +163,8 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         emit(ctx, resumed, 'agent.resumed');
         const next = proceed(agent, resumed, ctx);
         const waits = next.status === 'waiting';
-        const reply = waits ? 'Agent resumed; it waits for an approval.' : 'Agent resumed where it left off.';
+        const what = next.waitingService === null ? 'an approval' : `the connection of ${next.waitingService}`;
+        const reply = waits ? `Agent resumed; it waits for ${what}.` : 'Agent resumed where it left off.';
         return { state: next, reply: action(agent, waits ? 'waiting' : 'acting', reply) };
       },
 
@@ -156,7 +174,8 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         if (agent.guidance.length >= maxGuidance) {
           throw new AppError('conflict', `The agent has ${maxGuidance} messages that it has not read yet; wait until it has`);
         }
-        const heard = withGuidance(agent.status === 'paused' ? unpaused(agent, ctx) : agent, message, by);
+        const awake = agent.status === 'paused' ? unpaused(agent, ctx) : agent;
+        const heard = withGuidance(withoutConnection(awake, ctx), message, by);
         emit(ctx, heard, 'agent.guided', { message });
         const next = proceed(agent, heard, ctx);
         const status = next.status === 'waiting' ? 'waiting' : 'thinking';

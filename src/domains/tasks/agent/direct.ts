@@ -33,7 +33,10 @@ export function decide(state: AgentRow | null, input: Approve, ctx: TurnContext<
   const approval = decidable(agent, approvalId, by, toolbox);
   if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
   if (approval.status !== 'pending') throw new AppError('conflict', `This was ${approval.status} already`);
-  const edited = approved ? checkedEdit(approval, input.editedArguments ?? null, toolbox) : null;
+  // Of a sourced tool the route has checked them: its schema is not here.
+  const isSourced = agent.calls[0]?.source !== undefined;
+  const given = input.editedArguments ?? null;
+  const edited = !approved ? null : isSourced ? given : checkedEdit(approval, given, toolbox);
   const decided: Approval = {
     ...approval,
     status: approved ? 'approved' : 'rejected',
@@ -62,7 +65,7 @@ export function decidable(agent: AgentRow, approvalId: string, by: DirectedBy, t
   const approval = agent.approvals.find((one) => one.id === approvalId);
   if (approval === undefined) throw new AppError('not_found', 'No such approval request');
   mustDirect(agent, by);
-  const need = toolbox.find(agent.type as AgentType, approval.action)?.need ?? null;
+  const need = approval.need !== undefined ? approval.need : (toolbox.find(agent.type as AgentType, approval.action)?.need ?? null);
   const scope = missingScope({ ...agent, scopes: by.scopes }, need);
   if (scope !== null) throw new AppError('forbidden', `Deciding about ${approval.action} needs the scope ${scope}, as doing it does`);
   return approval;

@@ -8,15 +8,21 @@ import type { Log } from '../../../log.ts';
 import type { Compute } from '../../../providers/compute/port.ts';
 import type { Model, ModelMessage, ModelRequest, WithheldTool } from '../../../providers/model/port.ts';
 import type { Database } from '../../../storage/database.ts';
+import { accountSettings } from '../../accounts/contract.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';
+import type { UsableTools } from '../tools/joined-sources.ts';
 import type { AgentMail, AgentType, Toolbox, ToolContext, ToolOutcome } from '../tools/port.ts';
+import type { ToolSource } from '../tools/source.ts';
 import type { AgentRow } from './entity.ts';
 import { type AgentContract, agent as agentRef, type ToolCall } from './messages.ts';
+import { fullAutonomy } from './needs-approval.ts';
 import { checkOutput } from './output.ts';
+import { sourcedCallEffects, sourcedToolsFor, withSources } from './sourced-calls.ts';
 
 export type AgentServices = {
   model: Model;
   toolbox: Toolbox;
+  sources: readonly ToolSource[];
   /** The workspace of an agent's task, for one tool call, as far as `authority` allows. */
   workspace(agent: AgentRow, authority: Authority, callId: string): WorkspaceAccess;
   /** Mails on behalf of the account, for one tool call. */
@@ -56,6 +62,9 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
       approvedBasis: null,
     };
   };
+  /** Below full autonomy nothing depends on it. */
+  const trustsContentOf = async ({ autonomyLevel, accountId }: AgentRow): Promise<boolean> =>
+    autonomyLevel >= fullAutonomy && ((await services.actors.query(accountSettings, accountId, 'get', null)).trustToolContent ?? false);
   const onDefect = (agent: AgentRow, name: string) => (err: unknown) =>
     log.error({ tool: name, agent_id: agent.id, task_id: agent.taskId, err }, 'a tool failed unexpectedly');
   const CallInput = Type.Object({
@@ -86,10 +95,18 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
       repeatable: () => true,
       async run(_input, { actorId, effectId, signal }) {
         const agent = await load(actorId);
-        const request = turnRequest(agent, await history(services.database, actorId), toolbox);
-        return model.turn(request, { signal, idempotencyKey: effectId, account: agent.accountId });
+        const [messages, sourced] = await Promise.all([history(services.database, actorId), sourcedToolsFor(agent, services, signal)]);
+        const trustsContent = await trustsContentOf(agent);
+        const request = turnRequest({ ...agent, holdsUntrusted: agent.holdsUntrusted && !trustsContent }, messages, toolbox, sourced);
+        const reply = await model.turn(request, { signal, idempotencyKey: effectId, account: agent.accountId });
+        const calls = reply.toolCalls.map(({ name }) => name);
+        if (!sourced.usable.some(({ name }) => calls.includes(name))) return { ...reply, trustsContent };
+        // A turn may take minutes: the tools may be others by now.
+        const { usable } = await sourcedToolsFor(agent, services, signal);
+        return { ...reply, toolCalls: await withSources(reply, sourced.usable, usable), trustsContent };
       },
     },
+    ...sourcedCallEffects({ toolbox, sources: services.sources, load, contextOf, onDefect, timeoutMs: toolTimeoutMs }),
     tool: callOf(false),
     purchase: callOf(true),
     preview: {
@@ -134,7 +151,7 @@ async function history(database: Database, agentId: string): Promise<ModelMessag
   return rows.map((row) => row.entry as ModelMessage);
 }
 
-function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox): ModelRequest {
+function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox, sourced: UsableTools): ModelRequest {
   const type = agent.type as AgentType;
   const system = [toolbox.instructionsFor(type)];
   if (agent.outputSchema !== null) {
@@ -142,13 +159,13 @@ function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox
       `Besides what else you deliver, write the file output.json.\noutput.json must satisfy this JSON Schema:\n${JSON.stringify(agent.outputSchema)}`,
     );
   }
-  if (agent.autonomyLevel < 100)
+  if (agent.autonomyLevel < fullAutonomy || agent.holdsUntrusted)
     system.push(
       'Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.',
     );
-  const withheld = toolbox.withheldFrom(type, agent);
+  const withheld = [...toolbox.withheldFrom(type, agent), ...sourced.withheld];
   if (withheld.length > 0) system.push(withheldWords(withheld));
-  const tools = toolbox.offersFor(type, agent);
+  const tools = toolbox.offersFor(type, agent, sourced.usable);
   return { system: system.join('\n\n'), messages, tools, withheld, maxOutputTokens, model: agent.model ?? undefined };
 }
 

@@ -1,11 +1,14 @@
 /** Agents with each step of their conversation. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Need } from '../../../authority.ts';
 import type { Granted } from '../../../scopes.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 import type { Approval } from '../task/entity.ts';
 import type { Preview } from '../tools/port.ts';
 
 export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete' | 'error' | 'paused' | 'cancelled';
+/** What an agent in status `waiting` waits for: a decision about a call, or a connection of a service. */
+export type AgentWaitsFor = 'approval' | 'authorization';
 /**
  * The next step of an agent, unless it is paused or waits for a person: `new` (not begun), `ready` (to ask for a model turn), `asking` (for
  * the task's grant of it), `modelling`, `calling` (tools), `queued` (for the task's admission to further calls), `closing` (it has its
@@ -14,6 +17,17 @@ export type AgentStatus = 'idle' | 'thinking' | 'acting' | 'waiting' | 'complete
 export type AgentPhase = 'new' | 'ready' | 'asking' | 'modelling' | 'calling' | 'queued' | 'closing' | 'ended';
 /** Whether an agent may start something: `stopping` means that only running work may end. */
 export type AgentPlace = 'none' | 'held' | 'stopping';
+/** What a turn must know about a tool that came from a source, as it was at the end of the model turn that called it. */
+export type CallSource = {
+  /** As in `SourcedTool`. */
+  connection: string | null;
+  service: string;
+  need: Need;
+  highConsequence: boolean;
+  repeatable: boolean;
+  previews: boolean;
+  untrusted: boolean;
+};
 /** A tool call of the step an agent is in. */
 export type PendingCall = {
   id: string;
@@ -24,6 +38,12 @@ export type PendingCall = {
   edited?: boolean;
   /** What a person is shown of it, where its tool makes such a text. */
   preview?: Preview;
+  /** Of calls of sourced tools. */
+  source?: CallSource;
+  /** The account trusts the content of tools (setting `trust_tool_content`). */
+  trusted?: boolean;
+  /** Its connection was made while it was tried without. */
+  connectionMade?: boolean;
 };
 
 export const Agent = defineEntity({
@@ -42,6 +62,14 @@ export const Agent = defineEntity({
     /** Those of its task, or fewer; null: all. */
     scopes: json<Granted>().strictNullable(),
     ownsWorkspace: p.boolean(),
+    /** `config.allow_connect` of its task. */
+    allowConnect: p.boolean(),
+    /** Connections whose tools it has called, or wants to. */
+    connections: json<string[]>(),
+    /** Its conversation, or its task, holds text that others wrote. */
+    holdsUntrusted: p.boolean(),
+    /** The service whose connection the current call waits for. */
+    waitingService: p.text().strictNullable(),
     /** While guidance waits: the common rights of all its givers. From the turn that reads it the agent has no more. */
     guideScopes: json<Granted>().strictNullable(),
     model: p.text().strictNullable(),

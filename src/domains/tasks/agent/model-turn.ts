@@ -2,11 +2,12 @@
 
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { missingScope, notAllowed } from '../../../authority.ts';
-import type { ModelReply, ToolCall } from '../../../providers/model/port.ts';
+import type { ToolCall } from '../../../providers/model/port.ts';
 import type { AgentType, Toolbox } from '../tools/port.ts';
 import { callDone, end, record } from './advance.ts';
 import type { AgentRow, PendingCall } from './entity.ts';
-import type { AgentContract } from './messages.ts';
+import type { AgentContract, AgentReply } from './messages.ts';
+import { goneError } from './sourced-calls.ts';
 import { emit } from './state.ts';
 
 /** Consecutive answers without a usable call or text, and consecutive turns with exactly the same calls, before the agent is stopped. */
@@ -16,8 +17,9 @@ const maxRepeats = 5;
 const maxCallsPerTurn = 20;
 
 /** Adds the answer to the history. Returns the agent in phase `calling`, `ready` for another turn, `closing`, or ended. */
-export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
-  const toolCalls = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
+export function takeReply(agent: AgentRow, reply: AgentReply, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
+  const answered = uniqueIds(reply.toolCalls.slice(0, maxCallsPerTurn), agent.turn);
+  const toolCalls = answered.map(({ id, name, arguments: args }): ToolCall => ({ id, name, arguments: args }));
   let next = record(agent, ctx, { role: 'assistant', text: reply.text, toolCalls });
   emit(ctx, next, 'agent.thinking', { turn: agent.turn, text: reply.text.slice(0, 8_000), tools: toolCalls.map((call) => call.name) });
   if (toolCalls.length === 0) return reply.text.trim() === '' ? emptyAnswer(next, ctx) : { ...next, phase: 'closing', result: reply.text };
@@ -30,42 +32,60 @@ export function takeReply(agent: AgentRow, reply: ModelReply, ctx: TurnContext<A
       `The model asked for the same tool calls ${maxRepeats} times in a row (${toolCalls[0]!.name}); it was going round in circles`,
     );
   }
-  return checkCalls({ ...next, calls: toolCalls.map((call) => ({ ...call, approvalId: null })) }, ctx, toolbox);
+  const calls = checkedCalls(next, answered, toolbox);
+  const trusted = reply.trustsContent ? { trusted: true } : null;
+  return takeCalls(
+    next,
+    calls.map(({ call, refusal }) => ({ call: { ...call, ...trusted }, refusal })),
+    ctx,
+  );
+}
+
+type Checked = { call: PendingCall; refusal: string | { type: string; message: string } | null };
+
+/** The calls with their checked arguments, or why each is refused. */
+function checkedCalls(agent: AgentRow, calls: AgentReply['toolCalls'], toolbox: Toolbox): Checked[] {
+  const type = agent.type as AgentType;
+  const names = () => toolbox.offersFor(type, agent).map((offer) => offer.name);
+  return calls.map(({ id, name, arguments: args, sourced, isGone = false }): Checked => {
+    const pending: PendingCall = { id, name, arguments: args, approvalId: null };
+    const tool = sourced === undefined ? toolbox.find(type, name) : { name, need: sourced.source.need };
+    if (tool === undefined && isGone) return { call: pending, refusal: goneError(name) };
+    if (tool === undefined) {
+      return { call: pending, refusal: `There is no tool "${name.slice(0, 100)}". Tools: ${names().join(', ')}` };
+    }
+    const missing = missingScope(agent, tool.need);
+    if (missing !== null) return { call: pending, refusal: notAllowed(name, missing) };
+    const checked = sourced === undefined ? toolbox.check(name, args) : sourced.checked;
+    if (!checked.ok) return { call: pending, refusal: checked.message };
+    const call = { ...pending, arguments: checked.args };
+    return { call: sourced === undefined ? call : { ...call, source: sourced.source }, refusal: null };
+  });
 }
 
 /** Refuses invalid calls, each with a result that tells the model the reason; the others run in order. */
-function checkCalls(agent: AgentRow, ctx: TurnContext<AgentContract>, toolbox: Toolbox): AgentRow {
-  const usable: PendingCall[] = [];
-  const refused: { call: PendingCall; message: string }[] = [];
-  for (const call of agent.calls) {
-    const tool = toolbox.find(agent.type as AgentType, call.name);
-    const names = () =>
-      toolbox
-        .offersFor(agent.type as AgentType, agent)
-        .map((offer) => offer.name)
-        .join(', ');
-    const missing = tool === undefined ? null : missingScope(agent, tool.need);
-    const checked =
-      tool === undefined
-        ? { ok: false as const, message: `There is no tool "${call.name.slice(0, 100)}". Tools: ${names()}` }
-        : missing !== null
-          ? { ok: false as const, message: notAllowed(tool.name, missing) }
-          : toolbox.check(call.name, call.arguments);
-    if (checked.ok) usable.push({ ...call, arguments: checked.args });
-    else refused.push({ call, message: checked.message });
-  }
+function takeCalls(agent: AgentRow, calls: readonly Checked[], ctx: TurnContext<AgentContract>): AgentRow {
+  const usable = calls.flatMap(({ call, refusal }) => (refusal === null ? [call] : []));
+  const refused = calls.flatMap(({ call, refusal }) => (refusal === null ? [] : [{ call, error: refusal }]));
   let next = agent;
-  for (const { call, message } of refused)
-    next = { ...callDone({ ...next, calls: [call] }, ctx, { result: { error: message }, isError: true }), calls: [] };
+  for (const { call, error } of refused)
+    next = { ...callDone({ ...next, calls: [call] }, ctx, { result: { error }, isError: true }), calls: [] };
   const badTurns = usable.length === 0 ? agent.badTurns + 1 : 0;
-  next = { ...next, badTurns, calls: usable, phase: 'calling' };
+  next = { ...next, badTurns, calls: usable, connections: withConnections(next.connections, usable), phase: 'calling' };
   if (badTurns < maxBadTurns) return next;
+  const { error } = refused[0]!;
   return end(
     next,
     ctx,
     'error',
-    `The model asked for tools that do not exist or are not allowed, or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${refused[0]!.message}`,
+    `The model asked for tools that do not exist or are not allowed, or with arguments that do not fit, ${maxBadTurns} times in a row. Last: ${typeof error === 'string' ? error : error.message}`,
   );
+}
+
+/** The agent relies on these from now on: it ends with an error if one is lost. */
+export function withConnections(connections: string[], calls: readonly PendingCall[]): string[] {
+  const used = calls.flatMap(({ source }) => source?.connection ?? []);
+  return used.every((id) => connections.includes(id)) ? connections : [...new Set([...connections, ...used])];
 }
 
 function emptyAnswer(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
@@ -98,6 +118,6 @@ function countRepeats(agent: AgentRow, calls: ToolCall[]): AgentRow {
 }
 
 /** Models repeat call ids across turns, and some within one; in the history each call has its own. */
-function uniqueIds(calls: ToolCall[], turn: number): ToolCall[] {
+function uniqueIds<C extends ToolCall>(calls: C[], turn: number): C[] {
   return calls.map((call, index) => ({ ...call, id: `call_${turn}_${index}` }));
 }

@@ -6,7 +6,7 @@ import { AppError } from '../../../errors.ts';
 import { idPrefixes } from '../../../ids.ts';
 import { grantedByBoth } from '../../../scopes.ts';
 import { type AgentReport, task } from '../task/messages.ts';
-import type { AgentRow, AgentStatus } from './entity.ts';
+import type { AgentRow, AgentStatus, AgentWaitsFor } from './entity.ts';
 import type { AgentAction, AgentContract, CreateAgent } from './messages.ts';
 
 export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRow {
@@ -16,6 +16,10 @@ export function newAgent(id: string, input: CreateAgent, nowMs: number): AgentRo
     mode: input.mode ?? 'live',
     scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
     ownsWorkspace: input.ownsWorkspace ?? false,
+    allowConnect: input.allowConnect ?? false,
+    connections: [],
+    holdsUntrusted: false,
+    waitingService: null,
     guideScopes: null,
     id,
     status: 'idle',
@@ -81,6 +85,11 @@ export function emit(ctx: TurnContext<AgentContract>, agent: AgentRow, type: str
   });
 }
 
+export function waitsFor({ status, waitingService }: AgentRow): AgentWaitsFor | null {
+  if (status !== 'waiting') return null;
+  return waitingService === null ? 'approval' : 'authorization';
+}
+
 /** Whether a model turn, a tool call or a check of it is in flight. */
 export function isAtWork(agent: AgentRow): boolean {
   return agent.effectId?.startsWith(idPrefixes.effect) === true;
@@ -96,10 +105,11 @@ export function report(
   news: Partial<Pick<AgentReport, 'turn' | 'approval' | 'rests'>> = {},
 ): AgentRow {
   const { id: agentId, status, currentTool, progress, result, error, workedMs, reportedMs } = agent;
-  const shown = { agentId, status, currentTool, progress, result, error };
+  const shown = { agentId, status, waitingFor: waitsFor(agent), currentTool, progress, result, error };
   const isDue = workedMs > reportedMs && (news.turn != null || news.rests === true || agent.phase === 'ended');
   const work = isDue ? { ms: workedMs - reportedMs, inAllMs: workedMs } : null;
-  ctx.send(task, agent.taskId, 'report', { ...shown, turn: null, approval: null, rests: false, ...news, work });
+  const untrusted = agent.holdsUntrusted ? { untrusted: true } : null;
+  ctx.send(task, agent.taskId, 'report', { ...shown, ...untrusted, turn: null, approval: null, rests: false, ...news, work });
   return isDue ? { ...agent, reportedMs: workedMs } : agent;
 }
 
@@ -108,6 +118,8 @@ export function reportChange(ctx: TurnContext<AgentContract>, before: AgentRow, 
   if (after.place !== 'none' && !isAtWork(after)) return report(ctx, { ...after, place: 'none' }, { rests: true });
   const isSame =
     before.status === after.status &&
+    before.waitingService === after.waitingService &&
+    before.holdsUntrusted === after.holdsUntrusted &&
     before.currentTool === after.currentTool &&
     before.progress === after.progress &&
     before.result === after.result &&

@@ -11,15 +11,18 @@ import { ownedBy } from '../../../edge/routes/ownership.ts';
 import { invalidField } from '../../../errors.ts';
 import type { AgentRow } from '../agent/entity.ts';
 import { agent, type DirectedBy } from '../agent/messages.ts';
+import { checkEdit } from '../agent/sourced-calls.ts';
+import type { Toolbox } from '../tools/port.ts';
+import type { ToolSource } from '../tools/source.ts';
 import { AgentSchema, AgentStatus, agentView } from './task-view.ts';
 
 const ActionSchema = Type.Object({ id: Type.String(), status: AgentStatus, message: Type.String() }, { title: 'AgentAction' });
 const maxGuidanceChars = 2_000;
 const Guidance = Type.String({ minLength: 1, maxLength: maxGuidanceChars, pattern: '\\S' });
 
-export type AgentRouteParts = { actors: ActorSystem };
+export type AgentRouteParts = { actors: ActorSystem; toolbox: Toolbox; sources: readonly ToolSource[] };
 
-export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
+export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
   const own = async (id: string, principal: Principal): Promise<AgentRow> => {
     return ownedBy(principal, await actors.query(agent, id, 'get', null), 'Agent');
   };
@@ -38,6 +41,15 @@ export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
         return answer(200, await actors.ask(agent, id, action, {}, { commandId: context.reservation?.commandId }));
       },
     });
+
+  /** Arguments for a sourced tool are checked here, because turns do not know its schema; others pass. */
+  const checkedEdit = async (found: AgentRow, approvalId: string, edited: object): Promise<object> => {
+    const call = found.calls.find((one) => one.approvalId === approvalId);
+    if (call?.source === undefined) return edited;
+    const checked = await checkEdit(found, call.name, edited, tools);
+    if (checked?.ok) return checked.args;
+    throw invalidField(['body', 'edited_arguments'], checked?.message ?? `${call.name} is not available any more`);
+  };
 
   return [
     route({
@@ -107,8 +119,9 @@ export function agentRoutes({ actors }: AgentRouteParts): AnyRoute[] {
       },
       async handler(context) {
         const { body, params, principal } = context;
-        await own(params.id, principal);
-        const { approved, reason = null, edited_arguments: editedArguments = null } = body;
+        const found = await own(params.id, principal);
+        const { approved, reason = null, edited_arguments: edited = null } = body;
+        const editedArguments = edited === null ? null : await checkedEdit(found, params.approval_id, edited);
         const input = { approvalId: params.approval_id, approved, reason, editedArguments, by: directedBy(principal) };
         return answer(200, await actors.ask(agent, params.id, 'approve', input, { commandId: context.reservation?.commandId }));
       },

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { taggedHeaders } from '../../../edge/http/conditional.ts';
 import type { AgentRow } from '../agent/entity.ts';
+import { waitsFor } from '../agent/state.ts';
 import { hasEnded } from '../task/agent-scheduling.ts';
 import { type AgentSummary, type Approval, type TaskRow, taskStatuses } from '../task/entity.ts';
 import { creditsSpent } from '../task/turn-admission.ts';
@@ -21,6 +22,9 @@ export const AgentSchema = Type.Object(
     type: Type.String(),
     title: Type.String(),
     status: AgentStatus,
+    waiting_for: Type.Union([Type.Enum(['approval', 'authorization']), Type.Null()], {
+      description: 'What a waiting agent waits for: a decision about a call, or that a service is connected',
+    }),
     current_tool: nullable(Type.String()),
     progress: Type.Integer({ minimum: 0, maximum: 100 }),
     result: nullable(Type.String()),
@@ -141,7 +145,8 @@ export function taskSummaryView({
 
 export function agentView(agent: AgentSummary | AgentRow, taskId: string): Static<typeof AgentSchema> {
   const { id, type, title, status, currentTool, progress, result, error } = agent;
-  return { id, task_id: taskId, type, title, status, current_tool: currentTool, progress, result, error };
+  const waitingFor = 'phase' in agent ? waitsFor(agent) : (agent.waitingFor ?? null);
+  return { id, task_id: taskId, type, title, status, waiting_for: waitingFor, current_tool: currentTool, progress, result, error };
 }
 
 export function approvalView(approval: Approval, task: TaskRow): Static<typeof ApprovalSchema> {

@@ -42,6 +42,12 @@ const TaskConfigBody = Type.Object({
   output_schema: Type.Optional(
     Type.Object({}, { additionalProperties: true, description: 'A JSON Schema that the deliverable output.json satisfies' }),
   ),
+  allow_connect: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Agents are offered the tools of services that are not connected yet, and wait for the connection when they need one',
+    }),
+  ),
 });
 
 /** What creates a task. */
@@ -208,7 +214,7 @@ function mustBeGranted(principal: Principal, { workspace_id: workspaceId, config
 }
 
 function configOf(given: Type.Static<typeof TaskConfigBody>): TaskConfig {
-  const { model, max_credits, output_schema } = given;
+  const { model, max_credits, output_schema, allow_connect } = given;
   const problem = output_schema === undefined ? null : schemaProblem(output_schema);
   if (problem !== null) throw invalidField(['body', 'config', 'output_schema'], `output_schema ${problem}`);
   return {
@@ -219,5 +225,6 @@ function configOf(given: Type.Static<typeof TaskConfigBody>): TaskConfig {
     ...(model === undefined ? {} : { model }),
     ...(max_credits === undefined ? {} : { max_credits }),
     ...(output_schema === undefined ? {} : { output_schema }),
+    ...(allow_connect === undefined ? {} : { allow_connect }),
   };
 }

@@ -90,6 +90,7 @@ function create(
     ownsWorkspace,
     model: config.model ?? null,
     outputSchema,
+    ...(config.allow_connect ? { allowConnect: true } : null),
   });
   return {
     id,

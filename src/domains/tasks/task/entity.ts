@@ -1,9 +1,10 @@
 /** Tasks: their configuration, summaries of their agents, approvals and deliverables. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Need } from '../../../authority.ts';
 import type { Granted } from '../../../scopes.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
 import type { WaitingFor } from '../../accounts/contract.ts';
-import type { AgentStatus } from '../agent/entity.ts';
+import type { AgentStatus, AgentWaitsFor } from '../agent/entity.ts';
 
 export const taskStatuses = ['pending', 'planning', 'running', 'paused', 'complete', 'failed', 'cancelled'] as const;
 export type TaskStatus = (typeof taskStatuses)[number];
@@ -25,6 +26,8 @@ export type TaskConfig = {
   model?: string;
   max_credits?: number;
   output_schema?: object;
+  /** Agents may wait until a service is connected. */
+  allow_connect?: boolean;
 };
 
 /** The task's copy of an agent's state; the agent itself is authoritative. */
@@ -34,6 +37,8 @@ export type AgentSummary = {
   title: string;
   prompt: string;
   status: AgentStatus;
+  /** Missing in reports of earlier versions. */
+  waitingFor?: AgentWaitsFor | null;
   currentTool: string | null;
   progress: number;
   tokensUsed: number;
@@ -65,6 +70,8 @@ export type Approval = {
   editedArguments?: object | null;
   /** What it does, in words, where its tool says so. */
   summary?: string;
+  /** Of sourced tools: the scope for deciding about it. */
+  need?: Need;
 };
 
 export const Task = defineEntity({
@@ -79,6 +86,8 @@ export const Task = defineEntity({
     scopes: json<Granted>().strictNullable(),
     /** Its workspace was created for it. */
     ownsWorkspace: p.boolean(),
+    /** One of its agents has read text that others wrote. */
+    holdsUntrusted: p.boolean(),
     status: p.text().$type<TaskStatus>(),
     pauseReason: p.text().strictNullable(),
     prompt: p.text(),

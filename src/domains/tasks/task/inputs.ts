@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { Granted } from '../../../scopes.ts';
-import type { AgentStatus } from '../agent/entity.ts';
+import type { AgentStatus, AgentWaitsFor } from '../agent/entity.ts';
 import type { Approval } from './entity.ts';
 import type { TaskContract } from './messages.ts';
 
@@ -25,6 +25,8 @@ export const taskInputs = durableInputs<TaskContract>()({
   report: Type.Object({
     agentId: Type.String(),
     status: Type.Unsafe<AgentStatus>(Type.String()),
+    waitingFor: Type.Optional(Type.Unsafe<AgentWaitsFor | null>(text)),
+    untrusted: Type.Optional(Type.Boolean()),
     currentTool: text,
     progress: Type.Number(),
     result: text,

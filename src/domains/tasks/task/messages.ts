@@ -4,7 +4,7 @@ import { type ActorRef, actorRef, type EffectResult } from '../../../actors/defi
 import type { Granted } from '../../../scopes.ts';
 import type { TaskPort, WaitingFor } from '../../accounts/contract.ts';
 import type { DeliveredFile, DeliveryPort } from '../../workspaces/contract.ts';
-import type { AgentStatus } from '../agent/entity.ts';
+import type { AgentStatus, AgentWaitsFor } from '../agent/entity.ts';
 import type { Approval, TaskConfig, TaskRow, TurnRequest } from './entity.ts';
 import type { Planned } from './plan.ts';
 
@@ -24,6 +24,10 @@ export type CreateTask = {
 export type AgentReport = {
   agentId: string;
   status: AgentStatus;
+  /** Not sent by a node of an older version. */
+  waitingFor?: AgentWaitsFor | null;
+  /** Its conversation holds text of others. */
+  untrusted?: boolean;
   currentTool: string | null;
   progress: number;
   result: string | null;

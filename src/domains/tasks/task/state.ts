@@ -14,6 +14,7 @@ export function newTask(id: string, input: CreateTask & { workspaceId: string; o
     // A node of an older version does not send it.
     scopes: input.scopes === undefined ? unrecordedScopes : input.scopes,
     id,
+    holdsUntrusted: false,
     status: 'pending',
     pauseReason: null,
     agents: [],

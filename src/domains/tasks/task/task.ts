@@ -98,12 +98,12 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
 
       report(state, news, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
-        const { agentId, turn, approval, rests, work, ...shown } = news;
+        const { agentId, turn, approval, rests, work, untrusted = false, ...shown } = news;
         // An ended agent stays ended, whatever late reports say.
         const wasOver = isOver(state, agentId);
         const told = wasOver ? {} : shown;
         const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...told, ...usage(one, turn) } : one));
-        let next: TaskRow = { ...state, agents, updatedAt: ctx.nowMs };
+        let next: TaskRow = { ...state, agents, holdsUntrusted: state.holdsUntrusted || untrusted, updatedAt: ctx.nowMs };
         next = tellUsage(next, news, ctx);
         if (approval !== null && !(wasOver && approval.status === 'pending'))
           next = { ...next, approvals: withApproval(next.approvals, approval) };

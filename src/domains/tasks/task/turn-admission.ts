@@ -56,7 +56,7 @@ function consider(task: TaskRow, { agentId, wants }: TurnRequest, ctx: TurnConte
   if (!mayGrant(task, wants)) return place?.held === true ? giveBack(task, agentId, ctx) : task;
   if (place === undefined) return askForPlace(task, agentId, ctx);
   if (!place.held || place.counting) return task;
-  ctx.send(agent, agentId, 'turnGranted', {});
+  ctx.send(agent, agentId, 'turnGranted', task.holdsUntrusted ? { untrusted: true } : {});
   return { ...task, waiting: without(task.waiting, agentId), granted: wants === 'turn' ? [...task.granted, agentId] : task.granted };
 }
 

@@ -4,7 +4,9 @@ import { firstRepeated } from '../../../first-repeated.ts';
 import { agentInstructions } from './agent-types.ts';
 import { checkArguments } from './check-arguments.ts';
 import { controlTools } from './control-tools.ts';
-import type { AgentType, Tool, Toolbox, ToolOutcome } from './port.ts';
+import { fitResult } from './fit-result.ts';
+import { keptResult, maxPartBytes } from './kept-result.ts';
+import type { AgentType, Tool, Toolbox, ToolContext, ToolOutcome } from './port.ts';
 import { runTool } from './run-tool.ts';
 
 /** The toolbox, and the tools themselves for code that builds on them. */
@@ -29,10 +31,14 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
   return {
     toolsFor,
     instructionsFor: (type) => agentInstructions[type],
-    offersFor: (type, authority) =>
-      [...toolsFor(type), ...controlTools]
+    offersFor(type, authority, sourced = []) {
+      const replaced = new Map(sourced.map((tool) => [tool.name, tool]));
+      const own = toolsFor(type).map((tool) => replaced.get(tool.name) ?? tool);
+      const added = sourced.filter(({ name }) => !controls.has(name) && !own.some((tool) => tool.name === name));
+      return [...own, ...added, ...controlTools]
         .filter(({ need }) => missingScope(authority, need) === null)
-        .map(({ name, description, parameters }) => ({ name, description, parameters })),
+        .map(({ name, description, parameters }) => ({ name, description, parameters }));
+    },
     withheldFrom: (type, authority) =>
       toolsFor(type).flatMap(({ name, need }) => {
         const scope = missingScope(authority, need);
@@ -55,17 +61,33 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     async preview(name, args, context, onDefect) {
       const tool = usable(name, context.authority);
       if ('isError' in tool) return tool;
-      const { preview } = tool;
-      if (preview === undefined) throw new Error(`${name} has no preview`);
-      return runTool({ ...tool, run: (...given) => preview(...given), repeatable: true }, args, context, onDefect);
+      return previewOf(tool, args, context, onDefect);
     },
+    async runSourced(tool, args, context, onDefect) {
+      const refused = refusal(tool, context.authority);
+      if (refused !== null) return refused;
+      const outcome = await runTool(tool, args, context, onDefect, (result) => keptResult(tool.name, result, context));
+      return outcome.isError ? { ...outcome, result: fitResult(outcome.result, maxPartBytes) } : outcome;
+    },
+    previewSourced: async (tool, args, context, onDefect) => refusal(tool, context.authority) ?? previewOf(tool, args, context, onDefect),
   };
 
   /** The tool, or the outcome of a call of it where this node or the authority does not have it. */
   function usable(name: string, authority: Authority): Tool | ToolOutcome {
     const tool = byName.get(name);
     if (tool === undefined) return { result: { error: `There is no tool "${name}" on this node.` }, isError: true };
-    const scope = missingScope(authority, tool.need);
-    return scope === null ? tool : { result: { error: notAllowed(name, scope) }, isError: true };
+    return refusal(tool, authority) ?? tool;
   }
+}
+
+/** The outcome of a call that the authority does not allow; null: it does. */
+function refusal({ name, need }: Tool, authority: Authority): ToolOutcome | null {
+  const scope = missingScope(authority, need);
+  return scope === null ? null : { result: { error: notAllowed(name, scope) }, isError: true };
+}
+
+function previewOf(tool: Tool, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome> {
+  const { preview } = tool;
+  if (preview === undefined) throw new Error(`${tool.name} has no preview`);
+  return runTool({ ...tool, run: (...given) => preview(...given), repeatable: true }, args, context, onDefect);
 }

@@ -25,6 +25,7 @@ export function createFetchUrl(outbound: Outbound, compute: Compute): Tool {
     need: null,
     highConsequence: false,
     repeatable: true,
+    untrusted: true,
     timeoutMs: 45_000,
     async run({ url, render }: { url: string; render?: boolean }, { accountId, signal }) {
       if (render)

@@ -1,7 +1,7 @@
 /** Wraps a toolbox; counts and traces its calls. */
 import { CountBy, Distribution } from '../../../counts.ts';
 import type { Tracer } from '../../../tracing.ts';
-import type { Toolbox } from './port.ts';
+import type { Toolbox, ToolContext, ToolOutcome } from './port.ts';
 
 export class ToolStats {
   readonly calls = new CountBy(['tool', 'outcome']);
@@ -10,30 +10,34 @@ export class ToolStats {
 
 /** @param tracer null: nothing is traced */
 export function observedToolbox(toolbox: Toolbox, stats: ToolStats, tracer: Tracer | null): Toolbox {
+  const observed = async (name: string, label: string, context: ToolContext, call: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
+    const attributes = { 'troupe.tool': name, 'troupe.task_id': context.taskId, 'troupe.agent_id': context.agentId };
+    const span = tracer?.startSpan(`tool ${label}`, tracer.current(), attributes);
+    const begunAtMs = performance.now();
+    try {
+      const outcome = await call();
+      stats.calls.add([label, outcome.isError ? 'failed' : 'done']);
+      span?.end(outcome.isError ? 'failed' : null);
+      return outcome;
+    } catch (error) {
+      stats.calls.add([label, 'aborted']);
+      span?.end(error);
+      throw error;
+    } finally {
+      stats.durationS.note((performance.now() - begunAtMs) / 1_000);
+    }
+  };
   return {
     instructionsFor: (type) => toolbox.instructionsFor(type),
-    offersFor: (type, authority) => toolbox.offersFor(type, authority),
+    offersFor: (type, authority, sourced) => toolbox.offersFor(type, authority, sourced),
     withheldFrom: (type, authority) => toolbox.withheldFrom(type, authority),
     find: (type, name) => toolbox.find(type, name),
     isRepeatable: (name) => toolbox.isRepeatable(name),
     check: (name, sent) => toolbox.check(name, sent),
     preview: (name, args, context, onDefect) => toolbox.preview(name, args, context, onDefect),
-    async run(name, args, context, onDefect) {
-      const attributes = { 'troupe.tool': name, 'troupe.task_id': context.taskId, 'troupe.agent_id': context.agentId };
-      const span = tracer?.startSpan(`tool ${name}`, tracer.current(), attributes);
-      const begunAtMs = performance.now();
-      try {
-        const outcome = await toolbox.run(name, args, context, onDefect);
-        stats.calls.add([name, outcome.isError ? 'failed' : 'done']);
-        span?.end(outcome.isError ? 'failed' : null);
-        return outcome;
-      } catch (error) {
-        stats.calls.add([name, 'aborted']);
-        span?.end(error);
-        throw error;
-      } finally {
-        stats.durationS.note((performance.now() - begunAtMs) / 1_000);
-      }
-    },
+    run: (name, args, context, onDefect) => observed(name, name, context, () => toolbox.run(name, args, context, onDefect)),
+    previewSourced: (tool, args, context, onDefect) => toolbox.previewSourced(tool, args, context, onDefect),
+    runSourced: (tool, args, context, onDefect) =>
+      observed(tool.name, tool.measuredAs ?? tool.name, context, () => toolbox.runSourced(tool, args, context, onDefect)),
   };
 }

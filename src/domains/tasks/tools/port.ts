@@ -3,6 +3,8 @@ import type { TObject } from 'typebox';
 import type { Authority, Need } from '../../../authority.ts';
 import type { ToolOffer, WithheldTool } from '../../../providers/model/port.ts';
 import type { WorkspaceAccess } from '../../workspaces/contract.ts';
+import type { CallSource } from '../agent/entity.ts';
+import type { SourcedTool } from './source.ts';
 
 export const agentTypes = ['researcher', 'builder', 'analyst', 'trader', 'email', 'social'] as const;
 export type AgentType = (typeof agentTypes)[number];
@@ -82,19 +84,36 @@ export type Tool = {
 /** Longest recorded result of a tool call. Tools use pages or summaries for longer results. */
 export const maxResultBytes = 64 * 1024;
 
-/** The outcome of a call, as recorded and sent to the model. With `askAgain` nothing was done, and the call waits for a person. */
-export type ToolOutcome = { result: unknown; isError: boolean; askAgain?: Preview };
+/**
+ * The outcome of a call, as recorded and sent to the model. With `askAgain` nothing was done, and the call waits for a person. The last three
+ * are of sourced tools.
+ */
+export type ToolOutcome = {
+  result: unknown;
+  isError: boolean;
+  askAgain?: Preview;
+  /** Nothing was done: the call waits until the service is connected. */
+  needsConnection?: { service: string; tool: string; connectUrl: string };
+  /** Nothing was done: a tool that had no connection when it was called has one now. */
+  nowConnected?: CallSource;
+  /** The agent ends with this error. */
+  connectionLost?: string;
+};
 
 /** The agents' interface to tools: the instructions and tools of each type, and how a call is checked and run. */
 export interface Toolbox {
   /** The system instructions of an agent type. */
   instructionsFor(type: AgentType): string;
-  /** Tools in the form for a model, including `delegate` and `finish`, in a fixed order: those of the type that the authority allows. */
-  offersFor(type: AgentType, authority: Authority): ToolOffer[];
+  /**
+   * Tools in the form for a model, including `delegate` and `finish`, in a fixed order: those of the type that the authority allows.
+   *
+   * @param sourced those of the sources that the agent may use; they replace others of the same name
+   */
+  offersFor(type: AgentType, authority: Authority, sourced?: readonly SourcedTool[]): ToolOffer[];
   /** The other tools of the type, each with the scope that is missing for it. */
   withheldFrom(type: AgentType, authority: Authority): WithheldTool[];
   /** Whether agents of this type have the tool, which scope a call needs, and whether it needs approval. */
-  find(type: AgentType, name: string): Pick<Tool, 'name' | 'need' | 'highConsequence' | 'preview'> | undefined;
+  find(type: AgentType, name: string): Pick<Tool, 'name' | 'need' | 'highConsequence' | 'untrusted' | 'preview'> | undefined;
   /** Whether a call of the tool may be repeated after a crash. */
   isRepeatable(name: string): boolean;
   /** Arguments that match the tool's schema, or the error as a text that a model can act on. */
@@ -103,4 +122,7 @@ export interface Toolbox {
   preview(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
   /** Runs a call, unless `context.authority` does not allow it; rejects only when `context.signal` is aborted. Failures are outcomes. `onDefect` is called for defects of the service. */
   run(name: string, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
+  /** As `run` and `preview`, of a tool that a source has just named. A result that is too long for the model is kept in a file of the workspace. */
+  runSourced(tool: SourcedTool, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
+  previewSourced(tool: SourcedTool, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome>;
 }

@@ -8,23 +8,27 @@ import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { checkArguments } from './check-arguments.ts';
 import { fitResult } from './fit-result.ts';
 import { AskAgain, maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
+import { type CheckedArguments, ConnectionLost, NeedsConnection, type SourcedTool } from './source.ts';
 
 /**
  * The result is JSON of at most `maxResultBytes`; a failure is `{error: message}`, or `{error: {message, ...details}}`. Rejects only with the reason of `context.signal`, when
  * the caller aborts (the tool's late result is ignored), and with `draining` when this node stops: the call is then repeated by another
  * node.
  *
+ * @param fit makes a result short enough; default: `fitResult` to `maxResultBytes`
  * @param onDefect called with an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent only learns that
  *   the tool failed
  */
 export async function runTool(
-  tool: Tool,
+  tool: Tool & Pick<SourcedTool, 'check'>,
   sentArguments: unknown,
   context: ToolContext,
   onDefect: (error: unknown) => void,
+  fit: (result: unknown) => unknown = (result) => fitResult(result, maxResultBytes),
 ): Promise<ToolOutcome> {
   context.signal.throwIfAborted();
-  const checked = checkArguments(tool, sentArguments);
+  const checked = tool.check === undefined ? checkArguments(tool, sentArguments) : await tool.check(sentArguments);
+  context.signal.throwIfAborted();
   if (!checked.ok) return failure(checked.message);
 
   const late = new AbortController();
@@ -32,12 +36,17 @@ export async function runTool(
   const signal = AbortSignal.any([context.signal, late.signal]);
   try {
     const result = await unlessAborted(signal, () => untilNotBusy(tool, signal, () => tool.run(checked.args, { ...context, signal })));
-    return { result: fitResult(result, maxResultBytes), isError: false };
+    return { result: await fit(result), isError: false };
   } catch (error) {
     context.signal.throwIfAborted();
     if (error instanceof AppError && error.code === 'draining') throw error;
     if (late.signal.aborted) return failure(tooLate(tool));
     if (error instanceof AskAgain) return { ...failure(`${error.message}. Nothing was done.`), askAgain: error.preview };
+    if (error instanceof NeedsConnection) {
+      const { message, service, tool: name, connectUrl } = error;
+      return { ...failure(message), needsConnection: { service, tool: name, connectUrl } };
+    }
+    if (error instanceof ConnectionLost) return { ...failure(error.message), connectionLost: error.message };
     if (error instanceof ToolError) return failure(error.message, error.details);
     if (isRefusal(error)) return failure(error.message);
     onDefect(error);
@@ -46,6 +55,11 @@ export async function runTool(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** As every call of a tool is checked: in its own way, where it has one. */
+export async function checkCall(tool: Tool & Pick<SourcedTool, 'check'>, sent: unknown): Promise<CheckedArguments> {
+  return tool.check === undefined ? checkArguments(tool, sent) : await tool.check(sent);
 }
 
 /** Retries, with growing pauses, while the service is too busy for a repeatable call. */

@@ -17,6 +17,7 @@ export function createWebSearch(outbound: Outbound, searchUrl: string | null): T
     need: null,
     highConsequence: false,
     repeatable: true,
+    untrusted: true,
     timeoutMs: 30_000,
     async run({ query }: { query: string }, { accountId, signal }) {
       if (!searchUrl) {

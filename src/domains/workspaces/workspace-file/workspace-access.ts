@@ -22,8 +22,11 @@ export interface WorkspaceAccess {
   /** A stream of the file's bytes; never the whole file in memory. */
   open(name: string): Promise<{ stream: NodeJS.ReadableStream; sizeBytes: number; type: string }>;
   /** Writes the whole file, as a new version if the name exists; it becomes a deliverable of the task. */
-  write(name: string, content: string | Uint8Array): Promise<{ name: string; sizeBytes: number; version: number }>;
+  write(name: string, content: string | Uint8Array): Promise<WrittenFile>;
+  /** As `write`, but the file is no deliverable. */
+  keep(name: string, content: string | Uint8Array): Promise<WrittenFile>;
 }
+export type WrittenFile = { name: string; sizeBytes: number; version: number };
 
 /**
  * The tool call: written files are delivered for `taskId`, once for each `callId` and name. An action that `authority` does not allow is a
@@ -60,28 +63,31 @@ export function workspaceAccess(parts: WorkspaceAccessParts, user: WorkspaceUser
       return { stream: opened.stream, sizeBytes: opened.file.sizeBytes, type: opened.file.type };
     },
 
-    async write(path, content) {
-      mustBeAllowed(authority, writingFiles, 'Writing a file into this workspace');
-      const name = checkedName(path);
-      const nth = writes.get(name) ?? 0;
-      writes.set(name, nth + 1);
-      const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-      const file = { workspaceId, accountId, name, type: agentFileType(name), deliverFor: taskId, declaredBytes: bytes.length };
-      try {
-        const row = await storeFile(
-          parts,
-          file,
-          Readable.from(pieces(bytes), { objectMode: false }),
-          `${agentId}/${callId}/write/${nth}/${name}`,
-        );
-        return { name: row.name, sizeBytes: row.sizeBytes, version: row.version };
-      } catch (error) {
-        if (error instanceof AppError && [402, 413].includes(errorCodes[error.code].http))
-          throw new ToolError(error.message, { cause: error });
-        throw error;
-      }
-    },
+    write: (path, content) => store(path, content, taskId),
+    keep: (path, content) => store(path, content, null),
   };
+
+  async function store(path: string, content: string | Uint8Array, deliverFor: string | null): Promise<WrittenFile> {
+    mustBeAllowed(authority, writingFiles, 'Writing a file into this workspace');
+    const name = checkedName(path);
+    const nth = writes.get(name) ?? 0;
+    writes.set(name, nth + 1);
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    const file = { workspaceId, accountId, name, type: agentFileType(name), deliverFor, declaredBytes: bytes.length };
+    try {
+      const row = await storeFile(
+        parts,
+        file,
+        Readable.from(pieces(bytes), { objectMode: false }),
+        `${agentId}/${callId}/write/${nth}/${name}`,
+      );
+      return { name: row.name, sizeBytes: row.sizeBytes, version: row.version };
+    } catch (error) {
+      if (error instanceof AppError && [402, 413].includes(errorCodes[error.code].http))
+        throw new ToolError(error.message, { cause: error });
+      throw error;
+    }
+  }
 }
 
 function mustBeAllowed(authority: Authority, need: Need, act: string): void {

@@ -15,6 +15,7 @@ const defaults = {
   market_collar_pct: 1,
   redirect_uris: [],
   timezone: 'UTC',
+  trust_tool_content: false,
 };
 
 test('settings are the defaults until they are changed, one by one, for one account, by a person', async (t) => {
@@ -38,6 +39,7 @@ test('settings are the defaults until they are changed, one by one, for one acco
     price_collar_pct: 2.25,
     market_collar_pct: 0,
     timezone: 'Europe/Berlin',
+    trust_tool_content: true,
   };
   assert.deepEqual((await patch(second)).json, { ...defaults, ...first, ...second });
   assert.deepEqual((await patch({})).json, { ...defaults, ...first, ...second });
@@ -52,6 +54,7 @@ test('settings are the defaults until they are changed, one by one, for one acco
   for (const [field, values] of Object.entries({
     auto_approve_threshold: [-1, 0.001, '5', null, 1e11],
     live_trading_enabled: ['true', 1, null],
+    trust_tool_content: ['true', 1, null],
     max_position_size: [0, 0.009, 25.001, 1_000_000_000.01, '25', null],
     daily_loss_limit: [0, -1, 0.001, 1_000_000_001],
     price_collar_pct: [-0.01, 100.01, 1.001, '10'],

@@ -135,6 +135,7 @@ async function spendingWorld() {
   const services = {
     model,
     toolbox,
+    sources: [],
     workspace: () => memoryWorkspace(),
     mail: () => ({ send: async () => ({ detail: 'posted' }) }),
     compute: inlineCompute,

@@ -1,0 +1,56 @@
+/** The tool sources of all domains as one, for agents. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Authority, missingScope } from '../../../authority.ts';
+import { elapsedBackoffMs } from '../../../backoff.ts';
+import { AppError, errorCodes } from '../../../errors.ts';
+import type { AgentType } from './port.ts';
+import type { SourcedTool, ToolOwner, ToolSource } from './source.ts';
+
+/** An agent as a user of sourced tools. */
+export type ToolUser = { type: AgentType; authority: Authority; owner: ToolOwner };
+export type UsableTools = {
+  usable: SourcedTool[];
+  /** Tools whose scope the task lacks. */
+  withheld: { name: string; scope: string }[];
+};
+
+const patienceMs = 20_000;
+
+/**
+ * The sourced tools of an agent's type. Of equal names the first counts, and one without connection never replaces a tool of the catalogue.
+ * While a source is too busy it is asked again for some time; then this rejects with its error.
+ */
+export async function sourcedToolsOf(
+  sources: readonly ToolSource[],
+  { type, authority, owner }: ToolUser,
+  isInCatalogue: (name: string) => boolean,
+  signal: AbortSignal,
+): Promise<UsableTools> {
+  const found = (await Promise.all(sources.map((source) => patiently(() => source.toolsOf(owner), signal)))).flat();
+  const usable = new Map<string, SourcedTool>();
+  const withheld: UsableTools['withheld'] = [];
+  for (const tool of found) {
+    if (usable.has(tool.name) || (tool.connection === null && isInCatalogue(tool.name))) continue;
+    if (tool.agentTypes !== 'all' && !tool.agentTypes.includes(type)) continue;
+    const scope = missingScope(authority, tool.need);
+    if (scope === null) usable.set(tool.name, tool);
+    // Who may not even read integrations does not learn what is connected.
+    else if (!isInCatalogue(tool.name) && missingScope(authority, readingIntegrations) === null) withheld.push({ name: tool.name, scope });
+  }
+  return { usable: [...usable.values()], withheld };
+}
+const readingIntegrations = { scope: 'integrations.read' } as const;
+
+async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const beganAtMs = performance.now();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      const mayPass = error instanceof AppError && errorCodes[error.code].retry === 'later' && error.code !== 'draining';
+      const triedForMs = performance.now() - beganAtMs;
+      if (!mayPass || signal.aborted || triedForMs > patienceMs) throw error;
+      await pause(elapsedBackoffMs(triedForMs, 100, 2_000), undefined, { signal });
+    }
+  }
+}
