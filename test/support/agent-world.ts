@@ -52,6 +52,13 @@ export const toolbox: Toolbox = {
   previewSourced: () => Promise.reject(new Error('no tool runs here')),
 };
 
+/** Tools that come from a source, by name. */
+const sourcedTools = {
+  read_channel: { service: 'chat', highConsequence: false, previews: false, untrusted: true, repeatable: true },
+  post_message: { service: 'chat', highConsequence: true, previews: true, untrusted: false, repeatable: false },
+  send_email: { service: 'mailbox', highConsequence: true, previews: false, untrusted: false, repeatable: true },
+};
+
 const actors = {
   account: accountActor({ startedTasks: null as never }),
   task: taskActor({ plan: null as never }),
@@ -79,6 +86,11 @@ export class World {
   private readonly decided = new Map<string, string>();
   private nowMs = 0;
   lastTurnTokens = 0;
+  /** Connections of the account, by service; a new one after each loss. */
+  private readonly connections = new Map<string, string>();
+  private readonly lost = new Set<string>();
+  /** Effects that looked before the last connection was made. */
+  private readonly lookedBefore = new Set<string>();
   /** Messages between task and account overtake one another. */
   overtakes = false;
   wasStarted = false;
@@ -118,6 +130,45 @@ export class World {
   setLimits(limits: Limits): void {
     const overrides = { plan: 'business', tasksLimit: -1, concurrentTasks: -1, concurrentAgents: -1, ...limits } as Overrides;
     this.act('account', this.accountId, 'limitsChanged', { overrides, changedAtMs: this.nowMs });
+  }
+
+  /** A model's call of a sourced tool, as the effect of its turn hands it over. */
+  sourcedCall(name: keyof typeof sourcedTools, args: object) {
+    const source = { ...sourcedTools[name], connection: this.connections.get(sourcedTools[name].service) ?? null, need: null };
+    return { id: 'same', name, arguments: args, sourced: { source, checked: { ok: true as const, args: { ...args } } } };
+  }
+
+  /** As `connectionMade` does: every live agent that may connect is told. */
+  connect(service: string): void {
+    this.connections.set(service, `int_${service}_${this.lost.size}`);
+    for (const { id } of this.effects) this.lookedBefore.add(id);
+    for (const { id, phase } of this.agents) if (phase !== 'ended') this.act('agent', id, 'connectionMade', { service });
+  }
+
+  /** As `failAgentsRelyingOn` does. */
+  lose(service: string): void {
+    const connection = this.connections.get(service);
+    if (connection === undefined) return;
+    this.connections.delete(service);
+    this.lost.add(connection);
+    for (const { id, phase, connections } of this.agents) {
+      if (phase === 'ended' || !connections.includes(connection)) continue;
+      this.act('agent', id, 'connectionLost', { connection, message: `${service} is gone` });
+      assert.deepEqual([this.agent(id)!.status, this.agent(id)!.error], ['error', `${service} is gone`]);
+    }
+  }
+
+  /** What the effect of a sourced call may answer now; one that began before a connection was made may not know of it. */
+  sourcedOutcome({ id, name, input }: Effect, how: number): ToolOutcome {
+    const tool = sourcedTools[input.name as keyof typeof sourcedTools];
+    const connection = this.connections.get(tool.service) ?? null;
+    const isStale = this.lookedBefore.has(id) && how % 2 === 0;
+    if (input.connection === null && (connection === null || isStale))
+      return { result: null, isError: true, needsConnection: { service: tool.service, tool: input.name, connectUrl: 'x' } };
+    if (input.connection === null) return { result: null, isError: false, nowConnected: { ...tool, connection, need: null } };
+    if (input.connection !== connection) return { result: { error: { type: 'forbidden', message: 'gone' } }, isError: true };
+    if (how % 11 === 0) return { result: { error: 'lost' }, isError: true, connectionLost: 'lost' };
+    return toolOutcome({ name: name === 'sourcedPreview' ? 'preview' : 'tool', input } as Effect, how);
   }
 
   /** A command from outside. Returns its reply, or the code of its refusal. */
@@ -198,6 +249,7 @@ export class World {
     if (before !== null) assert.ok(after.progress >= before.progress, 'progress never goes back');
     assert.ok(after.progress >= 0 && after.progress <= 100);
     this.lookAtAuthority(before, after, ctx);
+    this.lookAtSources(after, ctx);
     const mine = this.effects.filter((one) => one.actorId === after.id);
     assert.ok(mine.length <= 1, 'one effect at a time');
     if (after.effectId?.startsWith('eff_')) assert.equal(mine[0]?.id, after.effectId);
@@ -234,8 +286,26 @@ export class World {
     }
   }
 
+  /** Nothing of high consequence runs without the approval that it needs, nor with a connection that the agent would outlive. */
+  private lookAtSources(after: AgentRow, ctx: RecordedTurn): void {
+    const [call] = after.calls;
+    const approval = after.approvals.find(({ id }) => id === call?.approvalId);
+    for (const { name, input } of ctx.effects) {
+      if (name !== 'sourcedTool' && name !== 'sourcedPreview') continue;
+      assert.ok(input.connection === null || after.connections.includes(input.connection), 'it ends with a connection that it uses');
+      if (name === 'sourcedPreview' || input.connection === null || !sourcedTools[input.name as 'send_email'].highConsequence) continue;
+      const isFree = after.autonomyLevel === 100 && (!after.holdsUntrusted || call!.trusted === true);
+      assert.ok(isFree || approval?.status === 'approved', 'somebody approved it');
+    }
+    const heard = this.history.get(after.id)!.some((entry) => entry.role === 'tool' && entry.untrusted);
+    assert.ok(!heard || after.holdsUntrusted, 'text of others is remembered');
+    if (after.waitingService !== null) {
+      assert.deepEqual([after.phase, after.effectId, call?.source?.connection], ['calling', null, null]);
+    } else if (after.status === 'waiting') assert.equal(approval?.status, 'pending', 'a waiting agent waits for a person or a connection');
+  }
+
   private lookAtTrade(agent: AgentRow, approvedBasis: unknown): void {
-    if (agent.autonomyLevel === 100) return assert.equal(approvedBasis, undefined);
+    if (agent.autonomyLevel === 100 && (!agent.holdsUntrusted || agent.calls[0]!.trusted)) return assert.equal(approvedBasis, undefined);
     const approval = agent.approvals.find(({ id }) => id === agent.calls[0]!.approvalId);
     assert.deepEqual([approval?.status, approval?.summary], ['approved', `rests on ${approvedBasis}`], 'it runs with what was approved');
   }
@@ -339,7 +409,11 @@ export class World {
 export const ended = new Set(['complete', 'failed', 'cancelled']);
 /** What spends is an effect of a name of its own. */
 export function isToolCall({ name }: { name: string }): boolean {
-  return name === 'tool' || name === 'purchase' || name === 'preview';
+  return name === 'tool' || name === 'purchase' || name === 'preview' || isSourcedCall({ name });
+}
+
+export function isSourcedCall({ name }: { name: string }): boolean {
+  return name === 'sourcedTool' || name === 'sourcedPreview';
 }
 
 /** What a tool answers: one that has a preview may ask for another decision. */
@@ -360,6 +434,8 @@ const outcomes: Record<string, string> = {
   tool: 'toolDone',
   purchase: 'toolDone',
   preview: 'previewed',
+  sourcedTool: 'toolDone',
+  sourcedPreview: 'previewed',
   checkOutput: 'outputChecked',
   startedTasks: 'tellTasks',
 };

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { AgentContract } from '../../../../src/domains/tasks/agent/messages.ts';
+import type { AgentContract, AgentReply } from '../../../../src/domains/tasks/agent/messages.ts';
 import type { TaskConfig } from '../../../../src/domains/tasks/task/entity.ts';
-import type { ModelReply } from '../../../../src/providers/model/port.ts';
-import { ended, isToolCall, toolOutcome, World } from '../../../support/agent-world.ts';
+import { ended, isSourcedCall, isToolCall, toolOutcome, World } from '../../../support/agent-world.ts';
 import { somebody } from '../../../support/memory-workspace.ts';
 import type { Call } from '../../../support/turn-context.ts';
 
@@ -22,6 +21,7 @@ test('whatever the order of messages, replies, outcomes and people, agents and t
           autonomy_level: fc.constantFrom(0, 100),
           max_credits: fc.constantFrom(1, 3, 8),
           output_schema: fc.constant({ type: 'object' }),
+          allow_connect: fc.constant(true),
         },
         { requiredKeys: ['max_agents', 'autonomy_level'] },
       ),
@@ -62,12 +62,15 @@ test('where messages between a task and its account overtake one another, as tho
   );
 });
 
+const services = ['chat', 'mailbox'];
+
 /** Mostly the work goes on; now and then a person does something. */
 function step(world: World, what: number, which: number): void {
   if (what < 45 && !world.isQuiet) return world.deliver(which);
   if (what < 80 && world.effects.length > 0) return completeOne(world, which, what);
   if (what === 98)
     return world.setLimits({ concurrentAgents: world.account.overrides!.concurrentAgents!, tasksLimit: which < 50 ? 0 : -1 });
+  if (what === 96) return which % 3 === 0 ? world.lose(services[which % 2]!) : world.connect(services[which % 2]!);
   const agents = world.task.agents;
   const target = agents[which % Math.max(1, agents.length)];
   const row = target === undefined ? undefined : world.agent(target.id);
@@ -106,10 +109,11 @@ function completeOne(world: World, which: number, how: number): void {
   if (how === 46) return world.complete(effect, { kind: 'failed', message: 'It broke' });
   if (how === 47) return world.complete(effect, { kind: 'unknown' });
   if (effect.name === 'plan') return world.complete(effect, { kind: 'done', value: planOf(world, which) });
+  if (isSourcedCall(effect)) return world.complete(effect, { kind: 'done', value: world.sourcedOutcome(effect, how) });
   if (isToolCall(effect)) return world.complete(effect, { kind: 'done', value: toolOutcome(effect, how) });
   if (effect.name === 'checkOutput')
     return world.complete(effect, { kind: 'done', value: { problem: how % 3 === 0 ? 'It is wrong.' : null } });
-  world.complete(effect, { kind: 'done', value: reply(which) });
+  world.complete(effect, { kind: 'done', value: reply(which, world) });
 }
 
 function planOf(world: World, which: number) {
@@ -125,7 +129,7 @@ function planOf(world: World, which: number) {
 }
 
 const call = (name: string, args: unknown = {}) => ({ id: 'same', name, arguments: args });
-const answers: (() => Pick<ModelReply, 'text' | 'toolCalls'>)[] = [
+const answers: ((world: World) => Pick<AgentReply, 'text' | 'toolCalls'>)[] = [
   () => ({ text: 'These are closing words.', toolCalls: [] }),
   () => ({ text: ' ', toolCalls: [] }),
   () => ({ text: '', toolCalls: [call('finish', { summary: 'done' })] }),
@@ -138,11 +142,17 @@ const answers: (() => Pick<ModelReply, 'text' | 'toolCalls'>)[] = [
   () => ({ text: '', toolCalls: [call('trade', { n: Math.random() }), call('trade', { n: 7 })] }),
   () => ({ text: '', toolCalls: [call('send_email', { n: Math.random() }), call('send_email', { n: 5 })] }),
   () => ({ text: '', toolCalls: [call('delegate', { type: 'analyst', prompt: 'part' }), call('read_file', { n: Math.random() })] }),
+  (world) => ({ text: '', toolCalls: [world.sourcedCall('read_channel', { n: Math.random() })] }),
+  (world) => ({ text: '', toolCalls: [world.sourcedCall('post_message', { n: Math.random() }), call('order', { n: Math.random() })] }),
+  (world) => ({ text: '', toolCalls: [world.sourcedCall('read_channel', {}), world.sourcedCall('send_email', { n: Math.random() })] }),
+  () => ({ text: '', toolCalls: [{ ...call('post_message', { n: Math.random() }), isGone: true }] }),
   () => ({ text: '', toolCalls: Array.from({ length: 30 }, (_, n) => call('read_file', { n })) }),
 ];
 
-function reply(which: number): ModelReply {
-  return { ...answers[which % answers.length]!(), inputTokens: 600, outputTokens: 100, costMillicents: 3, model: 'm' };
+function reply(which: number, world: World): AgentReply {
+  const said = answers[which % answers.length]!(world);
+  const trusts = which % 5 === 0 ? { trustsContent: true } : null;
+  return { ...said, ...trusts, inputTokens: 600, outputTokens: 100, costMillicents: 3, model: 'm' };
 }
 
 /** From any state: the people approve and resume, the model says `finish`, and then it must end, or be out of budget. */
@@ -160,14 +170,17 @@ function bringToEnd(world: World): void {
           : effect.name === 'checkOutput'
             ? { problem: null }
             : isToolCall(effect)
-              ? toolOutcome(effect, 1)
-              : reply(2);
+              ? isSourcedCall(effect)
+                ? world.sourcedOutcome(effect, 1)
+                : toolOutcome(effect, 1)
+              : reply(2, world);
       world.complete(effect, { kind: 'done', value });
     } else if (ended.has(world.task.status)) break;
     else {
       const paused = world.agents.find((one) => one.status === 'paused');
       const waiting = world.agents.find((one) => one.status === 'waiting');
       if (paused !== undefined) world.act('agent', paused.id, 'resume', {});
+      else if (waiting?.waitingService != null) world.connect(waiting.waitingService);
       else if (waiting !== undefined)
         world.act('agent', waiting.id, 'approve', { approvalId: waiting.approvals.at(-1)!.id, approved: true, ...plainly });
       else break;
