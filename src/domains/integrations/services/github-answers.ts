@@ -1,4 +1,5 @@
 /** What GitHub's answers say: failures in its own forms, and the parts of its objects that a model needs. */
+import { type Fields, fieldsOf, numberOf, textOf } from './read-answer.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
@@ -41,77 +42,59 @@ function list(value: string | undefined): string[] {
     .filter((part) => part !== '');
 }
 
-type FailureBody = { message?: unknown; errors?: unknown } | null;
-type FieldError = { field?: unknown; message?: unknown; code?: unknown };
-
-function messageOf(body: FailureBody): string | undefined {
-  if (typeof body?.message !== 'string') return undefined;
-  const errors = Array.isArray(body.errors) ? (body.errors as (FieldError | string)[]) : [];
-  const details = errors.map((error) =>
-    typeof error === 'string' ? error : [error.field, error.message ?? error.code].filter((part) => typeof part === 'string').join(': '),
-  );
-  return [body.message, ...details].filter((part) => part !== '').join('; ');
+function messageOf(body: unknown): string | undefined {
+  const { message, errors } = fieldsOf(body);
+  if (typeof message !== 'string') return undefined;
+  const details = (Array.isArray(errors) ? errors : []).map((error) => {
+    if (typeof error === 'string') return error;
+    const { field, message: words, code } = fieldsOf(error);
+    return [field, words ?? code].filter((part) => typeof part === 'string').join(': ');
+  });
+  return [message, ...details].filter((part) => part !== '').join('; ');
 }
 
-function fieldOf(body: FailureBody): string | null {
-  const [first] = Array.isArray(body?.errors) ? (body.errors as (FieldError | null)[]) : [];
-  return typeof first?.field === 'string' ? first.field : null;
+function fieldOf(body: unknown): string | null {
+  const { errors } = fieldsOf(body);
+  return textOf(fieldsOf(Array.isArray(errors) ? errors[0] : undefined).field) ?? null;
 }
 
-export type GithubIssue = {
-  number: number;
-  title: string;
-  state: string;
-  html_url: string;
-  body?: string | null;
-  user?: { login: string } | null;
-  labels?: (string | { name?: string | null })[];
-  assignees?: { login: string }[] | null;
-  comments?: number;
-  created_at?: string;
-  updated_at?: string;
-  pull_request?: unknown;
-};
-export type GithubComment = { user?: { login: string } | null; created_at?: string; body?: string | null };
-
-export function issueForModel(issue: GithubIssue) {
+export function issueForModel(issue: Fields) {
+  const { labels, assignees } = issue;
+  const named = (Array.isArray(labels) ? labels : []).map((label) => textOf(label) ?? textOf(fieldsOf(label).name) ?? '');
   return {
-    number: issue.number,
-    title: issue.title,
-    state: issue.state,
+    number: numberOf(issue.number) ?? null,
+    title: textOf(issue.title) ?? '',
+    state: textOf(issue.state) ?? null,
     is_pull_request: issue.pull_request !== undefined,
-    author: issue.user?.login ?? null,
-    labels: (issue.labels ?? []).map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
-    assignees: (issue.assignees ?? []).map(({ login }) => login),
-    body: issue.body ?? '',
-    url: issue.html_url,
-    created_at: issue.created_at ?? null,
-    updated_at: issue.updated_at ?? null,
+    author: loginOf(issue.user),
+    labels: named,
+    assignees: (Array.isArray(assignees) ? assignees : []).map(loginOf).filter((login) => login !== null),
+    body: textOf(issue.body) ?? '',
+    url: textOf(issue.html_url) ?? null,
+    created_at: textOf(issue.created_at) ?? null,
+    updated_at: textOf(issue.updated_at) ?? null,
   };
 }
 
-export function commentForModel({ user, created_at: at, body }: GithubComment) {
-  return { author: user?.login ?? null, at: at ?? null, body: body ?? '' };
+export function commentForModel({ user, created_at: at, body }: Fields) {
+  return { author: loginOf(user), at: textOf(at) ?? null, body: textOf(body) ?? '' };
 }
 
-export type GithubEntry = { name: string; path: string; type: string; size?: number };
-export type GithubFile = GithubEntry & {
-  encoding?: string;
-  content?: string;
-  sha: string;
-  html_url?: string | null;
-  download_url?: string | null;
-};
+function loginOf(user: unknown): string | null {
+  return textOf(fieldsOf(user).login) ?? null;
+}
 
-export function entryForModel({ name, path, type, size }: GithubEntry) {
-  return { name, path, type, size: size ?? null };
+export function entryForModel({ name, path, type, size }: Fields) {
+  return { name: textOf(name) ?? null, path: textOf(path) ?? null, type: textOf(type) ?? null, size: numberOf(size) ?? null };
 }
 
 /** The text of a file. GitHub leaves out the content above 1 MB; bytes that are no text would tell a model nothing. */
-export function fileForModel({ path, size, encoding, content, sha, html_url: url, target }: GithubFile & { target?: string }) {
-  const about = { path, size: size ?? null, sha, url: url ?? null };
-  if (target !== undefined) return { ...about, symlink_to: target };
-  if (encoding !== 'base64' || content === undefined) return { ...about, content: null, note: 'The file is too large to be read here' };
+export function fileForModel({ encoding, content, target, ...file }: Fields) {
+  const url = textOf(file.html_url) ?? null;
+  const about = { path: textOf(file.path) ?? null, size: numberOf(file.size) ?? null, sha: textOf(file.sha) ?? null, url };
+  if (typeof target === 'string') return { ...about, symlink_to: target };
+  if (encoding !== 'base64' || typeof content !== 'string')
+    return { ...about, content: null, note: 'The file is too large to be read here' };
   try {
     return { ...about, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(content, 'base64')) };
   } catch {

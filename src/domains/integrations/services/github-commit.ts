@@ -3,6 +3,7 @@
  * the last request changes what people see, so a failure before it leaves nothing behind.
  */
 import { pathSegments } from './path-segment.ts';
+import { fieldsOf, requiredFields, textOf, unknownForm } from './read-answer.ts';
 import type { ServiceCall } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 
@@ -19,28 +20,31 @@ export async function commitFiles(call: ServiceCall, { repository, branch, messa
   let made: string | null = null;
   for (let tries = 1; ; tries++) {
     const head = await headOf(call, repo, branch);
-    const { body: parent } = await call.request({ method: 'GET', path: `${repo}/git/commits/${head.sha}` });
+    const parent = requiredFields((await call.request({ method: 'GET', path: `${repo}/git/commits/${head.sha}` })).body, 'GitHub');
+    const parentTree = shaOf(parent.tree);
     // Every object is addressed by its content: a repeat makes the same.
     const { body: tree } = await call.request({
       method: 'POST',
       path: `${repo}/git/trees`,
-      json: { base_tree: parent.tree.sha, tree: entries },
+      json: { base_tree: parentTree, tree: entries },
       repeatable: true,
     });
+    const treeSha = shaOf(tree);
     const about = { branch, branch_created: head.isNew };
-    if (tree.sha === parent.tree.sha && !head.isNew) {
+    if (treeSha === parentTree && !head.isNew) {
       const isOurs = head.sha === made || (call.isRepeat && parent.message === message);
-      return { committed: isOurs, commit_sha: head.sha, ...about, url: parent.html_url ?? null };
+      return { committed: isOurs, commit_sha: head.sha, ...about, url: textOf(parent.html_url) ?? null };
     }
     const { body: commit } = await call.request({
       method: 'POST',
       path: `${repo}/git/commits`,
-      json: { message, tree: tree.sha, parents: [head.sha] },
+      json: { message, tree: treeSha, parents: [head.sha] },
       repeatable: true,
     });
-    made = commit.sha;
-    const moved = await moveBranch(call, repo, branch, head, commit.sha);
-    if (moved === null) return { committed: true, commit_sha: commit.sha, ...about, url: commit.html_url ?? null };
+    const sha = shaOf(commit);
+    made = sha;
+    const moved = await moveBranch(call, repo, branch, head, sha);
+    if (moved === null) return { committed: true, commit_sha: sha, ...about, url: textOf(fieldsOf(commit).html_url) ?? null };
     if (tries === 2) throw moved;
   }
 }
@@ -54,7 +58,7 @@ async function blobsOf(call: ServiceCall, repo: string, files: readonly FileChan
       json: { content, encoding: 'utf-8' },
       repeatable: true,
     });
-    entries.push({ path, mode: '100644', type: 'blob', sha: body.sha as string });
+    entries.push({ path, mode: '100644', type: 'blob', sha: shaOf(body) });
   }
   return entries;
 }
@@ -62,10 +66,10 @@ async function blobsOf(call: ServiceCall, repo: string, files: readonly FileChan
 async function headOf(call: ServiceCall, repo: string, branch: string): Promise<Head> {
   const refOf = (name: string) => `${repo}/git/ref/heads/${pathSegments(name, 'branch')}`;
   const found = await call.request({ method: 'GET', path: refOf(branch), accept: [404] });
-  if (found.status !== 404) return { sha: found.body.object.sha, isNew: false };
-  const { body } = await call.request({ method: 'GET', path: repo });
-  const first = await call.request({ method: 'GET', path: refOf(body.default_branch) });
-  return { sha: first.body.object.sha, isNew: true };
+  if (found.status !== 404) return { sha: shaOf(fieldsOf(found.body).object), isNew: false };
+  const about = requiredFields((await call.request({ method: 'GET', path: repo })).body, 'GitHub');
+  const first = await call.request({ method: 'GET', path: refOf(textOf(about.default_branch) ?? 'main') });
+  return { sha: shaOf(fieldsOf(first.body).object), isNew: true };
 }
 
 /** null: done. Otherwise the refusal that says that the branch is not where it was: someone else has moved or made it. */
@@ -81,6 +85,13 @@ async function moveBranch(call: ServiceCall, repo: string, branch: string, head:
         repeatable: true,
       });
   if (!accept.includes(answer.status)) return null;
-  const said = typeof answer.body?.message === 'string' ? answer.body.message : `GitHub answered ${answer.status}`;
+  const said = textOf(fieldsOf(answer.body).message) ?? `GitHub answered ${answer.status}`;
   return new ServiceFailed({ type: 'invalid', message: `The branch ${branch} was not changed: ${said}`, field: 'branch' });
+}
+
+/** Without it nothing can be built on the object: what is committed would be something else. */
+function shaOf(object: unknown): string {
+  const { sha } = fieldsOf(object);
+  if (typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha)) return sha;
+  throw unknownForm('GitHub');
 }

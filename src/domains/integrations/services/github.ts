@@ -3,9 +3,11 @@ import Type from 'typebox';
 import { commentForModel, entryForModel, fileForModel, githubFailure, issueForModel } from './github-answers.ts';
 import { commitFiles, type FileChange } from './github-commit.ts';
 import { pathSegments } from './path-segment.ts';
+import { type Fields, fieldsOf, listOf, numberOf, requiredFields, textOf } from './read-answer.ts';
 import { defineService, type OAuthClient, type ServiceCall } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 
+const githubTitle = 'GitHub';
 const maxComments = 100;
 
 const repository = Type.String({
@@ -16,7 +18,7 @@ const branchName = (description: string) => Type.String({ minLength: 1, maxLengt
 
 export const github = defineService({
   name: 'github',
-  title: 'GitHub',
+  title: githubTitle,
   shapeSeen: '2026-11-23',
   shapeSource: '@octokit/openapi-types 29.0.1 and docs.github.com/en/rest, version 2026-03-10',
   apiUrl: 'https://api.github.com',
@@ -63,7 +65,7 @@ export const github = defineService({
       repeatable: false,
       async run({ repository: name, title, body }: { repository: string; title: string; body?: string }, call) {
         const { body: issue } = await call.request({ method: 'POST', path: `${repoPath(name)}/issues`, json: { title, body } });
-        return { number: issue.number, url: issue.html_url };
+        return shownNumber(fieldsOf(issue));
       },
     },
     {
@@ -77,12 +79,12 @@ export const github = defineService({
       repeatable: true,
       async run({ repository: name, number }: { repository: string; number: number }, call) {
         const path = `${repoPath(name)}/issues/${number}`;
-        const { body: issue } = await call.request({ method: 'GET', path });
-        const hasComments = (issue.comments ?? 0) > 0;
-        const comments = hasComments
-          ? (await call.request({ method: 'GET', path: `${path}/comments`, query: { per_page: maxComments } })).body.map(commentForModel)
-          : [];
-        return { ...issueForModel(issue), comments, more_comments: Math.max(0, (issue.comments ?? 0) - comments.length) };
+        const issue = requiredFields((await call.request({ method: 'GET', path })).body, githubTitle);
+        const count = numberOf(issue.comments) ?? 0;
+        const listed =
+          count > 0 ? (await call.request({ method: 'GET', path: `${path}/comments`, query: { per_page: maxComments } })).body : [];
+        const comments = listOf(listed, githubTitle).map(commentForModel);
+        return { ...issueForModel(issue), comments, more_comments: Math.max(0, count - comments.length) };
       },
     },
     {
@@ -104,8 +106,7 @@ export const github = defineService({
       async run({ repository: name, ...pull }: { repository: string } & PullRequest, call) {
         const path = `${repoPath(name)}/pulls`;
         const opened = call.isRepeat ? await openPullRequest(call, path, name, pull) : undefined;
-        const { number, html_url: url } = opened ?? (await call.request({ method: 'POST', path, json: pull })).body;
-        return { number, url };
+        return shownNumber(opened ?? fieldsOf((await call.request({ method: 'POST', path, json: pull })).body));
       },
     },
     {
@@ -180,26 +181,32 @@ function repoPath(name: string): string {
 async function openPullRequest(call: ServiceCall, path: string, repositoryName: string, { title, head, base }: PullRequest) {
   const owned = head.includes(':') ? head : `${repositoryName.split('/')[0]}:${head}`;
   const { body } = await call.request({ method: 'GET', path, query: { state: 'open', head: owned, base } });
-  return (body as { title: string; number: number; html_url: string }[]).find((pull) => pull.title === title);
+  return listOf(body, githubTitle).find((pull) => pull.title === title);
+}
+
+function shownNumber({ number, html_url: url }: Fields) {
+  return { number: numberOf(number) ?? null, url: textOf(url) ?? null };
 }
 
 async function readRoot(call: ServiceCall, name: string, ref: string | undefined) {
-  const { body: about } = await call.request({ method: 'GET', path: repoPath(name) });
+  const about = requiredFields((await call.request({ method: 'GET', path: repoPath(name) })).body, githubTitle);
   // An empty repository has no root folder.
   const { status, body } = await call.request({ method: 'GET', path: `${repoPath(name)}/contents/`, query: { ref }, accept: [404] });
   if (status === 404 && ref !== undefined)
     throw new ServiceFailed({ type: 'not_found', message: `${name} has no branch, tag or commit ${ref}` });
   return {
-    repository: about.full_name ?? name,
-    description: about.description ?? null,
-    default_branch: about.default_branch ?? null,
-    private: about.private ?? null,
-    url: about.html_url ?? null,
-    entries: status === 404 ? [] : body.map(entryForModel),
+    repository: textOf(about.full_name) ?? name,
+    description: textOf(about.description) ?? null,
+    default_branch: textOf(about.default_branch) ?? null,
+    private: typeof about.private === 'boolean' ? about.private : null,
+    url: textOf(about.html_url) ?? null,
+    entries: status === 404 ? [] : listOf(body, githubTitle).map(entryForModel),
   };
 }
 
 async function readPath(call: ServiceCall, name: string, path: string, ref: string | undefined) {
   const { body } = await call.request({ method: 'GET', path: `${repoPath(name)}/contents/${pathSegments(path, 'path')}`, query: { ref } });
-  return Array.isArray(body) ? { path, entries: body.map(entryForModel) } : fileForModel(body);
+  return Array.isArray(body)
+    ? { path, entries: listOf(body, githubTitle).map(entryForModel) }
+    : fileForModel(requiredFields(body, githubTitle));
 }

@@ -1,9 +1,11 @@
 /** Notion: pages are found, read, created and rewritten, as Markdown. */
 import Type from 'typebox';
 import { pathSegment } from './path-segment.ts';
+import { type Fields, fieldsOf, listOf, requiredFields, textOf } from './read-answer.ts';
 import { defineService, type ServiceAnswer, type ServiceCall } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
+const title = 'Notion';
 const maxFound = 50;
 /** Notion takes at most 500 KB a request. */
 const maxContentCharacters = 100_000;
@@ -14,7 +16,7 @@ const content = Type.String({ maxLength: maxContentCharacters, description: 'Mar
 
 export const notion = defineService({
   name: 'notion',
-  title: 'Notion',
+  title,
   shapeSeen: '2026-11-23',
   shapeSource: '@notionhq/client 5.26.0 and developers.notion.com/reference, version 2026-03-11',
   apiUrl: 'https://api.notion.com',
@@ -49,7 +51,8 @@ export const notion = defineService({
           page_size: maxFound,
         };
         const { body } = await call.request({ method: 'POST', path: '/v1/search', json, repeatable: true });
-        return { pages: (body.results as Page[]).map(pageForModel), has_more: body.has_more ?? false };
+        const found = requiredFields(body, title);
+        return { pages: listOf(found.results, title).map(pageForModel), has_more: found.has_more === true };
       },
     },
     {
@@ -64,9 +67,9 @@ export const notion = defineService({
       repeatable: true,
       async run({ page_id: asked }: { page_id: string }, call) {
         const path = pagePath(asked);
-        const { body: page } = await call.request({ method: 'GET', path });
-        const { body } = await call.request({ method: 'GET', path: `${path}/markdown` });
-        return { ...pageForModel(page), content: body.markdown ?? '', truncated: body.truncated ?? false };
+        const page = requiredFields((await call.request({ method: 'GET', path })).body, title);
+        const { markdown, truncated } = requiredFields((await call.request({ method: 'GET', path: `${path}/markdown` })).body, title);
+        return { ...pageForModel(page), content: textOf(markdown) ?? '', truncated: truncated === true };
       },
     },
     {
@@ -83,15 +86,15 @@ export const notion = defineService({
       highConsequence: true,
       untrusted: false,
       repeatable: false,
-      async run({ parent_id: parent, title, content: markdown }: { parent_id: string; title: string; content: string }, call) {
+      async run({ parent_id: parent, title: named, content: markdown }: { parent_id: string; title: string; content: string }, call) {
         const json = {
           parent: { type: 'page_id', page_id: idIn(parent) },
-          properties: { title: { title: [{ type: 'text', text: { content: title } }] } },
+          properties: { title: { title: [{ type: 'text', text: { content: named } }] } },
           // Notion refuses an empty text here.
           ...(markdown !== '' && { markdown }),
         };
-        const { body } = await call.request({ method: 'POST', path: '/v1/pages', json });
-        return { id: body.id, url: body.url ?? null };
+        const { id, url } = fieldsOf((await call.request({ method: 'POST', path: '/v1/pages', json })).body);
+        return { id: textOf(id) ?? null, url: textOf(url) ?? null };
       },
     },
     {
@@ -105,8 +108,9 @@ export const notion = defineService({
       untrusted: false,
       repeatable: true,
       async preview({ page_id: asked, content: markdown }: Update, call) {
-        const { title, url } = pageForModel((await call.request({ method: 'GET', path: pagePath(asked) })).body);
-        return `Replace the whole content of the page "${title}" (${url ?? asked}) by:\n${markdown}`;
+        const page = pageForModel(requiredFields((await call.request({ method: 'GET', path: pagePath(asked) })).body, title));
+        const { url } = page;
+        return `Replace the whole content of the page "${page.title}" (${url ?? asked}) by:\n${markdown}`;
       },
       run: replaceContent,
     },
@@ -114,14 +118,11 @@ export const notion = defineService({
 });
 
 type Update = { page_id: string; content: string };
-type TitleProperty = { type?: string; title?: { plain_text?: string; text?: { content?: string } }[] };
-type Page = { id: string; url?: string; last_edited_time?: string; properties?: Record<string, TitleProperty> };
-
 /** Notion refuses it where a page below this one would be deleted by it. */
 async function replaceContent({ page_id: asked, content: markdown }: Update, call: ServiceCall) {
   const json = { type: 'replace_content', replace_content: { new_str: markdown } };
   const { body } = await call.request({ method: 'PATCH', path: `${pagePath(asked)}/markdown`, json, repeatable: true });
-  return { id: body?.id ?? idIn(asked), updated: true };
+  return { id: textOf(fieldsOf(body).id) ?? idIn(asked), updated: true };
 }
 
 function pagePath(asked: string): string {
@@ -135,10 +136,12 @@ function idIn(asked: string): string {
   return /([0-9a-f]{32})\/?$/i.exec(path.replaceAll('-', ''))?.[1] ?? asked;
 }
 
-function pageForModel({ id, url, last_edited_time: editedAt, properties = {} }: Page) {
-  const property = Object.values(properties).find(({ type, title }) => type === 'title' || Array.isArray(title));
-  const title = (property?.title ?? []).map(({ plain_text: plain, text }) => plain ?? text?.content ?? '').join('');
-  return { id, title, url: url ?? null, last_edited_at: editedAt ?? null };
+function pageForModel({ id, url, last_edited_time: editedAt, properties }: Fields) {
+  const all = Object.values(fieldsOf(properties)).map(fieldsOf);
+  const property = all.find((one) => one.type === 'title' || Array.isArray(one.title));
+  const parts = Array.isArray(property?.title) ? property.title.map(fieldsOf) : [];
+  const words = parts.map(({ plain_text: plain, text }) => textOf(plain) ?? textOf(fieldsOf(text).content) ?? '').join('');
+  return { id: textOf(id) ?? null, title: words, url: textOf(url) ?? null, last_edited_at: textOf(editedAt) ?? null };
 }
 
 function notionFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {

@@ -11,14 +11,18 @@ export function fieldsOf(value: unknown): Fields {
 /** Throws `ServiceFailed`: what a list would show of such an answer would be wrong. */
 export function requiredFields(value: unknown, title: string): Fields {
   if (isFields(value)) return value;
-  throw new ServiceFailed({ type: 'unavailable', message: `${title} answered in a form that is not known here` });
+  throw unknownForm(title);
 }
 
 /** The objects of a list; none where it is left out. Throws `ServiceFailed` for what is no list. */
 export function listOf(value: unknown, title: string): Fields[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.filter(isFields);
-  throw new ServiceFailed({ type: 'unavailable', message: `${title} answered in a form that is not known here` });
+  throw unknownForm(title);
+}
+
+export function unknownForm(title: string): ServiceFailed {
+  return new ServiceFailed({ type: 'unavailable', message: `${title} answered in a form that is not known here` });
 }
 
 export function textOf(value: unknown): string | undefined {

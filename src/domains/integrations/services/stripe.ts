@@ -2,15 +2,17 @@
 import Type from 'typebox';
 import { stripeVersion } from '../../../providers/stripe/client.ts';
 import { pathSegment } from './path-segment.ts';
+import { type Fields, fieldsOf, instantOf, listOf, numberOf, requiredFields, textOf, unknownForm } from './read-answer.ts';
 import { defineService, type ServiceAnswer, type ServiceCall } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 import { majorOf, minorOf } from './stripe-amounts.ts';
 
+const title = 'Stripe';
 const defaultPayments = 10;
 
 export const stripe = defineService({
   name: 'stripe',
-  title: 'Stripe',
+  title,
   shapeSeen: '2026-11-23',
   shapeSource: 'stripe 23.1.0 (OpenAPI v2596, version 2026-10-28.endive) and docs.stripe.com/api',
   apiUrl: 'https://api.stripe.com',
@@ -43,7 +45,8 @@ export const stripe = defineService({
       repeatable: true,
       async run({ limit = defaultPayments }: { limit?: number }, call) {
         const { body } = await call.request({ method: 'GET', path: '/v1/payment_intents', query: { limit } });
-        return { payments: body.data.map(paymentForModel), has_more: body.has_more ?? false };
+        const found = requiredFields(body, title);
+        return { payments: listOf(found.data, title).map(paymentForModel), has_more: found.has_more === true };
       },
     },
     {
@@ -75,8 +78,8 @@ export const stripe = defineService({
           'line_items[0][price_data][product_data][name]': name,
           'line_items[0][quantity]': String(quantity),
         };
-        const { body } = await post(call, '/v1/payment_links', form);
-        return { id: body.id, url: body.url, active: body.active ?? true };
+        const { id, url, active } = fieldsOf((await post(call, '/v1/payment_links', form)).body);
+        return { id: textOf(id) ?? null, url: textOf(url) ?? null, active: active !== false };
       },
     },
     {
@@ -98,13 +101,15 @@ export const stripe = defineService({
         const payment = await readPayment(call, id);
         const paid = priceText(payment.amount, payment.currency);
         const part = amount === undefined ? 'all' : priceText(minorOf(amount, payment.currency), payment.currency);
-        return `Refund ${part} of payment ${id} of ${paid}${payment.description ? ` (${payment.description})` : ''}`;
+        return `Refund ${part} of payment ${id} of ${paid}${payment.description === null ? '' : ` (${payment.description})`}`;
       },
       async run({ payment_id: id, amount }: Refund, call) {
         const minor = amount === undefined ? undefined : minorOf(amount, (await readPayment(call, id)).currency);
         const form = { [isIntent(id) ? 'payment_intent' : 'charge']: id, ...(minor !== undefined && { amount: String(minor) }) };
-        const { body } = await post(call, '/v1/refunds', form);
-        return { id: body.id, status: body.status, amount: majorOf(body.amount, body.currency), currency: body.currency, payment_id: id };
+        const { id: refund, status, ...money } = fieldsOf((await post(call, '/v1/refunds', form)).body);
+        const [minorRefunded, currency] = [numberOf(money.amount), textOf(money.currency)];
+        const refunded = minorRefunded === undefined || currency === undefined ? null : majorOf(minorRefunded, currency);
+        return { id: textOf(refund) ?? null, status: textOf(status) ?? null, amount: refunded, currency: currency ?? null, payment_id: id };
       },
     },
   ],
@@ -112,19 +117,6 @@ export const stripe = defineService({
 
 type PaymentLink = { name: string; amount: number; currency: string; quantity?: number };
 type Refund = { payment_id: string; amount?: number };
-/** A payment intent or a charge. */
-type Payment = {
-  id: string;
-  amount: number;
-  amount_received?: number;
-  currency: string;
-  status: string;
-  description: string | null;
-  customer: string | { id: string } | null;
-  receipt_email: string | null;
-  created: number;
-};
-
 /** Stripe answers a repeat with the same key as it did at first: a write of one request a call, so the call's id is the key. */
 function post(call: ServiceCall, path: string, form: Record<string, string>): Promise<ServiceAnswer> {
   return call.request({ method: 'POST', path, form, headers: { 'idempotency-key': call.callId }, repeatable: true });
@@ -134,23 +126,29 @@ function isIntent(id: string): boolean {
   return id.startsWith('pi_');
 }
 
-async function readPayment(call: ServiceCall, id: string): Promise<Payment> {
+/** A payment intent or a charge. What it is worth must be known before any of it is refunded. */
+async function readPayment(call: ServiceCall, id: string) {
   const kind = isIntent(id) ? 'payment_intents' : 'charges';
   const { body } = await call.request({ method: 'GET', path: `/v1/${kind}/${pathSegment(id, 'payment_id')}` });
-  return body;
+  const { amount, currency, description } = requiredFields(body, title);
+  if (typeof amount !== 'number' || typeof currency !== 'string') throw unknownForm(title);
+  return { amount, currency, description: textOf(description) ?? null };
 }
 
-function paymentForModel({ id, amount, amount_received: received, currency, status, created, ...about }: Payment) {
+function paymentForModel(payment: Fields) {
+  const { customer } = payment;
+  const currency = textOf(payment.currency) ?? null;
+  const worth = (minor: unknown) => (typeof minor === 'number' && currency !== null ? majorOf(minor, currency) : null);
   return {
-    id,
-    amount: majorOf(amount, currency),
-    amount_received: received === undefined ? null : majorOf(received, currency),
+    id: textOf(payment.id) ?? null,
+    amount: worth(payment.amount),
+    amount_received: worth(payment.amount_received),
     currency,
-    status,
-    description: about.description ?? null,
-    customer: typeof about.customer === 'object' ? (about.customer?.id ?? null) : about.customer,
-    receipt_email: about.receipt_email ?? null,
-    created_at: new Date(created * 1_000).toISOString(),
+    status: textOf(payment.status) ?? null,
+    description: textOf(payment.description) ?? null,
+    customer: textOf(customer) ?? textOf(fieldsOf(customer).id) ?? null,
+    receipt_email: textOf(payment.receipt_email) ?? null,
+    created_at: instantOf(Number(payment.created) * 1_000),
   };
 }
 
@@ -160,10 +158,10 @@ function priceText(minor: number, currency: string): string {
 
 /** What Stripe says is wrong with a request. Its messages show keys in part only, and these are left out all the same. */
 function stripeFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {
-  const error = body?.error as { code?: string; param?: string; message?: string; type?: string } | undefined;
-  const message = (error?.message ?? `Stripe answered ${status}`).replace(/\b[rs]k_(?:live|test)_[\w*]+/g, '[key]');
-  if (status === 404 || (status === 400 && error?.code === 'resource_missing')) return { type: 'not_found', message };
-  if (status === 400 || status === 402) return { type: 'invalid', message, field: error?.param ?? null };
+  const error = fieldsOf(fieldsOf(body).error);
+  const message = (textOf(error.message) ?? `Stripe answered ${status}`).replace(/\b[rs]k_(?:live|test)_[\w*]+/g, '[key]');
+  if (status === 404 || (status === 400 && error.code === 'resource_missing')) return { type: 'not_found', message };
+  if (status === 400 || status === 402) return { type: 'invalid', message, field: textOf(error.param) ?? null };
   if (status === 403) return { type: 'forbidden', message, scope: null };
   // The request with the same idempotency key still runs.
   if (status === 409) return { type: 'unavailable', message };
