@@ -15,6 +15,8 @@ export const errorCodes = {
   invalid: { http: 422, retry: 'never', public: true },
   rate_limited: { http: 429, retry: 'later', public: true },
   internal: { http: 500, retry: 'never', public: false },
+  /** A service that a request relies on gave no answer that can be used; nothing was stored. */
+  upstream_failed: { http: 502, retry: 'later', public: true },
   /** This node has more work than it accepts in its queues. */
   overloaded: { http: 503, retry: 'later', public: true },
   /** One actor has more waiting messages than its mailbox holds. */

@@ -42,6 +42,11 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
     where: /^src\/domains\/billing\/routes\/invoice-pdf\.ts$/,
     typesWhere: /^src\/domains\/billing\/routes\/invoice-pdf\.ts$/,
   },
+  {
+    packages: /^oauth4webapi$/,
+    where: /^src\/domains\/integrations\/oauth\//,
+    typesWhere: /^src\/domains\/integrations\/oauth\//,
+  },
   { packages: /^@grpc\//, where: /^src\/cluster\/transport\//, typesWhere: /^src\/cluster\/transport\// },
   {
     packages: /^@modelcontextprotocol\/client$/,

@@ -128,7 +128,7 @@ test("Stripe's key and webhook secrets are given together, and neither is told",
   assert.match(refusal({ STRIPE_SECRET_KEY }), /^STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together/);
   assert.match(refusal({ STRIPE_WEBHOOK_SECRET }), /^STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together/);
   // It serves connected accounts too.
-  assert.equal(loadConfig({ STRIPE_API_URL: 'http://127.0.0.1:1' }).services['stripe']?.apiUrl, 'http://127.0.0.1:1');
+  assert.equal(loadConfig({ STRIPE_API_URL: 'http://127.0.0.1:1' }).services.stripe?.apiUrl, 'http://127.0.0.1:1');
   for (const wrong of [
     { STRIPE_SECRET_KEY: 'pk_test_51abcdefgh', STRIPE_WEBHOOK_SECRET },
     { STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: `${STRIPE_WEBHOOK_SECRET},hunter22hunter22` },
@@ -138,7 +138,7 @@ test("Stripe's key and webhook secrets are given together, and neither is told",
 
 test('a service that accounts connect has a client with id and secret, and may be in another place', () => {
   const given = { GOOGLE_ADS_CLIENT_ID: 'id', GOOGLE_ADS_CLIENT_SECRET: 'hunter2', GOOGLE_ADS_TOKEN_URL: 'http://127.0.0.1:1/token' };
-  assert.deepEqual(loadConfig(given).services['google_ads'], {
+  assert.deepEqual(loadConfig(given).services.google_ads, {
     ...{ clientId: 'id', clientSecret: 'hunter2', tokenUrl: 'http://127.0.0.1:1/token' },
     ...{ apiUrl: null, authorizeUrl: null, revokeUrl: null },
   });

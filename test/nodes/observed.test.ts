@@ -22,6 +22,8 @@ const notFedHere = [
   'troupe_work_early_total',
   'troupe_compute_jobs_total',
   'troupe_broker_calls_total',
+  'troupe_integration_token_requests_total',
+  'troupe_integration_calls_total',
 ];
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 

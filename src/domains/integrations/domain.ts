@@ -4,6 +4,7 @@ import { integrationsEvents } from './events.ts';
 import { integrationIds } from './ids.ts';
 import { openIntegrations } from './open.ts';
 import { integrationsSchema } from './schema.ts';
+import { serviceToolSource } from './source.ts';
 import { startIntegrations } from './start.ts';
 
 export const integrations = defineDomain({
@@ -12,6 +13,7 @@ export const integrations = defineDomain({
   schema: integrationsSchema,
   events: integrationsEvents,
   api: integrationsApi,
-  open: openIntegrations,
+  open: (platform) => openIntegrations(platform),
+  toolSource: (platform, parts) => serviceToolSource({ ...platform, ...parts }),
   start: startIntegrations,
 });

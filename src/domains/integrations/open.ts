@@ -1,8 +1,29 @@
 /** What tools and routes of integrations share on a node. */
 import type { Platform } from '../domain.ts';
+import { Authorizations } from './authorization/authorizations.ts';
+import { type TokenBox, tokenBox } from './integration/tokens.ts';
+import { IntegrationStats } from './metrics.ts';
+import { ServiceClients } from './oauth/service-client.ts';
+import { openServiceCalls, type ServiceCalls } from './services/calls.ts';
+import { services } from './services/catalogue.ts';
+import type { Service } from './services/service.ts';
+import { receivedBy } from './whatsapp/received.ts';
 
-export type IntegrationParts = Record<never, never>;
+export type IntegrationParts = {
+  clients: ServiceClients;
+  calls: ServiceCalls;
+  box: TokenBox;
+  authorizations: Authorizations;
+  stats: IntegrationStats;
+};
 
-export function openIntegrations(_platform: Platform): IntegrationParts {
-  return {};
+/** @param known the services that accounts can connect */
+export function openIntegrations(platform: Platform, known: readonly Service[] = services): IntegrationParts {
+  const { database, secretKey, acceptedKeys, config } = platform;
+  const clients = new ServiceClients(known, config.services);
+  const stats = new IntegrationStats();
+  const box = tokenBox(secretKey, acceptedKeys);
+  const received = (id: string, query: { from: string | null; limit: number }) => receivedBy(database, id, query);
+  const calls = openServiceCalls({ ...platform, clients, box, stats, received });
+  return { clients, calls, box, authorizations: new Authorizations(platform), stats };
 }

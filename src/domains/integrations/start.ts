@@ -1,16 +1,44 @@
 /** Integrations on a node: their actors and routes. */
 import type { Platform, StartedDomain } from '../domain.ts';
+import { connectionMade, failAgentsRelyingOn } from '../tasks/contract.ts';
+import { authorizationActor } from './authorization/authorization.ts';
+import { integrationEffects } from './integration/effects.ts';
+import { integrationActor } from './integration/integration.ts';
+import { integrationView } from './integration/view.ts';
 import { mcpRoutes } from './mcp-endpoint/routes.ts';
 import { createMcpServing } from './mcp-endpoint/serve.ts';
 import { instructions, serverInfo } from './mcp-endpoint/server-info.ts';
+import { addIntegrationMetrics } from './metrics.ts';
 import type { IntegrationParts } from './open.ts';
+import { pastAuthorizations, pastReceivedMessages } from './retention.ts';
+import { consentRoutes } from './routes/consent.ts';
+import { integrationRoutes } from './routes/integrations.ts';
+import { whatsappInboundRoutes } from './routes/whatsapp-inbound.ts';
 
-export function startIntegrations(platform: Platform, _integrations: IntegrationParts): StartedDomain {
-  const { config, database, publicUrl } = platform;
+export function startIntegrations(platform: Platform, integrations: IntegrationParts): StartedDomain {
+  const { actors, database, clock, config, publicUrl } = platform;
+  const { clients, stats } = integrations;
+  const parts = { ...platform, ...integrations, callbackUrl: () => `${publicUrl()}/integrations/callback`, complete: new Map() };
+  const effects = integrationEffects({
+    ...parts,
+    agents: {
+      release: (lost) => failAgentsRelyingOn(actors, database, lost),
+      announce: (made) => connectionMade(actors, database, made),
+    },
+  });
+  const titleOf = (service: string) => clients.find(service)?.service.title ?? service;
   const mcp = createMcpServing({ info: serverInfo, instructions });
   return {
-    actors: [],
-    routes: [...mcpRoutes({ serving: mcp, database, corsOrigins: config.corsOrigins, publicUrl })],
+    actors: [integrationActor({ effects, shown: (row) => integrationView(row, clients, publicUrl()), titleOf }), authorizationActor],
+    routes: [
+      ...integrationRoutes(parts),
+      ...consentRoutes(parts),
+      ...whatsappInboundRoutes(parts),
+      ...mcpRoutes({ serving: mcp, database, corsOrigins: config.corsOrigins, publicUrl }),
+    ],
+    jobs: [pastAuthorizations(clock), pastReceivedMessages(clock)],
+    metrics: (metrics) => addIntegrationMetrics(metrics, { stats }),
+    committed: (events) => stats.committed(events),
     finish: () => mcp.close(),
   };
 }

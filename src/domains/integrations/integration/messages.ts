@@ -3,6 +3,7 @@ import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import { derivedId } from '../../../ids.ts';
 import type { Mode } from '../../../mode.ts';
 import { integrationIds } from '../ids.ts';
+import type { InboundMessage } from '../whatsapp/received.ts';
 import type { ErrorReason, IntegrationRow } from './entity.ts';
 
 /** What the service granted, as it is stored: `tokens` are encrypted. */
@@ -41,6 +42,8 @@ export type IntegrationContract = {
     disconnect(input: null): null;
     /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
     needToken(input: TokenNeed): TokenReply;
+    /** Stores messages that the service has sent; a repeat changes nothing. */
+    receive(input: { messages: InboundMessage[] }): null;
     /** Outcomes of effects. */
     refreshed(input: EffectResult<Refreshed>): null;
     revoked(input: EffectResult<void>): null;

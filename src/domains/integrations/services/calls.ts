@@ -1,5 +1,29 @@
-/** Requests at services on behalf of connections: what all services have in common. */
-import type { ServiceCall } from './service.ts';
+/**
+ * Requests at services on behalf of connections: what all services have in common.
+ *
+ * C1 A token that has expired is never sent. One that ends soon is renewed first.
+ * C2 A refused token is renewed once, and the request tried once more.
+ * C3 A request that may have had an effect is not tried again, unless the service recognises a repeat.
+ * C4 No token and no secret is in an error.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { backoffMs } from '../../../backoff.ts';
+import { type Clock, isoTimestamp, monotonicMs } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
+import { SecretError } from '../../../storage/secrets.ts';
+import type { IntegrationRow } from '../integration/entity.ts';
+import { integration, type TokenReply } from '../integration/messages.ts';
+import type { TokenBox, Tokens } from '../integration/tokens.ts';
+import type { IntegrationStats } from '../metrics.ts';
+import type { ServiceClient, ServiceClients } from '../oauth/service-client.ts';
+import { failureByStatus, withoutSecrets } from './answer-failure.ts';
+import { reasonTexts } from './granted.ts';
+import { LimitGates } from './limit-gate.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { ReceivedMessage, ServiceAnswer, ServiceCall, ServiceRequest } from './service.ts';
+import { ServiceFailed, type ServiceFailure } from './service-failure.ts';
 
 /** One tool call, or one check, of a connection. */
 export type CallOf = {
@@ -11,7 +35,269 @@ export type CallOf = {
   signal: AbortSignal;
 };
 
+/** A request with tokens that are not stored yet: while connecting. */
+export type UnstoredCall = {
+  known: ServiceClient;
+  accountId: string;
+  tokens: Tokens;
+  attributes: Record<string, string>;
+  signal: AbortSignal;
+};
+
 export interface ServiceCalls {
   /** Throws `ServiceFailed` where there is no usable connection. */
   open(call: CallOf): Promise<ServiceCall>;
+  /** One request with one try. */
+  once(call: UnstoredCall, request: ServiceRequest): Promise<ServiceAnswer>;
+}
+
+/** The connection of a call was ended by a person. */
+export class Disconnected extends ServiceFailed {
+  override name = 'Disconnected';
+  constructor(title: string) {
+    super({ type: 'forbidden', message: `${title} was disconnected`, scope: null });
+  }
+}
+
+export type CallParts = {
+  actors: Pick<ActorSystem, 'ask' | 'query'>;
+  outbound: Pick<Outbound, 'fetch'>;
+  clients: ServiceClients;
+  box: TokenBox;
+  clock: Clock;
+  stats: Pick<IntegrationStats, 'calls' | 'callS'>;
+  received(integrationId: string, query: { from: string | null; limit: number }): Promise<ReceivedMessage[]>;
+};
+
+const requestTimeoutMs = 30_000;
+const maxAnswerBytes = 2 * 2 ** 20;
+/** How long the limits of a service are waited for in one request. */
+const mostWaitMs = 120_000;
+const firstPauseMs = 1_000;
+const retries = 3;
+/** Longer than the three tries of a renewal. */
+const tokenWaitMs = 40_000;
+
+type Usable = { row: IntegrationRow; known: ServiceClient; tokens: Tokens };
+
+export function openServiceCalls({ actors, outbound, clients, box, clock, stats, received }: CallParts): ServiceCalls {
+  const gates = new LimitGates();
+  /** Of this node: many calls of one connection need one answer. */
+  const renewals = new Map<string, Promise<TokenReply>>();
+
+  return {
+    async open({ integrationId, callId, isRepeat, signal }) {
+      const { row } = await usable(integrationId);
+      return {
+        ...{ accountId: row.accountId, integrationId, callId, isRepeat, attributes: row.attributes, clock },
+        request: (request) => counted(row.service, () => send(integrationId, request, signal)),
+        received: (query) => received(integrationId, query),
+      };
+    },
+    async once({ known, accountId, tokens, signal }, request) {
+      const answer = await fetch(known, tokens, accountId, request, signal);
+      const failure = failureOf(known, answer, request);
+      if (failure !== undefined) throw failed(failure, known, tokens);
+      return answer;
+    },
+  };
+
+  async function send(integrationId: string, request: ServiceRequest, signal: AbortSignal): Promise<ServiceAnswer> {
+    const untilMs = monotonicMs() + mostWaitMs;
+    const mayRepeat = request.repeatable ?? request.method === 'GET';
+    let renewed = false;
+    for (let limits = 0, faults = 0; ; ) {
+      const current = await withFreshToken(integrationId);
+      const { row, known, tokens } = current;
+      const passage = await gates.pass(`${row.accountId} ${row.service} ${limitOf(request)}`, untilMs, signal);
+      if (typeof passage === 'number') throw failed(limitedUntil(known, passage), known, tokens);
+      let answer: ServiceAnswer | null = null;
+      let failure: ServiceFailure | undefined;
+      try {
+        answer = await fetch(known, tokens, row.accountId, request, signal);
+        failure = failureOf(known, answer, request);
+      } catch (error) {
+        if (!(error instanceof ServiceFailed)) throw error;
+        failure = error.failure;
+      } finally {
+        if (failure?.type !== 'rate_limited') passage.passed();
+      }
+      if (answer !== null && (answer.status === 401 || known.service.refusesToken?.(answer) === true)) {
+        if (renewed)
+          throw failed({ type: 'forbidden', message: `${known.service.title} does not take the token`, scope: null }, known, tokens);
+        renewed = true;
+        await renew(current, 'rejected');
+        continue;
+      }
+      if (failure === undefined) return answer!;
+      if (failure.type === 'rate_limited') {
+        const waitMs = waitOf(failure, answer, limits);
+        limits++;
+        if (waitMs === null || monotonicMs() + waitMs > untilMs) {
+          passage.limited(waitMs ?? backoffMs(limits, firstPauseMs, 4_000));
+          throw failed(waitMs === null ? failure : { ...failure, retryAt: isoTimestamp(clock.nowMs() + waitMs) }, known, tokens);
+        }
+        passage.limited(waitMs);
+        continue;
+      }
+      if (failure.type !== 'unavailable' || !mayRepeat || faults === retries) throw failed(failure, known, tokens);
+      const waitMs = namedWait(answer) ?? backoffMs(faults, firstPauseMs, 4_000);
+      if (monotonicMs() + waitMs > untilMs) throw failed(failure, known, tokens);
+      faults++;
+      await pause(waitMs, null, { signal });
+    }
+  }
+
+  async function withFreshToken(integrationId: string): Promise<Usable> {
+    const current = await usable(integrationId);
+    const { renewAt, expiresAt } = current.row;
+    const dueAt = renewAt ?? expiresAt;
+    const isDue = current.row.renewable ? dueAt !== null && dueAt <= clock.nowMs() : expiresAt !== null && expiresAt <= clock.nowMs();
+    if (!isDue) return current;
+    await renew(current, 'due');
+    return usable(integrationId);
+  }
+
+  async function usable(integrationId: string): Promise<Usable> {
+    const row = await actors.query(integration, integrationId, 'get', null);
+    const known = row === null ? undefined : clients.find(row.service);
+    if (row === null || known === undefined || row.status === 'disconnected') throw new Disconnected(known?.service.title ?? 'The service');
+    if (row.status === 'error') throw new ServiceFailed(endedFailure(known, row));
+    try {
+      return { row, known, tokens: box.open(row.tokens, row.id) };
+    } catch (cause) {
+      if (!(cause instanceof SecretError)) throw cause;
+      const message = `The stored tokens of ${known.service.title} cannot be read since SECRET_KEY was changed: connect it again`;
+      throw new ServiceFailed({ type: 'forbidden', message, scope: null });
+    }
+  }
+
+  /** Resolves when there is a newer token. */
+  async function renew({ row, known }: Usable, why: 'due' | 'rejected'): Promise<void> {
+    const { id, generation } = row;
+    const name = `${id} ${generation} ${why}`;
+    let asked = renewals.get(name);
+    if (asked === undefined) {
+      asked = actors
+        .ask(integration, id, 'needToken', { generation, why }, { timeoutMs: tokenWaitMs })
+        .finally(() => renewals.delete(name));
+      renewals.set(name, asked);
+    }
+    let reply: TokenReply;
+    try {
+      reply = await asked;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      reply = { kind: 'unavailable', message: 'its tokens could not be renewed in time' };
+    }
+    if (reply.kind === 'unavailable')
+      throw new ServiceFailed({ type: 'unavailable', message: `${known.service.title} gives no tokens now: ${reply.message}` });
+    if (reply.kind !== 'ended') return;
+    const now = await actors.query(integration, id, 'get', null);
+    if (now === null || now.status === 'disconnected') throw new Disconnected(known.service.title);
+    throw new ServiceFailed(endedFailure(known, now));
+  }
+
+  async function fetch(
+    known: ServiceClient,
+    tokens: Tokens,
+    account: string,
+    request: ServiceRequest,
+    signal: AbortSignal,
+  ): Promise<ServiceAnswer> {
+    const { method, json, form } = request;
+    const token = request.as === 'user' ? (tokens.user ?? tokens.access) : tokens.access;
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      ...known.service.headers,
+      authorization: `Bearer ${token}`,
+      ...request.headers,
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+    };
+    const body = json === undefined ? (form === undefined ? undefined : new URLSearchParams(form).toString()) : JSON.stringify(json);
+    const url = `${known.apiUrl}${request.path}${queryOf(request)}`;
+    const sent = { method, headers, account, signal, ...(body !== undefined && { body }) };
+    let arrived: OutboundResponse;
+    try {
+      arrived = await outbound.fetch(url, { ...sent, configured: true, timeoutMs: requestTimeoutMs, maxBytes: maxAnswerBytes });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof AppError)) throw error;
+      const doubt = method === 'GET' || request.repeatable === true ? '' : '. Whether it was done is not known';
+      throw new ServiceFailed({ type: 'unavailable', message: `${known.service.title}: ${error.message}${doubt}` });
+    }
+    return answerOf(arrived, known);
+  }
+
+  function failureOf(known: ServiceClient, answer: ServiceAnswer, { accept }: ServiceRequest): ServiceFailure | undefined {
+    if (accept?.includes(answer.status)) return undefined;
+    return known.service.failureIn?.(answer, clock.nowMs()) ?? failureByStatus(answer, known.service.title);
+  }
+
+  /** null: later than anybody waits, or unknown after three tries. */
+  function waitOf(failure: Extract<ServiceFailure, { type: 'rate_limited' }>, answer: ServiceAnswer | null, limits: number): number | null {
+    const named = failure.retryAt === null ? namedWait(answer) : Math.max(0, Date.parse(failure.retryAt) - clock.nowMs());
+    if (named !== null) return named;
+    return limits < retries ? backoffMs(limits, firstPauseMs, 4_000) : null;
+  }
+
+  function namedWait(answer: ServiceAnswer | null): number | null {
+    return retryAfterMs(answer?.headers['retry-after'], clock.nowMs());
+  }
+
+  function limitedUntil({ service }: ServiceClient, waitMs: number): ServiceFailure {
+    const retryAt = isoTimestamp(clock.nowMs() + waitMs);
+    return { type: 'rate_limited', message: `${service.title} takes no more of these requests until ${retryAt}`, retryAt };
+  }
+
+  async function counted<T>(service: string, work: () => Promise<T>): Promise<T> {
+    const begunAtMs = performance.now();
+    let outcome = 'ok';
+    try {
+      return await work();
+    } catch (error) {
+      outcome = error instanceof ServiceFailed ? error.failure.type : 'error';
+      throw error;
+    } finally {
+      stats.calls.add([service, outcome]);
+      stats.callS.note((performance.now() - begunAtMs) / 1_000);
+    }
+  }
+}
+
+function failed(failure: ServiceFailure, _known: ServiceClient, { access, user, refresh }: Tokens): ServiceFailed {
+  return new ServiceFailed(withoutSecrets(failure, [access, user, refresh]));
+}
+
+function endedFailure({ service }: ServiceClient, row: IntegrationRow): ServiceFailure {
+  const why = reasonTexts[row.reason ?? 'revoked'];
+  return {
+    type: 'forbidden',
+    message: `The connection to ${service.title} has ended: ${why}. A person has to connect it again`,
+    scope: null,
+  };
+}
+
+function answerOf({ status, headers, body, truncated }: OutboundResponse, { service }: ServiceClient): ServiceAnswer {
+  if (truncated) throw new ServiceFailed({ type: 'unavailable', message: `${service.title} answered with more than 2 MiB` });
+  const text = Buffer.from(body).toString('utf8');
+  if (text.trim() === '') return { status, headers, body: null };
+  try {
+    return { status, headers, body: JSON.parse(text) };
+  } catch {
+    // An error page is told by its status.
+    if (status >= 300) return { status, headers, body: null };
+    throw new ServiceFailed({ type: 'unavailable', message: `${service.title} answered ${status} with something that is no JSON` });
+  }
+}
+
+function queryOf({ query = {} }: ServiceRequest): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+}
+
+/** The part of the service that its limits count together. */
+function limitOf({ limit, method, path }: ServiceRequest): string {
+  return limit ?? `${method} ${path.split('/').slice(0, 3).join('/')}`;
 }

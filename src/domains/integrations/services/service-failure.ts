@@ -13,7 +13,16 @@ export class ServiceFailed extends ToolError {
   override name = 'ServiceFailed';
   readonly failure: ServiceFailure;
   constructor(failure: ServiceFailure) {
-    super(failure.message);
+    super(failure.message, { details: detailsOf(failure) });
     this.failure = failure;
   }
+}
+
+/** What a model reads beside the message. */
+function detailsOf(failure: ServiceFailure): Record<string, unknown> {
+  const { type } = failure;
+  if (type === 'rate_limited') return { type, ...(failure.retryAt !== null && { retry_at: failure.retryAt }) };
+  if (type === 'forbidden') return { type, ...(failure.scope !== null && { scope: failure.scope }) };
+  if (type === 'invalid') return { type, ...(failure.field !== null && { field: failure.field }) };
+  return { type };
 }

@@ -28,8 +28,22 @@ export type Service = {
   failureIn?(answer: ServiceAnswer, nowMs: number): ServiceFailure | undefined;
   /** Whether an answer refuses the token, where the status is not 401 (such as `{ok: false, error: 'token_expired'}` in a 200). */
   refusesToken?(answer: ServiceAnswer): boolean;
+  /** What connecting learns beside the tokens, by requests with them. Fails with `ServiceFailed`: `invalid` about what the caller has given. */
+  learn?(connecting: Connecting): Promise<Learned>;
   tools: readonly ServiceTool[];
 };
+
+/** A connection that is being made. */
+export type Connecting = {
+  /** From the body of the request, by the names there. */
+  given: Readonly<Record<string, string>>;
+  tokens: { access: string };
+  client: OAuthClient | null;
+  /** One try; its `headers` may hold another `authorization`. */
+  request(request: ServiceRequest): Promise<ServiceAnswer>;
+};
+/** `inboundId`: by which messages to the inbound endpoint name the account at the service. */
+export type Learned = { attributes: Readonly<Record<string, string>>; inboundId: string | null };
 
 export type ServiceOAuth = {
   authorizeUrl: string;

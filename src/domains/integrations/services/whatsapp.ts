@@ -4,6 +4,7 @@ import { fieldsOf, textOf } from './read-answer.ts';
 import { defineService, type ServiceCall } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 import { whatsappFailure, whatsappRefusesToken } from './whatsapp-answers.ts';
+import { whatsappNumber } from './whatsapp-number.ts';
 
 const version = '/v26.0';
 /** After a person's last message free text reaches them this long; then a template is needed. */
@@ -39,6 +40,10 @@ export const whatsapp = defineService({
   identity: { method: 'GET', path: `${version}/me` },
   failureIn: whatsappFailure,
   refusesToken: whatsappRefusesToken,
+  async learn(connecting) {
+    const id = await whatsappNumber(connecting, version);
+    return { attributes: { phone_number_id: id }, inboundId: id };
+  },
   tools: [
     {
       name: 'send_message',

@@ -1,0 +1,165 @@
+/** Connecting a service: the code is exchanged, or the key tried, and what comes of it is stored. */
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import type { AccountMode } from '../../../mode.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import { clientVariables } from '../../../service-settings.ts';
+import type { Authorizations } from '../authorization/authorizations.ts';
+import { type ServiceClient, tokenEndpointOf } from '../oauth/service-client.ts';
+import { exchangeCode } from '../oauth/token-endpoint.ts';
+import type { ServiceCalls } from '../services/calls.ts';
+import { scopesFor, scopesOf } from '../services/granted.ts';
+import type { Learned } from '../services/service.ts';
+import { ServiceFailed } from '../services/service-failure.ts';
+import type { IntegrationRow } from './entity.ts';
+import { integration, integrationIdOf, type NewConnection } from './messages.ts';
+import type { TokenBox, Tokens } from './tokens.ts';
+
+export type ConnectParts = {
+  actors: Pick<ActorSystem, 'ask'>;
+  outbound: Pick<Outbound, 'fetch'>;
+  box: TokenBox;
+  calls: ServiceCalls;
+  authorizations: Authorizations;
+  /** Where services send browsers back to. */
+  callbackUrl(): string;
+};
+
+/** What a code was asked for with. */
+export type CodeUse = {
+  code: string;
+  /** null: the code was asked for without PKCE, by somebody else than this service. */
+  state: string | null;
+  /** Of a code without state; null: the callback of this service. */
+  redirectUri: string | null;
+  tools: readonly string[];
+};
+
+export type ConnectRequest = AccountMode & {
+  known: ServiceClient;
+  by: CodeUse | { apiKey: string };
+  /** What the service may need beside a code. */
+  given: Record<string, string>;
+  commandId: string | undefined;
+};
+
+const exchangeTimeoutMs = 10_000;
+const learnTimeoutMs = 20_000;
+
+/**
+ * Throws `invalid` about the field of the body that the service does not take, `conflict` where the client is wrong, and `upstream_failed` where the service
+ * did not answer: then nothing is stored, and the same may be tried again.
+ */
+export async function connect(parts: ConnectParts, request: ConnectRequest): Promise<IntegrationRow> {
+  return 'apiKey' in request.by ? connectByKey(parts, request, request.by.apiKey) : connectByCode(parts, request, request.by);
+}
+
+async function connectByKey(parts: ConnectParts, request: ConnectRequest, apiKey: string): Promise<IntegrationRow> {
+  const { known, accountId } = request;
+  const tokens: Tokens = { kind: 'api_key', access: apiKey, user: null, refresh: null };
+  try {
+    const signal = AbortSignal.timeout(exchangeTimeoutMs);
+    await parts.calls.once({ known, accountId, tokens, attributes: {}, signal }, known.service.identity);
+  } catch (error) {
+    if (timedOut(error)) throw noAnswer(known, 'it did not answer within 10 s');
+    if (!(error instanceof ServiceFailed)) throw error;
+    if (error.failure.type === 'unavailable' || error.failure.type === 'rate_limited') throw noAnswer(known, error.message);
+    throw invalidField(['body', 'api_key'], `${known.service.title} does not take this key`, 'value_error');
+  }
+  return store(parts, request, tokens, { expiresInMs: null, grantedScopes: null, authorizationId: null, redirectUri: null });
+}
+
+async function connectByCode(parts: ConnectParts, request: ConnectRequest, by: CodeUse): Promise<IntegrationRow> {
+  const { known, accountId, mode } = request;
+  const { authorizations } = parts;
+  const endpoint = tokenEndpointOf(known, { outbound: parts.outbound, account: accountId, timeoutMs: exchangeTimeoutMs });
+  const taken = by.state === null ? null : await authorizations.take(by.state, { accountId, mode, target: known.service.name });
+  if (by.state !== null && taken === null)
+    throw invalidField(['body', 'state'], 'Not a state of this account and service, or used, or older than 10 minutes', 'value_error');
+  const asked = taken?.row.scopes ?? scopesFor(known.service, by.tools);
+  let isSettled = false;
+  try {
+    const answer = await exchangeCode(endpoint, {
+      code: by.code,
+      redirectUri: (by.state === null ? by.redirectUri : null) ?? parts.callbackUrl(),
+      verifier: taken?.verifier ?? null,
+    });
+    if (answer.kind === 'unavailable') throw noAnswer(known, answer.detail);
+    if (answer.kind === 'refused') {
+      if (answer.error === 'invalid_client') throw wrongClient(known);
+      isSettled = true;
+      if (taken !== null) await authorizations.used(taken.id);
+      throw invalidField(['body', 'oauth_code'], `${known.service.title} does not take this code`, 'value_error');
+    }
+    const { access, user, refresh, expiresInMs } = answer;
+    return await store(
+      parts,
+      request,
+      { kind: 'oauth', access, user, refresh },
+      {
+        expiresInMs,
+        grantedScopes: scopesOf(answer.scopes, asked),
+        authorizationId: taken?.id ?? null,
+        redirectUri: taken?.row.redirectUri ?? by.redirectUri,
+      },
+    );
+  } catch (error) {
+    if (taken !== null && !isSettled) await authorizations.giveBack(taken.id);
+    throw error;
+  }
+}
+
+async function store(
+  parts: ConnectParts,
+  { accountId, mode, known, given, commandId }: ConnectRequest,
+  tokens: Tokens,
+  granted: Pick<NewConnection, 'expiresInMs' | 'grantedScopes' | 'authorizationId' | 'redirectUri'>,
+): Promise<IntegrationRow> {
+  const { service } = known;
+  const learned = await learn(parts, { accountId, known, given, tokens });
+  const id = integrationIdOf(accountId, service.name, mode);
+  const made: NewConnection = {
+    ...{ accountId, mode, service: service.name, ...granted },
+    tokens: parts.box.seal(tokens, id),
+    renewable: tokens.refresh !== null,
+    attributes: { ...learned.attributes },
+    inboundId: learned.inboundId,
+  };
+  return parts.actors.ask(integration, id, 'connect', made, commandId === undefined ? {} : { commandId });
+}
+
+async function learn(
+  { calls }: ConnectParts,
+  { accountId, known, given, tokens }: { accountId: string; known: ServiceClient; given: Record<string, string>; tokens: Tokens },
+): Promise<Learned> {
+  if (known.service.learn === undefined) return { attributes: {}, inboundId: null };
+  const signal = AbortSignal.timeout(learnTimeoutMs);
+  try {
+    return await known.service.learn({
+      ...{ given, tokens, client: known.client },
+      request: (asked) => calls.once({ known, accountId, tokens, attributes: {}, signal }, asked),
+    });
+  } catch (error) {
+    if (timedOut(error)) throw noAnswer(known, 'it did not answer within 20 s');
+    if (!(error instanceof ServiceFailed)) throw error;
+    if (error.failure.type === 'invalid' && error.failure.field !== null)
+      throw invalidField(['body', error.failure.field], error.message, 'value_error');
+    throw noAnswer(known, error.message);
+  }
+}
+
+function noAnswer({ service }: ServiceClient, why: string): AppError {
+  return new AppError('upstream_failed', `${service.title} could not be connected: ${why}`);
+}
+
+function wrongClient({ service }: ServiceClient): AppError {
+  const [id, secret] = clientVariables(service.name);
+  return new AppError(
+    'conflict',
+    `${service.title} does not know this client: the operator of this service must correct ${id} and ${secret}`,
+  );
+}
+
+function timedOut(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError';
+}

@@ -1,0 +1,152 @@
+/** What a connection does outside: it renews its tokens, ends its access, checks that it works, and tells agents. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { EffectContext } from '../../../actors/define-actor.ts';
+import { backoffMs } from '../../../backoff.ts';
+import { AppError } from '../../../errors.ts';
+import { type Log, warned } from '../../../log.ts';
+import type { Mode } from '../../../mode.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import { SecretError } from '../../../storage/secrets.ts';
+import type { IntegrationStats } from '../metrics.ts';
+import { type ServiceClients, tokenEndpointOf } from '../oauth/service-client.ts';
+import { renew, revoke, type TokenAnswer } from '../oauth/token-endpoint.ts';
+import type { ServiceCalls } from '../services/calls.ts';
+import { scopesOf } from '../services/granted.ts';
+import { ServiceFailed } from '../services/service-failure.ts';
+import type { IntegrationRow } from './entity.ts';
+import { type Checked, integration, type Refreshed } from './messages.ts';
+import type { TokenBox, Tokens } from './tokens.ts';
+
+export type AgentPort = {
+  /** Ends the agents that rely on the connection. */
+  release(input: { accountId: string; connection: string; message: string }): Promise<void>;
+  /** Wakes the agents that wait for the service. */
+  announce(input: { accountId: string; service: string; mode: Mode }): Promise<void>;
+};
+
+export type EffectParts = {
+  actors: Pick<ActorSystem, 'query' | 'ask'>;
+  outbound: Pick<Outbound, 'fetch'>;
+  clients: ServiceClients;
+  box: TokenBox;
+  calls: ServiceCalls;
+  agents: AgentPort;
+  stats: Pick<IntegrationStats, 'renewals'>;
+  log: Log;
+};
+
+export type IntegrationEffects = ReturnType<typeof integrationEffects>;
+
+const tokenTimeoutMs = 8_000;
+const tokenTries = 3;
+const revokeTries = 4;
+const firstPauseMs = 1_000;
+
+export function integrationEffects({ actors, outbound, clients, box, calls, agents, stats, log }: EffectParts) {
+  return { refresh, revoke: end, release, announce, check };
+
+  /** Rejects with `unavailable` after three tries without an answer that means anything. */
+  async function refresh(_input: object, { actorId, signal }: EffectContext): Promise<Refreshed> {
+    for (let refusals = 0, failures = 0; ; ) {
+      // The newest stored one, each time: another node may have renewed meanwhile.
+      const row = await actors.query(integration, actorId, 'get', null);
+      if (row === null || row.status === 'disconnected') throw new AppError('conflict', 'It was disconnected');
+      const known = clients.get(row.service);
+      const stored = opened(row);
+      if (known.client === null || known.service.oauth === null) return refused('client_misconfigured');
+      const answer = await renew(
+        tokenEndpointOf(known, { outbound, account: row.accountId, timeoutMs: tokenTimeoutMs, signal }),
+        stored.refresh!,
+      );
+      stats.renewals.add([row.service, answer.kind === 'refused' ? answer.error : answer.kind]);
+      if (answer.kind === 'granted') return { kind: 'granted', grant: grantOf(answer, stored, row) };
+      if (answer.kind === 'refused') {
+        if (answer.error === 'invalid_client') return refused('client_misconfigured');
+        if (++refusals === 2) return refused('revoked');
+        continue;
+      }
+      log.warn({ integration: actorId, service: row.service, detail: answer.detail }, 'a token could not be renewed');
+      if (++failures === tokenTries) throw new AppError('unavailable', answer.detail);
+      await pause(backoffMs(failures - 1, firstPauseMs, 4_000), null, { signal });
+    }
+  }
+
+  function grantOf(answer: Extract<TokenAnswer, { kind: 'granted' }>, stored: Tokens, row: IntegrationRow) {
+    const { access, expiresInMs, scopes } = answer;
+    const tokens: Tokens = { kind: 'oauth', access, user: answer.user ?? stored.user, refresh: answer.refresh ?? stored.refresh };
+    const granted = scopes === undefined ? {} : { grantedScopes: scopesOf(scopes, row.grantedScopes ?? []) };
+    return { tokens: box.seal(tokens, row.id), renewable: true, expiresInMs, ...granted };
+  }
+
+  async function end({ service, tokens }: { service: string; tokens: string }, { actorId, signal }: EffectContext): Promise<void> {
+    const known = clients.find(service);
+    const way = known?.service.oauth?.revoke ?? null;
+    if (known === undefined || known.client === null || known.service.oauth === null) return;
+    const { client } = known;
+    const { access, refresh: refreshToken, kind } = box.open(tokens, actorId);
+    if (kind === 'api_key') return;
+    const account = actorId;
+    const once = async (): Promise<void> => {
+      if (way === null || 'url' in way) {
+        const url = known.settings.revokeUrl ?? way?.url;
+        if (url === undefined) return;
+        const endpoint = tokenEndpointOf(known, { outbound, account, timeoutMs: tokenTimeoutMs, signal });
+        return revoke({ ...endpoint, url }, refreshToken ?? access);
+      }
+      const { method, path, headers, body } = way.request({ access, refresh: refreshToken }, client);
+      const sent = { method, headers: { ...known.service.headers, ...headers }, ...(body !== undefined && { body }) };
+      const { status } = await outbound.fetch(`${known.apiUrl}${path}`, {
+        ...sent,
+        ...{ account, signal, configured: true, timeoutMs: tokenTimeoutMs },
+      });
+      if (status >= 500 || status === 429) throw new AppError('unavailable', `It answered ${status}`);
+    };
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once();
+      } catch (err) {
+        signal.throwIfAborted();
+        log.warn({ integration: actorId, service, err, tries }, 'access could not be ended at a service');
+        if (tries === revokeTries) return;
+        await pause(backoffMs(tries - 1, firstPauseMs, 4_000), null, { signal });
+      }
+    }
+  }
+
+  async function release({ accountId, message }: { accountId: string; message: string }, { actorId }: EffectContext): Promise<void> {
+    await warned(log, { integration: actorId }, 'agents that rely on a connection could not be told', () =>
+      agents.release({ accountId, connection: actorId, message }),
+    );
+  }
+
+  async function announce(input: { accountId: string; service: string; mode: Mode }, { actorId }: EffectContext): Promise<void> {
+    await warned(log, { integration: actorId }, 'agents that wait for a connection could not be told', () => agents.announce(input));
+  }
+
+  /** Whatever it finds is stored by the call itself: a refused token ends in `needToken`. */
+  async function check(_input: object, { actorId, effectId, signal }: EffectContext): Promise<Checked> {
+    try {
+      const call = await calls.open({ integrationId: actorId, callId: effectId, isRepeat: false, signal });
+      const row = await actors.query(integration, actorId, 'get', null);
+      if (row !== null) await call.request({ ...clients.get(row.service).service.identity, repeatable: true });
+    } catch (err) {
+      if (!(err instanceof ServiceFailed)) throw err;
+      log.info({ integration: actorId, err }, 'the daily check of a connection failed');
+    }
+    return { kind: 'checked' };
+  }
+
+  function opened({ tokens, id }: IntegrationRow): Tokens {
+    try {
+      return box.open(tokens, id);
+    } catch (cause) {
+      if (!(cause instanceof SecretError)) throw cause;
+      throw new AppError('unavailable', 'The stored tokens cannot be read since SECRET_KEY was changed: connect again', { cause });
+    }
+  }
+}
+
+function refused(reason: 'revoked' | 'client_misconfigured'): Refreshed {
+  return { kind: 'refused', reason };
+}

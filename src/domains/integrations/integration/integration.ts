@@ -1,0 +1,237 @@
+/**
+ * An account's connection to a service: its tokens, and whether the service takes them.
+ *
+ * T1 At most one renewal runs. Everybody who needs another token waits for the same one.
+ * T2 A new refresh token is committed before anybody is given the access token that came with it.
+ * T3 Only the service's own refusal, twice, ends a connection: an outage never does.
+ * T4 A connection that has ended says so once, and asks for no tokens until it is made again.
+ */
+import Type from 'typebox';
+import { defineActor, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { AppError } from '../../../errors.ts';
+import { authorization } from '../authorization/messages.ts';
+import { ReceivedMessageEntry } from '../whatsapp/entity.ts';
+import type { InboundMessage } from '../whatsapp/received.ts';
+import type { IntegrationEffects } from './effects.ts';
+import { type ErrorReason, Integration, type IntegrationRow } from './entity.ts';
+import { integrationInputs } from './inputs.ts';
+import {
+  type Grant,
+  type IntegrationContract,
+  integration,
+  type NewConnection,
+  type Refreshed,
+  type TokenNeed,
+  type TokenReply,
+} from './messages.ts';
+
+type State = IntegrationRow | null;
+type Context = TurnContext<IntegrationContract>;
+
+export type IntegrationParts = {
+  effects: IntegrationEffects;
+  /** The connection as callers see it, for events. */
+  shown(row: IntegrationRow): object;
+  /** For people, such as "Google Ads". */
+  titleOf(service: string): string;
+};
+
+const refreshedKey = 'refreshed';
+const checkTimer = 'check';
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+/** Connections that were made at once are not checked at once. */
+const spreadMs = 4 * hourMs;
+/** A token is renewed when less than this, or than a fifth of its life, is left. */
+const renewBeforeMs = 300_000;
+
+export function integrationActor({ effects, shown, titleOf }: IntegrationParts) {
+  return defineActor<IntegrationRow, IntegrationContract>({
+    ref: integration,
+    entity: Integration,
+    inputs: integrationInputs,
+    commands: {
+      connect: (state, input, ctx) => connect(state, input, ctx),
+      disconnect,
+      needToken,
+      receive,
+      refreshed,
+      revoked: (state, { effectId }) => ({
+        state: state?.revokeEffectId === effectId ? { ...state, revokeEffectId: null } : state,
+        reply: null,
+      }),
+      noted: (state) => ({ state, reply: null }),
+      check,
+      checked,
+    },
+    queries: { get: (state) => state },
+    effects: {
+      refresh: { run: effects.refresh, ...repeated, timeoutMs: 35_000, outcome: 'refreshed', input: Type.Object({}) },
+      revoke: {
+        run: effects.revoke,
+        ...repeated,
+        timeoutMs: 60_000,
+        outcome: 'revoked',
+        input: Type.Object({ service: Type.String(), tokens: Type.String() }),
+      },
+      release: {
+        run: effects.release,
+        ...repeated,
+        timeoutMs: 30_000,
+        outcome: 'noted',
+        input: Type.Object({ accountId: Type.String(), message: Type.String() }),
+      },
+      announce: {
+        run: effects.announce,
+        ...repeated,
+        timeoutMs: 30_000,
+        outcome: 'noted',
+        input: Type.Object({ accountId: Type.String(), service: Type.String(), mode: Type.String() }),
+      },
+      check: { run: effects.check, repeatable: () => true, timeoutMs: 200_000, outcome: 'checked', input: Type.Object({}) },
+    },
+  });
+
+  function connect(state: State, input: NewConnection, ctx: Context): Turn<IntegrationRow, IntegrationRow> {
+    const { authorizationId, expiresInMs, ...given } = input;
+    // What an earlier connection still has under way must not touch this one: the end of its access could be the end of this one's.
+    for (const effectId of [state?.refreshEffectId, state?.revokeEffectId]) if (typeof effectId === 'string') ctx.cancel(effectId);
+    if (state?.refreshEffectId != null) ctx.answer('needToken', refreshedKey, { kind: 'renewed' });
+    const row: IntegrationRow = {
+      ...given,
+      id: ctx.id,
+      status: 'connected',
+      reason: null,
+      generation: (state?.generation ?? 0) + 1,
+      ...lifeOf(expiresInMs, ctx.nowMs),
+      redirectUri: given.redirectUri ?? state?.redirectUri ?? null,
+      refreshEffectId: null,
+      revokeEffectId: null,
+      connectedAt: ctx.nowMs,
+      createdAt: state?.createdAt ?? ctx.nowMs,
+    };
+    if (authorizationId !== null) ctx.send(authorization, authorizationId, 'used', {});
+    emit(row, state?.status === 'error' ? 'recovered' : 'connected', ctx);
+    ctx.run('announce', { accountId: row.accountId, service: row.service, mode: row.mode });
+    checkLater(ctx);
+    return { state: row, reply: row };
+  }
+
+  function disconnect(state: State, _input: null, ctx: Context): Turn<State, null> {
+    if (state === null) throw new AppError('not_found', 'Integration not found');
+    if (state.status === 'disconnected') return { state, reply: null };
+    if (state.refreshEffectId !== null) {
+      ctx.cancel(state.refreshEffectId);
+      ctx.answer('needToken', refreshedKey, { kind: 'ended' });
+    }
+    const { accountId, service, tokens } = state;
+    const revokeEffectId = ctx.run('revoke', { service, tokens });
+    ctx.run('release', { accountId, message: `${titleOf(service)} was disconnected` });
+    ctx.unschedule(checkTimer);
+    const ended: IntegrationRow = {
+      ...state,
+      ...{ status: 'disconnected', reason: null, tokens: '', renewable: false, expiresAt: null, renewAt: null },
+      ...{ refreshEffectId: null, revokeEffectId, inboundId: null },
+    };
+    emit(ended, 'disconnected', ctx);
+    return { state: ended, reply: null };
+  }
+
+  function needToken(state: State, { generation, why }: TokenNeed, ctx: Context): Turn<State, TokenReply> {
+    if (state === null || state.status !== 'connected') return { state, reply: { kind: 'ended' } };
+    if (state.generation > generation) return { state, reply: { kind: 'renewed' } };
+    if (!state.renewable) {
+      const isOver = state.expiresAt !== null && state.expiresAt <= ctx.nowMs;
+      if (why === 'due' && !isOver) return { state, reply: { kind: 'renewed' } };
+      return { state: fail(state, isOver ? 'expired' : 'revoked', ctx), reply: { kind: 'ended' } };
+    }
+    ctx.defer(refreshedKey);
+    // Replaced by the answer of the turn that ends the renewal.
+    const reply: TokenReply = { kind: 'renewed' };
+    if (state.refreshEffectId !== null) return { state, reply };
+    return { state: { ...state, refreshEffectId: ctx.run('refresh', {}) }, reply };
+  }
+
+  function refreshed(state: State, { effectId, outcome }: EffectResult<Refreshed>, ctx: Context): Turn<State, null> {
+    if (state?.refreshEffectId !== effectId) return { state, reply: null };
+    const ended = { ...state, refreshEffectId: null };
+    if (outcome.kind !== 'done') {
+      const message = outcome.kind === 'failed' ? outcome.message : 'The service gives no tokens now';
+      ctx.answer('needToken', refreshedKey, { kind: 'unavailable', message });
+      return { state: ended, reply: null };
+    }
+    if (outcome.value.kind === 'refused') {
+      ctx.answer('needToken', refreshedKey, { kind: 'ended' });
+      return { state: fail(ended, outcome.value.reason, ctx), reply: null };
+    }
+    ctx.answer('needToken', refreshedKey, { kind: 'renewed' });
+    return { state: renewed(ended, outcome.value.grant, ctx), reply: null };
+  }
+
+  function renewed(state: IntegrationRow, { expiresInMs, grantedScopes, ...grant }: Grant, ctx: Context): IntegrationRow {
+    const row: IntegrationRow = {
+      ...state,
+      ...grant,
+      ...lifeOf(expiresInMs, ctx.nowMs),
+      ...(grantedScopes !== undefined && { grantedScopes }),
+      generation: state.generation + 1,
+    };
+    // An operator has mended the client.
+    if (state.status !== 'error') return row;
+    const recovered: IntegrationRow = { ...row, status: 'connected', reason: null };
+    emit(recovered, 'recovered', ctx);
+    return recovered;
+  }
+
+  function fail(state: IntegrationRow, reason: ErrorReason, ctx: Context): IntegrationRow {
+    if (state.status === 'error') return { ...state, reason };
+    const row: IntegrationRow = { ...state, status: 'error', reason };
+    emit(row, 'error', ctx);
+    if (reason === 'client_misconfigured') ctx.schedule(checkTimer, ctx.nowMs + hourMs, 'check', {});
+    return row;
+  }
+
+  function emit(row: IntegrationRow, name: string, ctx: Context): void {
+    ctx.emit({ accountId: row.accountId, type: `integration.${name}`, data: { integration: shown(row) } });
+  }
+}
+
+const repeated = { repeatable: () => true, lane: 'vital' } as const;
+
+function receive(state: State, { messages }: { messages: InboundMessage[] }, ctx: Context): Turn<State, null> {
+  if (state === null || state.status === 'disconnected') return { state, reply: null };
+  const { id: integrationId, accountId } = state;
+  // In one notification a message may stand twice.
+  const byId = new Map(messages.map((message) => [message.messageId, message]));
+  for (const { messageId, sender, text, sentAtMs } of byId.values())
+    ctx.append(ReceivedMessageEntry, { messageId, integrationId, accountId, sender, text, sentAt: sentAtMs, receivedAt: ctx.nowMs });
+  return { state, reply: null };
+}
+
+function check(state: State, _input: object, ctx: Context): Turn<State, null> {
+  if (state === null || state.status === 'disconnected') return { state, reply: null };
+  if (state.status === 'connected') {
+    ctx.run('check', {});
+    return { state, reply: null };
+  }
+  if (state.reason !== 'client_misconfigured' || !state.renewable || state.refreshEffectId !== null) return { state, reply: null };
+  ctx.schedule(checkTimer, ctx.nowMs + dayMs, 'check', {});
+  return { state: { ...state, refreshEffectId: ctx.run('refresh', {}) }, reply: null };
+}
+
+function checked(state: State, _result: object, ctx: Context): Turn<State, null> {
+  if (state?.status === 'connected') checkLater(ctx);
+  return { state, reply: null };
+}
+
+function checkLater(ctx: Context): void {
+  // The same for the same connection, and spread over many.
+  const spread = (Number.parseInt(Buffer.from(ctx.id.slice(-8)).toString('hex').slice(-6), 16) % 1_000) / 1_000;
+  ctx.schedule(checkTimer, ctx.nowMs + dayMs + Math.floor(spread * spreadMs), 'check', {});
+}
+
+function lifeOf(expiresInMs: number | null, nowMs: number): Pick<IntegrationRow, 'expiresAt' | 'renewAt'> {
+  if (expiresInMs === null) return { expiresAt: null, renewAt: null };
+  const expiresAt = nowMs + Math.floor(expiresInMs);
+  return { expiresAt, renewAt: expiresAt - Math.floor(Math.min(renewBeforeMs, expiresInMs / 5)) };
+}

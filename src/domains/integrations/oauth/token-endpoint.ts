@@ -1,0 +1,191 @@
+/**
+ * Requests at token endpoints (RFC 6749, 7636, 7009). oauth4webapi makes them; what the answers mean is decided here, because services refuse in
+ * ways of their own: inside a 200, or by other words.
+ */
+import * as oauth from 'oauth4webapi';
+import { AppError } from '../../../errors.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+
+export type TokenEndpoint = {
+  outbound: Pick<Outbound, 'fetch'>;
+  url: string;
+  client: { id: string; secret: string };
+  clientAuthentication: 'body' | 'basic';
+  /** The account that asks: accounts share the connections to an origin. */
+  account: string;
+  /** As `OutboundRequest`: the address comes from the operator. */
+  configured: boolean;
+  /** As in `ServiceOAuth`. */
+  errorIn?: ((answer: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
+  tokensIn?:
+    | ((answer: Readonly<Record<string, unknown>>) => { standard: Readonly<Record<string, unknown>>; user: string | null })
+    | undefined;
+  timeoutMs: number;
+  signal?: AbortSignal;
+};
+
+export type TokenAnswer =
+  | {
+      kind: 'granted';
+      access: string;
+      user: string | null;
+      refresh: string | null;
+      expiresInMs: number | null;
+      scopes: string[] | undefined;
+    }
+  /** `invalid_grant`: the code or token is not taken. `invalid_client`: this client is not known there. */
+  | { kind: 'refused'; error: 'invalid_grant' | 'invalid_client' }
+  /** There was no answer that says anything of the code or token. */
+  | { kind: 'unavailable'; detail: string };
+
+const maxBytes = 2 ** 20;
+
+/** @param verifier null: the code was asked for without PKCE */
+export function exchangeCode(
+  endpoint: TokenEndpoint,
+  { code, redirectUri, verifier }: { code: string; redirectUri: string; verifier: string | null },
+): Promise<TokenAnswer> {
+  return ask(endpoint, 'authorization_code', {
+    code,
+    redirect_uri: redirectUri,
+    ...(verifier !== null && { code_verifier: verifier }),
+  });
+}
+
+export function renew(endpoint: TokenEndpoint, refreshToken: string): Promise<TokenAnswer> {
+  return ask(endpoint, 'refresh_token', { refresh_token: refreshToken });
+}
+
+/** Ends a token (RFC 7009). Throws `unavailable` where that is not certain. */
+export async function revoke({ url, client, clientAuthentication, ...sent }: TokenEndpoint, token: string): Promise<void> {
+  const server = { issuer: url, revocation_endpoint: url };
+  const { status } = await sending(sent, (options) =>
+    oauth.revocationRequest(server, { client_id: client.id }, authentication(client.secret, clientAuthentication), token, options),
+  );
+  // An unknown token is answered with 200 by the standard, and with 400 by some: it is no token any more.
+  if (status >= 500 || status === 429 || (status >= 300 && status < 400))
+    throw new AppError('unavailable', `The revocation endpoint answered ${status}`);
+}
+
+/** A verifier and its challenge (PKCE, S256). */
+export async function pkcePair(): Promise<{ verifier: string; challenge: string }> {
+  const verifier = oauth.generateRandomCodeVerifier();
+  return { verifier, challenge: await oauth.calculatePKCECodeChallenge(verifier) };
+}
+
+export function randomState(): string {
+  return oauth.generateRandomState();
+}
+
+// private helpers
+
+type Sent = Pick<TokenEndpoint, 'outbound' | 'account' | 'configured' | 'timeoutMs' | 'signal'>;
+type Arrived = { status: number; body: Uint8Array; truncated: boolean };
+
+async function ask(endpoint: TokenEndpoint, grantType: string, parameters: Record<string, string>): Promise<TokenAnswer> {
+  const { url, client, clientAuthentication } = endpoint;
+  const server = { issuer: url, token_endpoint: url };
+  let arrived: Arrived;
+  try {
+    arrived = await sending(endpoint, (options) =>
+      oauth.genericTokenEndpointRequest(
+        server,
+        { client_id: client.id },
+        authentication(client.secret, clientAuthentication),
+        grantType,
+        parameters,
+        options,
+      ),
+    );
+  } catch (error) {
+    endpoint.signal?.throwIfAborted();
+    if (error instanceof AppError) return { kind: 'unavailable', detail: `The token endpoint: ${error.message}` };
+    throw error;
+  }
+  return read(arrived, endpoint);
+}
+
+function read({ status, body, truncated }: Arrived, { errorIn, tokensIn }: TokenEndpoint): TokenAnswer {
+  const unavailable = (why: string): TokenAnswer => ({ kind: 'unavailable', detail: `The token endpoint ${why}` });
+  if (truncated) return unavailable('answered with more than 1 MiB');
+  if (status >= 300 && status < 400) return unavailable('redirects, which is not followed');
+  if (status >= 500 || status === 429) return unavailable(`answered ${status}`);
+  const answer = parsed(body);
+  if (answer === null) return unavailable(`answered ${status} with something that is no JSON object`);
+  const error = errorIn?.(answer) ?? (typeof answer.error === 'string' ? answer.error : undefined);
+  if (error !== undefined) {
+    const meant = meaningOf[error];
+    return meant === undefined ? unavailable(`answered ${safeCode(error)}`) : { kind: 'refused', error: meant };
+  }
+  if (status >= 400) return unavailable(`answered ${status}`);
+  const { standard, user } = tokensIn?.(answer) ?? { standard: answer, user: null };
+  const { access_token: access, refresh_token: refresh, expires_in: expiresIn, scope } = standard;
+  if (typeof access !== 'string' || access === '') return unavailable('answered without an access_token');
+  const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn;
+  return {
+    kind: 'granted',
+    access,
+    user,
+    refresh: typeof refresh === 'string' && refresh !== '' ? refresh : null,
+    expiresInMs: typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : null,
+    scopes: typeof scope === 'string' ? scope.split(/[\s,]+/).filter((name) => name !== '') : undefined,
+  };
+}
+
+/** By the words of RFC 6749, and by those of GitHub and Slack. */
+const meaningOf: Readonly<Record<string, 'invalid_grant' | 'invalid_client'>> = {
+  invalid_grant: 'invalid_grant',
+  bad_verification_code: 'invalid_grant',
+  bad_refresh_token: 'invalid_grant',
+  invalid_code: 'invalid_grant',
+  code_already_used: 'invalid_grant',
+  invalid_refresh_token: 'invalid_grant',
+  token_revoked: 'invalid_grant',
+  token_expired: 'invalid_grant',
+  invalid_client: 'invalid_client',
+  unauthorized_client: 'invalid_client',
+  incorrect_client_credentials: 'invalid_client',
+  invalid_client_id: 'invalid_client',
+  bad_client_secret: 'invalid_client',
+};
+
+async function sending(
+  { outbound, account, configured, timeoutMs, signal }: Sent,
+  request: (options: object) => Promise<Response>,
+): Promise<Arrived> {
+  let arrived: Arrived | undefined;
+  await request({
+    // Addresses of other places may be http: they come from the operator, or are judged by the outbound client.
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: async (
+      url: string,
+      { method, headers, body }: { method: string; headers: Record<string, string>; body: URLSearchParams },
+    ) => {
+      arrived = await outbound.fetch(url, {
+        ...{ method, headers, body: body.toString(), account, configured, timeoutMs, maxBytes, redirects: 0 },
+        ...(signal !== undefined && { signal }),
+      });
+      // Read from `arrived`: a Response would refuse some of the statuses that a server may answer with.
+      return new Response();
+    },
+  });
+  return arrived!;
+}
+
+function authentication(secret: string, by: 'body' | 'basic'): oauth.ClientAuth {
+  return by === 'basic' ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
+}
+
+function parsed(body: Uint8Array): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Codes of errors are words; anything else could be what was sent. */
+function safeCode(error: string): string {
+  return /^[a-z][a-z0-9_]{0,63}$/.test(error) ? error : 'an error';
+}

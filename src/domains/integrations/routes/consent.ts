@@ -1,0 +1,134 @@
+/** The way of a browser to a service and back: a person consents there, and the code comes back. */
+import Type from 'typebox';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { html } from '../../../edge/http/html.ts';
+import type { HttpResponse } from '../../../edge/http/message.ts';
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { page } from '../../../edge/routes/html-page.ts';
+import { AppError } from '../../../errors.ts';
+import type { AuthorizationRow } from '../authorization/entity.ts';
+import { type ConnectParts, connect } from '../integration/connect.ts';
+import { configuredClient, type ServiceClient, type ServiceClients } from '../oauth/service-client.ts';
+import { scopesFor } from '../services/granted.ts';
+import { checkRedirect, checkTools } from './integrations.ts';
+
+/** What came back from where a person consented. */
+export type ReturnedCode = { code: string; state: string; iss: string | null };
+/** Completes a consent for something else than a service. Resolves with what was connected, for people. */
+export type CompleteConsent = (row: AuthorizationRow, returned: ReturnedCode) => Promise<string>;
+
+export type ConsentRouteParts = ConnectParts & {
+  actors: ActorSystem;
+  clients: ServiceClients;
+  /** By the prefix of the consent's target, such as `mcp_`. */
+  complete: ReadonlyMap<string, CompleteConsent>;
+};
+
+const Text = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, description }));
+
+export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
+  const { actors, clients, authorizations } = parts;
+
+  const begin = route({
+    method: 'GET',
+    path: '/integrations/connect',
+    summary: 'Ask a person for consent',
+    description:
+      'For browsers: leads to the service, whose answer leads to `redirect_uri` with `code` and `state`; `POST /integrations` with both connects it. Without `redirect_uri` the service is connected at once and the browser stays on a page that says so.',
+    extension: true,
+    scope: 'session',
+    errors: [409],
+    query: Type.Object({
+      service: Type.Enum(clients.all.map(({ service }) => service.name)),
+      redirect_uri: Type.Optional(Type.String({ maxLength: 2_048, description: 'One of the `redirect_uris` in the settings' })),
+      tools: Type.Optional(Type.String({ maxLength: 2_048, description: 'What to ask for, with commas between; default: all' })),
+    }),
+    responses: { 302: null },
+    async handler({ principal, query }): Promise<HttpResponse> {
+      const { accountId, mode } = principal;
+      const known = clients.get(query.service);
+      const tools = (query.tools ?? '').split(',').filter((name) => name !== '');
+      checkTools(known, tools, ['query', 'tools']);
+      if (query.redirect_uri !== undefined) await checkRedirect(actors, accountId, query.redirect_uri, 'query');
+      const { client } = configuredClient(known);
+      const scopes = scopesFor(known.service, tools);
+      const asked = { accountId, mode, target: known.service.name, redirectUri: query.redirect_uri ?? null, scopes };
+      const { state, challenge } = await authorizations.begin(asked);
+      return redirect(authorizeUrl(known, { clientId: client.id, redirectUri: parts.callbackUrl(), scopes, state, challenge }));
+    },
+  });
+
+  const callback = route({
+    method: 'GET',
+    path: '/integrations/callback',
+    summary: 'Return from a consent',
+    description: 'For browsers that come from a service. 400 for a state that is unknown or used.',
+    extension: true,
+    scope: null,
+    errors: [400, 409, 502],
+    query: Type.Object({
+      code: Text('From the service'),
+      state: Text('As it was given to the service'),
+      error: Text('From the service, in place of a code'),
+      error_description: Text('From the service'),
+      iss: Text('The issuer (RFC 9207)'),
+    }),
+    responses: { 200: null, 302: null },
+    contentTypes: { 200: 'text/html' },
+    async handler({ query: { code, state = '', error, error_description: description, iss = null } }): Promise<HttpResponse> {
+      const row = code === undefined && error === undefined ? null : await authorizations.returned(state);
+      if (row === null) throw new AppError('bad_request', 'This state is unknown, used, or older than 10 minutes: begin again');
+      if (error !== undefined || code === undefined) {
+        await authorizations.used(row.id);
+        if (row.redirectUri === null) return page('Not connected', html`<p>There was no consent. You can close this page.</p>`, 200);
+        const told = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
+        return redirect(withParameters(row.redirectUri, told));
+      }
+      if (row.redirectUri !== null) return redirect(withParameters(row.redirectUri, { code, state }));
+      const connected = await complete(row, { code, state, iss });
+      return page('Connected', html`<p>${connected} is connected. You can close this page.</p>`, 200);
+    },
+  });
+
+  return [begin, callback];
+
+  async function complete(row: AuthorizationRow, returned: ReturnedCode): Promise<string> {
+    const { accountId, mode, target } = row;
+    const other = parts.complete.get(target.slice(0, target.indexOf('_') + 1));
+    if (other !== undefined) return other(row, returned);
+    const known = clients.get(target);
+    const by = { code: returned.code, state: returned.state, redirectUri: null, tools: [] };
+    await connect(parts, { accountId, mode, known, by, given: {}, commandId: undefined });
+    return known.service.title;
+  }
+}
+
+type Asked = { clientId: string; redirectUri: string; scopes: string[]; state: string; challenge: string };
+
+function authorizeUrl({ service, settings }: ServiceClient, { clientId, redirectUri, scopes, state, challenge }: Asked): string {
+  const oauth = service.oauth!;
+  const { userScopes = [], scopeSeparator, scopeParameter } = oauth;
+  const ofUser = scopes.filter((scope) => userScopes.includes(scope));
+  const others = scopes.filter((scope) => !userScopes.includes(scope));
+  return withParameters(settings.authorizeUrl ?? oauth.authorizeUrl, {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    ...(ofUser.length > 0 && { user_scope: ofUser.join(scopeSeparator) }),
+    [scopeParameter]: others.join(scopeSeparator),
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    ...oauth.authorizeParameters,
+  });
+}
+
+function withParameters(address: string, parameters: Record<string, string>): string {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function redirect(location: string): HttpResponse {
+  return { status: 302, headers: { Location: location, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' }, body: null };
+}

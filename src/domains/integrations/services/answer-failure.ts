@@ -1,0 +1,37 @@
+/** The failure that a service's answer means by its status, in the service's own words. */
+import type { ServiceAnswer } from './service.ts';
+import type { ServiceFailure } from './service-failure.ts';
+
+const longestMessage = 500;
+
+/** undefined: the status is none of a failure. */
+export function failureByStatus({ status, body }: ServiceAnswer, title: string): ServiceFailure | undefined {
+  if (status < 300) return undefined;
+  const message = messageOf(body, title, status);
+  if (status === 429) return { type: 'rate_limited', message, retryAt: null };
+  if (status === 401 || status === 403) return { type: 'forbidden', message, scope: null };
+  if (status === 404 || status === 410) return { type: 'not_found', message };
+  if (status < 400 || status === 408 || status >= 500) return { type: 'unavailable', message };
+  return { type: 'invalid', message, field: fieldOf(body) };
+}
+
+/** What is shown of a failure: one that repeats a token of ours does not show it. */
+export function withoutSecrets(failure: ServiceFailure, secrets: readonly (string | null)[]): ServiceFailure {
+  let { message } = failure;
+  for (const secret of secrets) if (secret !== null && secret !== '') message = message.replaceAll(secret, '[masked]');
+  return { ...failure, message: message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message };
+}
+
+function messageOf(body: unknown, title: string, status: number): string {
+  const { message, error, error_description: description } = (body ?? {}) as Record<string, unknown>;
+  const nested = typeof error === 'object' && error !== null ? (error as Record<string, unknown>).message : error;
+  const words = [message, description, nested].find((text) => typeof text === 'string' && text !== '');
+  return words === undefined ? `${title} answered ${status}` : `${title} answered ${status}: ${words}`;
+}
+
+function fieldOf(body: unknown): string | null {
+  const { errors, error } = (body ?? {}) as { errors?: unknown; error?: { param?: unknown } };
+  const [first] = Array.isArray(errors) ? errors : [];
+  const field = (first as { field?: unknown } | undefined)?.field ?? error?.param;
+  return typeof field === 'string' ? field : null;
+}

@@ -1,0 +1,32 @@
+/** Which tools a connection has by what the service granted, and what to ask for. */
+import type { ErrorReason } from '../integration/entity.ts';
+import type { Service, ServiceTool } from './service.ts';
+
+/** @param granted null: everything */
+export function isGranted({ scopes }: ServiceTool, granted: readonly string[] | null): boolean {
+  return granted === null || scopes.length === 0 || scopes.some((scope) => granted.includes(scope));
+}
+
+export function grantedTools(service: Service, granted: readonly string[] | null): ServiceTool[] {
+  return service.tools.filter((tool) => isGranted(tool, granted));
+}
+
+/** The scopes to ask for. @param names of tools; empty: all of the service */
+export function scopesFor({ tools }: Service, names: readonly string[]): string[] {
+  const wanted = names.length === 0 ? tools : tools.filter(({ name }) => names.includes(name));
+  return [...new Set(wanted.flatMap(({ scopes }) => scopes.slice(0, 1)))];
+}
+
+/** The scopes of a token answer: absent ones are those that were asked for, none at all means that they do not limit (GitHub's App tokens). */
+export function scopesOf(answered: readonly string[] | undefined, asked: readonly string[]): string[] | null {
+  if (answered === undefined) return [...asked];
+  return answered.length === 0 ? null : [...answered];
+}
+
+/** For people: why a connection must be made again. */
+export const reasonTexts: Readonly<Record<ErrorReason, string>> = {
+  revoked: 'the service takes its access no more',
+  expired: 'its access has expired',
+  scope_missing: 'it lacks the permissions that its tools need',
+  client_misconfigured: 'the service does not know this client; the operator must look at its settings',
+};

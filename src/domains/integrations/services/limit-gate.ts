@@ -1,0 +1,108 @@
+/**
+ * Waits for a service's limits. While a limit holds for a key, nothing is sent for it; afterwards one request at a time goes first, until one of them was
+ * not limited: many that wait together would only be limited again.
+ *
+ * L1 Nothing of a key is sent before the time that its service named.
+ * L2 Who would wait longer than it may is told so at once.
+ */
+import { monotonicMs } from '../../../clock.ts';
+
+export type Passage = {
+  /** The service limited it: nothing more for this long. */
+  limited(forMs: number): void;
+  /** It was answered in another way. Without effect after `limited`. */
+  passed(): void;
+};
+
+type Gate = { opensAtMs: number; waiting: (() => void)[]; isTried: boolean };
+
+export class LimitGates {
+  private readonly gates = new Map<string, Gate>();
+  private readonly monotonicMs: () => number;
+
+  constructor(clock: () => number = monotonicMs) {
+    this.monotonicMs = clock;
+  }
+
+  /** For metrics: keys that wait now. */
+  get size(): number {
+    return this.gates.size;
+  }
+
+  /**
+   * Resolves when a request may be sent; the caller then says how it ended. Resolves with a number, the milliseconds until then, where this is later than
+   * `untilMs` (monotonic). Rejects with the signal's reason.
+   */
+  async pass(key: string, untilMs: number, signal: AbortSignal): Promise<Passage | number> {
+    for (;;) {
+      signal.throwIfAborted();
+      const gate = this.gates.get(key);
+      if (gate === undefined) return this.passage(key);
+      const waitMs = gate.opensAtMs - this.monotonicMs();
+      if (gate.opensAtMs > untilMs) return Math.max(waitMs, 0);
+      if (waitMs <= 0 && !gate.isTried) {
+        gate.isTried = true;
+        return this.passage(key);
+      }
+      if (this.monotonicMs() >= untilMs) return Math.max(waitMs, 1_000);
+      await this.changed(gate, waitMs > 0 ? waitMs : untilMs - this.monotonicMs(), signal);
+    }
+  }
+
+  private passage(key: string): Passage {
+    let isOver = false;
+    return {
+      limited: (forMs) => {
+        if (isOver) return;
+        isOver = true;
+        const opensAtMs = this.monotonicMs() + forMs;
+        const gate = this.gates.get(key);
+        if (gate === undefined) this.gates.set(key, { opensAtMs, waiting: [], isTried: false });
+        else {
+          gate.opensAtMs = Math.max(gate.opensAtMs, opensAtMs);
+          gate.isTried = false;
+          wake(gate);
+        }
+        this.forget(key, forMs);
+      },
+      passed: () => {
+        if (isOver) return;
+        isOver = true;
+        const gate = this.gates.get(key);
+        // A request that was sent before the limit says nothing of it.
+        if (gate === undefined || gate.opensAtMs > this.monotonicMs()) return;
+        this.gates.delete(key);
+        wake(gate);
+      },
+    };
+  }
+
+  /** A limit for which nobody waits is over by itself. */
+  private forget(key: string, forMs: number): void {
+    const timer = setTimeout(() => {
+      const gate = this.gates.get(key);
+      if (gate === undefined || gate.isTried || gate.waiting.length > 0 || gate.opensAtMs > this.monotonicMs()) return;
+      this.gates.delete(key);
+    }, forMs + 1);
+    timer.unref();
+  }
+
+  private changed(gate: Gate, mostMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        const at = gate.waiting.indexOf(done);
+        if (at !== -1) gate.waiting.splice(at, 1);
+        resolve();
+      };
+      const timer = setTimeout(done, Math.max(0, Math.ceil(mostMs)));
+      signal.addEventListener('abort', done, { once: true });
+      gate.waiting.push(done);
+    });
+  }
+}
+
+function wake(gate: Gate): void {
+  for (const done of [...gate.waiting]) done();
+}
