@@ -61,6 +61,7 @@ export function tokenEndpointOf(
 
 function clientOf(service: Service, settings: ServiceSettings): ServiceClient {
   const { clientId: id, clientSecret: secret } = settings;
-  const apiUrl = (settings.apiUrl ?? service.apiUrl).replace(/\/+$/, '');
+  const given = settings.apiUrl ?? service.apiUrl;
+  const apiUrl = given.endsWith('/') ? given.slice(0, -1) : given;
   return { service, settings, apiUrl, client: id === null || secret === null ? null : { id, secret } };
 }
