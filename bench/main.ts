@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks|cards|trading …] [--seconds N] [--times N] [--json]
+ * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks|cards|trading|mcp …] [--seconds N] [--times N] [--json]
  * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -13,6 +13,7 @@ import { benchCommit } from './commit.ts';
 import { benchFailover } from './failover.ts';
 import { benchHttp } from './http.ts';
 import { benchJoin } from './join.ts';
+import { benchMcp } from './mcp.ts';
 import { benchMemory } from './memory.ts';
 import { benchOverload } from './overload.ts';
 import { benchPlacement } from './placement.ts';
@@ -48,6 +49,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   webhooks: benchWebhooks,
   cards: benchCards,
   trading: benchTrading,
+  mcp: benchMcp,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--times 1 to 1000] [--json] [--profile]`;
 

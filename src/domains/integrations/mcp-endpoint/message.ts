@@ -32,7 +32,7 @@ export function recognize(request: HttpRequest, message: unknown): RecognizedCal
   const { id, method, params = {} } = message;
   if (typeof method !== 'string' || !isObject(params)) return null;
   const meta = params._meta ?? {};
-  if (!isObject(meta)) return null;
+  if (!isObject(meta) || !(meta.progressToken === undefined || isId(meta.progressToken))) return null;
   const found = methodOf(method, params);
   if (found === null) return null;
   const version = request.header('mcp-protocol-version');
@@ -78,18 +78,18 @@ export function keyOf(params: Fields | undefined): string | null {
 
 function isNamed(request: HttpRequest, found: Found): boolean {
   if (found.method === 'tools/list') return true;
-  return request.header('mcp-name') === (found.method === 'tools/call' ? found.name : found.taskId);
+  const name = found.method === 'tools/call' ? found.name : found.taskId;
+  // Other characters may be encoded in the header.
+  return /^[\w.:-]+$/.test(name) && request.header('mcp-name') === name;
 }
 
 function isEnvelope(meta: Fields): boolean {
-  return (
-    Object.entries(meta).every(([name, value]) => {
-      if (!name.startsWith(own)) return name !== 'progressToken' || typeof value === 'string' || Number.isInteger(value);
-      if (name === `${own}protocolVersion`) return true;
-      if (name === `${own}clientCapabilities`) return isObject(value) && Object.values(value).every(isObject);
-      return name === `${own}clientInfo` && isObject(value) && typeof value.name === 'string' && typeof value.version === 'string';
-    }) && meta[`${own}clientCapabilities`] !== undefined
-  );
+  if (meta[`${own}clientCapabilities`] === undefined) return false;
+  return Object.entries(meta).every(([name, value]) => {
+    if (!name.startsWith(own) || name === `${own}protocolVersion`) return true;
+    if (name === `${own}clientCapabilities`) return isObject(value) && Object.values(value).every(isObject);
+    return name === `${own}clientInfo` && isObject(value) && typeof value.name === 'string' && typeof value.version === 'string';
+  });
 }
 
 function acceptsBoth(accept: string): boolean {

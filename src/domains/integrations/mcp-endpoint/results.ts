@@ -6,6 +6,9 @@ export type Era = 'modern' | 'legacy';
 
 export type ServerInfo = { name: string; title: string; version: string };
 
+/** How long a client may keep the list of tools: a key's scopes do not change. */
+export const listCaching = { ttlMs: 300_000, cacheScope: 'private' } as const;
+
 /** A CallToolResult without the fields that its revision adds. */
 export function callResult({ status, json, more }: Called, era: Era): string {
   const content = [`{"type":"text","text":${JSON.stringify(json)}}`, ...more].join(',');

@@ -9,7 +9,7 @@ import type { McpServerFactory } from '@modelcontextprotocol/server';
 import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
 import { callTool, type Session } from './call-tool.ts';
 import { keyOf } from './message.ts';
-import { callResult, type Era, type ServerInfo } from './results.ts';
+import { callResult, type Era, listCaching, type ServerInfo } from './results.ts';
 import { toolList, toolNamed } from './tools.ts';
 
 /** The message is parsed and within the bounds of JSON bodies. */
@@ -28,7 +28,10 @@ export async function createSdkHandler({ info, instructions }: SdkHandlerOptions
     const { session } = authInfo!.extra as { session: Session };
     const extensions = era === 'modern' ? { extensions: { [tasksExtension]: {} } } : {};
     const server = new Server(info, { capabilities: { tools: {}, ...extensions }, instructions });
-    server.setRequestHandler('tools/list', async () => ({ tools: toolList(session.principal).tools as never[] }));
+    server.setRequestHandler('tools/list', async () => {
+      const tools = toolList(session.principal).tools as never[];
+      return era === 'modern' ? { tools, ...listCaching } : { tools };
+    });
     server.setRequestHandler('tools/call', async ({ params }) => {
       const tool = toolNamed(params.name);
       if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name));

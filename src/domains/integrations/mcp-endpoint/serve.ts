@@ -6,7 +6,7 @@ import { AppError } from '../../../errors.ts';
 import { FairGate } from '../../../fair-queue.ts';
 import { callTool, type Session } from './call-tool.ts';
 import { isObject, type RecognizedCall, type RequestId, recognize } from './message.ts';
-import { callResult, type ServerInfo } from './results.ts';
+import { callResult, listCaching, type ServerInfo } from './results.ts';
 import { createSdkHandler, type SdkHandler, unknownTool } from './sdk-handler.ts';
 import { cancelTask, createdTask, getTask, type TaskAnswer, updateTask } from './task-extension.ts';
 import { toolList, toolNamed } from './tools.ts';
@@ -21,8 +21,6 @@ const jsonHeaders = { 'Content-Type': 'application/json' };
 const parseError = -32_700;
 const invalidParams = -32_602;
 const missingCapability = -32_021;
-/** How long a client may keep the list of tools: a key's scopes do not change. */
-const listTtlMs = 300_000;
 /** Calls in flight on a node: each holds its message, and with the SDK a server object. */
 const inFlight = { maxRunning: 256, maxRunningEach: 128, maxWaiting: 2_048, maxWaitingEach: 512, maxWaitMs: 10_000 };
 
@@ -56,7 +54,7 @@ export function createMcpServing(options: { info: ServerInfo; instructions: stri
         const tools = `"tools":${toolList(session.principal).text}`;
         return call.era === 'legacy'
           ? result(call, tools)
-          : result(call, `${tools},"resultType":"complete","ttlMs":${listTtlMs},"cacheScope":"private"`);
+          : result(call, `${tools},"resultType":"complete",${JSON.stringify(listCaching).slice(1, -1)}`);
       }
       case 'tools/call': {
         const tool = toolNamed(call.name);
