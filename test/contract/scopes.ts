@@ -12,6 +12,7 @@ export const publicOperations = [
   'POST /auth/verify-email',
   'GET /auth/verify-email/page',
   'POST /auth/verify-email/page',
+  'GET /integrations/oauth-client.json',
   'GET /integrations/callback',
   'GET /integrations/whatsapp/inbound',
   'POST /integrations/whatsapp/inbound',

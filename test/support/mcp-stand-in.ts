@@ -4,7 +4,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage, type Ser
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { createMcpHandler, type McpHttpHandler, Server } from '@modelcontextprotocol/server';
+import { createMcpHandler, inputRequired, type McpHttpHandler, Server } from '@modelcontextprotocol/server';
 import type { Json } from './json.ts';
 
 export type StandInTool = {
@@ -45,6 +45,22 @@ export class McpStandIn {
   async stop(): Promise<void> {
     this.http.close().closeAllConnections();
     await this.handler.close();
+  }
+
+  /** A tool that asks the user before it does anything, in the way of the caller's protocol. */
+  asks(name: string, params: Record<string, unknown>): void {
+    const text = (answer: unknown) => ({ content: [{ type: 'text', text: `answered ${JSON.stringify(answer)}` }] });
+    this.tools.push({
+      name,
+      run: async (_args, context) => {
+        const answered = context.mcpReq.inputResponses?.question;
+        if (answered !== undefined) return text(answered);
+        if (context.mcpReq.envelope === undefined) return text(await context.mcpReq.elicitInput({ mode: 'form', ...params }));
+        return inputRequired({
+          inputRequests: { question: { method: 'elicitation/create', params: { mode: 'form', ...params } } },
+        } as never);
+      },
+    });
   }
 
   toolsChanged(): void {

@@ -17,5 +17,5 @@ export const integrationsApi: ReferencePart = {
         'This service as a Model Context Protocol server, for agents of other programs: give an MCP client the address `/mcp` and an API key as bearer token.',
     },
   ],
-  examples: { '/integrations/{id}': exampleId('int_') },
+  examples: { '/integrations/mcp/{id}': exampleId('mcp_'), '/integrations/{id}': exampleId('int_') },
 };

@@ -2,6 +2,7 @@ import { defineDomain } from '../domain.ts';
 import { integrationsApi } from './api.ts';
 import { integrationsEvents } from './events.ts';
 import { integrationIds } from './ids.ts';
+import { mcpToolSource } from './mcp-servers/source.ts';
 import { openIntegrations } from './open.ts';
 import { integrationsSchema } from './schema.ts';
 import { serviceToolSource } from './source.ts';
@@ -14,6 +15,9 @@ export const integrations = defineDomain({
   events: integrationsEvents,
   api: integrationsApi,
   open: (platform) => openIntegrations(platform),
-  toolSource: (platform, parts) => serviceToolSource({ ...platform, ...parts }),
+  toolSource(platform, parts) {
+    const sources = [serviceToolSource({ ...platform, ...parts }), mcpToolSource({ ...platform, connections: parts.mcp.connections })];
+    return { toolsOf: async (owner) => (await Promise.all(sources.map((source) => source.toolsOf(owner)))).flat() };
+  },
   start: startIntegrations,
 });

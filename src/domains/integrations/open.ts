@@ -2,6 +2,7 @@
 import type { Platform } from '../domain.ts';
 import { Authorizations } from './authorization/authorizations.ts';
 import { type TokenBox, tokenBox } from './integration/tokens.ts';
+import { type McpParts, openMcpServers } from './mcp-servers/open.ts';
 import { IntegrationStats } from './metrics.ts';
 import { ServiceClients } from './oauth/service-client.ts';
 import { openServiceCalls, type ServiceCalls } from './services/calls.ts';
@@ -15,6 +16,7 @@ export type IntegrationParts = {
   box: TokenBox;
   authorizations: Authorizations;
   stats: IntegrationStats;
+  mcp: McpParts;
 };
 
 /** @param known the services that accounts can connect */
@@ -25,5 +27,5 @@ export function openIntegrations(platform: Platform, known: readonly Service[] =
   const box = tokenBox(secretKey, acceptedKeys);
   const received = (id: string, query: { from: string | null; limit: number }) => receivedBy(database, id, query);
   const calls = openServiceCalls({ ...platform, clients, box, stats, received });
-  return { clients, calls, box, authorizations: new Authorizations(platform), stats };
+  return { clients, calls, box, authorizations: new Authorizations(platform), stats, mcp: openMcpServers(platform) };
 }

@@ -2,12 +2,14 @@
 import type { Platform, StartedDomain } from '../domain.ts';
 import { connectionMade, failAgentsRelyingOn } from '../tasks/contract.ts';
 import { authorizationActor } from './authorization/authorization.ts';
+import { integrationIds } from './ids.ts';
 import { integrationEffects } from './integration/effects.ts';
 import { integrationActor } from './integration/integration.ts';
 import { integrationView } from './integration/view.ts';
 import { mcpRoutes } from './mcp-endpoint/routes.ts';
 import { createMcpServing } from './mcp-endpoint/serve.ts';
 import { instructions, serverInfo } from './mcp-endpoint/server-info.ts';
+import { startMcpServers } from './mcp-servers/open.ts';
 import { addIntegrationMetrics } from './metrics.ts';
 import type { IntegrationParts } from './open.ts';
 import { pastAuthorizations, pastReceivedMessages } from './retention.ts';
@@ -17,8 +19,10 @@ import { whatsappInboundRoutes } from './routes/whatsapp-inbound.ts';
 
 export function startIntegrations(platform: Platform, integrations: IntegrationParts): StartedDomain {
   const { actors, database, clock, config, publicUrl } = platform;
-  const { clients, stats } = integrations;
-  const parts = { ...platform, ...integrations, callbackUrl: () => `${publicUrl()}/integrations/callback`, complete: new Map() };
+  const { clients, stats, authorizations } = integrations;
+  const mcpServers = startMcpServers(platform, integrations.mcp, authorizations);
+  const complete = new Map([[integrationIds.mcpServer, mcpServers.completeConsent]]);
+  const parts = { ...platform, ...integrations, callbackUrl: () => `${publicUrl()}/integrations/callback`, complete };
   const effects = integrationEffects({
     ...parts,
     agents: {
@@ -29,8 +33,13 @@ export function startIntegrations(platform: Platform, integrations: IntegrationP
   const titleOf = (service: string) => clients.find(service)?.service.title ?? service;
   const mcp = createMcpServing({ info: serverInfo, instructions });
   return {
-    actors: [integrationActor({ effects, shown: (row) => integrationView(row, clients, publicUrl()), titleOf }), authorizationActor],
+    actors: [
+      integrationActor({ effects, shown: (row) => integrationView(row, clients, publicUrl()), titleOf }),
+      authorizationActor,
+      ...mcpServers.actors,
+    ],
     routes: [
+      ...mcpServers.routes,
       ...integrationRoutes(parts),
       ...consentRoutes(parts),
       ...whatsappInboundRoutes(parts),
@@ -40,5 +49,6 @@ export function startIntegrations(platform: Platform, integrations: IntegrationP
     metrics: (metrics) => addIntegrationMetrics(metrics, { stats }),
     committed: (events) => stats.committed(events),
     finish: () => mcp.close(),
+    stop: () => mcpServers.stop(),
   };
 }

@@ -84,20 +84,20 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
         const told = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
         return redirect(withParameters(row.redirectUri, told));
       }
-      if (row.redirectUri !== null) return redirect(withParameters(row.redirectUri, { code, state }));
-      const connected = await complete(row, { code, state, iss });
+      const other = parts.complete.get(row.target.slice(0, row.target.indexOf('_') + 1));
+      if (row.redirectUri !== null && other === undefined) return redirect(withParameters(row.redirectUri, { code, state }));
+      const connected = other === undefined ? await connectService(row, { code, state }) : await other(row, { code, state, iss });
+      // The code has been used.
+      if (row.redirectUri !== null) return redirect(withParameters(row.redirectUri, { state }));
       return page('Connected', html`<p>${connected} is connected. You can close this page.</p>`, 200);
     },
   });
 
   return [begin, callback];
 
-  async function complete(row: AuthorizationRow, returned: ReturnedCode): Promise<string> {
-    const { accountId, mode, target } = row;
-    const other = parts.complete.get(target.slice(0, target.indexOf('_') + 1));
-    if (other !== undefined) return other(row, returned);
+  async function connectService({ accountId, mode, target }: AuthorizationRow, returned: { code: string; state: string }): Promise<string> {
     const known = clients.get(target);
-    const by = { code: returned.code, state: returned.state, redirectUri: null, tools: [] };
+    const by = { ...returned, redirectUri: null, tools: [] };
     await connect(parts, { accountId, mode, known, by, given: {}, commandId: undefined });
     return known.service.title;
   }

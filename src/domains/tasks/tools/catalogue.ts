@@ -34,7 +34,7 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     offersFor(type, authority, sourced = []) {
       const replaced = new Map(sourced.map((tool) => [tool.name, tool]));
       const own = toolsFor(type).map((tool) => replaced.get(tool.name) ?? tool);
-      const added = sourced.filter(({ name }) => !controls.has(name) && !own.some((tool) => tool.name === name));
+      const added = sourced.filter(({ name, hidden = false }) => !hidden && !controls.has(name) && !own.some((tool) => tool.name === name));
       return [...own, ...added, ...controlTools]
         .filter(({ need }) => missingScope(authority, need) === null)
         .map(({ name, description, parameters }) => ({ name, description, parameters }));

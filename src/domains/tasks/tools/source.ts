@@ -26,6 +26,8 @@ export type SourcedTool = Tool & {
   service: string;
   /** Checks arguments where `parameters` are no TypeBox schema of ours. Default: `checkArguments`. */
   check?(sent: unknown): CheckedArguments | Promise<CheckedArguments>;
+  /** It can be called, but models are not told of it: there are too many. */
+  hidden?: boolean;
   /** The label of its metrics, where its name is chosen by a customer. Default: its name. */
   measuredAs?: string;
 };

@@ -1,0 +1,38 @@
+/** What is checked of an MCP server's address and headers before anything is sent. */
+import { AppError, type Issue, invalidField } from '../../../errors.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+
+const at = ['body', 'url'];
+/** Set by the protocol itself, or of the connection alone. */
+const ownHeaders =
+  /^(host|connection|content-.*|transfer-encoding|te|upgrade|accept|accept-encoding|mcp-.*|last-event-id|expect|trailer)$/i;
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+const headerValue = /^[\x20-\x7e]{0,8192}$/;
+
+/** Throws `invalid` about `url`. A name is looked up when it is connected to. */
+export function checkAddress(outbound: Pick<Outbound, 'check'>, address: string): string {
+  let url: URL;
+  try {
+    url = new URL(address);
+    outbound.check(url.href);
+  } catch (error) {
+    throw invalidField(at, error instanceof AppError ? error.message : 'Not a web address', 'value_error', address);
+  }
+  if (url.protocol === 'http:' && !isLoopback(url)) throw invalidField(at, 'An MCP server needs an https address', 'value_error', address);
+  url.hash = '';
+  return url.href;
+}
+
+/** Throws `invalid` for headers that cannot be sent. Their values are in no error. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const wrong = Object.entries(headers).filter(([name, value]) => !token.test(name) || ownHeaders.test(name) || !headerValue.test(value));
+  if (wrong.length === 0) return;
+  const issues = wrong.map(([name]): Issue => {
+    return { loc: ['body', 'headers', name], msg: 'This header cannot be sent', type: 'value_error', input: null, ctx: {} };
+  });
+  throw new AppError('invalid', 'A header cannot be sent', { issues });
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}

@@ -1,0 +1,134 @@
+/** Connecting an MCP server: it is tried with the headers given; where it wants a token of its own, a person is asked for consent. */
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import type { Mode } from '../../../mode.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import type { Authorizations } from '../authorization/authorizations.ts';
+import type { AuthorizationRow } from '../authorization/entity.ts';
+import { isAddressRefused, type McpConnections } from './connections.ts';
+import type { McpServerRow } from './entity.ts';
+import { mcpServer, mcpServerIdOf } from './messages.ts';
+import type { FoundTool } from './pins.ts';
+import { authorizeUrl, exchangeCode, type FoundAuthority, findAuthority } from './protocol/authority.ts';
+import { type Challenge, McpFailed } from './protocol/failure.ts';
+import { type Fetch, guardedFetch } from './protocol/guarded-fetch.ts';
+import type { McpSecretBox } from './secrets.ts';
+
+export type McpConnectParts = {
+  actors: Pick<ActorSystem, 'ask' | 'query'>;
+  outbound: Outbound;
+  authorizations: Authorizations;
+  connections: McpConnections;
+  box: McpSecretBox;
+  callbackUrl(): string;
+  /** The address of our client metadata document. */
+  documentUrl(): string;
+};
+
+export type McpRequest = {
+  accountId: string;
+  mode: Mode;
+  name: string;
+  url: string;
+  headers: Record<string, string>;
+  redirectUri: string | null;
+  commandId: string | undefined;
+};
+
+const discoveryMs = 10_000;
+
+/** Throws `invalid` where the server refuses the headers or may not be reached, `upstream_failed` where it does not answer as it should. */
+export async function connectMcpServer(parts: McpConnectParts, request: McpRequest): Promise<McpServerRow> {
+  const { actors, connections, box } = parts;
+  const { accountId, mode, name, url, headers, redirectUri, commandId } = request;
+  const id = mcpServerIdOf(accountId, mode, name);
+  const tried = await tryOut(connections, request);
+  const wanted = 'challenge' in tried ? await authorityFor(parts, request, tried.challenge) : null;
+  const secrets = { headers, access: null, refresh: null, clientSecret: wanted?.clientSecret ?? null };
+  const input = {
+    ...{ accountId, mode, name, url, redirectUri },
+    headerNames: Object.keys(headers),
+    secrets: box.seal(secrets, id),
+    authority: wanted?.authority ?? null,
+    found: 'found' in tried ? tried.found : null,
+    authorizeUrl: wanted === null ? null : await askForConsent(parts, { id, accountId, mode, redirectUri }, wanted),
+  };
+  return actors.ask(mcpServer, id, 'create', input, { commandId });
+}
+
+/** The server with an address for consent that a person can use now. */
+export async function withConsentUrl(parts: McpConnectParts, row: McpServerRow, nowMs: number): Promise<McpServerRow> {
+  if (row.status !== 'authorization_required' || row.authority === null) return row;
+  if (row.authorizeUntil !== null && row.authorizeUntil > nowMs) return row;
+  const { clientSecret } = parts.box.open(row.secrets, row.id);
+  const url = await askForConsent(parts, row, { authority: row.authority, clientSecret });
+  return parts.actors.ask(mcpServer, row.id, 'asked', { authorizeUrl: url });
+}
+
+/** A person has consented: the code becomes tokens, and the server lists its tools. Resolves with what was connected, for people. */
+export async function completeConsent(
+  parts: McpConnectParts,
+  { id: authorizationId, accountId, mode, target }: AuthorizationRow,
+  { code, state, iss }: { code: string; state: string; iss: string | null },
+): Promise<string> {
+  const { actors, authorizations, box, connections } = parts;
+  const row = await actors.query(mcpServer, target, 'get', null);
+  const taken = row === null ? null : await authorizations.take(state, { accountId, mode, target });
+  if (row === null || row.authority === null || taken === null)
+    throw new AppError('bad_request', 'This state is used or over: begin again');
+  const secrets = box.open(row.secrets, row.id);
+  const of = { authority: row.authority, clientSecret: secrets.clientSecret };
+  const answer = await exchangeCode(
+    of,
+    { code, iss, verifier: taken.verifier, callbackUrl: parts.callbackUrl() },
+    fetchFor(parts, accountId),
+  );
+  if (answer.kind !== 'granted') {
+    await authorizations.used(authorizationId);
+    throw new AppError('upstream_failed', answer.kind === 'refused' ? 'The authorization server refused the code' : answer.detail);
+  }
+  const { access, refresh, expiresInMs } = answer;
+  const grant = { secrets: box.seal({ ...secrets, access, refresh }, row.id), renewable: refresh !== null, expiresInMs };
+  const connected = await actors.ask(mcpServer, row.id, 'authorized', { grant, authorizationId });
+  // An agent's next turn lists the tools where the server does not do so now.
+  await connections.list(connected).catch((error) => {
+    if (!(error instanceof McpFailed)) throw error;
+  });
+  return `The MCP server ${row.name}`;
+}
+
+// private helpers
+
+async function tryOut(connections: McpConnections, request: McpRequest): Promise<{ found: FoundTool[] } | { challenge: Challenge }> {
+  try {
+    return { found: await connections.tryOut(request) };
+  } catch (error) {
+    if (!(error instanceof McpFailed)) throw error;
+    if (error.failure.type === 'unauthorized') return { challenge: error.failure.challenge };
+    if (isAddressRefused(error)) throw invalidField(['body', 'url'], error.message, 'value_error', request.url);
+    if (error.failure.type === 'forbidden') throw invalidField(['body', 'headers'], error.message, 'value_error');
+    throw new AppError('upstream_failed', `The MCP server: ${error.message}`, { cause: error });
+  }
+}
+
+async function authorityFor(parts: McpConnectParts, { url, accountId }: McpRequest, challenge: Challenge): Promise<FoundAuthority> {
+  const client = { documentUrl: parts.documentUrl(), callbackUrl: parts.callbackUrl() };
+  const found = await findAuthority(url, challenge, client, fetchFor(parts, accountId));
+  if (found === null)
+    throw invalidField(['body', 'headers'], 'The server does not take these headers, and names no way to get a token', 'value_error');
+  return found;
+}
+
+async function askForConsent(
+  { authorizations, callbackUrl }: McpConnectParts,
+  { id, accountId, mode, redirectUri }: Pick<McpServerRow, 'id' | 'accountId' | 'mode' | 'redirectUri'>,
+  { authority }: FoundAuthority,
+): Promise<string> {
+  const scopes = authority.scope?.split(' ') ?? [];
+  const { state, challenge } = await authorizations.begin({ accountId, mode, target: id, redirectUri, scopes });
+  return authorizeUrl(authority, { callbackUrl: callbackUrl(), state, challenge });
+}
+
+function fetchFor({ outbound }: McpConnectParts, accountId: string): Fetch {
+  return guardedFetch({ outbound, accountId, timeoutMs: discoveryMs, maxBytes: 2 ** 20 });
+}

@@ -1,0 +1,204 @@
+/**
+ * The MCP servers of accounts, as agents and routes use them on a node. A connection stays open between calls, because servers of the previous protocol
+ * keep state in it and because it tells of changed tools; it is closed when it was not used for a while.
+ */
+import { LRUCache } from 'lru-cache';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import { FairGate } from '../../../fair-queue.ts';
+import type { Log } from '../../../log.ts';
+import type { Outbound } from '../../../providers/outbound/port.ts';
+import { SecretError } from '../../../storage/secrets.ts';
+import type { McpServerRow } from './entity.ts';
+import { mcpServer } from './messages.ts';
+import type { FoundTool } from './pins.ts';
+import { McpFailed } from './protocol/failure.ts';
+import { type CallRequest, type McpSession, mcpLimits, openSession, type SessionOptions } from './protocol/session.ts';
+import type { McpSecretBox, McpSecrets } from './secrets.ts';
+
+export type McpConnectionsParts = {
+  actors: Pick<ActorSystem, 'ask' | 'query'>;
+  outbound: Outbound;
+  clock: Clock;
+  log: Log;
+  box: McpSecretBox;
+  limits?: SessionOptions['limits'];
+};
+
+type Kept = { generation: number; session: Promise<McpSession> };
+
+const mostSessions = 200;
+const idleMs = 300_000;
+/** Calls of one node that run at once, so that answers in memory are bounded; and those of one account. */
+const callsAtOnce = { maxRunning: 64, maxRunningEach: 16, maxWaiting: 1_000, full: 'Too many calls of MCP servers wait' };
+/** A server that could not be asked is left alone for as long. */
+const askAgainMs = 30_000;
+
+export class McpConnections {
+  private readonly parts: McpConnectionsParts;
+  private readonly gate = new FairGate(callsAtOnce);
+  private readonly sessions = new LRUCache<string, Kept>({
+    max: mostSessions,
+    ttl: idleMs,
+    updateAgeOnGet: true,
+    ttlAutopurge: true,
+    dispose: ({ session }) => void session.then((open) => open.close()).catch(() => {}),
+  });
+  private readonly listing = new Map<string, Promise<McpServerRow>>();
+  private readonly unreachable = new LRUCache<string, true>({ max: 10_000, ttl: askAgainMs });
+
+  constructor(parts: McpConnectionsParts) {
+    this.parts = parts;
+  }
+
+  /** Its tools, before it is stored. Throws `McpFailed`. */
+  async tryOut({ url, headers, accountId }: Pick<SessionOptions, 'url' | 'headers' | 'accountId'>): Promise<FoundTool[]> {
+    const { outbound, limits } = this.parts;
+    const session = await openSession({ url, headers, accountId, outbound, ...(limits && { limits }) });
+    try {
+      return await session.tools();
+    } finally {
+      await session.close();
+    }
+  }
+
+  /** The server with its tools as it lists them now. Throws `McpFailed`; `not_found` where it was removed. */
+  list(row: McpServerRow): Promise<McpServerRow> {
+    let asked = this.listing.get(row.id);
+    if (asked === undefined) {
+      asked = this.askForTools(row).finally(() => this.listing.delete(row.id));
+      this.listing.set(row.id, asked);
+    }
+    return asked;
+  }
+
+  /** As `list` where its last list is older; the server as it is known where it cannot be asked. */
+  async fresh(row: McpServerRow, olderThanMs: number): Promise<McpServerRow> {
+    if (row.status !== 'connected' || this.unreachable.has(row.id)) return row;
+    if (row.listedAt !== null && this.parts.clock.nowMs() - row.listedAt < olderThanMs) return row;
+    try {
+      return await this.list(row);
+    } catch (err) {
+      if (!(err instanceof McpFailed)) throw err;
+      this.unreachable.set(row.id, true);
+      this.parts.log.info({ mcp_server: row.id, err }, 'the tools of an MCP server could not be listed');
+      return row;
+    }
+  }
+
+  /** Throws `McpFailed`. */
+  async call(row: McpServerRow, request: CallRequest): Promise<{ content: unknown; isError: boolean }> {
+    const leave = await this.gate.enter(row.accountId, request.signal);
+    try {
+      return await this.withSession(row, (session) => session.call(request));
+    } finally {
+      leave();
+    }
+  }
+
+  forget(id: string): void {
+    this.sessions.delete(id);
+  }
+
+  /** For metrics. */
+  get size(): { sessions: number; calls: number } {
+    return { sessions: this.sessions.size, calls: this.gate.size.running };
+  }
+
+  close(): void {
+    this.sessions.clear();
+  }
+
+  private async askForTools(row: McpServerRow): Promise<McpServerRow> {
+    const found = await this.withSession(row, (session) => session.tools());
+    this.unreachable.delete(row.id);
+    return this.parts.actors.ask(mcpServer, row.id, 'listed', { found });
+  }
+
+  /** A token that the server does not take is renewed once, and a session that it has forgotten is opened once more. */
+  private async withSession<T>(row: McpServerRow, work: (session: McpSession) => Promise<T>): Promise<T> {
+    let current = await this.withToken(row);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await work(await this.session(current));
+      } catch (error) {
+        if (!(error instanceof McpFailed)) throw error;
+        const { failure } = error;
+        if (failure.type === 'unauthorized') {
+          this.forget(current.id);
+          const renewed = await this.renewed(current, 'rejected');
+          if (tries > 1 || renewed === null) throw error;
+          current = renewed;
+          continue;
+        }
+        if (failure.type === 'unavailable') this.forget(current.id);
+        if (failure.type !== 'unavailable' || failure.sent || tries > 1) throw error;
+      }
+    }
+  }
+
+  private async withToken(row: McpServerRow): Promise<McpServerRow> {
+    if (row.renewAt === null || row.renewAt > this.parts.clock.nowMs()) return row;
+    return (await this.renewed(row, 'due')) ?? row;
+  }
+
+  /** null: there is no other token. Throws `McpFailed` while the authorization server gives none. */
+  private async renewed(row: McpServerRow, why: 'due' | 'rejected'): Promise<McpServerRow | null> {
+    const { actors } = this.parts;
+    const { generation } = row;
+    const reply = await actors.ask(mcpServer, row.id, 'needToken', { generation, why });
+    if (reply.kind === 'unavailable') throw new McpFailed({ type: 'unavailable', sent: false }, reply.message);
+    if (reply.kind === 'ended') return null;
+    return actors.query(mcpServer, row.id, 'get', null);
+  }
+
+  private async session(row: McpServerRow): Promise<McpSession> {
+    const kept = this.sessions.get(row.id);
+    if (kept?.generation === row.generation) return kept.session;
+    const { outbound, limits, log } = this.parts;
+    const { id, url, accountId, generation } = row;
+    const toolsChanged = () => {
+      void this.currently(id)
+        .then((now) => (now === null ? null : this.list(now)))
+        .catch((err) => log.info({ mcp_server: id, err }, 'the changed tools of an MCP server could not be listed'));
+    };
+    const headers = headersOf(this.opened(row));
+    const session = openSession({ url, accountId, headers, outbound, toolsChanged, ...(limits && { limits }) });
+    this.sessions.set(id, { generation, session });
+    session.catch(() => {
+      if (this.sessions.peek(id)?.session === session) this.sessions.delete(id);
+    });
+    return session;
+  }
+
+  private currently(id: string): Promise<McpServerRow | null> {
+    return Promise.resolve(this.parts.actors.query(mcpServer, id, 'get', null));
+  }
+
+  private opened({ secrets, id }: McpServerRow): McpSecrets {
+    try {
+      return this.parts.box.open(secrets, id);
+    } catch (cause) {
+      if (!(cause instanceof SecretError)) throw cause;
+      throw new McpFailed(
+        { type: 'unavailable', sent: false },
+        'Its credentials cannot be read since SECRET_KEY was changed: connect it again',
+      );
+    }
+  }
+}
+
+/** Longer than any call, for effects that call. */
+export const mcpCallMs = mcpLimits.connectMs + mcpLimits.callMs + 20_000;
+
+function headersOf({ headers, access }: McpSecrets): Record<string, string> {
+  return access === null ? headers : { ...headers, authorization: `Bearer ${access}` };
+}
+
+/** Whether the server's name leads to an address that may not be reached. */
+export function isAddressRefused(error: unknown): boolean {
+  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 8; at = (at as { cause?: unknown }).cause, depth++)
+    if (at instanceof AppError && at.code === 'forbidden') return true;
+  return false;
+}

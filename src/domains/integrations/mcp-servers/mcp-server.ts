@@ -1,0 +1,197 @@
+/**
+ * An MCP server that an account has connected: its tokens, and which of its tools agents may use.
+ *
+ * M1 At most one renewal of tokens runs; a new refresh token is committed before its access token is used.
+ * M2 A tool that was not approved with its present hash is offered to nobody (`pins.ts`).
+ */
+import Type from 'typebox';
+import { defineActor, type EffectResult, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
+import { AppError } from '../../../errors.ts';
+import { authorization } from '../authorization/messages.ts';
+import { type McpReason, McpServer, type McpServerRow } from './entity.ts';
+import {
+  type McpGrant,
+  type McpRefreshed,
+  type McpServerContract,
+  type McpTokenNeed,
+  type McpTokenReply,
+  mcpServer,
+  type NewMcpServer,
+} from './messages.ts';
+import { approve, type FoundTool, firstPins, isSameList, merge } from './pins.ts';
+
+type State = McpServerRow | null;
+type Context = TurnContext<McpServerContract>;
+
+const refreshedKey = 'refreshed';
+/** A token is renewed when less than this, or than a fifth of its life, is left. */
+const renewBeforeMs = 300_000;
+/** Of a page for consent, shorter than that of its state. */
+const authorizeForMs = 480_000;
+
+export function mcpServerActor(effects: {
+  refresh: EffectsOf<McpServerContract>['refresh']['run'];
+  release: EffectsOf<McpServerContract>['release']['run'];
+}) {
+  return defineActor<McpServerRow, McpServerContract>({
+    ref: mcpServer,
+    entity: McpServer,
+    commands: {
+      create,
+      asked,
+      authorized,
+      listed: (state, { found }, ctx) => listed(state, found, ctx),
+      approve: approveTools,
+      needToken,
+      remove,
+      refreshed,
+      noted: (state) => ({ state, reply: null }),
+    },
+    queries: { get: (state) => (state === null || state.removedAt !== null ? null : state) },
+    effects: {
+      refresh: {
+        run: effects.refresh,
+        repeatable: () => true,
+        lane: 'vital',
+        timeoutMs: 35_000,
+        outcome: 'refreshed',
+        input: Type.Object({}),
+      },
+      release: {
+        run: effects.release,
+        repeatable: () => true,
+        lane: 'vital',
+        timeoutMs: 30_000,
+        outcome: 'noted',
+        input: Type.Object({ accountId: Type.String(), message: Type.String() }),
+      },
+    },
+  });
+}
+
+function create(state: State, { found, authorizeUrl, ...input }: NewMcpServer, ctx: Context): Turn<McpServerRow, McpServerRow> {
+  if (state !== null && state.removedAt === null) throw new AppError('conflict', `An MCP server named ${input.name} is connected already`);
+  const row: McpServerRow = {
+    ...input,
+    id: ctx.id,
+    status: found === null ? 'authorization_required' : 'connected',
+    reason: null,
+    tools: found === null ? [] : firstPins(found),
+    listedAt: found === null ? null : ctx.nowMs,
+    ...consent(authorizeUrl, ctx),
+    generation: (state?.generation ?? 0) + 1,
+    renewable: false,
+    expiresAt: null,
+    renewAt: null,
+    refreshEffectId: null,
+    createdAt: ctx.nowMs,
+    removedAt: null,
+  };
+  return { state: row, reply: row };
+}
+
+function asked(state: State, { authorizeUrl }: { authorizeUrl: string }, ctx: Context): Turn<McpServerRow, McpServerRow> {
+  const row = { ...present(state), ...consent(authorizeUrl, ctx) };
+  return { state: row, reply: row };
+}
+
+function authorized(
+  state: State,
+  { grant, authorizationId }: { grant: McpGrant; authorizationId: string },
+  ctx: Context,
+): Turn<McpServerRow, McpServerRow> {
+  const known = present(state);
+  ctx.send(authorization, authorizationId, 'used', {});
+  const row: McpServerRow = { ...granted(endRefresh(known, { kind: 'renewed' }, ctx), grant, ctx), ...consent(null, ctx) };
+  return { state: row, reply: row };
+}
+
+function listed(state: State, found: FoundTool[], ctx: Context): Turn<McpServerRow, McpServerRow> {
+  const known = present(state);
+  if (known.listedAt === null) {
+    const row: McpServerRow = { ...known, tools: firstPins(found), listedAt: ctx.nowMs };
+    return { state: row, reply: row };
+  }
+  const { tools, changes } = merge(known.tools, found);
+  const { accountId, id, name, mode } = known;
+  if (!isSameList(changes)) ctx.emit({ accountId, type: 'integration.tools_changed', data: { id, name, mode, ...changes } });
+  const row: McpServerRow = { ...known, tools, listedAt: ctx.nowMs };
+  return { state: row, reply: row };
+}
+
+function approveTools(state: State, { tools }: { tools: { name: string; hash: string }[] }): Turn<McpServerRow, McpServerRow> {
+  const known = present(state);
+  const next = approve(known.tools, tools);
+  if (next === null) throw new AppError('conflict', 'A tool is not there with this hash any more: look at it again');
+  const row = { ...known, tools: next };
+  return { state: row, reply: row };
+}
+
+function needToken(state: State, { generation, why }: McpTokenNeed, ctx: Context): Turn<State, McpTokenReply> {
+  if (state === null || state.removedAt !== null || state.status !== 'connected') return { state, reply: { kind: 'ended' } };
+  if (state.generation > generation) return { state, reply: { kind: 'renewed' } };
+  if (!state.renewable) {
+    const isOver = state.expiresAt !== null && state.expiresAt <= ctx.nowMs;
+    if (why === 'due' && !isOver) return { state, reply: { kind: 'renewed' } };
+    return { state: fail(state, isOver ? 'expired' : 'revoked'), reply: { kind: 'ended' } };
+  }
+  ctx.defer(refreshedKey);
+  // Replaced by the answer of the turn that ends the renewal.
+  const reply: McpTokenReply = { kind: 'renewed' };
+  if (state.refreshEffectId !== null) return { state, reply };
+  return { state: { ...state, refreshEffectId: ctx.run('refresh', {}) }, reply };
+}
+
+function refreshed(state: State, { effectId, outcome }: EffectResult<McpRefreshed>, ctx: Context): Turn<State, null> {
+  if (state?.refreshEffectId !== effectId) return { state, reply: null };
+  const ended: McpServerRow = { ...state, refreshEffectId: null };
+  if (outcome.kind !== 'done') {
+    const message = outcome.kind === 'failed' ? outcome.message : 'The authorization server gives no tokens now';
+    ctx.answer('needToken', refreshedKey, { kind: 'unavailable', message });
+    return { state: ended, reply: null };
+  }
+  if (outcome.value.kind === 'refused') {
+    ctx.answer('needToken', refreshedKey, { kind: 'ended' });
+    return { state: fail(ended, outcome.value.reason), reply: null };
+  }
+  ctx.answer('needToken', refreshedKey, { kind: 'renewed' });
+  return { state: granted(ended, outcome.value.grant, ctx), reply: null };
+}
+
+function remove(state: State, _input: null, ctx: Context): Turn<State, null> {
+  const known = present(state);
+  const ended = endRefresh(known, { kind: 'ended' }, ctx);
+  ctx.run('release', { accountId: known.accountId, message: `The MCP server ${known.name} was disconnected` });
+  const gone = { secrets: '', tools: [], renewable: false, expiresAt: null, renewAt: null, ...consent(null, ctx) };
+  return { state: { ...ended, ...gone, removedAt: ctx.nowMs }, reply: null };
+}
+
+// private helpers
+
+function present(state: State): McpServerRow {
+  if (state === null || state.removedAt !== null) throw new AppError('not_found', 'MCP server not found');
+  return state;
+}
+
+/** What an earlier consent has under way must not touch what follows. */
+function endRefresh(row: McpServerRow, answer: McpTokenReply, ctx: Context): McpServerRow {
+  if (row.refreshEffectId === null) return row;
+  ctx.cancel(row.refreshEffectId);
+  ctx.answer('needToken', refreshedKey, answer);
+  return { ...row, refreshEffectId: null };
+}
+
+function granted(row: McpServerRow, { secrets, renewable, expiresInMs }: McpGrant, { nowMs }: Context): McpServerRow {
+  const expiresAt = expiresInMs === null ? null : nowMs + Math.floor(expiresInMs);
+  const renewAt = expiresInMs === null ? null : expiresAt! - Math.floor(Math.min(renewBeforeMs, expiresInMs / 5));
+  return { ...row, secrets, renewable, expiresAt, renewAt, generation: row.generation + 1, status: 'connected', reason: null };
+}
+
+/** One with an authorization server waits for a consent; for another its caller must give other headers. */
+function fail(row: McpServerRow, reason: McpReason): McpServerRow {
+  return { ...row, status: row.authority === null ? 'error' : 'authorization_required', reason };
+}
+
+function consent(authorizeUrl: string | null, { nowMs }: Context): Pick<McpServerRow, 'authorizeUrl' | 'authorizeUntil'> {
+  return { authorizeUrl, authorizeUntil: authorizeUrl === null ? null : nowMs + authorizeForMs };
+}

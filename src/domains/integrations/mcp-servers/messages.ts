@@ -1,0 +1,68 @@
+/** Commands and queries of an MCP server that an account has connected. */
+import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
+import { derivedId } from '../../../ids.ts';
+import type { Mode } from '../../../mode.ts';
+import { integrationIds } from '../ids.ts';
+import type { McpReason, McpServerRow } from './entity.ts';
+import type { FoundTool } from './pins.ts';
+
+export type NewMcpServer = Pick<
+  McpServerRow,
+  'accountId' | 'mode' | 'name' | 'url' | 'headerNames' | 'secrets' | 'authority' | 'redirectUri'
+> & {
+  /** null: a person must consent first. */
+  found: FoundTool[] | null;
+  authorizeUrl: string | null;
+};
+
+/** Tokens, as they are stored: `secrets` are encrypted. */
+export type McpGrant = {
+  secrets: string;
+  renewable: boolean;
+  /** null: the access token has no end. */
+  expiresInMs: number | null;
+};
+
+/** Why a call needs another token: this one ends soon, or the server does not take it. */
+export type McpTokenNeed = { generation: number; why: 'due' | 'rejected' };
+/** `ended`: a person must consent again. `unavailable`: the authorization server gives no tokens now. */
+export type McpTokenReply = { kind: 'renewed' } | { kind: 'unavailable'; message: string } | { kind: 'ended' };
+/** `refused`: the authorization server said twice that it takes the refresh token no more, or does not know this client. */
+export type McpRefreshed = { kind: 'granted'; grant: McpGrant } | { kind: 'refused'; reason: McpReason };
+
+export type McpServerContract = {
+  commands: {
+    /** Refuses (`conflict`) where the account has a server of this name. */
+    create(input: NewMcpServer): McpServerRow;
+    /** A person is asked for consent again. */
+    asked(input: { authorizeUrl: string }): McpServerRow;
+    /** A person has consented. */
+    authorized(input: { grant: McpGrant; authorizationId: string }): McpServerRow;
+    /** What the server lists now. The first list of a server is approved: whoever connected it has named it. */
+    listed(input: { found: FoundTool[] }): McpServerRow;
+    /** Refuses (`conflict`) where a hash is not the present one. */
+    approve(input: { tools: { name: string; hash: string }[] }): McpServerRow;
+    /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
+    needToken(input: McpTokenNeed): McpTokenReply;
+    remove(input: null): null;
+    /** Outcomes of effects. */
+    refreshed(input: EffectResult<McpRefreshed>): null;
+    noted(input: EffectResult<void>): null;
+  };
+  queries: {
+    /** null: there is none, or it was removed. */
+    get(input: null): McpServerRow | null;
+  };
+  effects: {
+    refresh(input: Record<string, never>): McpRefreshed;
+    /** Ends the agents that rely on it. */
+    release(input: { accountId: string; message: string }): void;
+  };
+};
+
+export const mcpServer = actorRef<McpServerContract>('mcp_server');
+
+/** The one id of an account's server of this name in a mode. */
+export function mcpServerIdOf(accountId: string, mode: Mode, name: string): string {
+  return derivedId(integrationIds.mcpServer, accountId, accountId, mode, name);
+}

@@ -1,0 +1,40 @@
+/** What tools and routes of MCP servers share on a node. */
+import type { Platform, StartedDomain } from '../../domain.ts';
+import { failAgentsRelyingOn } from '../../tasks/contract.ts';
+import type { Authorizations } from '../authorization/authorizations.ts';
+import type { AuthorizationRow } from '../authorization/entity.ts';
+import { completeConsent, type McpConnectParts } from './connect.ts';
+import { McpConnections } from './connections.ts';
+import { mcpServerEffects } from './effects.ts';
+import { mcpServerActor } from './mcp-server.ts';
+import { clientDocumentPath, mcpServerRoutes } from './routes.ts';
+import { type McpSecretBox, mcpSecretBox } from './secrets.ts';
+
+export type McpParts = { box: McpSecretBox; connections: McpConnections };
+
+export function openMcpServers(platform: Platform): McpParts {
+  const box = mcpSecretBox(platform.secretKey, platform.acceptedKeys);
+  return { box, connections: new McpConnections({ ...platform, box }) };
+}
+
+export type StartedMcpServers = Required<Pick<StartedDomain, 'actors' | 'routes'>> & {
+  /** For the callback of consents, by the prefix of their target. */
+  completeConsent(row: AuthorizationRow, returned: { code: string; state: string; iss: string | null }): Promise<string>;
+  stop(): void;
+};
+
+export function startMcpServers(platform: Platform, { box, connections }: McpParts, authorizations: Authorizations): StartedMcpServers {
+  const { actors, database, outbound, log, publicUrl } = platform;
+  const parts: McpConnectParts = {
+    ...{ actors, outbound, authorizations, connections, box },
+    callbackUrl: () => `${publicUrl()}/integrations/callback`,
+    documentUrl: () => `${publicUrl()}${clientDocumentPath}`,
+  };
+  const release = (lost: { accountId: string; connection: string; message: string }) => failAgentsRelyingOn(actors, database, lost);
+  return {
+    actors: [mcpServerActor(mcpServerEffects({ actors, outbound, log, box, release }))],
+    routes: mcpServerRoutes({ ...platform, ...parts }),
+    completeConsent: (row, returned) => completeConsent(parts, row, returned),
+    stop: () => connections.close(),
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * The authorization server of an MCP server: found by the server's own metadata (RFC 9728, 8414), and asked for tokens that are good for that server alone
+ * (RFC 8707). The requests are made by the client library, over the guarded outbound.
+ */
+import { AppError } from '../../../../errors.ts';
+import type { McpAuthority } from '../entity.ts';
+import type { Challenge } from './failure.ts';
+import type { Fetch } from './guarded-fetch.ts';
+
+export type OurClient = {
+  /** The address of our client metadata document: our id where the authorization server reads it. */
+  documentUrl: string;
+  callbackUrl: string;
+};
+
+export type FoundAuthority = { authority: McpAuthority; clientSecret: string | null };
+
+export type TokenAnswer =
+  | { kind: 'granted'; access: string; refresh: string | null; expiresInMs: number | null }
+  | { kind: 'refused'; error: 'invalid_grant' | 'invalid_client' }
+  | { kind: 'unavailable'; detail: string };
+
+/**
+ * null: the server names none that can be used. Throws `upstream_failed` where one is named and does not answer as it should.
+ *
+ * @param known what was registered before: an authorization server knows us already
+ */
+export async function findAuthority(
+  url: string,
+  { resourceMetadataUrl, scope }: Challenge,
+  client: OurClient,
+  fetchFn: Fetch,
+  known: FoundAuthority | null = null,
+): Promise<FoundAuthority | null> {
+  const library = await import('@modelcontextprotocol/client');
+  try {
+    const found = await library.discoverOAuthServerInfo(url, {
+      ...(resourceMetadataUrl !== null && { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
+      fetchFn,
+    });
+    const { authorizationServerMetadata: metadata, resourceMetadata } = found;
+    if (metadata === undefined) return null;
+    const requestedResource = library.resourceUrlFromServerUrl(url);
+    if (
+      resourceMetadata !== undefined &&
+      !library.checkResourceAllowed({ requestedResource, configuredResource: resourceMetadata.resource })
+    )
+      throw new AppError('upstream_failed', 'The server names metadata of another resource');
+    const authority = {
+      issuer: metadata.issuer,
+      authorizationEndpoint: webAddress(metadata.authorization_endpoint),
+      tokenEndpoint: library.assertSecureTokenEndpoint(metadata.token_endpoint).href,
+      tokenAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
+      namesItself: metadata.authorization_response_iss_parameter_supported === true,
+      resource: resourceMetadata?.resource ?? requestedResource.href,
+      scope: scope ?? resourceMetadata?.scopes_supported?.join(' ') ?? null,
+    };
+    if (known !== null && known.authority.issuer === authority.issuer)
+      return { authority: { ...authority, clientId: known.authority.clientId }, clientSecret: known.clientSecret };
+    if (metadata.client_id_metadata_document_supported === true)
+      return { authority: { ...authority, clientId: client.documentUrl }, clientSecret: null };
+    if (metadata.registration_endpoint === undefined) return null;
+    const made = await library.registerClient(metadata.issuer, { metadata, clientMetadata: clientMetadata(client), fetchFn });
+    return { authority: { ...authority, clientId: made.client_id }, clientSecret: made.client_secret ?? null };
+  } catch (cause) {
+    if (cause instanceof AppError && cause.code === 'upstream_failed') throw cause;
+    throw new AppError('upstream_failed', 'The authorization server of the MCP server could not be asked', { cause });
+  }
+}
+
+/** Where a person consents. */
+export function authorizeUrl(
+  { authorizationEndpoint, clientId, resource, scope }: McpAuthority,
+  { callbackUrl, state, challenge }: { callbackUrl: string; state: string; challenge: string },
+): string {
+  const url = new URL(authorizationEndpoint);
+  const parameters = {
+    ...{ response_type: 'code', client_id: clientId, redirect_uri: callbackUrl, state, resource },
+    ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+    ...(scope !== null && { scope }),
+    // OpenID providers give a refresh token only to whom a person was asked for it.
+    ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+export async function exchangeCode(
+  of: FoundAuthority,
+  { code, iss, verifier, callbackUrl }: { code: string; iss: string | null; verifier: string; callbackUrl: string },
+  fetchFn: Fetch,
+): Promise<TokenAnswer> {
+  const library = await import('@modelcontextprotocol/client');
+  return asked(() =>
+    library.exchangeAuthorization(of.authority.issuer, {
+      ...common(of, fetchFn),
+      ...(iss !== null && { iss }),
+      authorizationCode: code,
+      codeVerifier: verifier,
+      redirectUri: callbackUrl,
+    }),
+  );
+}
+
+export async function renewToken(of: FoundAuthority, refreshToken: string, fetchFn: Fetch): Promise<TokenAnswer> {
+  const library = await import('@modelcontextprotocol/client');
+  return asked(() => library.refreshAuthorization(of.authority.issuer, { ...common(of, fetchFn), refreshToken }));
+}
+
+/** What authorization servers read of us at `documentUrl`. */
+export function clientMetadata({ callbackUrl }: Pick<OurClient, 'callbackUrl'>) {
+  return {
+    client_name: 'Troupe',
+    redirect_uris: [callbackUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    application_type: 'web',
+  };
+}
+
+function common({ authority, clientSecret }: FoundAuthority, fetchFn: Fetch) {
+  const { issuer, authorizationEndpoint, tokenEndpoint, tokenAuthMethods, namesItself, clientId, resource } = authority;
+  return {
+    metadata: {
+      issuer,
+      authorization_endpoint: authorizationEndpoint,
+      token_endpoint: tokenEndpoint,
+      token_endpoint_auth_methods_supported: tokenAuthMethods,
+      authorization_response_iss_parameter_supported: namesItself,
+      response_types_supported: ['code'],
+    },
+    clientInformation: { client_id: clientId, ...(clientSecret !== null && { client_secret: clientSecret }) },
+    resource,
+    fetchFn,
+  };
+}
+
+type Tokens = { access_token: string; refresh_token?: string | undefined; expires_in?: number | undefined };
+
+async function asked(request: () => Promise<Tokens>): Promise<TokenAnswer> {
+  const { OAuthError, IssuerMismatchError } = await import('@modelcontextprotocol/client');
+  try {
+    const { access_token: access, refresh_token: refresh = null, expires_in: seconds } = await request();
+    return { kind: 'granted', access, refresh, expiresInMs: seconds === undefined ? null : seconds * 1_000 };
+  } catch (error) {
+    if (IssuerMismatchError.isInstance(error)) return { kind: 'refused', error: 'invalid_grant' };
+    const code = OAuthError.isInstance(error) ? String(error.code) : '';
+    if (code === 'invalid_grant' || code === 'invalid_client') return { kind: 'refused', error: code };
+    if (code === 'unauthorized_client') return { kind: 'refused', error: 'invalid_client' };
+    const detail = error instanceof AppError ? error.message : 'The authorization server gave no token';
+    return { kind: 'unavailable', detail };
+  }
+}
+
+/** An address that a browser is sent to is one of the web. */
+function webAddress(address: string): string {
+  const { protocol, href } = new URL(address);
+  if (protocol !== 'https:' && protocol !== 'http:') throw new AppError('upstream_failed', 'The authorization server has no web address');
+  return href;
+}

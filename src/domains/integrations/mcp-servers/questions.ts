@@ -1,0 +1,81 @@
+/**
+ * What a server asks a person in the middle of a call. The call is cancelled, a person decides about the question as about any approval, and the call is made
+ * again with the answer.
+ */
+import { createHash } from 'node:crypto';
+import type { Preview } from '../../tasks/contract.ts';
+import type { Question, QuestionAnswer } from './protocol/session.ts';
+
+type Content = Extract<QuestionAnswer, { action: 'accept' }>['content'];
+type Property = { type?: unknown; default?: unknown; title?: unknown };
+
+const mostQuestions = 4;
+const longestText = 2_000;
+
+export class Questions {
+  /** Questions that nobody has answered yet. */
+  readonly open: Question[] = [];
+  private readonly answers: Readonly<Record<string, Content>>;
+
+  /** @param approved what a person approved: the basis of an earlier preview, or null */
+  constructor(approved: unknown) {
+    this.answers = isBasis(approved) ? approved.answers : {};
+  }
+
+  answer(question: Question): QuestionAnswer {
+    const content = this.answers[keyOf(question)];
+    if (content !== undefined) return { action: 'accept', content };
+    if (this.open.length < mostQuestions) this.open.push(question);
+    return { action: 'cancel' };
+  }
+
+  /** What the server wants to know and a person cannot say by approving; null: nothing. */
+  unanswerable(): string | null {
+    const fields = this.open.flatMap((question) => missingFields(question));
+    return fields.length === 0 ? null : fields.join(', ').slice(0, longestText);
+  }
+
+  preview(server: string): Preview {
+    const texts = this.open.map((question) => `${question.message}${shownContent(contentOf(question))}`);
+    const answers = { ...this.answers, ...Object.fromEntries(this.open.map((question) => [keyOf(question), contentOf(question)])) };
+    return { text: `The MCP server ${server} asks:\n${texts.join('\n')}`.slice(0, longestText), basis: { answers } };
+  }
+}
+
+/** What approving answers: yes to what is asked as yes or no, and the server's own defaults. */
+function contentOf(question: Question): Content {
+  const content: Content = {};
+  for (const [name, { type, default: preset }] of propertiesOf(question)) {
+    if (typeof preset === 'string' || typeof preset === 'number' || typeof preset === 'boolean') content[name] = preset;
+    else if (type === 'boolean') content[name] = true;
+  }
+  return content;
+}
+
+function missingFields(question: Question): string[] {
+  const content = contentOf(question);
+  const { required } = question.schema;
+  return Array.isArray(required)
+    ? required.filter((name): name is string => typeof name === 'string' && !Object.hasOwn(content, name))
+    : [];
+}
+
+function propertiesOf({ schema }: Question): [string, Property][] {
+  const { properties } = schema;
+  return typeof properties === 'object' && properties !== null ? (Object.entries(properties) as [string, Property][]) : [];
+}
+
+function shownContent(content: Content): string {
+  return Object.keys(content).length === 0 ? '' : ` Approving answers: ${JSON.stringify(content)}`;
+}
+
+function keyOf({ message, schema }: Question): string {
+  return createHash('sha256')
+    .update(JSON.stringify([message, schema]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+function isBasis(value: unknown): value is { answers: Record<string, Content> } {
+  return typeof value === 'object' && value !== null && 'answers' in value;
+}
