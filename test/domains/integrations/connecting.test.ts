@@ -1,0 +1,398 @@
+/** Connecting services over HTTP, as a browser, a client and the service itself see it. One service for all of it. */
+import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Json } from '../../support/json.ts';
+import { OAuthStandIn } from '../../support/oauth-stand-in.ts';
+import { callTool, finish } from '../../support/openai-server.ts';
+import { type ScriptedService, scriptedService, turns } from '../../support/scripted-service.ts';
+import { Caller } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+const back = 'https://app.example/back?x=1';
+const verifyToken = 'verify-me';
+const appSecret = 'secret-of-the-app';
+
+let github: OAuthStandIn;
+let gmail: OAuthStandIn;
+let slack: OAuthStandIn;
+let stripe: OAuthStandIn;
+let whatsapp: OAuthStandIn;
+let world: ScriptedService;
+let ann: Caller;
+const ends: (() => unknown)[] = [];
+
+before(async () => {
+  const scope = { after: (end: () => unknown) => void ends.push(end) };
+  const standIn = () => OAuthStandIn.start(scope);
+  [github, gmail, slack, stripe, whatsapp] = await Promise.all([standIn(), standIn(), standIn(), standIn(), standIn()]);
+  world = await scriptedService(scope as never, {
+    ...{ ...github.env('github'), ...gmail.env('gmail'), ...slack.env('slack'), ...whatsapp.env('whatsapp') },
+    ...{ STRIPE_API_URL: stripe.url, WHATSAPP_VERIFY_TOKEN: verifyToken, WHATSAPP_APP_SECRET: appSecret, OUTBOUND_ALLOW: '' },
+  });
+  ann = world.caller;
+  await ann.json('PATCH', '/v1/settings', { redirect_uris: [back] });
+});
+
+after(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+/** The answer's status with its body, which need not be JSON. */
+async function send(by: Caller, method: string, path: string, body?: unknown): Promise<{ status: number; location: string; json: Json }> {
+  const headers = {
+    ...(by.token !== '' && { authorization: `Bearer ${by.token}` }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  };
+  const response = await fetch(world.service.url + path, {
+    method,
+    redirect: 'manual',
+    headers,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const json = /json/.test(String(response.headers.get('content-type'))) ? JSON.parse(text) : text;
+  return { status: response.status, location: response.headers.get('location') ?? '', json };
+}
+
+async function expectIssue(answer: Promise<{ status: number; json: Json }>, ...loc: string[]): Promise<void> {
+  const { status, json } = await answer;
+  assert.equal(status, 422, JSON.stringify(json));
+  assert.deepEqual(json.detail[0].loc, loc);
+}
+
+async function begin(by: Caller, service: string, more = ''): Promise<URL> {
+  const path = `/integrations/connect?service=${service}&redirect_uri=${encodeURIComponent(back)}${more}`;
+  const { status, location, json } = await send(by, 'GET', path);
+  assert.equal(status, 302, JSON.stringify(json));
+  return new URL(location);
+}
+
+const stateOf = (url: URL) => url.searchParams.get('state')!;
+
+test('connecting leads to the service with PKCE, and back with its code and state, which connect once', async () => {
+  const there = await begin(ann, 'github');
+  assert.equal(`${there.origin}${there.pathname}`, `${github.url}/authorize`);
+  const { state, code_challenge: challenge, ...asked } = Object.fromEntries(there.searchParams);
+  assert.deepEqual(asked, {
+    ...{ response_type: 'code', client_id: 'client-of-github', scope: 'repo', code_challenge_method: 'S256' },
+    redirect_uri: `${world.service.url}/integrations/callback`,
+  });
+  const callback = `/integrations/callback?code=good1&state=${encodeURIComponent(state!)}`;
+  const returned = await send(Caller.withToken(world.service, ''), 'GET', callback);
+  assert.deepEqual([returned.status, returned.location], [302, `${back}&${new URLSearchParams({ code: 'good1', state: state! })}`]);
+  assert.equal((await send(ann, 'GET', callback)).status, 400);
+  const body = { service: 'github', oauth_code: 'good1', state };
+  const { status, json } = await send(ann, 'POST', '/v1/integrations', body);
+  assert.equal(status, 201, JSON.stringify(json));
+  const { code_verifier: verifier, ...sent } = github.last.form;
+  assert.equal(createHash('sha256').update(verifier!).digest('base64url'), challenge);
+  assert.deepEqual(sent, {
+    ...{ grant_type: 'authorization_code', code: 'good1', redirect_uri: `${world.service.url}/integrations/callback` },
+    ...{ client_id: 'client-of-github', client_secret: 'secret-of-github' },
+  });
+  assert.match(json.id, /^int_[0-9a-z]{26}$/);
+  assert.deepEqual(
+    { ...json, id: '', connected_at: '' },
+    {
+      ...{ id: '', service: 'github', status: 'connected', reason: null, reconnect_url: null, mode: 'live', connected_at: '' },
+      ...{
+        available_tools: ['create_issue', 'read_issue', 'open_pull_request', 'commit_files', 'read_repository'],
+        granted_scopes: ['repo'],
+      },
+    },
+  );
+  const before = github.tokenRequests.length;
+  await expectIssue(send(ann, 'POST', '/v1/integrations', body), 'body', 'state');
+  assert.equal(github.tokenRequests.length, before);
+});
+
+test('a state is refused without a request where it is unknown, of another account, of another service, or bent', async () => {
+  const bob = await Caller.register(world.service);
+  const state = stateOf(await begin(ann, 'github'));
+  const before = github.tokenRequests.length + gmail.tokenRequests.length;
+  for (const [by, body] of [
+    [bob, { service: 'github', oauth_code: 'good', state }],
+    [ann, { service: 'gmail', oauth_code: 'good', state }],
+    [ann, { service: 'github', oauth_code: 'good', state: `${state}x` }],
+    [ann, { service: 'github', oauth_code: 'good', state: 'nonsense' }],
+  ] as const)
+    await expectIssue(send(by, 'POST', '/v1/integrations', body), 'body', 'state');
+  assert.equal(github.tokenRequests.length + gmail.tokenRequests.length, before);
+  assert.equal((await send(ann, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good', state })).status, 201);
+});
+
+test('one state sent twice at once leads to one token request', async () => {
+  const state = stateOf(await begin(ann, 'github'));
+  const before = github.tokenRequests.length;
+  const body = { service: 'github', oauth_code: 'good', state };
+  const answers = await Promise.all([1, 2, 3].map(() => send(ann, 'POST', '/v1/integrations', body)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422]);
+  assert.equal(github.tokenRequests.length, before + 1);
+});
+
+test('a code without state is exchanged without a verifier, for a registered address or the callback', async () => {
+  await ann.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  assert.equal(github.last.form.code_verifier, undefined);
+  assert.equal(github.last.form.redirect_uri, `${world.service.url}/integrations/callback`);
+  await ann.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good', redirect_uri: back });
+  assert.equal(github.last.form.redirect_uri, back);
+  const foreign = { service: 'github', oauth_code: 'good', redirect_uri: 'https://app.example/back' };
+  await expectIssue(send(ann, 'POST', '/v1/integrations', foreign), 'body', 'redirect_uri');
+});
+
+test('connecting begins for sessions alone, and refuses before it redirects', async () => {
+  const to = (query: string) => `/integrations/connect?${query}`;
+  const key = await ann.program('live', ['integrations.read', 'integrations.write']);
+  assert.equal((await send(key, 'GET', to('service=github'))).status, 403);
+  assert.equal((await send(Caller.withToken(world.service, ''), 'GET', to('service=github'))).status, 401);
+  await expectIssue(send(ann, 'GET', to('service=nosuch')), 'query', 'service');
+  await expectIssue(send(ann, 'GET', to('service=github&tools=read_issue,nosuch')), 'query', 'tools');
+  await expectIssue(send(ann, 'GET', to('service=github&redirect_uri=https://evil.example')), 'query', 'redirect_uri');
+  const unconfigured = await send(ann, 'GET', to('service=notion'));
+  assert.equal(unconfigured.status, 409);
+  assert.match(unconfigured.json.detail, /NOTION_CLIENT_ID and NOTION_CLIENT_SECRET/);
+  assert.equal((await send(ann, 'POST', '/v1/integrations', { service: 'notion', oauth_code: 'good' })).status, 409);
+  await expectIssue(send(ann, 'POST', '/v1/integrations', { service: 'nosuch', oauth_code: 'good' }), 'body', 'service');
+  await expectIssue(send(ann, 'POST', '/v1/integrations', { service: 'github' }), 'body', 'oauth_code');
+  await expectIssue(send(ann, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good', tools: ['nosuch'] }), 'body', 'tools');
+});
+
+test("a browser's session cookie begins connecting", async () => {
+  const login = await fetch(`${world.service.url}/auth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'cookie@example.com', password: 'a long enough password' }),
+  });
+  assert.equal(login.status, 201);
+  const session = await fetch(`${world.service.url}/auth/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'cookie@example.com', password: 'a long enough password' }),
+  });
+  const cookie = session.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ');
+  assert.match(cookie, /troupe_session=/);
+  const answer = await fetch(`${world.service.url}/integrations/connect?service=github`, { redirect: 'manual', headers: { cookie } });
+  assert.equal(answer.status, 302);
+});
+
+test('the scopes that are asked for are those of the tools, and Google is asked for consent that lasts', async () => {
+  const google = (await begin(ann, 'gmail', '&tools=send_email,read_emails')).searchParams;
+  assert.deepEqual(
+    google
+      .get('scope')!
+      .split(' ')
+      .map((scope) => scope.split('/').at(-1))
+      .sort(),
+    ['gmail.readonly', 'gmail.send'],
+  );
+  assert.deepEqual([google.get('access_type'), google.get('prompt')], ['offline', 'consent']);
+  const all = (await begin(ann, 'gmail', '&tools=')).searchParams.get('scope')!.split(' ');
+  assert.deepEqual(all.map((scope) => scope.split('/').at(-1)).sort(), ['gmail.compose', 'gmail.modify', 'gmail.readonly', 'gmail.send']);
+});
+
+test('a refusal at the service comes back to the caller, and its state is over', async () => {
+  const state = stateOf(await begin(ann, 'github'));
+  const path = `/v1/integrations/callback?error=access_denied&error_description=No&state=${encodeURIComponent(state)}`;
+  const { status, location } = await send(Caller.withToken(world.service, ''), 'GET', path);
+  const told = Object.fromEntries(new URL(location).searchParams);
+  assert.deepEqual([status, told], [302, { x: '1', error: 'access_denied', error_description: 'No', state }]);
+  await expectIssue(send(ann, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good', state }), 'body', 'state');
+  assert.equal((await send(ann, 'GET', '/integrations/callback?code=x&state=nonsense')).status, 400);
+  assert.equal((await send(ann, 'GET', '/integrations/callback')).status, 400);
+});
+
+test('without an address to return to the service is connected at the callback, and the browser stays on a page', async () => {
+  const { location } = await send(ann, 'GET', '/integrations/connect?service=github');
+  const path = `/integrations/callback?code=good&state=${encodeURIComponent(stateOf(new URL(location)))}`;
+  const { status, json } = await send(Caller.withToken(world.service, ''), 'GET', path);
+  assert.equal(status, 200);
+  assert.match(json, /GitHub is connected/);
+});
+
+test('a refused code is 422, a wrong client 409, an outage 502; then nothing is stored and the same code may be tried again', async () => {
+  const eve = await Caller.register(world.service);
+  await expectIssue(send(eve, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'bad' }), 'body', 'oauth_code');
+  github.tokenFaults = [{ json: { error: 'bad_verification_code', error_description: 'The code passed is incorrect' } }];
+  await expectIssue(send(eve, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good' }), 'body', 'oauth_code');
+  slack.tokenFaults = [{ json: { ok: false, error: 'invalid_code' } }];
+  await expectIssue(send(eve, 'POST', '/v1/integrations', { service: 'slack', oauth_code: 'good' }), 'body', 'oauth_code');
+  github.tokenFaults = [{ status: 401, json: { error: 'invalid_client' } }];
+  const wrong = await send(eve, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  assert.equal(wrong.status, 409);
+  assert.match(wrong.json.detail, /GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET/);
+  const state = stateOf(await begin(ann, 'github'));
+  for (const fault of [
+    { status: 500, text: 'oops' },
+    'cut' as const,
+    { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+    { text: '<html>' },
+    { json: { token_type: 'bearer' } },
+    { json: { access_token: 'a', more: 'x'.repeat(2 ** 20) } },
+  ]) {
+    github.tokenFaults = [fault];
+    const { status, json } = await send(ann, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good', state });
+    assert.equal(status, 502, JSON.stringify(json));
+    assert.equal(typeof json.detail, 'string');
+  }
+  assert.equal((await send(ann, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good', state })).status, 201);
+  assert.deepEqual(await eve.json('GET', '/v1/integrations'), []);
+});
+
+test('connecting again keeps the id; what was granted says which tools there are; disconnected it stays, without tools', async () => {
+  const caller = await Caller.register(world.service);
+  gmail.scope = 'https://www.googleapis.com/auth/gmail.readonly';
+  const first = await caller.json('POST', '/v1/integrations', { service: 'gmail', oauth_code: 'good' });
+  assert.deepEqual(first.available_tools, ['read_emails', 'search_inbox']);
+  gmail.scope = undefined;
+  const second = await caller.json('POST', '/v1/integrations', { service: 'gmail', oauth_code: 'good', tools: ['send_email'] });
+  assert.deepEqual([second.id, second.available_tools], [first.id, ['send_email']]);
+  github.scope = '';
+  const { available_tools: all } = await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  assert.equal(all.length, 5);
+  github.scope = 'repo';
+  const list = await caller.json('GET', '/integrations');
+  assert.deepEqual(
+    list.map(({ service }: Json) => service),
+    ['github', 'gmail'],
+  );
+  for (let i = 0; i < 2; i++) assert.equal((await caller.fetch('DELETE', `/v1/integrations/${first.id}`)).status, 204);
+  await until(() => gmail.revocations.length > 0);
+  assert.deepEqual(
+    gmail.revocations.map(({ form }) => form.token!.replace(/\d+$/, '')),
+    ['refresh-'],
+  );
+  const gone = await caller.json('GET', `/v1/integrations/${first.id}`);
+  assert.deepEqual([gone.status, gone.available_tools], ['disconnected', []]);
+  assert.equal((await caller.json('GET', '/integrations')).length, 2);
+  const again = await caller.json('POST', '/v1/integrations', { service: 'gmail', oauth_code: 'good' });
+  assert.deepEqual([again.id, again.status], [first.id, 'connected']);
+  assert.equal((await ann.fetch('GET', `/v1/integrations/${first.id}`)).status, 404);
+  assert.equal((await ann.fetch('DELETE', `/v1/integrations/${first.id}`)).status, 404);
+});
+
+test('stripe is connected by a key that it takes, without a client', async () => {
+  const caller = await Caller.register(world.service);
+  await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'stripe', api_key: 'rk_test_bad' }), 'body', 'api_key');
+  await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'github', api_key: 'rk_test_bad' }), 'body', 'api_key');
+  const { status } = await send(caller, 'POST', '/v1/integrations', { service: 'stripe' });
+  assert.equal(status, 422);
+  stripe.apiFaults = [{ json: { object: 'balance' } }];
+  const made = await caller.json('POST', '/v1/integrations', { service: 'stripe', api_key: 'rk_test_good' });
+  assert.deepEqual(made.available_tools, ['list_payments', 'create_payment_link', 'refund_payment']);
+  assert.equal(stripe.apiRequests.at(-1)!.headers.authorization, 'Bearer rk_test_good');
+  assert.match(stripe.apiRequests.at(-1)!.path, /^\/v1\/(account|balance)$/);
+});
+
+test('what a test key connects is seen and used in test mode alone, and keys need the scope', async () => {
+  const caller = await Caller.register(world.service);
+  const testKey = await caller.program('test', ['integrations.read', 'integrations.write', 'tasks.read', 'tasks.write']);
+  const reader = await caller.program('live', ['integrations.read']);
+  const made = await testKey.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  assert.equal(made.mode, 'test');
+  assert.deepEqual(await caller.json('GET', '/v1/integrations'), []);
+  assert.equal((await caller.fetch('GET', `/v1/integrations/${made.id}`)).status, 404);
+  assert.equal((await testKey.json('GET', '/v1/integrations')).length, 1);
+  assert.equal((await send(reader, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good' })).status, 403);
+  assert.deepEqual(await reader.json('GET', '/v1/integrations'), []);
+  const live = await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  assert.notEqual(live.id, made.id);
+});
+
+test('a task has the tools of its mode and scopes, and its agent ends when the service is disconnected', async () => {
+  const caller = await Caller.register(world.service);
+  const scopes = ['integrations.read', 'integrations.write', 'tasks.read', 'tasks.write'];
+  const [reading, neither, testing] = await Promise.all([
+    caller.program(
+      'live',
+      scopes.filter((scope) => scope !== 'integrations.write'),
+    ),
+    caller.program('live', ['tasks.read', 'tasks.write']),
+    caller.program('test', scopes),
+  ]);
+  const { id } = await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  const offered = async (name: string, by: Caller): Promise<string[]> => {
+    await world.begin(name, turns(finish('Done.')), {}, by);
+    const { body } = await world.request(name, 2);
+    return (body.tools ?? []).map((tool) => tool.function.name).filter((tool) => /issue|repository|pull|commit/.test(tool));
+  };
+  assert.deepEqual(await offered('all-tools', caller), [
+    'create_issue',
+    'read_issue',
+    'open_pull_request',
+    'commit_files',
+    'read_repository',
+  ]);
+  assert.deepEqual(await offered('reading-tools', reading), ['read_issue', 'read_repository']);
+  assert.deepEqual(await offered('no-tools', neither), []);
+  assert.deepEqual(await offered('no-live-tools', testing), []);
+
+  github.apiFaults = ['hang'];
+  const task = await world.begin('loses-it', turns(callTool('read_issue', { repository: 'o/r', number: 1 })), {}, caller);
+  await until(() => github.apiRequests.some(({ path }) => path === '/api/repos/o/r/issues/1'));
+  const begunAtMs = performance.now();
+  await caller.fetch('DELETE', `/v1/integrations/${id}`);
+  const ended = await caller.untilTask(task.id, ['failed']);
+  assert.ok(performance.now() - begunAtMs < 5_000);
+  assert.match(JSON.stringify(ended), /GitHub was disconnected/);
+});
+
+test('events of connections tell the connection, and no answer, event or log line holds a token', async () => {
+  const caller = await Caller.register(world.service);
+  const { id } = await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  await caller.fetch('DELETE', `/v1/integrations/${id}`);
+  const socket = new WebSocket(`${world.service.url.replace('http', 'ws')}/ws`);
+  const seen: Json[] = [];
+  await new Promise<void>((resolve, reject) => {
+    socket.onerror = reject;
+    socket.onopen = () => socket.send(JSON.stringify({ type: 'auth', token: caller.token, resume_from: 0 }));
+    socket.onmessage = ({ data }) => {
+      const message = JSON.parse(String(data));
+      if (message.type === 'event') seen.push(message.event);
+      if (message.type === 'replayed') resolve();
+    };
+  });
+  socket.close();
+  const own = seen.filter(({ type }) => type.startsWith('integration.'));
+  assert.deepEqual(
+    own.map(({ type, data }) => [type, Object.keys(data), data.integration.id, data.integration.status]),
+    [
+      ['integration.connected', ['integration'], id, 'connected'],
+      ['integration.disconnected', ['integration'], id, 'disconnected'],
+    ],
+  );
+  for (const text of [JSON.stringify(seen), world.service.output()]) assert.doesNotMatch(text, /access-\d+-|refresh-\d|secret-of-/);
+});
+
+test('WhatsApp verifies its address, and signed messages reach the account that has connected their number', async () => {
+  const caller = await Caller.register(world.service);
+  const inbound = '/integrations/whatsapp/inbound';
+  const verify = (token: string) =>
+    send(Caller.withToken(world.service, ''), 'GET', `${inbound}?hub.mode=subscribe&hub.verify_token=${token}&hub.challenge=42`);
+  assert.deepEqual(await verify(verifyToken), { status: 200, location: '', json: '42' });
+  assert.equal((await verify('wrong')).status, 403);
+  whatsapp.scope = undefined;
+  const made = await caller.json('POST', '/v1/integrations', { service: 'whatsapp', oauth_code: 'good', phone_number_id: '1066' });
+  assert.deepEqual(made.available_tools, ['send_message', 'read_messages']);
+  const deliver = async (number: string, id: string, text: string, secret = appSecret) => {
+    const messages = [{ id, from: '491511234', timestamp: String(Math.floor(Date.now() / 1_000)), type: 'text', text: { body: text } }];
+    const value = { messaging_product: 'whatsapp', metadata: { phone_number_id: number }, messages };
+    const body = JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: '1', changes: [{ field: 'messages', value }] }] });
+    const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+    const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature };
+    return (await fetch(world.service.url + inbound, { method: 'POST', headers, body })).status;
+  };
+  assert.equal(await deliver('1066', 'wamid.1', 'Hello there'), 200);
+  assert.equal(await deliver('1066', 'wamid.1', 'Hello there'), 200);
+  assert.equal(await deliver('9999', 'wamid.2', 'Nobody has this number'), 200);
+  assert.equal(await deliver('1066', 'wamid.3', 'Forged', 'another secret'), 401);
+  const task = await world.begin('reads-whatsapp', turns(callTool('read_messages', {}), finish('Done.')), {}, caller);
+  await caller.untilTask(task.id, ['complete']);
+  const { body } = await world.request('reads-whatsapp', 3);
+  const result = String(body.messages.findLast(({ role }) => role === 'tool')!.content);
+  assert.match(result, /Hello there/);
+  assert.doesNotMatch(result, /Nobody|Forged|wamid\.1.*wamid\.1/s);
+});
