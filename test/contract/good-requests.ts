@@ -1,5 +1,6 @@
 /** Requests as they should be: every operation is seen to succeed, so that its good answers are held against the description. */
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TOTP } from 'otpauth';
@@ -16,13 +17,14 @@ import {
   pathOf,
   requestApproval,
   type Site,
+  whatsapp,
 } from '../support/described-service.ts';
 import { until } from '../support/until.ts';
 import { prefixes } from './callers.ts';
 import { expect } from './expect.ts';
 
 export async function answerReaders(site: Site): Promise<void> {
-  for (const operation of site.api.operations.filter(({ method }) => method === 'GET')) {
+  for (const operation of site.api.operations.filter(({ method, name }) => method === 'GET' && !(name in flows))) {
     for (const prefix of prefixes) {
       const path = prefix + goodPath(operation, site.own);
       const answer = await site.send(operation, { path });
@@ -101,7 +103,9 @@ export async function answerDeleters(site: Site): Promise<void> {
     const path = `/v1${pathOf(operation, site.own)}`;
     const answer = await site.send(operation, { path });
     assert.ok(answer.status < 300, `${operation.name}: ${answer.status} ${answer.text}`);
-    if (answer.status === 204) expect(await site.send(operation, { path }), 404, operation, 'what is gone');
+    // A connection stays as disconnected.
+    const again = operation.name === 'DELETE /integrations/{id}' ? 204 : 404;
+    if (answer.status === 204) expect(await site.send(operation, { path }), again, operation, 'what is gone');
   }
 }
 
@@ -131,6 +135,30 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
     const operation = site.api.find('POST', '/checkout/x');
     const path = `/v1/checkout/${await openCheckout(site, site.ann)}?do=cancel`;
     expect(await site.send(operation, { path }, null), 303, operation, 'a checkout that is left');
+  },
+  async 'GET /integrations/connect'(site) {
+    const operation = site.api.find('GET', '/integrations/connect');
+    expect(await site.send(operation, { path: '/v1/integrations/connect?service=github' }), 302, operation, 'the way to GitHub');
+  },
+  async 'GET /integrations/callback'(site) {
+    const begin = site.api.find('GET', '/integrations/connect');
+    const { headers } = await site.send(begin, { path: '/v1/integrations/connect?service=github' });
+    const state = new URL(String(headers.location)).searchParams.get('state')!;
+    const operation = site.api.find('GET', '/integrations/callback');
+    const query = new URLSearchParams({ code: 'good', state });
+    expect(await site.send(operation, { path: `/v1/integrations/callback?${query}` }, null), 200, operation, 'the way back');
+  },
+  async 'GET /integrations/whatsapp/inbound'(site) {
+    const operation = site.api.find('GET', '/integrations/whatsapp/inbound');
+    const query = new URLSearchParams({ 'hub.mode': 'subscribe', 'hub.verify_token': whatsapp.verifyToken, 'hub.challenge': '1' });
+    expect(await site.send(operation, { path: `/v1/integrations/whatsapp/inbound?${query}` }, null), 200, operation, 'its address');
+  },
+  async 'POST /integrations/whatsapp/inbound'(site) {
+    const operation = site.api.find('POST', '/integrations/whatsapp/inbound');
+    const body = '{"entry":[]}';
+    const signature = createHmac('sha256', whatsapp.appSecret).update(body).digest('hex');
+    const sent = { path: '/v1/integrations/whatsapp/inbound', body, headers: { 'x-hub-signature-256': `sha256=${signature}` } };
+    expect(await site.send(operation, sent, null), 200, operation, 'a signed message');
   },
   // It ends every order.
   'POST /trading/halt': (site) => call(site, site.bob, 'POST', '/v1/trading/halt', { reason: 'a storm' }),

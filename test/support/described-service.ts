@@ -6,6 +6,7 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
+import { OAuthStandIn } from './oauth-stand-in.ts';
 import type { Scope } from './scope.ts';
 import { Caller, startService } from './service.ts';
 import { until } from './until.ts';
@@ -19,10 +20,18 @@ export const json = { 'content-type': 'application/json' };
 const boundary = 'a-boundary';
 export const form = { 'content-type': `multipart/form-data; boundary=${boundary}` };
 
+export const whatsapp = { verifyToken: 'verify-me', appSecret: 'secret-of-the-app' };
+
 /** @param t whose end ends the service too */
 export async function openSite(t: Scope) {
   const receiver = await startReceiver(t);
-  const service = await startService(t, { OUTBOUND_ALLOW: '127.0.0.1', ALPACA_API_URL: 'http://127.0.0.1:1' });
+  const github = await OAuthStandIn.start(t);
+  const places = { OUTBOUND_ALLOW: '127.0.0.1', ALPACA_API_URL: 'http://127.0.0.1:1' };
+  const service = await startService(t, {
+    ...places,
+    ...github.env('github'),
+    ...{ WHATSAPP_VERIFY_TOKEN: whatsapp.verifyToken, WHATSAPP_APP_SECRET: whatsapp.appSecret },
+  });
   const client = new HttpClient(() => service.url);
   t.after(() => client.close());
   await onDatabase(service, (database) => database.query(everybodyOnBusiness));
@@ -164,6 +173,7 @@ export function goodBody(site: Site, { name, example }: Operation, ids: Ids, own
 
 /** What is put into an example: the outer world stays outside. */
 const bodies: Record<string, (site: Site) => object> = {
+  'POST /integrations': () => ({ oauth_code: 'good' }),
   'POST /billing/checkout': ({ service }) => ({ success_url: service.url, cancel_url: service.url }),
   'POST /api-keys/webhooks': ({ receiver }) => ({ url: receiver.url }),
   'PATCH /api-keys/webhooks/{id}': ({ receiver }) => ({ url: receiver.url }),

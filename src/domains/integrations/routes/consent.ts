@@ -24,7 +24,7 @@ export type ConsentRouteParts = ConnectParts & {
   complete: ReadonlyMap<string, CompleteConsent>;
 };
 
-const Text = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, description }));
+const Text = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, pattern: '^[^\\u0000]*$', description }));
 
 export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
   const { actors, clients, authorizations } = parts;
@@ -40,8 +40,12 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     errors: [409],
     query: Type.Object({
       service: Type.Enum(clients.all.map(({ service }) => service.name)),
-      redirect_uri: Type.Optional(Type.String({ maxLength: 2_048, description: 'One of the `redirect_uris` in the settings' })),
-      tools: Type.Optional(Type.String({ maxLength: 2_048, description: 'What to ask for, with commas between; default: all' })),
+      redirect_uri: Type.Optional(
+        Type.String({ maxLength: 2_048, pattern: '^https?://', description: 'One of the `redirect_uris` in the settings' }),
+      ),
+      tools: Type.Optional(
+        Type.String({ maxLength: 2_048, pattern: '^[^\\u0000]*$', description: 'What to ask for, with commas between; default: all' }),
+      ),
     }),
     responses: { 302: null },
     async handler({ principal, query }): Promise<HttpResponse> {

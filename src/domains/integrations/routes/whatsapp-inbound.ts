@@ -21,7 +21,7 @@ export type WhatsappInboundParts = {
 const path = '/integrations/whatsapp/inbound';
 /** Meta sends up to 3 MB. */
 const maxBytes = 3 * 2 ** 20;
-const Text = Type.Optional(Type.String({ maxLength: 4_096 }));
+const Text = Type.Optional(Type.String({ maxLength: 4_096, pattern: '^[^\\u0000]*$' }));
 
 export function whatsappInboundRoutes({ actors, database, clock, config }: WhatsappInboundParts): AnyRoute[] {
   const verify = route({
