@@ -1,0 +1,150 @@
+/** MCP servers over HTTP, in the whole service: connected, approved, used by agents, removed; and the consent of a person. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../support/json.ts';
+import { McpStandIn } from '../../../support/mcp-stand-in.ts';
+import { OAuthStandIn } from '../../../support/oauth-stand-in.ts';
+import { callTool, finish } from '../../../support/openai-server.ts';
+import { scriptedService, turns } from '../../../support/scripted-service.ts';
+import { until } from '../../../support/until.ts';
+
+test('MCP servers over HTTP', async (t) => {
+  const [server, oauth, site] = await Promise.all([new McpStandIn().start(), OAuthStandIn.start(t), scriptedService(t)]);
+  t.after(() => server.stop());
+  const { caller, service, begin } = site;
+  const base = '/v1/integrations/mcp';
+  const statusOf = async (body: object, by = caller) => {
+    const answer = await by.fetch('POST', base, body);
+    return [answer.status, await answer.json()] as [number, Json];
+  };
+  let docs: Json;
+
+  await t.test('one is connected with headers whose values are never shown', async () => {
+    docs = await caller.json('POST', base, { name: 'docs', url: server.url, headers: { 'X-Key': 'hunter2' } });
+    assert.match(docs.id, /^mcp_/);
+    const [tool] = docs.tools;
+    assert.deepEqual(
+      [docs.status, docs.header_names, tool.name, tool.tool_name, tool.status],
+      ['connected', ['X-Key'], 'echo', 'mcp_docs_echo', 'approved'],
+    );
+    const list = await caller.json('GET', base);
+    assert.deepEqual([list.total, list.has_more, list.data[0]], [1, false, docs]);
+    assert.doesNotMatch(JSON.stringify([docs, list]), /hunter2/);
+    assert.ok(server.requests.every(({ headers }) => headers['x-key'] === 'hunter2'));
+  });
+
+  await t.test('what cannot be connected is refused, and nothing of it is stored', async () => {
+    const [taken] = await statusOf({ name: 'docs', url: server.url });
+    assert.equal(taken, 409);
+    for (const url of ['https://10.0.0.1/mcp', 'http://example.com/mcp', 'https://169.254.169.254/', 'ftp://example.com']) {
+      const [status, { detail }] = await statusOf({ name: 'other', url });
+      assert.deepEqual([status, detail[0].loc], [422, ['body', 'url']], url);
+    }
+    assert.equal((await statusOf({ name: 'Other', url: server.url }))[0], 422);
+    assert.equal((await statusOf({ name: 'other', url: server.url, headers: { 'Mcp-Session-Id': 'x' } }))[0], 422);
+    assert.equal((await statusOf({ name: 'other', url: 'http://127.0.0.1:1/mcp' }))[0], 502);
+    assert.equal((await caller.json('GET', base)).total, 1);
+  });
+
+  await t.test('keys see those of their own mode, and connect with the scope for it', async () => {
+    const reader = await caller.program('test', ['integrations.read']);
+    assert.equal((await reader.json('GET', base)).total, 0);
+    assert.equal((await reader.fetch('GET', `${base}/${docs.id}`)).status, 404);
+    assert.equal((await statusOf({ name: 'mine', url: server.url }, reader))[0], 403);
+  });
+
+  await t.test('a changed tool is approved by the hash that was looked at', async () => {
+    const path = `${base}/${docs.id}/approve-tools`;
+    const stale = await caller.fetch('POST', path, { tools: [{ name: 'echo', hash: '0'.repeat(64) }] });
+    assert.equal(stale.status, 409);
+    const approved = await caller.json('POST', path, { tools: [{ name: 'echo', hash: docs.tools[0].hash }] });
+    assert.deepEqual(approved, docs);
+  });
+
+  await t.test('an agent calls a tool after a person has approved the call', async () => {
+    const { id } = await begin('use', turns(callTool('mcp_docs_echo', { text: 'hi' }), finish('Done.')));
+    await until(async () => (await caller.json('GET', `/v1/tasks/${id}`)).approvals.length > 0, 'the approval');
+    const [approval] = (await caller.json('GET', `/v1/tasks/${id}`)).approvals;
+    assert.equal(approval.action, 'mcp_docs_echo');
+    await caller.json('POST', `/v1/agents/${approval.agent_id}/approve/${approval.id}`, { approved: true });
+    await caller.untilTask(id, ['complete']);
+    assert.match(JSON.stringify(site.requestsOf('use').at(-1)!.body.messages), /echo done/);
+    assert.deepEqual(server.calls.at(-1), { name: 'echo', args: { text: 'hi' } });
+  });
+
+  await t.test('an agent that waits to call a tool of a removed server ends', async () => {
+    const { id } = await begin('lost', turns(callTool('mcp_docs_echo', { text: 'hi' }), finish('Done.')));
+    await until(async () => (await caller.json('GET', `/v1/tasks/${id}`)).approvals.length > 0, 'the approval');
+    assert.equal((await caller.fetch('DELETE', `${base}/${docs.id}`)).status, 204);
+    const { agents } = await caller.untilTask(id, ['failed']);
+    assert.match(JSON.stringify(agents), /MCP server docs/);
+    assert.equal((await caller.fetch('GET', `${base}/${docs.id}`)).status, 404);
+    assert.equal((await caller.fetch('DELETE', `${base}/${docs.id}`)).status, 404);
+  });
+
+  await t.test('a server that wants a token is connected once a person has consented', async () => {
+    const issuer = new URL(server.url).origin;
+    const json = (response: Parameters<NonNullable<McpStandIn['instead']>>[1], value: object, status = 200, headers = {}) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+      return true;
+    };
+    server.instead = ({ url, headers }, response) => {
+      if (url === '/.well-known/oauth-protected-resource/mcp')
+        return json(response, { resource: server.url, authorization_servers: [issuer], scopes_supported: ['tools'] });
+      if (url?.startsWith('/.well-known/oauth-authorization-server')) {
+        const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${oauth.url}/token` };
+        const methods = { response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] };
+        return json(response, { issuer, ...endpoints, ...methods, client_id_metadata_document_supported: true });
+      }
+      const isTaken = oauth.taken.has(String(headers.authorization).replace('Bearer ', ''));
+      const challenge = `Bearer resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp"`;
+      return isTaken ? false : json(response, {}, 401, { 'www-authenticate': challenge });
+    };
+    const waiting = await caller.json('POST', base, { name: 'guarded', url: server.url });
+    assert.deepEqual([waiting.status, waiting.tools], ['authorization_required', []]);
+    const consent = new URL(waiting.authorize_url);
+    const asked = Object.fromEntries(consent.searchParams);
+    const documentUrl = `${service.url}/integrations/oauth-client.json`;
+    assert.deepEqual(
+      [consent.origin + consent.pathname, asked.response_type, asked.code_challenge_method],
+      [`${issuer}/authorize`, 'code', 'S256'],
+    );
+    assert.deepEqual([asked.client_id, asked.resource, asked.scope], [documentUrl, server.url, 'tools']);
+    const document = (await (await fetch(documentUrl)).json()) as Json;
+    assert.deepEqual([document.client_id, document.redirect_uris], [documentUrl, [asked.redirect_uri]]);
+
+    const back = `${asked.redirect_uri}?${new URLSearchParams({ code: 'good', state: asked.state! })}`;
+    const page = await fetch(back, { redirect: 'manual' });
+    assert.equal(page.status, 200);
+    assert.match(await page.text(), /The MCP server guarded is connected/);
+    assert.deepEqual([oauth.last.form.resource, oauth.last.form.client_id, oauth.last.form.code], [server.url, documentUrl, 'good']);
+    assert.ok(oauth.last.form.code_verifier);
+    assert.equal((await fetch(back, { redirect: 'manual' })).status, 400);
+    const connected = await caller.json('GET', `${base}/${waiting.id}`);
+    assert.deepEqual([connected.status, connected.authorize_url, connected.tools[0].status], ['connected', null, 'approved']);
+  });
+
+  await t.test(
+    'a token that is not taken any more is renewed by one request, and one that ended for good needs another consent',
+    async () => {
+      const autonomy = { autonomy_level: 100 };
+      const calls = turns(callTool('mcp_guarded_echo', { text: 'again' }), finish('Done.'));
+      oauth.taken.clear();
+      const before = oauth.tokenRequests.length;
+      const { id } = await begin('renew', calls, autonomy);
+      await caller.untilTask(id, ['complete']);
+      assert.match(JSON.stringify(site.requestsOf('renew').at(-1)!.body.messages), /echo done/);
+      assert.deepEqual(
+        oauth.tokenRequests.slice(before).map(({ form }) => [form.grant_type, form.resource]),
+        [['refresh_token', server.url]],
+      );
+      oauth.taken.clear();
+      oauth.refreshTokens.clear();
+      const second = await begin('ended', calls, autonomy);
+      await caller.untilTask(second.id, ['complete']);
+      const [guarded] = (await caller.json('GET', base)).data;
+      assert.deepEqual([guarded.status, guarded.reason], ['authorization_required', 'revoked']);
+      assert.ok((await caller.json('GET', `${base}/${guarded.id}`)).authorize_url);
+    },
+  );
+});
