@@ -131,6 +131,11 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
     const { agent_id: id } = await requestApproval(site, site.ann, site.own);
     await call(site, site.ann, 'POST', `/v1/agents/${id}/cancel`);
   },
+  async 'POST /integrations/mcp/{id}/approve-tools'(site) {
+    const path = `/v1/integrations/mcp/${site.own['/integrations/mcp/{id}']}`;
+    const [{ name, hash }] = (await call(site, site.ann, 'GET', path)).json.tools;
+    await call(site, site.ann, 'POST', `${path}/approve-tools`, { tools: [{ name, hash }] });
+  },
   async 'POST /checkout/{key}'(site) {
     const operation = site.api.find('POST', '/checkout/x');
     const path = `/v1/checkout/${await openCheckout(site, site.ann)}?do=cancel`;

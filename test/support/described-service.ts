@@ -6,6 +6,7 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
+import { McpStandIn } from './mcp-stand-in.ts';
 import { OAuthStandIn } from './oauth-stand-in.ts';
 import type { Scope } from './scope.ts';
 import { Caller, startService } from './service.ts';
@@ -25,6 +26,8 @@ export const whatsapp = { verifyToken: 'verify-me', appSecret: 'secret-of-the-ap
 /** @param t whose end ends the service too */
 export async function openSite(t: Scope) {
   const receiver = await startReceiver(t);
+  const mcp = await new McpStandIn().start();
+  t.after(() => mcp.stop());
   const github = await OAuthStandIn.start(t);
   const places = { OUTBOUND_ALLOW: '127.0.0.1', ALPACA_API_URL: 'http://127.0.0.1:1' };
   const service = await startService(t, {
@@ -44,6 +47,7 @@ export async function openSite(t: Scope) {
     ann,
     bob,
     receiver,
+    mcp,
     sent: 0,
     answered: new Map<string, string[]>(),
     own: {} as Ids,
@@ -109,6 +113,8 @@ const makers: Record<string, Make> = {
     await until(async () => (await invoices()).length > 0, 'the invoice');
     return (await invoices())[0].id;
   },
+  '/integrations/mcp/{id}': async (site, caller, _ids, owner) =>
+    (await call(site, caller, 'POST', '/v1/integrations/mcp', { name: `of_${owner}`, url: site.mcp.url })).json.id,
   '/trading/bars/{symbol}': async () => 'AAPL',
   '/trading/quotes/{symbol}': async () => 'AAPL',
   '/trading/backtests/{id}': (site, caller, ids) => endedOf(site, caller, ids, '/trading/backtests'),
@@ -175,6 +181,7 @@ export function goodBody(site: Site, { name, example }: Operation, ids: Ids, own
 const bodies: Record<string, (site: Site) => object> = {
   'POST /integrations': () => ({ oauth_code: 'good' }),
   'POST /billing/checkout': ({ service }) => ({ success_url: service.url, cancel_url: service.url }),
+  'POST /integrations/mcp': ({ mcp }) => ({ url: mcp.url }),
   'POST /api-keys/webhooks': ({ receiver }) => ({ url: receiver.url }),
   'PATCH /api-keys/webhooks/{id}': ({ receiver }) => ({ url: receiver.url }),
 };
