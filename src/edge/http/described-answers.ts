@@ -22,6 +22,10 @@ const failures: Record<number, { when: string; detail: string }> = {
   416: { when: 'The range is beyond the end', detail: 'Range Not Satisfiable' },
   429: { when: 'Too many requests: ask again after `Retry-After` seconds', detail: 'More than 60 requests a minute' },
   500: { when: 'A defect of the service; it is logged under the request id', detail: 'Internal Server Error' },
+  502: {
+    when: 'Another service, which this needs, gave no answer that can be used; nothing was stored',
+    detail: 'The token endpoint answered 503',
+  },
   503: {
     when: 'Not now, and nothing was done: ask again after `Retry-After` seconds',
     detail: 'The service has too much to do; try again shortly',
