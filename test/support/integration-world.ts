@@ -19,6 +19,7 @@ import { receivedBy } from '../../src/domains/integrations/whatsapp/received.ts'
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
+import type { Outbound } from '../../src/providers/outbound/port.ts';
 import { noServiceSettings, type ServiceSettings } from '../../src/service-settings.ts';
 import { type TestRuntime, testRuntime } from './runtime.ts';
 import type { Scope } from './scope.ts';
@@ -33,7 +34,11 @@ export type IntegrationWorld = {
   id: string;
   /** What agents were told. */
   told: object[];
-  connect(code?: string): Promise<IntegrationRow>;
+  /** @param to another service of `others`, and what the body of the request gives beside the code */
+  connect(code?: string, to?: { service: string; given?: Record<string, string> }): Promise<IntegrationRow>;
+  /** The connection to one of `others`, and its row. */
+  idOf(service: string): string;
+  rowOf(service: string): Promise<IntegrationRow>;
   row(): Promise<IntegrationRow>;
   /** One request of a tool. */
   request(request?: Partial<ServiceRequest>, signal?: AbortSignal): Promise<ServiceAnswer>;
@@ -41,11 +46,26 @@ export type IntegrationWorld = {
   events(): string[];
 };
 
+export type WorldOptions = {
+  /** Settings of further services. */
+  others?: Record<string, Partial<ServiceSettings>>;
+  /** In place of the time that a request is given. */
+  timeoutMs?: number;
+};
+
 /** @param settings of the service */
-export async function integrationWorld(t: Scope, service: string, settings: Partial<ServiceSettings>): Promise<IntegrationWorld> {
+export async function integrationWorld(
+  t: Scope,
+  service: string,
+  settings: Partial<ServiceSettings>,
+  { others = {}, timeoutMs }: WorldOptions = {},
+): Promise<IntegrationWorld> {
   const clock = new SteadyClock();
-  const outbound = createOutbound({ allow: [] });
-  const clients = new ServiceClients(services, { [service]: { ...noServiceSettings, ...settings } });
+  const guarded = createOutbound({ allow: [] });
+  const shorter = timeoutMs === undefined ? {} : { timeoutMs };
+  const outbound: Pick<Outbound, 'fetch'> = { fetch: (url, request) => guarded.fetch(url, { ...request, ...shorter }) };
+  const all = Object.entries({ ...others, [service]: settings });
+  const clients = new ServiceClients(services, Object.fromEntries(all.map(([name, own]) => [name, { ...noServiceSettings, ...own }])));
   const box = tokenBox(secretKey);
   const stats = new IntegrationStats();
   const told: object[] = [];
@@ -69,10 +89,11 @@ export async function integrationWorld(t: Scope, service: string, settings: Part
   runtime = await testRuntime([actor, authorizationActor], { clock });
   t.after(async () => {
     await runtime.close();
-    await outbound.close();
+    await guarded.close();
   });
   const accountId = newId('acct_', null);
-  const id = integrationIdOf(accountId, service, 'live');
+  const idOf = (name: string) => integrationIdOf(accountId, name, 'live');
+  const id = idOf(service);
   const authorizations = new Authorizations({ actors, clock, secretKey, acceptedKeys: [] });
   const parts = { actors, outbound, box, calls, authorizations, callbackUrl: () => 'https://troupe.test/integrations/callback' };
   return {
@@ -82,9 +103,11 @@ export async function integrationWorld(t: Scope, service: string, settings: Part
     accountId,
     id,
     told,
-    connect: (code = 'good') =>
+    idOf,
+    rowOf: async (name) => (await actors.query(integration, idOf(name), 'get', null))!,
+    connect: (code = 'good', { service: name, given = {} } = { service }) =>
       connect(parts, {
-        ...{ accountId, mode: 'live', known: clients.get(service), given: {}, commandId: undefined },
+        ...{ accountId, mode: 'live', known: clients.get(name), given, commandId: undefined },
         by: { code, state: null, redirectUri: null, tools: [] },
       }),
     row: async () => (await actors.query(integration, id, 'get', null))!,

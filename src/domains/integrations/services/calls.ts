@@ -104,7 +104,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
 
   async function send(integrationId: string, request: ServiceRequest, signal: AbortSignal): Promise<ServiceAnswer> {
     const untilMs = monotonicMs() + mostWaitMs;
-    const mayRepeat = request.repeatable ?? request.method === 'GET';
+    const mayRepeat = mayRepeatOf(request);
     let renewed = false;
     for (let limits = 0, faults = 0; ; ) {
       const current = await withFreshToken(integrationId);
@@ -140,7 +140,8 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
         passage.limited(waitMs);
         continue;
       }
-      if (failure.type !== 'unavailable' || !mayRepeat || faults === retries) throw failed(failure, known, tokens);
+      if (failure.type === 'unavailable' && !mayRepeat) throw failed(inDoubt(failure), known, tokens);
+      if (failure.type !== 'unavailable' || faults === retries) throw failed(failure, known, tokens);
       const waitMs = namedWait(answer) ?? backoffMs(faults, firstPauseMs, 4_000);
       if (monotonicMs() + waitMs > untilMs) throw failed(failure, known, tokens);
       faults++;
@@ -224,10 +225,9 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof AppError)) throw error;
-      const doubt = method === 'GET' || request.repeatable === true ? '' : '. Whether it was done is not known';
-      throw new ServiceFailed({ type: 'unavailable', message: `${known.service.title}: ${error.message}${doubt}` });
+      throw new ServiceFailed({ type: 'unavailable', message: `${known.service.title}: ${error.message}` });
     }
-    return answerOf(arrived, known);
+    return answerOf(arrived, known, request);
   }
 
   function failureOf(known: ServiceClient, answer: ServiceAnswer, { accept }: ServiceRequest): ServiceFailure | undefined {
@@ -279,8 +279,23 @@ function endedFailure({ service }: ServiceClient, row: IntegrationRow): ServiceF
   };
 }
 
-function answerOf({ status, headers, body, truncated }: OutboundResponse, { service }: ServiceClient): ServiceAnswer {
-  if (truncated) throw new ServiceFailed({ type: 'unavailable', message: `${service.title} answered with more than 2 MiB` });
+function inDoubt(failure: ServiceFailure): ServiceFailure {
+  return { ...failure, message: `${failure.message}. Whether it was done is not known` };
+}
+
+function mayRepeatOf({ method, repeatable }: ServiceRequest): boolean {
+  return repeatable ?? method === 'GET';
+}
+
+function answerOf(
+  { status, headers, body, truncated }: OutboundResponse,
+  { service }: ServiceClient,
+  request: ServiceRequest,
+): ServiceAnswer {
+  // The same request would be answered in the same length: only another one helps.
+  const tooLong = `${service.title} answered with more than 2 MiB`;
+  if (truncated && mayRepeatOf(request)) throw new ServiceFailed({ type: 'invalid', message: `${tooLong}: ask for less`, field: null });
+  if (truncated) throw new ServiceFailed({ type: 'unavailable', message: tooLong });
   const text = Buffer.from(body).toString('utf8');
   if (text.trim() === '') return { status, headers, body: null };
   try {

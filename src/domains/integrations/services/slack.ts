@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { pagesUpTo } from './pages.ts';
 import { type Fields, fieldsOf, instantOf, listOf, numberOf, requiredFields, textOf } from './read-answer.ts';
 import { defineService, type ServiceCall, type ServiceRequest } from './service.ts';
-import { ServiceFailed } from './service-failure.ts';
+import { ServiceFailed, type ServiceFailure } from './service-failure.ts';
 import { slackFailure, slackOAuthError, slackRefusesToken, slackTokens } from './slack-answers.ts';
 
 const title = 'Slack';
@@ -185,10 +185,14 @@ async function channelId(named: string, call: ServiceCall): Promise<string> {
     });
     if (items[0] !== undefined) return items[0];
   } catch (error) {
-    if (error instanceof ServiceFailed && ['forbidden', 'not_found', 'invalid'].includes(error.failure.type)) return name;
+    if (error instanceof ServiceFailed && cannotList(error.failure)) return name;
     throw error;
   }
   throw new ServiceFailed({ type: 'not_found', message: `There is no channel "${named}" that this connection can see` });
+}
+
+function cannotList(failure: ServiceFailure): boolean {
+  return failure.type === 'forbidden' ? failure.scope !== null : failure.type === 'not_found' || failure.type === 'invalid';
 }
 
 function nextCursor(body: unknown): string | undefined {
