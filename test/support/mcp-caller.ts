@@ -18,17 +18,29 @@ export class McpCaller {
 
   /** Any body. */
   async post(body: string, headers: Record<string, string> = {}, path = '/mcp'): Promise<McpAnswer> {
-    const own = {
-      ...(this.token === '' ? {} : { authorization: `Bearer ${this.token}` }),
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    };
-    const response = await fetch(this.url + path, { method: 'POST', headers: { ...own, ...headers }, body });
+    const response = await fetch(this.url + path, { method: 'POST', headers: { ...this.headers(), ...headers }, body });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, message: messageOf(text) };
   }
 
-  modern(method: string, params: Json = {}, { headers, capabilities = {}, meta, path }: McpCallOptions = {}): Promise<McpAnswer> {
+  modern(method: string, params: Json = {}, options: McpCallOptions = {}): Promise<McpAnswer> {
+    const { body, headers } = this.modernRequest(method, params, options);
+    return this.post(body, headers, options.path);
+  }
+
+  private headers(): Record<string, string> {
+    return {
+      ...(this.token === '' ? {} : { authorization: `Bearer ${this.token}` }),
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+  }
+
+  private modernRequest(
+    method: string,
+    params: Json,
+    { headers, capabilities = {}, meta }: McpCallOptions,
+  ): { body: string; headers: Record<string, string> } {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': capabilities,
@@ -38,12 +50,18 @@ export class McpCaller {
     const name = params.name ?? params.taskId;
     const named = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(name === undefined ? {} : { 'mcp-name': name }) };
     const body = { jsonrpc: '2.0', id: ++this.id, method, params: { ...params, _meta } };
-    return this.post(JSON.stringify(body), { ...named, ...headers }, path);
+    return { body: JSON.stringify(body), headers: { ...named, ...headers } };
   }
 
   legacy(method: string, params: Json = {}, { headers, path }: McpCallOptions = {}): Promise<McpAnswer> {
     const body = { jsonrpc: '2.0', id: ++this.id, method, params };
     return this.post(JSON.stringify(body), { 'mcp-protocol-version': '2025-11-25', ...headers }, path);
+  }
+
+  /** The stream of a subscription to tasks. */
+  listen(taskIds: string[]): Promise<Response> {
+    const { body, headers } = this.modernRequest('subscriptions/listen', { notifications: { taskIds } }, { capabilities: withTasks });
+    return fetch(`${this.url}/mcp`, { method: 'POST', headers: { ...this.headers(), ...headers }, body });
   }
 
   /** The result of a tool call that must not be an error of the protocol. */

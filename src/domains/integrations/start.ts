@@ -1,4 +1,6 @@
 /** Integrations on a node: their actors and routes. */
+import { AccountFeed } from '../../edge/stream/account-feed.ts';
+import { newestSeq } from '../../edge/stream/newest-event.ts';
 import type { Platform, StartedDomain } from '../domain.ts';
 import { connectionMade, failAgentsRelyingOn } from '../tasks/contract.ts';
 import { authorizationActor } from './authorization/authorization.ts';
@@ -18,7 +20,7 @@ import { integrationRoutes } from './routes/integrations.ts';
 import { whatsappInboundRoutes } from './routes/whatsapp-inbound.ts';
 
 export function startIntegrations(platform: Platform, integrations: IntegrationParts): StartedDomain {
-  const { actors, database, clock, config, publicUrl } = platform;
+  const { actors, database, clock, config, hub, log, publicUrl } = platform;
   const { clients, stats, authorizations } = integrations;
   const mcpServers = startMcpServers(platform, integrations.mcp, authorizations);
   const complete = new Map([[integrationIds.mcpServer, mcpServers.completeConsent]]);
@@ -31,7 +33,12 @@ export function startIntegrations(platform: Platform, integrations: IntegrationP
     },
   });
   const titleOf = (service: string) => clients.find(service)?.service.title ?? service;
-  const mcp = createMcpServing({ info: serverInfo, instructions });
+  const mcp = createMcpServing({
+    info: serverInfo,
+    instructions,
+    feed: new AccountFeed({ hub, database, log }),
+    newestSeq: (accountId) => newestSeq(database, accountId),
+  });
   return {
     actors: [
       integrationActor({ effects, shown: (row) => integrationView(row, clients, publicUrl()), titleOf }),
@@ -48,7 +55,7 @@ export function startIntegrations(platform: Platform, integrations: IntegrationP
     jobs: [pastAuthorizations(clock), pastReceivedMessages(clock)],
     metrics: (metrics) => addIntegrationMetrics(metrics, { stats }),
     committed: (events) => stats.committed(events),
-    finish: () => mcp.close(),
+    finish: async () => mcp.leave(),
     stop: () => mcpServers.stop(),
   };
 }

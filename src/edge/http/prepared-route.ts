@@ -37,6 +37,7 @@ export type Call = {
   uploaded: AnyContext['uploaded'];
   readBytes(maxBytes: number): Promise<Buffer>;
   forward(target: Forwarded): Promise<HttpResponse>;
+  isStillValid(): Promise<boolean>;
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };
 
@@ -77,6 +78,9 @@ export function newCall(route: AnyRoute, request: HttpRequest, variant: 'A' | 'B
       throw new Error(`${route.method} ${route.path} does not declare that it reads its body`);
     },
     forward: async () => {
+      throw new Error(`${route.method} ${route.path} does not declare that it forwards`);
+    },
+    isStillValid: async () => {
       throw new Error(`${route.method} ${route.path} does not declare that it forwards`);
     },
     receiveFile: (take) => receiveFile(request, take, call.uploaded),

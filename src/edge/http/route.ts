@@ -65,6 +65,8 @@ export type Context<Path extends string = string, P = unknown, Q = unknown, H = 
    * counts. The answer is never compressed. Does not reject.
    */
   forward(target: Forwarded): Promise<HttpResponse>;
+  /** Only with `forwards`: whether the caller's token is valid now, for answers that last. Rejects where that cannot be checked. */
+  isStillValid(): Promise<boolean>;
   /** Only with `body: 'multipart'`: passes on the one uploaded file; see `receiveFile`. Call it once. */
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };

@@ -128,6 +128,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
         // The client may have disconnected when a forwarded request reads its address.
         request.settle();
         call.forward = (target) => forward(call, target);
+        call.isStillValid = async () => (await authenticate(request)) !== null;
       }
       if (prepared.body !== null || prepared.route.readsBody) return withBody(call);
       return run(call, undefined);

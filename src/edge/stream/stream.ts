@@ -7,6 +7,7 @@ import type { Connection, WebSocketHandlers } from '../http/web-socket.ts';
 import { type ConnectionLease, type ConnectionLimits, unlimitedConnections } from '../limits/connection-limits.ts';
 import type { EventCatalogue } from './event-catalogue.ts';
 import { filterFor, isTopic } from './filter.ts';
+import { newestSeq } from './newest-event.ts';
 import { oldestKeptSeq } from './oldest-event.ts';
 import type { StreamHub } from './stream-hub.ts';
 import type { Reader, Subscriber } from './subscriber.ts';
@@ -139,7 +140,7 @@ export class Stream implements WebSocketHandlers<Client> {
     socket.data.subscriber = subscriber;
     socket.data.principal = principal;
     subscriber.filter = filterFor(this.parts.eventCatalogue, principal, []);
-    const newest = await this.newestSeq(principal.accountId);
+    const newest = await newestSeq(this.parts.database, principal.accountId);
     const resumed = from !== undefined && (await this.canResume(principal.accountId, from, newest));
     if (isClosed(socket)) return;
     socket.data.state = 'open';
@@ -182,15 +183,6 @@ export class Stream implements WebSocketHandlers<Client> {
     }
     socket.data.subscriber!.filter = filterFor(this.parts.eventCatalogue, socket.data.principal!, topics);
     socket.send(JSON.stringify({ type: 'subscribed', topics }));
-  }
-
-  private async newestSeq(accountId: string): Promise<number> {
-    const { rows } = await this.parts.database.read({
-      name: 'newest_seq',
-      text: 'select last_seq as seq from event_counter where account_id = $1',
-      values: [accountId],
-    });
-    return rows[0]?.seq ?? 0;
   }
 
   /** Whether every event after `from` is still kept. */

@@ -15,6 +15,8 @@ export type Session = {
   /** Of the HTTP request; null: none. */
   readonly idempotencyKey: string | null;
   forward(target: Forwarded): Promise<HttpResponse>;
+  /** Whether the caller's token is valid now; for streams. */
+  isStillValid(): Promise<boolean>;
   /** The agent that asked for an approval; null: none that lives. */
   agentOfApproval(approvalId: string): Promise<string | null>;
   /** Calls so far. The first is counted as the HTTP request, each further one (of a batch) by itself. */

@@ -24,6 +24,7 @@ export type RecognizedCall = {
   | { method: 'tools/list' }
   | { method: 'tools/call'; name: string; arguments: Fields; key: string | null }
   | { method: 'tasks/get' | 'tasks/cancel' | 'tasks/update'; taskId: string }
+  | { method: 'subscriptions/listen'; taskIds: string[] }
 );
 
 /** null: the SDK answers. */
@@ -42,7 +43,7 @@ export function recognize(request: HttpRequest, message: unknown): RecognizedCal
     const takesTasks = isObject(extensions?.[tasksExtension]);
     return { era: 'modern', id, params, takesTasks, ...found };
   }
-  const isLegacy = legacyVersions.has(version) && !found.method.startsWith('tasks/') && acceptsBoth(request.header('accept'));
+  const isLegacy = legacyVersions.has(version) && found.method.startsWith('tools/') && acceptsBoth(request.header('accept'));
   if (!isLegacy || Object.keys(meta).some((name) => name.startsWith(own))) return null;
   return { era: 'legacy', id, params, takesTasks: false, ...found };
 }
@@ -50,7 +51,8 @@ export function recognize(request: HttpRequest, message: unknown): RecognizedCal
 type Found =
   | { method: 'tools/list' }
   | { method: 'tools/call'; name: string; arguments: Fields; key: string | null }
-  | { method: 'tasks/get' | 'tasks/cancel' | 'tasks/update'; taskId: string };
+  | { method: 'tasks/get' | 'tasks/cancel' | 'tasks/update'; taskId: string }
+  | { method: 'subscriptions/listen'; taskIds: string[] };
 
 function methodOf(method: string, params: Fields): Found | null {
   switch (method) {
@@ -65,6 +67,11 @@ function methodOf(method: string, params: Fields): Found | null {
       return typeof params.taskId === 'string' ? { method, taskId: params.taskId } : null;
     case 'tasks/update':
       return typeof params.taskId === 'string' && isObject(params.inputResponses) ? { method, taskId: params.taskId } : null;
+    case 'subscriptions/listen': {
+      // Other notifications are the SDK's; none of them is ever sent.
+      const { taskIds } = isObject(params.notifications) ? params.notifications : {};
+      return Array.isArray(taskIds) && taskIds.every((id) => typeof id === 'string') ? { method, taskIds } : null;
+    }
     default:
       return null;
   }
@@ -77,7 +84,7 @@ export function keyOf(params: Fields | undefined): string | null {
 }
 
 function isNamed(request: HttpRequest, found: Found): boolean {
-  if (found.method === 'tools/list') return true;
+  if (found.method === 'tools/list' || found.method === 'subscriptions/listen') return true;
   const name = found.method === 'tools/call' ? found.name : found.taskId;
   // Other characters may be encoded in the header.
   return /^[\w.:-]+$/.test(name) && request.header('mcp-name') === name;

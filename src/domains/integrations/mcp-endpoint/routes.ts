@@ -69,7 +69,7 @@ export function mcpRoutes({ serving, database, corsOrigins, publicUrl }: McpRout
       responses: { 200: null, 202: null },
       contentTypes: { 200: 'application/json' },
       challenge: (variant) => `Bearer resource_metadata="${publicUrl()}${metadataPath}${variant === 'A' ? '/v1/mcp' : ''}"`,
-      async handler({ request, principal, readBytes, forward }) {
+      async handler({ request, principal, readBytes, forward, isStillValid }) {
         if (!isAllowedOrigin(request.header('origin'), publicUrl(), corsOrigins))
           throw new AppError('forbidden', 'Pages of this origin may not call this endpoint');
         if (!isJsonType(request.header('content-type'))) throw new AppError('unsupported_media_type', 'Send the body as application/json');
@@ -78,6 +78,7 @@ export function mcpRoutes({ serving, database, corsOrigins, publicUrl }: McpRout
           principal,
           idempotencyKey: request.has('idempotency-key') ? request.header('idempotency-key') : null,
           forward,
+          isStillValid,
           agentOfApproval: (approvalId) => agentOfApproval(database, principal.accountId, approvalId),
           calls: 0,
         });

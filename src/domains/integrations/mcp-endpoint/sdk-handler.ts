@@ -13,7 +13,7 @@ import { callResult, type Era, listCaching, type ServerInfo } from './results.ts
 import { toolList, toolNamed } from './tools.ts';
 
 /** The message is parsed and within the bounds of JSON bodies. */
-export type SdkHandler = { serve(request: HttpRequest, message: unknown, session: Session): Promise<HttpResponse>; close(): Promise<void> };
+export type SdkHandler = { serve(request: HttpRequest, message: unknown, session: Session): Promise<HttpResponse> };
 
 export type SdkHandlerOptions = { info: ServerInfo; instructions: string };
 
@@ -54,7 +54,6 @@ export async function createSdkHandler({ info, instructions }: SdkHandlerOptions
       const authInfo = { token: '', clientId: session.principal.id, scopes: [], extra: { session } };
       return responseOf(await handler.fetch(posted, { authInfo, parsedBody: message }));
     },
-    close: () => handler.close(),
   };
 }
 

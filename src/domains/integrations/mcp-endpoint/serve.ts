@@ -5,6 +5,7 @@ import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
 import { AppError } from '../../../errors.ts';
 import { FairGate } from '../../../fair-queue.ts';
 import { callTool, type Session } from './call-tool.ts';
+import { type ListenParts, maxTaskIds, TaskStreams } from './listen.ts';
 import { isObject, type RecognizedCall, type RequestId, recognize } from './message.ts';
 import { callResult, listCaching, type ServerInfo } from './results.ts';
 import { createSdkHandler, type SdkHandler, unknownTool } from './sdk-handler.ts';
@@ -14,7 +15,8 @@ import { toolList, toolNamed } from './tools.ts';
 export type McpServing = {
   /** @param body of the request, as sent */
   serve(request: HttpRequest, body: Buffer, session: Session): Promise<HttpResponse>;
-  close(): Promise<void>;
+  /** The node leaves: its streams end, and later ones at once. */
+  leave(): void;
 };
 
 const jsonHeaders = { 'Content-Type': 'application/json' };
@@ -24,9 +26,13 @@ const missingCapability = -32_021;
 /** Calls in flight on a node: each holds its message, and with the SDK a server object. */
 const inFlight = { maxRunning: 256, maxRunningEach: 128, maxWaiting: 2_048, maxWaitingEach: 512, maxWaitMs: 10_000 };
 
-export function createMcpServing(options: { info: ServerInfo; instructions: string }): McpServing {
+export type McpServingOptions = { info: ServerInfo; instructions: string } & Pick<ListenParts, 'feed' | 'newestSeq'>;
+
+export function createMcpServing({ feed, newestSeq, ...options }: McpServingOptions): McpServing {
   const gate = new FairGate({ ...inFlight, full: 'Too many MCP calls at once; try again shortly' });
-  const modernEnd = `,"_meta":${JSON.stringify({ 'io.modelcontextprotocol/serverInfo': options.info })}}`;
+  const serverMeta = `"io.modelcontextprotocol/serverInfo":${JSON.stringify(options.info)}`;
+  const modernEnd = `,"_meta":{${serverMeta}}}`;
+  const streams = new TaskStreams({ feed, newestSeq, serverMeta });
   let sdk: Promise<SdkHandler> | null = null;
 
   async function serve(request: HttpRequest, body: Buffer, session: Session): Promise<HttpResponse> {
@@ -64,6 +70,10 @@ export function createMcpServing(options: { info: ServerInfo; instructions: stri
         const fields = callResult(called, call.era).slice(1, -1);
         return result(call, call.era === 'legacy' ? fields : `${fields},"resultType":"complete"`);
       }
+      case 'subscriptions/listen':
+        if (!call.takesTasks) return needsTasks(call.id);
+        if (call.taskIds.length > maxTaskIds) return errorAnswer(call.id, invalidParams, `A stream has at most ${maxTaskIds} tasks`);
+        return streams.listen(session, call.id, call.taskIds);
       default:
         if (!call.takesTasks) return needsTasks(call.id);
         return taskAnswer(call, await onTask(call, session));
@@ -82,9 +92,7 @@ export function createMcpServing(options: { info: ServerInfo; instructions: stri
 
   return {
     serve,
-    async close() {
-      await (await sdk)?.close();
-    },
+    leave: () => streams.leave(),
   };
 }
 

@@ -35,15 +35,23 @@ export function createdTask({ json }: Called): string {
   return `${inner(fields)},"resultType":"task"`;
 }
 
-/** `tasks/get`: a task that failed is the result of a tool that failed; `failed` stands for errors of the protocol. */
-export async function getTask(session: Session, id: string): Promise<TaskAnswer> {
+/**
+ * The fields of a DetailedTask. A task that failed is the result of a tool that failed; `failed` stands for errors of the protocol.
+ */
+export async function detailedTask(session: Session, id: string): Promise<TaskAnswer & { hasEnded?: boolean }> {
   const answered = await read(session, id);
   if (answered.status !== 200) return refused(answered);
   const task = JSON.parse(answered.json) as Task;
   const fields = inner(taskFields(task));
-  if (task.status !== 'complete' && task.status !== 'failed') return { fields: complete(fields) };
+  if (task.status !== 'complete' && task.status !== 'failed') return { fields, hasEnded: task.status === 'cancelled' };
   const result = callResult({ status: task.status === 'failed' ? 500 : 200, json: answered.json, more: [] }, 'modern');
-  return { fields: complete(`${fields},"result":${result}`) };
+  return { fields: `${fields},"result":${result}`, hasEnded: true };
+}
+
+/** `tasks/get`. */
+export async function getTask(session: Session, id: string): Promise<TaskAnswer> {
+  const answer = await detailedTask(session, id);
+  return 'error' in answer ? answer : { fields: complete(answer.fields) };
 }
 
 /** `tasks/update`: decides approvals. What is no pending approval of the task is ignored. */

@@ -99,6 +99,9 @@ test('MCP clients use the service', async (t) => {
   await t.test('run_task is a task whose input requests are the approvals of its agents', () => checkApproval(world, mcp));
   await t.test('decide_approval finds the agent by the approval', () => checkDecision(world, mcp));
 
+  await t.test('subscriptions/listen tells of each state of a task until its end', () => checkListening(world, mcp));
+  await t.test('a stream ends within a second when its key is revoked', () => checkRevoked(world));
+
   await t.test('tasks/cancel ends the task; of an ended one it is acknowledged too', async () => {
     const running = turns(callTool('send_email', { to: 'a@example.com', subject: 's', body: 'b' }));
     const { taskId } = await runTask(world, mcp, 'cancelled', running);
@@ -164,6 +167,8 @@ test('MCP clients use the service', async (t) => {
   });
 });
 
+const mail = { to: 'ann@example.com', subject: 'Hello', body: 'Hi' };
+
 async function checkClients(t: TestContext, { service, caller, begin }: ScriptedService): Promise<void> {
   const url = new URL(`${service.url}/mcp`);
   const requestInit = { headers: { authorization: `Bearer ${caller.token}` } };
@@ -223,7 +228,6 @@ async function taskOf(mcp: McpCaller, taskId: string): Promise<Json> {
 }
 
 async function checkApproval(world: ScriptedService, mcp: McpCaller): Promise<void> {
-  const mail = { to: 'ann@example.com', subject: 'Hello', body: 'Hi' };
   const created = await runTask(world, mcp, 'approved', turns(callTool('send_email', mail), finish('Sent.')));
   const { resultType, taskId, status, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = created;
   assert.deepEqual([resultType, status, ttlMs, pollIntervalMs], ['task', 'working', null, 2_000]);
@@ -247,7 +251,6 @@ async function checkApproval(world: ScriptedService, mcp: McpCaller): Promise<vo
 }
 
 async function checkDecision(world: ScriptedService, mcp: McpCaller): Promise<void> {
-  const mail = { to: 'ann@example.com', subject: 'Hello', body: 'Hi' };
   const { id } = await world.begin('decided', turns(callTool('send_email', mail), finish('Not sent.')));
   const task = async () => (await mcp.tool('get_task', { task_id: id })).structuredContent;
   await until(async () => (await task()).approvals.length === 1);
@@ -260,4 +263,57 @@ async function checkDecision(world: ScriptedService, mcp: McpCaller): Promise<vo
   assert.equal((await decide(mcp, approval.id)).structuredContent.id, approval.agent_id);
   await world.caller.untilTask(id, ['complete']);
   assert.deepEqual((await task()).approvals[0].reason, 'Not now');
+}
+
+/** The messages of a stream. */
+async function* messagesOf(response: Response): AsyncGenerator<Json> {
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1];
+      text = text.slice(end + 2);
+      if (data !== undefined) yield JSON.parse(data);
+    }
+  }
+}
+
+async function checkListening(world: ScriptedService, mcp: McpCaller): Promise<void> {
+  const { taskId } = await runTask(world, mcp, 'listened', turns(callTool('send_email', mail), finish('Sent.')));
+  const strange = 'task_00000000000000000000000000';
+  const response = await mcp.listen([taskId, strange, taskId]);
+  const statuses: string[] = [];
+  let acknowledged: Json = null;
+  for await (const { method, params, result } of messagesOf(response)) {
+    if (method === 'notifications/subscriptions/acknowledged') acknowledged = params.notifications;
+    if (result !== undefined) statuses.push(`the stream: ${result.resultType}`);
+    if (method !== 'notifications/tasks') continue;
+    assert.equal(params.taskId, taskId);
+    if (statuses.at(-1) !== params.status) statuses.push(params.status);
+    const [approvalId] = Object.keys(params.inputRequests ?? {});
+    if (approvalId === undefined) continue;
+    const inputResponses = { [approvalId]: { action: 'accept', content: { approved: true } } };
+    await mcp.modern('tasks/update', { taskId, inputResponses }, { capabilities: withTasks });
+  }
+  assert.deepEqual(acknowledged, { taskIds: [taskId] });
+  assert.deepEqual(
+    statuses.filter((status, i) => !(status === 'working' && i > 0)),
+    ['working', 'input_required', 'completed', 'the stream: complete'],
+  );
+  const { message } = await mcp.modern('subscriptions/listen', { notifications: { taskIds: [taskId] } });
+  assert.equal(message.error.code, -32_021, 'without the extension');
+}
+
+async function checkRevoked(world: ScriptedService): Promise<void> {
+  const { id, key } = await world.caller.json('POST', '/v1/api-keys', { name: 'short', scopes: ['tasks.read', 'tasks.write'] });
+  const mcp = new McpCaller(world.service.url, key);
+  const { taskId } = await runTask(world, mcp, 'revoked', turns(callTool('send_email', mail)));
+  const stream = messagesOf(await mcp.listen([taskId]));
+  await stream.next();
+  await world.caller.fetch('DELETE', `/v1/api-keys/${id}`);
+  const begunAt = performance.now();
+  await assert.rejects(async () => {
+    for await (const { result } of stream) assert.equal(result, undefined);
+  });
+  assert.ok(performance.now() - begunAt < 2_000, 'a second, and some for a busy machine');
 }

@@ -15,12 +15,13 @@ import { HttpRequest, type HttpResponse } from '../../../../src/edge/http/messag
 import type { Forwarded } from '../../../../src/edge/http/route.ts';
 import type { Json } from '../../../support/json.ts';
 
-const options = { info: serverInfo, instructions };
+const feed = { open: () => assert.fail('no stream is opened'), read: () => assert.fail('no events are read') };
+const options = { info: serverInfo, instructions, feed, newestSeq: async () => 0 };
 const nowhere = { getRemoteAddressAsText: () => new ArrayBuffer(0) };
 
 function sessionOf(forward: (target: Forwarded) => Promise<HttpResponse>, accountId = 'acct_1'): Session {
   const principal = { accountId, userId: 'usr_1', kind: 'session', scopes: 'all', mode: 'live', id: 'ses_1' } as const;
-  return { principal, idempotencyKey: null, forward, agentOfApproval: async () => null, calls: 0 };
+  return { principal, idempotencyKey: null, forward, isStillValid: async () => true, agentOfApproval: async () => null, calls: 0 };
 }
 
 /** Repeats the request in its answer; some requests are refused, and some answer with an array. */
@@ -97,7 +98,6 @@ test('a message that is answered directly has the answer that the SDK gives', as
     { numRuns: 1_000 },
   );
   assert.ok(compared > 300, `${compared} messages were answered directly`);
-  await Promise.all([serving.close(), sdk.close()]);
 });
 
 test('calls in flight are bounded, and one account leaves places to others', async () => {
