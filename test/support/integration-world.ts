@@ -1,5 +1,4 @@
 /** Connections to one service in a runtime of their own: the actor, its effects and the calls of tools, against a stand-in of the service. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { SteadyClock } from '../../src/clock.ts';
 import { authorizationActor } from '../../src/domains/integrations/authorization/authorization.ts';
 import { Authorizations } from '../../src/domains/integrations/authorization/authorizations.ts';
@@ -12,8 +11,10 @@ import { tokenBox } from '../../src/domains/integrations/integration/tokens.ts';
 import { integrationView } from '../../src/domains/integrations/integration/view.ts';
 import { IntegrationStats } from '../../src/domains/integrations/metrics.ts';
 import { ServiceClients } from '../../src/domains/integrations/oauth/service-client.ts';
+import { authorizeUrl } from '../../src/domains/integrations/routes/consent.ts';
 import { openServiceCalls, type ServiceCalls } from '../../src/domains/integrations/services/calls.ts';
 import { services } from '../../src/domains/integrations/services/catalogue.ts';
+import { scopesFor } from '../../src/domains/integrations/services/granted.ts';
 import type { ServiceAnswer, ServiceRequest } from '../../src/domains/integrations/services/service.ts';
 import { receivedBy } from '../../src/domains/integrations/whatsapp/received.ts';
 import { newId } from '../../src/ids.ts';
@@ -24,7 +25,8 @@ import { noServiceSettings, type ServiceSettings } from '../../src/service-setti
 import { type TestRuntime, testRuntime } from './runtime.ts';
 import type { Scope } from './scope.ts';
 
-const secretKey = 'a secret key of this test, long enough';
+export const integrationSecretKey = 'a secret key of this test, long enough';
+const secretKey = integrationSecretKey;
 
 export type IntegrationWorld = {
   runtime: TestRuntime;
@@ -34,8 +36,10 @@ export type IntegrationWorld = {
   id: string;
   /** What agents were told. */
   told: object[];
-  /** @param to another service of `others`, and what the body of the request gives beside the code */
-  connect(code?: string, to?: { service: string; given?: Record<string, string> }): Promise<IntegrationRow>;
+  /** Where a person consents. */
+  begin(): Promise<URL>;
+  /** @param to another service of `others`, what the body of the request gives beside the code, and the state that came with it */
+  connect(code?: string, to?: { service?: string; given?: Record<string, string>; state?: string }): Promise<IntegrationRow>;
   /** The connection to one of `others`, and its row. */
   idOf(service: string): string;
   rowOf(service: string): Promise<IntegrationRow>;
@@ -105,10 +109,16 @@ export async function integrationWorld(
     told,
     idOf,
     rowOf: async (name) => (await actors.query(integration, idOf(name), 'get', null))!,
-    connect: (code = 'good', { service: name, given = {} } = { service }) =>
+    async begin() {
+      const known = clients.get(service);
+      const scopes = scopesFor(known.service, []);
+      const asked = await authorizations.begin({ accountId, mode: 'live', target: service, redirectUri: null, scopes });
+      return new URL(authorizeUrl(known, { ...asked, clientId: known.client!.id, redirectUri: parts.callbackUrl(), scopes }));
+    },
+    connect: (code = 'good', { service: name = service, given = {}, state } = {}) =>
       connect(parts, {
         ...{ accountId, mode: 'live', known: clients.get(name), given, commandId: undefined },
-        by: { code, state: null, redirectUri: null, tools: [] },
+        by: { code, state: state ?? null, redirectUri: null, tools: [] },
       }),
     row: async () => (await actors.query(integration, id, 'get', null))!,
     async request(request = {}, signal = new AbortController().signal) {
@@ -118,6 +128,3 @@ export async function integrationWorld(
     events: () => runtime.events.map(({ type }) => type).filter((type) => type.startsWith('integration.')),
   };
 }
-
-/** For orders of events that nothing tells. */
-export const aMoment = () => pause(20);

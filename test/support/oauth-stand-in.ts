@@ -21,6 +21,8 @@ export class OAuthStandIn {
   apiFaults: Given[] = [];
   /** Access tokens that the API takes. */
   readonly taken = new Set<string>();
+  /** In place of `taken`: another server's tokens. */
+  takes: ((token: string) => Promise<boolean>) | null = null;
   readonly refreshTokens = new Set<string>();
   expiresIn: number | undefined = 3_600;
   scope: string | undefined = 'repo';
@@ -80,7 +82,7 @@ export class OAuthStandIn {
     log.push(received);
     const fault = faults.shift();
     const given =
-      fault ?? (log === this.tokenRequests ? this.token(received) : log === this.revocations ? { json: {} } : this.api(received));
+      fault ?? (log === this.tokenRequests ? this.token(received) : log === this.revocations ? { json: {} } : await this.api(received));
     if (given === 'hang') return;
     if (given === 'cut') return void request.socket.destroy();
     if (log === this.tokenRequests) await this.beforeTokenAnswer();
@@ -103,10 +105,10 @@ export class OAuthStandIn {
     return { json: answer };
   }
 
-  private api({ headers, path }: Received): Given {
+  private async api({ headers, path }: Received): Promise<Given> {
     const token = /^Bearer (.*)$/.exec(String(headers.authorization))?.[1] ?? '';
     if (/^\/api\/applications\//.test(path)) return { status: 204 };
-    if (!this.taken.has(token)) return { status: 401, json: { message: 'Bad credentials' } };
+    if (!(await (this.takes?.(token) ?? this.taken.has(token)))) return { status: 401, json: { message: 'Bad credentials' } };
     return {
       json: { number: 1, title: 'It broke', state: 'open', user: { login: 'ann' }, labels: [], comments: 0, body: 'It broke', id: '1' },
     };

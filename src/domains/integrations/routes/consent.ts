@@ -107,9 +107,10 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
   }
 }
 
-type Asked = { clientId: string; redirectUri: string; scopes: string[]; state: string; challenge: string };
+export type Asked = { clientId: string; redirectUri: string; scopes: string[]; state: string; challenge: string };
 
-function authorizeUrl({ service, settings }: ServiceClient, { clientId, redirectUri, scopes, state, challenge }: Asked): string {
+/** Where a person consents. */
+export function authorizeUrl({ service, settings }: ServiceClient, { clientId, redirectUri, scopes, state, challenge }: Asked): string {
   const oauth = service.oauth!;
   const { userScopes = [], scopeSeparator, scopeParameter } = oauth;
   const ofUser = scopes.filter((scope) => userScopes.includes(scope));
