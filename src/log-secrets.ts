@@ -33,7 +33,9 @@ const shapes =
 export function secretsOf(config: Config): string[] {
   const { secretKey, acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, token } = config;
   const signing = [...config.stripeWebhookSecrets, ...config.stripeIssuingWebhookSecrets];
-  const keys = [secretKey, ...acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, ...signing, token];
+  const clients = Object.values(config.services).map(({ clientSecret }) => clientSecret);
+  const inbound = [config.whatsappVerifyToken, config.whatsappAppSecret];
+  const keys = [secretKey, ...acceptedKeys, modelApiKey, anthropicApiKey, stripeSecretKey, ...signing, ...clients, ...inbound, token];
   const urls = [config.databaseUrl, config.smtpUrl, config.s3Url, config.modelBaseUrl, config.searchUrl, config.otlpUrl];
   const passwords = urls.flatMap((url) => (url === null ? [] : passwordForms(new URL(url))));
   if (config.redisUrl !== null) {

@@ -396,3 +396,22 @@ test('WhatsApp verifies its address, and signed messages reach the account that 
   assert.match(result, /Hello there/);
   assert.doesNotMatch(result, /Nobody|Forged|wamid\.1.*wamid\.1/s);
 });
+
+test('a task that may ask for it waits for the service, says where a person connects it, and goes on when it is connected', async () => {
+  const caller = await Caller.register(world.service);
+  const play = turns(callTool('read_issue', { repository: 'o/r', number: 1 }), finish('Done.'));
+  const { id } = await world.begin('waits-for-github', play, { allow_connect: true }, caller);
+  const waiting = async () => {
+    const { data } = await caller.json('GET', `/v1/tasks/${id}/events?limit=100`);
+    return data.find(({ type, data: { reason } }: Json) => type === 'agent.waiting' && reason === 'waiting_authorization');
+  };
+  await until(async () => (await waiting()) !== undefined);
+  const { service, tool, connect_url: url } = (await waiting()).data;
+  assert.deepEqual([service, tool, url], ['github', 'read_issue', `${world.service.url}/integrations/connect?service=github`]);
+  await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  const begunAtMs = performance.now();
+  await caller.untilTask(id, ['complete']);
+  assert.ok(performance.now() - begunAtMs < 5_000);
+  const { body } = await world.request('waits-for-github', 3);
+  assert.match(String(body.messages.findLast(({ role }) => role === 'tool')!.content), /It broke/);
+});
