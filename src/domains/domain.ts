@@ -48,6 +48,8 @@ export type Platform = {
   outbound: Outbound;
   /** For webhooks, which limit their connections themselves: many receivers may share an address, and one may hang. */
   deliveries: Outbound;
+  /** For services that accounts connect: many accounts share an address, and answers may take seconds. */
+  connected: Outbound;
   mail: MailProvider;
   model: Model;
   compute: Compute;

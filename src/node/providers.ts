@@ -21,6 +21,8 @@ export type Providers = {
   outbound: Outbound;
   /** For webhooks, which limit their connections themselves: many receivers may share an address, and one may hang. */
   deliveries: Outbound;
+  /** For services that accounts connect: many accounts share an address, and answers may take seconds. */
+  connected: Outbound;
   mail: MailProvider;
   model: Model;
   compute: ComputePool;
@@ -28,10 +30,14 @@ export type Providers = {
   stats: { model: ModelStats; sandbox: Pick<SandboxPool, 'load'> };
 };
 
+/** To one service at once, half of them for one account. 500 calls that wait for answers take about 11 MB. */
+export const serviceConnections = 1_000;
+
 export function createProviders(config: Config, log: Log, disposers: Disposers, tracer: Tracer | null): Providers {
   const outbound = createOutbound({ allow: [...config.outboundAllow] });
   const deliveries = createOutbound({ allow: [...config.outboundAllow], connections: null });
-  disposers.push(() => Promise.all([outbound.close(), deliveries.close()]));
+  const connected = createOutbound({ allow: [...config.outboundAllow], connections: serviceConnections });
+  disposers.push(() => Promise.all([outbound.close(), deliveries.close(), connected.close()]));
   const source = { from: config.mailFrom, clock: systemClock };
   const mail =
     config.smtpUrl === null
@@ -43,5 +49,5 @@ export function createProviders(config: Config, log: Log, disposers: Disposers, 
   disposers.push(() => compute.close());
   const stats = { model: new ModelStats(), sandbox };
   const model = observedModel(createModel(config, { log, offline: () => offlineModel(compute) }), stats.model, tracer);
-  return { outbound, deliveries, mail, model, compute, sandbox, stats };
+  return { outbound, deliveries, connected, mail, model, compute, sandbox, stats };
 }

@@ -19,6 +19,7 @@ import type { ServiceAnswer, ServiceRequest } from '../../src/domains/integratio
 import { receivedBy } from '../../src/domains/integrations/whatsapp/received.ts';
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
+import { serviceConnections } from '../../src/node/providers.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import type { Outbound } from '../../src/providers/outbound/port.ts';
 import { noServiceSettings, type ServiceSettings } from '../../src/service-settings.ts';
@@ -65,7 +66,7 @@ export async function integrationWorld(
   { others = {}, timeoutMs }: WorldOptions = {},
 ): Promise<IntegrationWorld> {
   const clock = new SteadyClock();
-  const guarded = createOutbound({ allow: [] });
+  const guarded = createOutbound({ allow: [], connections: serviceConnections });
   const shorter = timeoutMs === undefined ? {} : { timeoutMs };
   const outbound: Pick<Outbound, 'fetch'> = { fetch: (url, request) => guarded.fetch(url, { ...request, ...shorter }) };
   const all = Object.entries({ ...others, [service]: settings });

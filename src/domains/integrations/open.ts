@@ -26,6 +26,6 @@ export function openIntegrations(platform: Platform, known: readonly Service[] =
   const stats = new IntegrationStats();
   const box = tokenBox(secretKey, acceptedKeys);
   const received = (id: string, query: { from: string | null; limit: number }) => receivedBy(database, id, query);
-  const calls = openServiceCalls({ ...platform, clients, box, stats, received });
+  const calls = openServiceCalls({ ...platform, outbound: platform.connected, clients, box, stats, received });
   return { clients, calls, box, authorizations: new Authorizations(platform), stats, mcp: openMcpServers(platform) };
 }
