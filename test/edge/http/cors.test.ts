@@ -66,7 +66,10 @@ test('a preflight of a listed origin gets the methods, the headers and their lif
   assert.equal(response.headers.get('access-control-allow-origin'), app);
   assert.equal(response.headers.get('access-control-allow-credentials'), 'true');
   assert.equal(response.headers.get('access-control-allow-methods'), 'POST, OPTIONS');
-  assert.match(response.headers.get('access-control-allow-headers')!, /Authorization.*Idempotency-Key/);
+  assert.match(
+    response.headers.get('access-control-allow-headers')!,
+    /Authorization.*Idempotency-Key.*MCP-Protocol-Version, Mcp-Method, Mcp-Name/,
+  );
   assert.equal(response.headers.get('access-control-max-age'), '7200');
   assert.equal(response.headers.get('vary'), 'Origin');
 });
