@@ -119,7 +119,7 @@ export type EffectDefinition<I = any, V = unknown> = {
    * begins a few. Default: `tool`.
    */
   lane?: 'model' | 'tool' | 'vital' | 'compute';
-  /** It is quick and calls nothing outside: it needs no slot. */
+  /** It needs no slot: it is quick and calls nothing outside, or what it calls is bounded elsewhere. */
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */
   outcome: string;

@@ -196,7 +196,11 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
   }
 }
 
-const repeated = { repeatable: () => true, lane: 'vital' } as const;
+/**
+ * They take no place of a lane, although they call the outside: an outage of a service would hold the vital places, for which mails and money wait, and the
+ * places of tools are held by the very calls that wait for a renewal. There is one of each for a connection, and `Outbound` bounds what goes to one origin.
+ */
+const repeated = { repeatable: () => true, isBrief: true } as const;
 
 function receive(state: State, { messages }: { messages: InboundMessage[] }, ctx: Context): Turn<State, null> {
   if (state === null || state.status === 'disconnected') return { state, reply: null };

@@ -45,6 +45,8 @@ export type UnstoredCall = {
 };
 
 export interface ServiceCalls {
+  /** How many limits of services hold on this node now. */
+  readonly limits: number;
   /** Throws `ServiceFailed` where there is no usable connection. */
   open(call: CallOf): Promise<ServiceCall>;
   /** One request with one try. */
@@ -86,6 +88,9 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
   const renewals = new Map<string, Promise<TokenReply>>();
 
   return {
+    get limits() {
+      return gates.size;
+    },
     async open({ integrationId, callId, isRepeat, signal }) {
       const { row } = await usable(integrationId);
       return {

@@ -24,7 +24,7 @@ export class LimitGates {
     this.monotonicMs = clock;
   }
 
-  /** For metrics: keys that wait now. */
+  /** Keys whose limit holds now. */
   get size(): number {
     return this.gates.size;
   }

@@ -213,11 +213,11 @@ test('connecting again while access is being ended keeps the id and what is new'
 });
 
 test('a limit up to two minutes is waited for, with no request to the same method meanwhile; a longer one is told at once', async (t) => {
-  const { service, request } = await connected(t);
+  const { service, request, calls } = await connected(t);
   service.apiFaults = [{ status: 429, headers: { 'retry-after': '1' }, json: {} }];
   const begunAtMs = performance.now();
   const first = request();
-  await until(() => service.apiRequests.length === 1);
+  await until(() => calls.limits === 1);
   const others = Array.from({ length: 5 }, () => request());
   assert.equal((await request({ path: '/repos/a/b' })).status, 200);
   assert.equal(service.apiRequests.filter(({ path }) => path === '/api/user').length, 1);
