@@ -10,6 +10,7 @@ import { mcpServerActor } from '../../src/domains/integrations/mcp-servers/mcp-s
 import { mcpServer } from '../../src/domains/integrations/mcp-servers/messages.ts';
 import { mcpSecretBox } from '../../src/domains/integrations/mcp-servers/secrets.ts';
 import { mcpToolSource } from '../../src/domains/integrations/mcp-servers/source.ts';
+import { IntegrationStats } from '../../src/domains/integrations/metrics.ts';
 import type { SourcedTool, ToolContext, ToolSource } from '../../src/domains/tasks/contract.ts';
 import { newId } from '../../src/ids.ts';
 import { silentLog } from '../../src/log.ts';
@@ -39,7 +40,7 @@ export class McpWorld {
     const database = { read: (query: never) => world.test.database.read(query) } as unknown as TestRuntime['database'];
     const { outbound, box, clock } = world;
     const shared = { actors, outbound, clock, box, log: silentLog };
-    world.connections = new McpConnections({ ...shared, limits: { connectMs: 10_000, callMs: 10_000 } });
+    world.connections = new McpConnections({ ...shared, stats: new IntegrationStats(), limits: { connectMs: 10_000, callMs: 10_000 } });
     const authorizations = new Authorizations({ actors, clock: systemClock, secretKey, acceptedKeys: [] });
     world.parts = {
       ...{ actors, outbound, authorizations, connections: world.connections, box },

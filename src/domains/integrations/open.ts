@@ -27,5 +27,5 @@ export function openIntegrations(platform: Platform, known: readonly Service[] =
   const box = tokenBox(secretKey, acceptedKeys);
   const received = (id: string, query: { from: string | null; limit: number }) => receivedBy(database, id, query);
   const calls = openServiceCalls({ ...platform, outbound: platform.connected, clients, box, stats, received });
-  return { clients, calls, box, authorizations: new Authorizations(platform), stats, mcp: openMcpServers(platform) };
+  return { clients, calls, box, authorizations: new Authorizations(platform), stats, mcp: openMcpServers(platform, stats) };
 }

@@ -5,10 +5,9 @@ import type { Mode } from '../../../mode.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { Authorizations } from '../authorization/authorizations.ts';
 import type { AuthorizationRow } from '../authorization/entity.ts';
-import { isAddressRefused, type McpConnections } from './connections.ts';
+import { isAddressRefused, type McpConnections, type TriedServer } from './connections.ts';
 import type { McpServerRow } from './entity.ts';
 import { mcpServer, mcpServerIdOf } from './messages.ts';
-import type { FoundTool } from './pins.ts';
 import { authorizeUrl, exchangeCode, type FoundAuthority, findAuthority } from './protocol/authority.ts';
 import { type Challenge, McpFailed } from './protocol/failure.ts';
 import { type Fetch, guardedFetch } from './protocol/guarded-fetch.ts';
@@ -42,7 +41,7 @@ export async function connectMcpServer(parts: McpConnectParts, request: McpReque
   const { actors, connections, box } = parts;
   const { accountId, mode, name, url, headers, redirectUri, commandId } = request;
   const id = mcpServerIdOf(accountId, mode, name);
-  const tried = await tryOut(connections, request);
+  const tried = await tryOut(connections, id, request);
   const wanted = 'challenge' in tried ? await authorityFor(parts, request, tried.challenge) : null;
   const secrets = { headers, access: null, refresh: null, clientSecret: wanted?.clientSecret ?? null };
   const input = {
@@ -50,10 +49,17 @@ export async function connectMcpServer(parts: McpConnectParts, request: McpReque
     headerNames: Object.keys(headers),
     secrets: box.seal(secrets, id),
     authority: wanted?.authority ?? null,
-    found: 'found' in tried ? tried.found : null,
+    found: 'session' in tried ? tried.found : null,
     authorizeUrl: wanted === null ? null : await askForConsent(parts, { id, accountId, mode, redirectUri }, wanted),
   };
-  return actors.ask(mcpServer, id, 'create', input, { commandId });
+  try {
+    const row = await actors.ask(mcpServer, id, 'create', input, { commandId });
+    if ('session' in tried) connections.keep(row, tried.session);
+    return row;
+  } catch (error) {
+    if ('session' in tried) void tried.session.close();
+    throw error;
+  }
 }
 
 /** The server with an address for consent that a person can use now. */
@@ -99,15 +105,16 @@ export async function completeConsent(
 
 // private helpers
 
-async function tryOut(connections: McpConnections, request: McpRequest): Promise<{ found: FoundTool[] } | { challenge: Challenge }> {
+async function tryOut(connections: McpConnections, id: string, request: McpRequest): Promise<TriedServer | { challenge: Challenge }> {
   try {
-    return { found: await connections.tryOut(request) };
+    return await connections.tryOut(id, request);
   } catch (error) {
     if (!(error instanceof McpFailed)) throw error;
     if (error.failure.type === 'unauthorized') return { challenge: error.failure.challenge };
     if (isAddressRefused(error)) throw invalidField(['body', 'url'], error.message, 'value_error', request.url);
     if (error.failure.type === 'forbidden') throw invalidField(['body', 'headers'], error.message, 'value_error');
-    throw new AppError('upstream_failed', `The MCP server: ${error.message}`, { cause: error });
+    // Without its cause, which may hold a megabyte of the server's words, for the log.
+    throw new AppError('upstream_failed', `The MCP server: ${error.message}`);
   }
 }
 

@@ -4,12 +4,13 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
-import type { Clock } from '../../../clock.ts';
+import { type Clock, monotonicMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { FairGate } from '../../../fair-queue.ts';
 import type { Log } from '../../../log.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { SecretError } from '../../../storage/secrets.ts';
+import type { IntegrationStats } from '../metrics.ts';
 import type { McpServerRow } from './entity.ts';
 import { mcpServer } from './messages.ts';
 import type { FoundTool } from './pins.ts';
@@ -23,8 +24,11 @@ export type McpConnectionsParts = {
   clock: Clock;
   log: Log;
   box: McpSecretBox;
+  stats: Pick<IntegrationStats, 'calls' | 'callS'>;
   limits?: SessionOptions['limits'];
 };
+
+export type TriedServer = { found: FoundTool[]; session: McpSession };
 
 type Kept = { generation: number; session: Promise<McpSession> };
 
@@ -52,15 +56,20 @@ export class McpConnections {
     this.parts = parts;
   }
 
-  /** Its tools, before it is stored. Throws `McpFailed`. */
-  async tryOut({ url, headers, accountId }: Pick<SessionOptions, 'url' | 'headers' | 'accountId'>): Promise<FoundTool[]> {
-    const { outbound, limits } = this.parts;
-    const session = await openSession({ url, headers, accountId, outbound, ...(limits && { limits }) });
+  /** Its tools, before it is stored, and the connection for `keep`. Throws `McpFailed`. */
+  async tryOut(id: string, server: Pick<SessionOptions, 'url' | 'headers' | 'accountId'>): Promise<TriedServer> {
+    const session = await this.open(id, server);
     try {
-      return await session.tools();
-    } finally {
-      await session.close();
+      return { found: await session.tools(), session };
+    } catch (error) {
+      void session.close();
+      throw error;
     }
+  }
+
+  /** The connection by which it was tried stays open: the server can tell of changed tools from now on. */
+  keep({ id, generation }: McpServerRow, session: McpSession): void {
+    this.sessions.set(id, { generation, session: Promise.resolve(session) });
   }
 
   /** The server with its tools as it lists them now. Throws `McpFailed`; `not_found` where it was removed. */
@@ -82,17 +91,25 @@ export class McpConnections {
     } catch (err) {
       if (!(err instanceof McpFailed)) throw err;
       this.unreachable.set(row.id, true);
-      this.parts.log.info({ mcp_server: row.id, err }, 'the tools of an MCP server could not be listed');
+      this.parts.log.info({ mcp_server: row.id, detail: err.message }, 'the tools of an MCP server could not be listed');
       return row;
     }
   }
 
   /** Throws `McpFailed`. */
   async call(row: McpServerRow, request: CallRequest): Promise<{ content: unknown; isError: boolean }> {
+    const { stats } = this.parts;
     const leave = await this.gate.enter(row.accountId, request.signal);
+    const beganMs = monotonicMs();
     try {
-      return await this.withSession(row, (session) => session.call(request));
+      const result = await this.withSession(row, (session) => session.call(request));
+      stats.calls.add(['mcp', result.isError ? 'failed' : 'ok']);
+      return result;
+    } catch (error) {
+      stats.calls.add(['mcp', error instanceof McpFailed ? error.failure.type : 'aborted']);
+      throw error;
     } finally {
+      stats.callS.note((monotonicMs() - beganMs) / 1_000);
       leave();
     }
   }
@@ -132,8 +149,9 @@ export class McpConnections {
           current = renewed;
           continue;
         }
-        if (failure.type === 'unavailable') this.forget(current.id);
-        if (failure.type !== 'unavailable' || failure.sent || tries > 1) throw error;
+        if (failure.type !== 'unavailable' || failure.sent) throw error;
+        this.forget(current.id);
+        if (tries > 1) throw error;
       }
     }
   }
@@ -156,20 +174,23 @@ export class McpConnections {
   private async session(row: McpServerRow): Promise<McpSession> {
     const kept = this.sessions.get(row.id);
     if (kept?.generation === row.generation) return kept.session;
-    const { outbound, limits, log } = this.parts;
     const { id, url, accountId, generation } = row;
-    const toolsChanged = () => {
-      void this.currently(id)
-        .then((now) => (now === null ? null : this.list(now)))
-        .catch((err) => log.info({ mcp_server: id, err }, 'the changed tools of an MCP server could not be listed'));
-    };
-    const headers = headersOf(this.opened(row));
-    const session = openSession({ url, accountId, headers, outbound, toolsChanged, ...(limits && { limits }) });
+    const session = this.open(id, { url, accountId, headers: headersOf(this.opened(row)) });
     this.sessions.set(id, { generation, session });
     session.catch(() => {
       if (this.sessions.peek(id)?.session === session) this.sessions.delete(id);
     });
     return session;
+  }
+
+  private open(id: string, server: Pick<SessionOptions, 'url' | 'headers' | 'accountId'>): Promise<McpSession> {
+    const { outbound, limits, log } = this.parts;
+    const toolsChanged = () => {
+      void this.currently(id)
+        .then((now) => (now === null ? null : this.list(now)))
+        .catch((error) => log.info({ mcp_server: id, detail: error.message }, 'the changed tools of an MCP server could not be listed'));
+    };
+    return openSession({ ...server, outbound, toolsChanged, ...(limits && { limits }) });
   }
 
   private currently(id: string): Promise<McpServerRow | null> {
@@ -193,7 +214,9 @@ export class McpConnections {
 export const mcpCallMs = mcpLimits.connectMs + mcpLimits.callMs + 20_000;
 
 function headersOf({ headers, access }: McpSecrets): Record<string, string> {
-  return access === null ? headers : { ...headers, authorization: `Bearer ${access}` };
+  if (access === null) return headers;
+  const others = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization');
+  return { ...Object.fromEntries(others), authorization: `Bearer ${access}` };
 }
 
 /** Whether the server's name leads to an address that may not be reached. */

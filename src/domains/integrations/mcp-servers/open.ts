@@ -3,6 +3,7 @@ import type { Platform, StartedDomain } from '../../domain.ts';
 import { failAgentsRelyingOn } from '../../tasks/contract.ts';
 import type { Authorizations } from '../authorization/authorizations.ts';
 import type { AuthorizationRow } from '../authorization/entity.ts';
+import type { IntegrationStats } from '../metrics.ts';
 import { completeConsent, type McpConnectParts } from './connect.ts';
 import { McpConnections } from './connections.ts';
 import { mcpServerEffects } from './effects.ts';
@@ -12,9 +13,9 @@ import { type McpSecretBox, mcpSecretBox } from './secrets.ts';
 
 export type McpParts = { box: McpSecretBox; connections: McpConnections };
 
-export function openMcpServers(platform: Platform): McpParts {
+export function openMcpServers(platform: Platform, stats: IntegrationStats): McpParts {
   const box = mcpSecretBox(platform.secretKey, platform.acceptedKeys);
-  return { box, connections: new McpConnections({ ...platform, box }) };
+  return { box, connections: new McpConnections({ ...platform, box, stats }) };
 }
 
 export type StartedMcpServers = Required<Pick<StartedDomain, 'actors' | 'routes'>> & {

@@ -140,9 +140,9 @@ export function record(agent: AgentRow, ctx: TurnContext<AgentContract>, entry: 
 }
 
 /** The current call as it waits for a person, who is shown this. A decision about an earlier preview does not count. */
-export function withPreview(agent: AgentRow, preview: Preview): AgentRow {
+export function withPreview(agent: AgentRow, preview: Preview, more: Pick<PendingCall, 'mustAsk'> = {}): AgentRow {
   const [call, ...others] = agent.calls as [PendingCall, ...PendingCall[]];
-  return { ...agent, effectId: null, calls: [{ ...call, approvalId: null, preview }, ...others] };
+  return { ...agent, effectId: null, calls: [{ ...call, approvalId: null, preview, ...more }, ...others] };
 }
 
 /** Records the result of the current call and removes it from the list. */

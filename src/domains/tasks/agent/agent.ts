@@ -102,7 +102,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
         const worked: AgentRow = { ...state, workedMs: state.workedMs + tookMs };
         const value = outcome.kind === 'done' ? outcome.value : null;
-        if (value?.askAgain !== undefined) return go(state, withPreview(worked, value.askAgain), ctx);
+        if (value?.askAgain !== undefined) return go(state, withPreview(worked, value.askAgain, { mustAsk: true }), ctx);
         if (value?.needsConnection !== undefined) return go(state, waitForConnection(worked, value.needsConnection, ctx), ctx);
         if (value?.nowConnected !== undefined) return go(state, connected(worked, value.nowConnected), ctx);
         const done = callDone(worked, ctx, { ...told(outcome), untrusted: isUntrusted(state, outcome, toolbox) });

@@ -42,6 +42,8 @@ export type PendingCall = {
   source?: CallSource;
   /** The account trusts the content of tools (setting `trust_tool_content`). */
   trusted?: boolean;
+  /** Its tool asked for a person's decision: the call waits for one whatever the autonomy. */
+  mustAsk?: boolean;
   /** Its connection was made while it was tried without. */
   connectionMade?: boolean;
 };

@@ -72,6 +72,33 @@ test('MCP servers over HTTP', async (t) => {
     assert.deepEqual(server.calls.at(-1), { name: 'echo', args: { text: 'hi' } });
   });
 
+  await t.test('what a server asks in the middle of a call is asked of a person', async () => {
+    server.asks('drop', {
+      message: 'Drop the table?',
+      requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] },
+    });
+    const other = await caller.json('POST', base, { name: 'tables', url: server.url });
+    const { id } = await begin('asked', turns(callTool('mcp_tables_drop', {}), finish('Done.')), { autonomy_level: 100 });
+    await until(async () => (await caller.json('GET', `/v1/tasks/${id}`)).approvals.length > 0, 'the approval');
+    const [approval] = (await caller.json('GET', `/v1/tasks/${id}`)).approvals;
+    assert.match(JSON.stringify(approval), /Drop the table\?/);
+    await caller.json('POST', `/v1/agents/${approval.agent_id}/approve/${approval.id}`, { approved: true });
+    await caller.untilTask(id, ['complete']);
+    assert.match(JSON.stringify(site.requestsOf('asked').at(-1)!.body.messages), /answered/);
+    await caller.fetch('DELETE', `${base}/${other.id}`);
+  });
+
+  await t.test('a change that the server tells of is an event at once, and the tool is off', async () => {
+    server.tools[0]!.description = 'Says it again, louder.';
+    server.toolsChanged();
+    const echo = async () => (await caller.json('GET', `${base}/${docs.id}`)).tools[0];
+    await until(async () => (await echo()).status === 'changed', 'the change');
+    const { hash } = await echo();
+    assert.notEqual(hash, docs.tools[0].hash);
+    await caller.json('POST', `${base}/${docs.id}/approve-tools`, { tools: [{ name: 'echo', hash }] });
+    assert.equal((await echo()).status, 'approved');
+  });
+
   await t.test('an agent that waits to call a tool of a removed server ends', async () => {
     const { id } = await begin('lost', turns(callTool('mcp_docs_echo', { text: 'hi' }), finish('Done.')));
     await until(async () => (await caller.json('GET', `/v1/tasks/${id}`)).approvals.length > 0, 'the approval');

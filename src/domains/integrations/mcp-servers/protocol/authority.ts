@@ -62,9 +62,10 @@ export async function findAuthority(
     if (metadata.registration_endpoint === undefined) return null;
     const made = await library.registerClient(metadata.issuer, { metadata, clientMetadata: clientMetadata(client), fetchFn });
     return { authority: { ...authority, clientId: made.client_id }, clientSecret: made.client_secret ?? null };
-  } catch (cause) {
-    if (cause instanceof AppError && cause.code === 'upstream_failed') throw cause;
-    throw new AppError('upstream_failed', 'The authorization server of the MCP server could not be asked', { cause });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'upstream_failed') throw error;
+    const why = error instanceof AppError ? `: ${error.message}` : '';
+    throw new AppError('upstream_failed', `The authorization server of the MCP server did not answer as it should${why}`);
   }
 }
 

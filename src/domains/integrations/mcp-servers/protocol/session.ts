@@ -36,6 +36,7 @@ export interface McpSession {
   tools(signal?: AbortSignal): Promise<FoundTool[]>;
   /** The result as JSON for a model. Throws `McpFailed`. */
   call(request: CallRequest): Promise<{ content: unknown; isError: boolean }>;
+  /** Calls under way come to their end first. */
   close(): Promise<void>;
 }
 
@@ -46,6 +47,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   const library = await import('@modelcontextprotocol/client');
   const seen: Seen = { challenge: null, status: 0, retryAfter: null };
   const asked = new Map<AbortSignal, CallRequest['answer']>();
+  const running = new Set<Promise<unknown>>();
 
   const client = new library.Client(
     { name: 'troupe', version: '0.1.0' },
@@ -109,10 +111,12 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
           inputSchema: tool.inputSchema,
           ...(tool.outputSchema && { outputSchema: tool.outputSchema }),
         };
-        const result = await client.callTool(
+        const calling = client.callTool(
           { name: tool.name, arguments: args },
           { timeout: callMs, maxTotalTimeout: callMs, signal, toolDefinition: toolDefinition as ListedTool },
         );
+        running.add(calling);
+        const result = await calling.finally(() => running.delete(calling));
         return { content: shown(result), isError: result.isError === true };
       } catch (error) {
         signal.throwIfAborted();
@@ -122,6 +126,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
       }
     },
     async close() {
+      await Promise.allSettled(running);
       await Promise.race([transport.terminateSession().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await client.close().catch(() => {});
     },
