@@ -54,8 +54,8 @@ export type IntegrationWorld = {
 export type WorldOptions = {
   /** Settings of further services. */
   others?: Record<string, Partial<ServiceSettings>>;
-  /** In place of the time that a request is given. */
-  timeoutMs?: number;
+  /** In place of the time that a request is given; asked for each; undefined: that time. */
+  timeoutMs?: () => number | undefined;
 };
 
 /** @param settings of the service */
@@ -67,8 +67,9 @@ export async function integrationWorld(
 ): Promise<IntegrationWorld> {
   const clock = new SteadyClock();
   const guarded = createOutbound({ allow: [], connections: serviceConnections });
-  const shorter = timeoutMs === undefined ? {} : { timeoutMs };
-  const outbound: Pick<Outbound, 'fetch'> = { fetch: (url, request) => guarded.fetch(url, { ...request, ...shorter }) };
+  const outbound: Pick<Outbound, 'fetch'> = {
+    fetch: (url, request) => guarded.fetch(url, { ...request, timeoutMs: timeoutMs?.() ?? request?.timeoutMs }),
+  };
   const all = Object.entries({ ...others, [service]: settings });
   const clients = new ServiceClients(services, Object.fromEntries(all.map(([name, own]) => [name, { ...noServiceSettings, ...own }])));
   const box = tokenBox(secretKey);

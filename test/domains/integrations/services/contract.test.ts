@@ -69,17 +69,6 @@ test('every service of the catalogue is in this suite with all its tools', () =>
   assert.deepEqual(Object.fromEntries(suite), Object.fromEntries(catalogue));
 });
 
-const dayMs = 24 * 60 * 60_000;
-
-test('every description says when and with what its shapes were compared; old ones are named', (t) => {
-  for (const { name, shapeSeen, shapeSource } of services) {
-    assert.match(shapeSeen, /^20\d\d-\d\d-\d\d$/, name);
-    assert.ok(shapeSource.length > 10, name);
-    const days = Math.floor((Date.now() - Date.parse(shapeSeen)) / dayMs);
-    if (days > 180) t.diagnostic(`the shapes of ${name} were last compared ${days} days ago, with ${shapeSource}`);
-  }
-});
-
 test('a tool that reads changes nothing that needs approval, and what it brings of others is marked', () => {
   for (const { name, tools } of services)
     for (const tool of tools) {
