@@ -57,6 +57,8 @@ export class BrokerWorld {
   private readonly outbound = createOutbound({ allow: [] });
   private readonly box = credentialBox(secretKey);
   private readonly brokers: Broker[] = [];
+  /** How far the clock of the watchers is ahead: it ends sessions. */
+  aheadMs = 0;
   connections!: OpenConnections;
   test!: TestRuntime;
   private watchers: ConnectionWatchers | null = null;
@@ -81,8 +83,16 @@ export class BrokerWorld {
     const parts = { ...shared, outbound: this.outbound, stats: new TradingStats(), addresses, timeoutMs };
     this.connectionsWith = (secretKey) => new OpenConnections({ ...parts, credentials: credentialBox(secretKey) });
     this.connections = this.connectionsWith(secretKey);
+    const ahead = { nowMs: () => systemClock.nowMs() + this.aheadMs };
     this.watch = () =>
-      new ConnectionWatchers({ ...shared, connections: this.connections, pollMs, reconcileMs, placement: this.test.placement });
+      new ConnectionWatchers({
+        ...shared,
+        clock: ahead,
+        connections: this.connections,
+        pollMs,
+        reconcileMs,
+        placement: this.test.placement,
+      });
     this.test = await testRuntime([
       tradingAccountActor(this.market),
       tradingOrderActor({ venue: this.connections.calls, timing: { lookUpMs, reconcileMs }, timeoutMs }),
@@ -153,6 +163,7 @@ export class BrokerWorld {
     this.watchers?.stop();
     this.watchers = this.watch();
     this.brokers.length = 0;
+    this.aheadMs = 0;
     for (const server of [this.alpaca, this.tradier, this.coinbase]) server.forget();
   }
 
