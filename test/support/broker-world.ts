@@ -59,6 +59,7 @@ export class BrokerWorld {
   private readonly brokers: Broker[] = [];
   /** How far the clock of the watchers is ahead: it ends sessions. */
   aheadMs = 0;
+  readonly stats = new TradingStats();
   connections!: OpenConnections;
   test!: TestRuntime;
   private watchers: ConnectionWatchers | null = null;
@@ -80,7 +81,7 @@ export class BrokerWorld {
     const database = { read: (query: never) => current().database.read(query) } as unknown as TestRuntime['database'];
     const addresses = { alpacaApiUrl: this.alpaca.url, tradierApiUrl: this.tradier.url, coinbaseApiUrl: this.coinbase.url };
     const shared = { actors, database, clock: systemClock, log: silentLog };
-    const parts = { ...shared, outbound: this.outbound, stats: new TradingStats(), addresses, timeoutMs };
+    const parts = { ...shared, outbound: this.outbound, stats: this.stats, addresses, timeoutMs };
     this.connectionsWith = (secretKey) => new OpenConnections({ ...parts, credentials: credentialBox(secretKey) });
     this.connections = this.connectionsWith(secretKey);
     const ahead = { nowMs: () => systemClock.nowMs() + this.aheadMs };
@@ -88,6 +89,7 @@ export class BrokerWorld {
       new ConnectionWatchers({
         ...shared,
         clock: ahead,
+        stats: this.stats,
         connections: this.connections,
         pollMs,
         reconcileMs,
