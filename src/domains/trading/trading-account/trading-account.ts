@@ -14,6 +14,7 @@ import type { Quote } from '../market/port.ts';
 import { AccountTurn, freshAccount } from './account-turn.ts';
 import { adopt, orderMoved } from './adopt.ts';
 import { cancelOrder, halt, replaceOrder, resume } from './change-orders.ts';
+import { paperStrategyBooks } from './corporate-actions.ts';
 import { type OpenEntry, TradingAccount, type TradingAccountRow } from './entity.ts';
 import { tradingAccountInputs } from './inputs.ts';
 import { follow, markAccount } from './mark.ts';
@@ -116,10 +117,12 @@ function waitsHere({ filledBy, held }: OpenEntry): boolean {
 }
 
 /** Whether time or the market may change it. */
-function isWatched({ open, books, haltCancels }: TradingAccountRow): boolean {
+function isWatched(row: TradingAccountRow): boolean {
+  const { open, books, haltCancels } = row;
   return (
     haltCancels.length > 0 ||
     Object.values(open).some(waitsHere) ||
+    paperStrategyBooks(row).some(({ positions }) => Object.keys(positions).length > 0) ||
     Object.values(books).some(({ book, blocked, cancelling }) => {
       const isBlocked = blocked.equity !== null || blocked.crypto !== null;
       return isBlocked || cancelling.length > 0 || Object.keys(book.positions).length > 0;
