@@ -1,5 +1,6 @@
 /** Orders to their fill, beside durable commands of single actors; bars that backtests go through a second, beside the least loop that could do the like. */
 import type { BuiltInStrategy } from '../src/domains/trading/strategy/config.ts';
+import { benchBesideBacktests } from './beside-backtests.ts';
 import { alternate, type Slice } from './support/alternate.ts';
 import type { BarsLoad } from './support/bars-load.ts';
 import type { Driven } from './support/drive.ts';
@@ -31,7 +32,7 @@ function onBar(bar, ctx) {
 const inFlight = 128;
 
 export async function benchTrading(surroundings: Surroundings): Promise<Row[]> {
-  return [...(await benchOrders(surroundings)), ...(await benchBars(surroundings))];
+  return [...(await benchOrders(surroundings)), ...(await benchBars(surroundings)), ...(await benchBesideBacktests(surroundings))];
 }
 
 /** From the risk checks to the paper fill: account, order, journal, fill and events, in two commits at least. */

@@ -23,7 +23,7 @@ import { serveCalls } from '../support/program.ts';
 /** Contents come as often as quotes of a file are looked at, so that orders fill while others are placed. */
 const contentEveryMs = 100;
 /** As the node's own marks. */
-const markedAtOnce = 16;
+const markedAtOnce = 64;
 const accounts = Array.from({ length: 1_000 }, () => newId('acct_', null));
 const url = process.env.BENCH_DATABASE_URL!;
 const log = createLog('warn');

@@ -18,16 +18,13 @@ export function shardOf(kind: string, id: string): number {
 export function idBeside<Id extends string>(seed: Id, kind: string, other: Address): Id {
   const shard = shardOf(other.kind, other.id);
   const counted = countedPart(seed);
-  if (counted === null) return firstThatFits(seed, (steps) => shardOf(kind, steppedId(seed, steps)) === shard);
+  if (counted === null) {
+    let steps = 0;
+    while (shardOf(kind, steppedId(seed, steps)) !== shard) steps++;
+    return steppedId(seed, steps);
+  }
   const before = hashed(hashed(hashed(firstHash, kind), '/'), seed.slice(0, counted.at));
-  const after = Uint16Array.from(seed.slice(counted.at + 4), (letter) => letter.charCodeAt(0));
-  return firstThatFits(seed, (steps) => {
-    const value = (counted.value + steps) % 2 ** 20;
-    let hash = before;
-    for (let shift = 15; shift >= 0; shift -= 5) hash = Math.imul(hash ^ codeOfDigit[(value >> shift) & 31]!, prime);
-    for (let i = 0; i < after.length; i++) hash = Math.imul(hash ^ after[i]!, prime);
-    return shardOfHash(hash) === shard;
-  });
+  return steppedId(seed, stepsTo(shard, before, counted.value, seed.slice(counted.at + 4)));
 }
 
 /** Whether PostgreSQL can store the id unchanged; any other id would not be found again. */
@@ -37,6 +34,7 @@ export function isActorId(id: string): boolean {
 
 const firstHash = 0x811c9dc5;
 const prime = 0x01000193;
+const bytes = Int32Array.from({ length: 256 }, (_, byte) => byte);
 
 function hashed(hash: number, text: string): number {
   let value = hash;
@@ -44,13 +42,37 @@ function hashed(hash: number, text: string): number {
   return value;
 }
 
-/** The low bits of FNV-1a are weak. */
-function shardOfHash(hash: number): number {
-  return ((hash ^ (hash >>> 15)) >>> 0) % shardCount;
+/**
+ * How often an id has to be counted up until its hash is of the shard.
+ *
+ * A letter below 256 changes the lowest byte of a hash alone, by what depends on that byte alone, and so does the lowest byte after it. So all letters after the
+ * counted part together add one of 256 numbers to the product of the hash and their primes.
+ */
+function stepsTo(shard: number, before: number, counted: number, after: string): number {
+  let primes = 1;
+  let isOfBytes = true;
+  const added = bytes.slice();
+  for (let i = 0; i < after.length; i++) {
+    const letter = after.charCodeAt(i);
+    for (let byte = 0; byte < 256; byte++) added[byte] = Math.imul(added[byte]! ^ letter, prime);
+    primes = Math.imul(primes, prime);
+    isOfBytes &&= letter < 256;
+  }
+  for (let byte = 0; byte < 256; byte++) added[byte] = added[byte]! - Math.imul(byte, primes);
+  // The last of the four digits runs from where it stands to its end, then through all of its 32 letters each time.
+  for (let steps = 0; ; ) {
+    const value = (counted + steps) & 0xfffff;
+    let upper = before;
+    for (let shift = 15; shift > 0; shift -= 5) upper = Math.imul(upper ^ codeOfDigit[(value >> shift) & 31]!, prime);
+    for (let digit = value & 31; digit < 32; digit++, steps++) {
+      const hash = Math.imul(upper ^ codeOfDigit[digit]!, prime);
+      const whole = isOfBytes ? Math.imul(hash, primes) + added[hash & 255]! : hashed(hash, after);
+      if (shardOfHash(whole) === shard) return steps;
+    }
+  }
 }
 
-function firstThatFits<Id extends string>(seed: Id, fits: (steps: number) => boolean): Id {
-  let steps = 0;
-  while (!fits(steps)) steps++;
-  return steppedId(seed, steps);
+/** The low bits of FNV-1a are weak. */
+function shardOfHash(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (shardCount - 1);
 }

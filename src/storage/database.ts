@@ -87,6 +87,8 @@ export class Database {
       name: readsName(options),
       statementTimeoutMs: 15_000,
       queryTimeoutMs: 20_000,
+      // A statement's plan is kept: one that was made while a table was small would read all of it for ever after.
+      begin: 'set enable_seqscan = off',
       types: plainTypes,
       opened: (client) => this.connections.add(client),
     });

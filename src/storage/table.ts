@@ -92,12 +92,20 @@ export function encodeArray(column: Pick<Column, 'codec' | 'property' | 'nullabl
     return text;
   }
   let text = '{';
+  // Many columns have the same text in all rows of a batch.
+  let last: unknown = null;
+  let quoted = '';
   for (let i = 0; i < rows.length; i++) {
     const value = (rows[i] as Row)[property];
     if (i > 0) text += ',';
     if (value === null || value === undefined) text += 'NULL';
-    else if (typeof value === 'string') text += quote(value);
-    else if (typeof value === 'number' && !Number.isFinite(value)) throw unstorable(value, property);
+    else if (typeof value === 'string') {
+      if (value !== last) {
+        last = value;
+        quoted = quote(value);
+      }
+      text += quoted;
+    } else if (typeof value === 'number' && !Number.isFinite(value)) throw unstorable(value, property);
     else text += codec === 'text' ? quote(String(value)) : String(value);
   }
   return `${text}}`;
@@ -127,7 +135,11 @@ export function encodeJson(value: unknown): string {
 function refuseLostNumbers(value: unknown): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw unstorable(value, 'JSON');
   if (typeof value !== 'object' || value === null) return;
-  for (const part of Object.values(value)) if (part !== null) refuseLostNumbers(part);
+  // Keys one by one: a list of the values would be garbage at once.
+  for (const key in value) {
+    const part = (value as Row)[key];
+    if (part !== null) refuseLostNumbers(part);
+  }
 }
 
 function unstorable(value: unknown, where: string): AppError {

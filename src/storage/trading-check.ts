@@ -38,6 +38,14 @@ const checks: readonly { check: string; sql: string }[] = [
       where coalesce(b.n, 0) <> t.entries or b.numbers <> b.n or b.first <> 1 or b.last <> t.entries`,
   },
   {
+    check: 'a connection has a book as long as it is there',
+    sql: `with kept as (select t.account_id, t.mode, k.key as id from ${accounts} t, json_object_keys(t.books) k(key) where k.key <> 'embedded'),
+        due as (select c.account_id, c.mode, c.id from broker_connection c where c.removed_at is null and ($1::text is null or c.account_id = $1))
+      select coalesce(k.account_id, d.account_id) as account_id, coalesce(k.mode, d.mode) as mode, coalesce(k.id, d.id)
+        || case when k.id is null then ': the connection is there, and its book is not' else ': the book is there, and its connection is not' end as about
+      from kept k full join due d on d.id = k.id and d.account_id = k.account_id and d.mode = k.mode where k.id is null or d.id is null`,
+  },
+  {
     check: 'a fill belongs to an order of its account, symbol and side',
     sql: `select t.account_id, t.mode, f.id || ': ' || f.side || ' ' || f.symbol || ', order ' || coalesce(o.id || ' is ' || o.side || ' ' || o.symbol, 'missing') as about
       from ${accounts} t join trading_fill f on f.trading_account_id = t.id left join ${orders} o on o.id = f.order_id
@@ -121,8 +129,8 @@ export async function checkTrading(client: pg.Client, accountId: string | null):
 async function checkFolds(client: pg.Client, accountId: string | null): Promise<Omit<Finding, 'check'>[]> {
   const found: Omit<Finding, 'check'>[] = [];
   for (let after = ''; ; ) {
-    const { rows } = await client.query<{ id: string; books: Record<string, { book: KeptBook }> }>(
-      `select id, books from ${accounts} t where id > $2 order by id limit ${accountsAtOnce}`,
+    const { rows } = await client.query<KeptBooks & { id: string }>(
+      `select id, books, strategy_books from ${accounts} t where id > $2 order by id limit ${accountsAtOnce}`,
       [accountId, after],
     );
     if (rows.length === 0) return found;
@@ -131,7 +139,7 @@ async function checkFolds(client: pg.Client, accountId: string | null): Promise<
       client,
       rows.map(({ id }) => id),
     );
-    for (const { id, books } of rows) {
+    for (const { id, ...books } of rows) {
       const owner = accountModeOf(id);
       const wrong = folded.faults.get(id);
       if (wrong !== undefined) found.push({ ...owner, about: wrong });
@@ -140,12 +148,18 @@ async function checkFolds(client: pg.Client, accountId: string | null): Promise<
   }
 }
 
-/** The book of a connection that was removed is gone; its journal stays. */
-function wrongBooks(kept: Record<string, { book: KeptBook }>, folded: Map<string, FoldedBook>): string[] {
-  const wrong = Object.entries(kept).flatMap(([key, { book }]) =>
-    differences(book, folded.get(key) ?? noBook).map((about) => `${key}: ${about}`),
-  );
-  return folded.has('embedded') && kept.embedded === undefined ? [...wrong, 'embedded: the book is missing'] : wrong;
+type KeptBooks = { books: Record<string, { book: KeptBook }>; strategy_books: Record<string, KeptBook> };
+
+/** The book of a connection that was removed is gone; its journal stays, and so do the books of strategies there. */
+function wrongBooks({ books, strategy_books: ofStrategies }: KeptBooks, folded: Map<string, FoldedBook>): string[] {
+  const kept = new Map([...Object.entries(books).map(([key, { book }]) => [key, book] as const), ...Object.entries(ofStrategies)]);
+  const wrong = [...kept].flatMap(([key, book]) => differences(book, folded.get(key) ?? noBook).map((about) => `${nameOf(key)}: ${about}`));
+  const missing = [...folded.keys()].filter((key) => !kept.has(key) && (key === 'embedded' || key.includes('/')));
+  return [...wrong, ...missing.map((key) => `${nameOf(key)}: the book is missing`)];
+}
+
+function nameOf(key: string): string {
+  return key.replace('/', ' at ');
 }
 
 /** Journals are read in pieces, as one may have millions of fills. */
@@ -154,8 +168,8 @@ async function foldJournals(client: pg.Client, ids: string[]) {
   const faults = new Map<string, string>();
   await client.query(
     `declare journal no scroll cursor for
-      select trading_account_id as id, seq, broker_key, entry from trading_entry where trading_account_id = any($1)
-      union all select trading_account_id, seq, broker_key, json_build_object('kind', 'fill', 'symbol', symbol, 'side', side, 'quantity', quantity,
+      select trading_account_id as id, seq, broker_key, null as strategy_id, entry from trading_entry where trading_account_id = any($1)
+      union all select trading_account_id, seq, broker_key, strategy_id, json_build_object('kind', 'fill', 'symbol', symbol, 'side', side, 'quantity', quantity,
         'price', price, 'commission', commission) from trading_fill where trading_account_id = any($1)
       order by 1, 2`,
     [ids],

@@ -4,8 +4,11 @@
  */
 import { withoutTrailing } from '../trailing.ts';
 
-/** One row of a journal: an entry, or a fill with the kind `fill`. Amounts are decimal texts. */
-export type JournalRow = { broker_key: string; entry: { kind: string; [field: string]: string } };
+/** One row of a journal: an entry, or a fill with the kind `fill`, perhaps of a strategy. Amounts are decimal texts. */
+export type JournalRow = { broker_key: string; strategy_id: string | null; entry: Entry };
+type Entry = { kind: string; [field: string]: string };
+const corporateActions: readonly string[] = ['split', 'dividend', 'symbol_change'];
+
 export type FoldedBook = {
   cash: bigint;
   realised: bigint;
@@ -13,7 +16,15 @@ export type FoldedBook = {
   positions: Map<string, { quantity: bigint; cost: bigint }>;
 };
 
-export function foldInto(books: Map<string, FoldedBook>, { broker_key: key, entry }: JournalRow): void {
+/** Into the book of its broker, and those of strategies there, under `strategy/broker`: a fill into its own, a corporate action into all that there are. */
+export function foldInto(books: Map<string, FoldedBook>, { broker_key: key, strategy_id: strategyId, entry }: JournalRow): void {
+  fold(books, key, entry);
+  if (strategyId !== null) fold(books, `${strategyId}/${key}`, entry);
+  if (!corporateActions.includes(entry.kind)) return;
+  for (const other of books.keys()) if (other.endsWith(`/${key}`)) fold(books, other, entry);
+}
+
+function fold(books: Map<string, FoldedBook>, key: string, entry: Entry): void {
   const book = books.get(key) ?? { cash: 0n, realised: 0n, commissions: 0n, positions: new Map() };
   books.set(key, book);
   const held = (symbol: string) => book.positions.get(symbol) ?? { quantity: 0n, cost: 0n };

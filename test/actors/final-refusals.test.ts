@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { isFinalRefusal, recordedRefusal, refusalRecord } from '../../src/actors/recorded-refusal.ts';
 import { monotonicMs } from '../../src/clock.ts';
 import { AppError, invalidField } from '../../src/errors.ts';
-import { hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { effects, hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
@@ -72,6 +72,27 @@ test('a request that repeats a command on this node is refused for good', async 
   deaf.delete('d');
   assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
   assert.deepEqual(await heard('d'), []);
+});
+
+test('an effect that runs again after its process died is refused for good, and so is what the dead one asked under the same id', async (t) => {
+  const before = effects.work;
+  t.after(() => {
+    effects.work = before;
+  });
+  const runs: string[] = [];
+  effects.work = async (_input, { effectId }) => {
+    if (runs.push(effectId) === 1) return new Promise(() => {});
+    return outcomeOf(node.actors.ask(probe, 'e', 'hear', 'e', { commandId: effectId }));
+  };
+  deaf.add('e');
+  await node.actors.ask(probe, 'asking', 'begin', { effect: 'work', input: {} });
+  await until(() => runs.length === 1, 'the first run');
+  await node.crashAndRestart();
+  await until(async () => (await heard('asking')).length === 1, 'the second run');
+  assert.deepEqual(await heard('asking'), [{ kind: 'done', value: { refused: 'invalid' } }]);
+  deaf.delete('e');
+  assert.deepEqual(await outcomeOf(tryOf(runs[0]!, 'hear', 'e', 'e', false)), { refused: 'invalid' }, 'asked by the first run');
+  assert.deepEqual(await heard('e'), []);
 });
 
 test('a refusal that asks its caller to come again, and a failure of the service, are not final', () => {

@@ -11,7 +11,7 @@ import { notOnce } from './once.ts';
 export const tradingRules = {
   placed: 'an order is placed once, and none that nobody placed',
   cancelled: 'an order whose cancel was confirmed is cancelled',
-  ended: 'every order comes to its end, save where its broker does not tell',
+  ended: 'every order comes to its end',
   told: 'an order and each of its fills is told by one event',
   positions: 'positions are the sum of the fills, on every node',
   shown: 'every node shows an order as it is kept',
@@ -25,9 +25,7 @@ export function checkTrading(operations: readonly Operation[], kept: KeptTrading
   return violationsOf(tradingRules, {
     placed: placedOnce(operations, kept),
     cancelled: cancelsHeld(operations, kept),
-    ended: kept.orders
-      .filter(({ status, isUnknown }) => !endings.includes(status) && !isUnknown)
-      .map(({ id, status }) => `${id} is still ${status}`),
+    ended: kept.orders.filter(({ status }) => !endings.includes(status)).map(({ id, status }) => `${id} is still ${status}`),
     told: toldOnce(kept),
     positions: positionsRight(kept),
     shown: shownRight(kept),

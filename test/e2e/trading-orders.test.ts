@@ -259,6 +259,7 @@ test('a client_order_id is taken once for all time, finds its order, and a refus
   assert.equal(await ann.refusal(mine), 409);
   const next = await ann.caller.json('PATCH', `/v1/trading/orders/${first.id}`, { limit_price: 91, client_order_id: 'A:2' });
   assert.deepEqual([next.client_order_id, next.replaces], ['A:2', first.id]);
+  assert.equal((await ann.ask('PATCH', `orders/${next.id}`, { client_order_id: 'A:1' })).status, 409, 'a used one, and no other change');
   await ann.caller.json('DELETE', `/v1/trading/orders/${next.id}`);
   for (const used of ['A:1', 'A:2']) assert.equal(await ann.refusal({ ...mine, client_order_id: used }), 409, 'after its end too');
   const found = await ann.caller.json('GET', '/v1/trading/orders?client_order_id=A:2');

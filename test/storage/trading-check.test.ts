@@ -12,7 +12,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { insertNeutralRow } from '../support/neutral-row.ts';
 
 const accountId = 'acct_1';
-const tables = ['trading_account', 'trading_entry', 'trading_order', 'trading_fill', 'client_order'];
+const tables = ['trading_account', 'trading_entry', 'trading_order', 'trading_fill', 'client_order', 'broker_connection'];
 let kept: TestDatabase;
 let database: Database;
 let client: pg.Client;
@@ -35,7 +35,10 @@ after(async () => {
 
 type Fill = Extract<BookEntry, { kind: 'fill' }>;
 
-/** A filled order, one that is filled in part, one that was cancelled. Things of test mode end with a t. */
+/**
+ * A filled order, one of a strategy that is filled in part, one that was cancelled; a connection with a book, and one that was removed. Things of test mode
+ * end with a t.
+ */
 async function keepBooks(mode: Mode): Promise<void> {
   const of = (name: string) => (mode === 'live' ? name : `${name}t`);
   const tradingAccountId = idInMode({ accountId, mode });
@@ -45,6 +48,7 @@ async function keepBooks(mode: Mode): Promise<void> {
     ['ord_a', { kind: 'fill', symbol: 'AAPL', side: 'buy', quantity: '7', price: '100.51', commission: '0.25' }],
     ['ord_b', { kind: 'fill', symbol: 'AAPL', side: 'sell', quantity: '4', price: '101', commission: '0' }],
   ];
+  const strategyBook = foldBook([fills[2]![1]]);
   const book = foldBook([{ kind: 'deposit', amount: '100000' }, ...fills.map(([, fill]) => fill)]);
   const order = async (id: string, side: string, quantity: string, filled: string, status: string, clientOrderId: string | null) => {
     const state = { status, quantity, fills: { quantity: filled }, brokerOrderId: of(`venue-${id}`) };
@@ -74,11 +78,21 @@ async function keepBooks(mode: Mode): Promise<void> {
         broker_key: 'embedded',
         key: `k${n}`,
       },
-      ...{ ...fill, broker_fill_id: of(`trade-${n}`) },
+      ...{ ...fill, broker_fill_id: of(`trade-${n}`), strategy_id: orderId === 'ord_b' ? 'stg_1' : null },
     });
+  await row('trading_entry', {
+    trading_account_id: tradingAccountId,
+    seq: 5,
+    broker_key: of('brk_gone'),
+    entry: { kind: 'adopted_cash', amount: '7' },
+  });
+  const connection = { account_id: accountId, mode, order_mode: 'paper', filled_by: 'broker', status: 'connected' };
+  await row('broker_connection', { ...connection, id: of('brk_here') });
+  await row('broker_connection', { ...connection, id: of('brk_gone'), removed_at: new Date(1) });
   const open = { [of('ord_b')]: {} };
-  const account = { id: tradingAccountId, account_id: accountId, mode, books: { embedded: { book } }, open, entries: 4, watched: true };
-  await row('trading_account', account);
+  const books = { embedded: { book }, [of('brk_here')]: { book: foldBook([]) } };
+  const account = { id: tradingAccountId, account_id: accountId, mode, books, open, entries: 5, watched: true };
+  await row('trading_account', { ...account, strategy_books: { 'stg_1/embedded': strategyBook } });
 }
 
 const checksThatFound = new Set<string>();
@@ -110,7 +124,24 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
     [`update trading_account set books = jsonb_set(books::jsonb, '{embedded,book,positions,AAPL,quantity}', '"6.000000001"')::json`],
     [/embedded: AAPL 6\.000000001, fills 6 /],
   ],
-  ['a book that is gone', [`update trading_account set books = '{}'`], [/embedded: the book is missing/]],
+  [
+    'books that are gone',
+    [`update trading_account set books = '{}'`],
+    [/embedded: the book is missing/, /brk_here: the connection is there, and its book is not \(a connection has a book/],
+  ],
+  [
+    'a book of a connection that was removed',
+    [`update trading_account set books = jsonb_set(books::jsonb, '{brk_gone}', books::jsonb->'brk_here')::json`],
+    [/brk_gone: cash 0, journal 7/, /brk_gone: the book is there, and its connection is not/],
+  ],
+  [
+    "a strategy's position that its own orders did not make",
+    [
+      `update trading_account set strategy_books = jsonb_set(strategy_books::jsonb, '{stg_1/embedded,positions,AAPL,quantity}', '"-3"')::json`,
+    ],
+    [/stg_1 at embedded: AAPL -3, fills -4 /],
+  ],
+  ["a strategy's book that is gone", [`update trading_account set strategy_books = '{}'`], [/stg_1 at embedded: the book is missing/]],
   [
     'a fill that is missing, with the book made to fit',
     [
@@ -118,22 +149,23 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
       `update trading_account set books = jsonb_set(jsonb_set(books::jsonb, ${cash}, to_jsonb(trunc((books#>>${cash})::numeric - 404 * 1e18)::text)),
         '{embedded,book,positions,AAPL}', '{"quantity": "10", "cost": "1005070000000000000000"}')::json`,
       `update trading_account set books = jsonb_set(books::jsonb, '{embedded,book,realised}', '"0"')::json`,
+      `update trading_account set strategy_books = '{}'`,
     ],
-    [/4 entries, in the journal 3 \(a journal has each/, /ord_b: filled 4 of 10, fills 0 \(an order is filled/],
+    [/5 entries, in the journal 4 \(a journal has each/, /ord_b: filled 4 of 10, fills 0 \(an order is filled/],
   ],
   [
     'a fill that is booked a second time under another id',
     [
-      `insert into trading_fill select 'fil_9', trading_account_id, 5, order_id, broker_key, strategy_id, symbol, side, quantity, price, commission, 'k9',
+      `insert into trading_fill select 'fil_9', trading_account_id, 6, order_id, broker_key, strategy_id, symbol, side, quantity, price, commission, 'k9',
         broker_fill_id, position_quantity, at, created_at from trading_fill where id = 'fil_0'`,
-      `update trading_account set entries = 5 where id = 'acct_1'`,
+      `update trading_account set entries = 6 where id = 'acct_1'`,
     ],
     [/cash .*journal/, /AAPL 6, fills 9/, /trade-0 of embedded: booked 2 times \(a broker's fill/, /ord_a: filled 10 of 10, fills 13/],
   ],
   [
     'a number of the journal that is left out',
     [`update trading_fill set seq = 9 where id = 'fil_2'`],
-    [/4 entries, in the journal 4 \(a journal/],
+    [/5 entries, in the journal 5 \(a journal/],
   ],
   [
     'a fill of a foreign order',
@@ -174,6 +206,20 @@ test('right books are right, for all and for one account, and live and test mode
   const figures = { accounts: 1, orders: 3, openOrders: 1, fills: 3 };
   assert.deepEqual(await checkTrading(client, accountId), { live: figures, test: figures, findings: [], leftOut: [] });
   assert.equal((await checkTrading(client, 'acct_2')).live.accounts, 0);
+});
+
+test('a corporate action changes the books of the strategies that are there, and of its broker alone', () => {
+  const folded = new Map<string, FoldedBook>();
+  const buy = { kind: 'fill', symbol: 'AAPL', side: 'buy', quantity: '3', price: '10', commission: '0' } as const;
+  foldInto(folded, { broker_key: 'embedded', strategy_id: 'stg_1', entry: buy });
+  foldInto(folded, { broker_key: 'brk_1', strategy_id: 'stg_1', entry: buy });
+  foldInto(folded, { broker_key: 'embedded', strategy_id: null, entry: { kind: 'split', symbol: 'AAPL', ratio: '2' } });
+  const quantities = [...folded].map(([key, { positions }]) => [key, positions.get('AAPL')!.quantity]);
+  const expected = { embedded: 6n, 'stg_1/embedded': 6n, brk_1: 3n, 'stg_1/brk_1': 3n };
+  assert.deepEqual(
+    Object.fromEntries(quantities),
+    Object.fromEntries(Object.entries(expected).map(([key, n]) => [key, n * 1_000_000_000n])),
+  );
 });
 
 for (const [what, statements, finds] of damages) {
@@ -238,7 +284,8 @@ test('the fold of the check and that of the books come to the same, to the last 
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 40 }), (entries) => {
       const folded = new Map<string, FoldedBook>();
-      for (const one of [{ kind: 'deposit', amount: '1' } as const, ...entries]) foldInto(folded, { broker_key: 'embedded', entry: one });
+      for (const one of [{ kind: 'deposit', amount: '1' } as const, ...entries])
+        foldInto(folded, { broker_key: 'embedded', strategy_id: null, entry: one });
       assert.deepEqual(differences(foldBook([{ kind: 'deposit', amount: '1' }, ...entries]), folded.get('embedded')!), []);
     }),
     { numRuns: 500 },

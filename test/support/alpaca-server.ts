@@ -13,11 +13,13 @@ export class AlpacaServer extends BrokerStandIn {
   locked = false;
   /** Fills are not listed now. */
   unlisted = false;
+  /** Cancels are acknowledged, and nothing comes of them. */
+  ignoresCancels = false;
   private readonly listening = new Set<ServedSocket>();
 
   override forget(): void {
     super.forget();
-    this.locked = this.unlisted = false;
+    this.locked = this.unlisted = this.ignoresCancels = false;
   }
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {
@@ -49,6 +51,7 @@ export class AlpacaServer extends BrokerStandIn {
       if (method === 'GET') return { status: 200, json: this.shown(order) };
       if (order.state !== 'working')
         return { status: 422, json: { code: 42210000, message: `order is already in "${stateNames[order.state]}" state` } };
+      if (this.ignoresCancels) return { status: 204 };
       order.state = 'cancelled';
       this.tell(order);
       return { status: 204 };

@@ -57,6 +57,9 @@ export class BrokerWorld {
   private readonly outbound = createOutbound({ allow: [] });
   private readonly box = credentialBox(secretKey);
   private readonly brokers: Broker[] = [];
+  /** How far the clock of the watchers is ahead: it ends sessions. */
+  aheadMs = 0;
+  readonly stats = new TradingStats();
   connections!: OpenConnections;
   test!: TestRuntime;
   private watchers: ConnectionWatchers | null = null;
@@ -78,11 +81,20 @@ export class BrokerWorld {
     const database = { read: (query: never) => current().database.read(query) } as unknown as TestRuntime['database'];
     const addresses = { alpacaApiUrl: this.alpaca.url, tradierApiUrl: this.tradier.url, coinbaseApiUrl: this.coinbase.url };
     const shared = { actors, database, clock: systemClock, log: silentLog };
-    const parts = { ...shared, outbound: this.outbound, stats: new TradingStats(), addresses, timeoutMs };
+    const parts = { ...shared, outbound: this.outbound, stats: this.stats, addresses, timeoutMs };
     this.connectionsWith = (secretKey) => new OpenConnections({ ...parts, credentials: credentialBox(secretKey) });
     this.connections = this.connectionsWith(secretKey);
+    const ahead = { nowMs: () => systemClock.nowMs() + this.aheadMs };
     this.watch = () =>
-      new ConnectionWatchers({ ...shared, connections: this.connections, pollMs, reconcileMs, placement: this.test.placement });
+      new ConnectionWatchers({
+        ...shared,
+        clock: ahead,
+        stats: this.stats,
+        connections: this.connections,
+        pollMs,
+        reconcileMs,
+        placement: this.test.placement,
+      });
     this.test = await testRuntime([
       tradingAccountActor(this.market),
       tradingOrderActor({ venue: this.connections.calls, timing: { lookUpMs, reconcileMs }, timeoutMs }),
@@ -153,6 +165,7 @@ export class BrokerWorld {
     this.watchers?.stop();
     this.watchers = this.watch();
     this.brokers.length = 0;
+    this.aheadMs = 0;
     for (const server of [this.alpaca, this.tradier, this.coinbase]) server.forget();
   }
 

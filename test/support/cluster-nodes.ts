@@ -18,6 +18,7 @@ import { type TestDatabase, testDatabase } from './database.ts';
 import type { Json } from './json.ts';
 import { MemoryLinks, type MemoryPeers } from './memory-links.ts';
 import { probeActor, probeOptions } from './probe-actor.ts';
+import { productSchema } from './product-schema.ts';
 import { type TestRedis, testRedis } from './redis.ts';
 import type { Scope } from './scope.ts';
 import { clusterKey } from './transports.ts';
@@ -50,6 +51,8 @@ export type TestClusterOptions = {
   database?: TestDatabase;
   /** Instead of a Redis of its own, which tests then do not look into. */
   redisUrl?: string;
+  /** These actors of the service on every node, with its tables, instead of the probe. */
+  actors?: AnyActor[];
 };
 
 /** `actor`: the probe as another version of the service has it. */
@@ -92,10 +95,12 @@ export async function testCluster(t: Scope, clusterOptions: TestClusterOptions =
   const links = new MemoryLinks();
   const nodes: TestNode[] = [];
   const lines: TestCluster['lines'] = [];
-  const firstDatabase = new Database(kept.url, { schema: { entities: probeOptions.entities } });
+  const { actors: given } = clusterOptions;
+  const schema = given === undefined ? { entities: probeOptions.entities } : productSchema;
+  const firstDatabase = new Database(kept.url, { schema });
   await firstDatabase.migrate();
   await firstDatabase.close();
-  for (const table of probeOptions.tables) await direct.query(table);
+  if (given === undefined) for (const table of probeOptions.tables) await direct.query(table);
 
   const join: TestCluster['join'] = async (name, options = {}) => {
     const { redisUrl = redis.url, databaseUrl = kept.url, timings, actor = probeActor, dialledAt = async (port) => port } = options;
@@ -115,7 +120,7 @@ export async function testCluster(t: Scope, clusterOptions: TestClusterOptions =
       leaving: false,
       startedAtMs: Date.now(),
     };
-    const database = new Database(databaseUrl, { schema: { entities: probeOptions.entities } });
+    const database = new Database(databaseUrl, { schema });
     const shared = { shardCount, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 1 } };
     const { leaseMs, renewEveryMs } = clusterOptions;
     const membership = new Membership({ redisUrl, clusterId: 'test', self, shared, leaseMs, renewEveryMs, log });
@@ -129,7 +134,7 @@ export async function testCluster(t: Scope, clusterOptions: TestClusterOptions =
       timings: { ...clusterOptions.timings, ...timings },
     });
     const runtime = new Runtime({ freezeStates: true, ...clusterOptions.runtime, database, placement, log });
-    runtime.register([actor]);
+    runtime.register(given ?? [actor]);
     placement.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
     const end = async () => {
       nodes.splice(nodes.indexOf(node), 1);

@@ -7,6 +7,11 @@
 export const one = 1_000_000_000n;
 
 const places = 9;
+/** Whole numbers below it are exact as numbers. */
+const exactBelow = 9_007_199_254_740_992n;
+const powers = Array.from({ length: places + 1 }, (_, n) => 10 ** n);
+const zero = 0x30;
+const dot = 0x2e;
 const decimalText = /^(-?)(\d{1,24})(?:\.(\d{1,40}))?$/;
 const exponentText = /^(-?)(\d)(?:\.(\d{1,20}))?e-(\d{1,3})$/;
 
@@ -18,6 +23,8 @@ export function nanoOf(value: number): bigint | null {
 
 /** As `nanoOf`, for decimals that are sent as texts: `"12.5"`. Zeros after the ninth place are taken. */
 export function nanoOfText(text: string): bigint | null {
+  const small = smallNanoOf(text);
+  if (small !== null) return BigInt(small);
   const parts = decimalText.exec(text);
   if (parts === null) return null;
   const fraction = withoutEndZeros(parts[3] ?? '');
@@ -41,12 +48,20 @@ export function roundedToNano(value: number): bigint {
 /** `1.5`, `-0.000000001`, `3`: no exponent, no zeros at the end. */
 export function nanoText(nano: bigint): string {
   const size = nano < 0n ? -nano : nano;
+  if (size < exactBelow) {
+    const small = Number(size);
+    const rest = small % 1e9;
+    const whole = `${nano < 0n ? '-' : ''}${(small - rest) / 1e9}`;
+    return rest === 0 ? whole : `${whole}.${withoutEndZeros(String(rest).padStart(places, '0'))}`;
+  }
   const fraction = withoutEndZeros(String(size % one).padStart(places, '0'));
   return `${nano < 0n ? '-' : ''}${size / one}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 /** The number nearest to the decimal: JSON prints it as the decimal again for up to 15 digits. */
 export function fromNano(nano: bigint): number {
+  // Both are exact, so the quotient is the nearest number.
+  if (-exactBelow < nano && nano < exactBelow) return Number(nano) / 1e9;
   return Number(nanoText(nano));
 }
 
@@ -108,6 +123,23 @@ function withoutExponent(text: string): string {
   if (parts === null) return text;
   const [, sign, first, rest = '', exponent] = parts;
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${rest}`;
+}
+
+/** Most decimals are short: as whole numbers that doubles hold exactly they cost a fraction. null: not one of these. */
+function smallNanoOf(text: string): number | null {
+  const { length } = text;
+  let point = -1;
+  let digits = 0;
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === dot && point === -1) point = i;
+    else if (code >= zero && code <= zero + 9) digits = digits * 10 + (code - zero);
+    else return null;
+  }
+  const wholes = point === -1 ? length : point;
+  const behind = length - wholes - 1;
+  if (wholes === 0 || wholes > 6 || behind > places || behind === 0) return null;
+  return digits * powers[places - Math.max(behind, 0)]!;
 }
 
 function withoutEndZeros(digits: string): string {

@@ -15,6 +15,8 @@ export class TradingStats {
   readonly attention = new CountBy(['reason']);
   readonly brokerCalls = new CountBy(['broker', 'call', 'outcome'], 200);
   readonly marks = new MarkStats();
+  /** Orders that brokers may have, of the connections that live here, as the last poll read them. */
+  openAtBrokers = 0;
   readonly backtestS = new Distribution([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160]);
 
   constructor() {
@@ -61,6 +63,7 @@ export class MarkStats {
   readonly durationS = new Distribution([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]);
   /** Of the last whole round. */
   accounts = 0;
+  /** Those that wait here, not those at brokers. */
   openOrders = 0;
   private lastBeganAtMs: number | null = null;
 
@@ -103,8 +106,8 @@ export function addTradingMetrics(metrics: Metrics, { stats, backtests }: Tradin
   );
   metrics.gauge(
     'troupe_trading_open_orders',
-    'Open orders of the accounts that the last round of marks looked at',
-    () => stats.marks.openOrders,
+    'Open orders of the accounts and connections of this node, as it last looked: those that wait here, and those at brokers',
+    () => stats.marks.openOrders + stats.openAtBrokers,
   );
   metrics.gauge(
     'troupe_trading_mark_age_seconds',

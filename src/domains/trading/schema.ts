@@ -7,6 +7,7 @@ import { TradingAccounts } from './migrations/0034-trading-accounts.ts';
 import { Brokers } from './migrations/0035-brokers.ts';
 import { Backtests } from './migrations/0036-backtests.ts';
 import { Strategies } from './migrations/0037-strategies.ts';
+import { RoomForUpdates } from './migrations/0045-room-for-updates.ts';
 import { Strategy, StrategyVersion } from './strategy/entity.ts';
 import { Sweep } from './sweep/entity.ts';
 import { TradingAccount, TradingEntry } from './trading-account/entity.ts';
@@ -25,5 +26,5 @@ export const tradingSchema: Schema = {
     Backtest,
     Sweep,
   ],
-  migrations: [TradingAccounts, Brokers, Backtests, Strategies],
+  migrations: [TradingAccounts, Brokers, Backtests, Strategies, RoomForUpdates],
 };

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
 import { type Job, JobStopped } from './port.ts';
@@ -30,8 +30,9 @@ const extraMb = 350;
 /** Processor time after which a process is replaced, and after which the system kills one whose node was killed while it computed. */
 const maxCpuMs = 60_000;
 const orphanCpuS = 300;
-/** Lower than the node's own priority: on few cores, requests run first. */
-const niceness = 5;
+/** Below the node's own priority: on few cores, requests run first. Further below, a busy machine would end jobs before they had their processor time. */
+const niceness = 10;
+const lowest = 19;
 /** On a busy machine a job gets its processor time later: the wall-clock limit is this multiple of its limit. */
 const patience = 4;
 
@@ -179,7 +180,7 @@ function spawnChild(heapMb: number): ChildProcess {
     serialization: 'advanced',
   });
   try {
-    if (child.pid !== undefined) setPriority(child.pid, niceness);
+    if (child.pid !== undefined) setPriority(child.pid, Math.min(lowest, getPriority() + niceness));
   } catch {
     // It has ended already.
   }

@@ -62,7 +62,8 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
       const line = await answer('batched');
       const bytes = Buffer.from(line.numbers, 'base64');
       // Small buffers share a pool and may begin at any byte.
-      return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+      const { buffer: memory, byteOffset: at, byteLength: length } = bytes;
+      return at % 8 === 0 ? new Float64Array(memory, at, length / 8) : new Float64Array(memory.slice(at, at + length));
     },
     close: () => process.kill(),
   };

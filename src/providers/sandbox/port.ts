@@ -46,7 +46,7 @@ export type GuestOptions = {
 
 /** The code of a caller in a process of its own. Rejections are `GuestFailed`, `unavailable` where no process can be started, or the signal's reason. */
 export type Guest = {
-  /** One batch, answered with what is in `output` after it. The next one may be given before the answer: batches are worked off in order. */
+  /** One batch, answered with what is in `output` after it. The next one may be given before the answer: batches are worked off in order. `numbers` may be changed once it is answered. */
   run(batch: { count: number; numbers: Float64Array }): Promise<Float64Array>;
   /** Ends the process; resolves when it is gone. */
   close(): Promise<void>;

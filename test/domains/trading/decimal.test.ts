@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import * as decimal from '../../../src/domains/trading/decimal.ts';
 
 const { one } = decimal;
-const nano = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n });
+const nano = fc.oneof(
+  fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
+  fc.bigInt({ min: -(2n ** 53n) - 9n, max: 2n ** 53n + 9n }),
+  fc.bigInt({ min: -2_000_000_000n, max: 2_000_000_000n }),
+);
 
 test('a number is the decimal that is printed for it, with nine places at most', () => {
   const taken: [number, bigint][] = [
@@ -30,7 +34,15 @@ test('a text is a decimal in digits alone', () => {
 });
 
 test('text and billionths are the same decimal both ways', () => {
-  fc.assert(fc.property(nano, (value) => assert.equal(decimal.nanoOfText(decimal.nanoText(value)), value)));
+  fc.assert(
+    fc.property(nano, (value) => {
+      const text = decimal.nanoText(value);
+      assert.equal(decimal.nanoOfText(text), value);
+      assert.match(text, /^-?(0|[1-9]\d*)(\.\d{0,8}[1-9])?$/);
+      assert.equal(decimal.fromNano(value), Number(text));
+    }),
+    { numRuns: 1_000 },
+  );
 });
 
 test('a number of up to 15 digits and 9 places goes through the books unchanged', () => {

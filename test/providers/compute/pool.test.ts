@@ -1,6 +1,7 @@
 /** The computing processes of a node: what a job may cost, what its caller is told, and whose turn it is. */
 
 import assert from 'node:assert/strict';
+import { getPriority } from 'node:os';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
 import { ToolError } from '../../../src/errors.ts';
@@ -27,6 +28,11 @@ test('a job answers what its module computes, in a process without a single sett
     [],
   );
   assert.equal(await run('pid'), await run('pid'), 'a process is used again');
+});
+
+test('a process has a lower priority than the node, whatever priority the node has', async () => {
+  const own = getPriority();
+  assert.equal(getPriority(await run('pid')), Math.min(19, own + 10));
 });
 
 test('a job that breaks its limit of time or memory is ended, its caller is told why, and its neighbour goes on', async () => {

@@ -55,9 +55,11 @@ export async function customWeights({ code, market, daily, terms, openGuest, onP
   };
   const weights = symbols.map(() => new Float64Array(time.length));
   const hash = createHash('sha256');
+  // Two are on their way at most, and what was answered is no longer read.
+  const buffers = [new Float64Array(perBar * batchBars), new Float64Array(perBar * batchBars)] as const;
   const send = (guest: Guest, from: number) => {
     const to = Math.min(from + batchBars, time.length);
-    const numbers = new Float64Array(perBar * batchBars);
+    const numbers = buffers[(from / batchBars) & 1]!;
     let at = 0;
     const put = (column: Float64Array) => numbers.set(column.subarray(from, to), batchBars * at++);
     put(time);

@@ -129,17 +129,25 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
     const onBar = decide, ctx = contexts[0], time = times, open = opens[0], high = highs[0], low = lows[0], close = closes[0], volume = volumes[0];
     const paid = dividends[0], pays = paysDividends, decided = weightsOut[0], values = equityOut, calls = progress;
     const rate = commission, gross = 1 + commission, above = 1 + slippage, below = 1 - slippage;
+    const minutes = minuteTexts, isDaily = daily;
     let held = quantities[0], weight = weights[0], filled = sized[0], index = indices[0], money = cash;
+    let today = NaN, date = '', dayOf = '';
     for (let i = 0; i < count; i++) {
-      const date = dateAt(time[i]);
+      const ms = time[i];
+      now = ms;
+      if (!(ms - today < 86400000)) {
+        dateAt(ms);
+        today = day;
+        date = dayOf = dayText;
+      }
+      if (!isDaily) date = dayOf + minutes[(ms - today) / 60000 | 0];
+      const first = open[i], last = close[i];
       if (pays && paid[i] !== 0 && held !== 0) {
         money += held * paid[i];
         ctx.cash = money;
       }
       if (weight !== filled) {
-        filled = weight;
-        ctx.position = filled;
-        const first = open[i];
+        ctx.position = filled = weight;
         const atOpen = money + held * first;
         const value = atOpen > 0 ? weight * atOpen : 0;
         const buys = value / (first * gross) > held;
@@ -153,14 +161,14 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
           ctx.cash = money;
         }
       }
-      const equity = held === 0 ? money : money + held * close[i];
-      values[i] = equity;
+      ctx.equity = values[i] = held === 0 ? money : money + held * last;
+      ctx.index = index;
       calls[0] = ++index;
-      ctx.index = index - 1;
-      ctx.equity = equity;
-      const answer = onBar({ date, open: open[i], high: high[i], low: low[i], close: close[i], volume: volume[i] }, ctx);
-      if (typeof answer !== 'number' || answer - answer !== 0) throw new ErrorType('onBar returned ' + kind(answer) + ', not a finite number');
-      decided[i] = weight = answer > 1 ? 1 : answer < -1 ? -1 : answer;
+      const answer = onBar({ date, open: first, high: high[i], low: low[i], close: last, volume: volume[i] }, ctx);
+      // Long and flat are most answers, and need no look at type and size.
+      if (answer === 1 || answer === 0) decided[i] = weight = answer;
+      else if (typeof answer !== 'number' || answer - answer !== 0) throw new ErrorType('onBar returned ' + kind(answer) + ', not a finite number');
+      else decided[i] = weight = answer > 1 ? 1 : answer < -1 ? -1 : answer;
     }
     cash = money;
     quantities[0] = held;

@@ -59,8 +59,7 @@ function periodsOfShortBars(time: Float64Array): number {
 export function metricsOf(simulation: Simulation, initialCapital: number, periods: number): Metrics {
   const { equity, trades, heldBars, tradedNotional } = simulation;
   const bars = equity.length;
-  const { maxDrawdown, longestDrawdown } = drawdowns(equity, initialCapital);
-  const { mean, deviation, meanEquity } = returnsOf(equity);
+  const { maxDrawdown, longestDrawdown, mean, deviation, meanEquity } = passOver(equity, initialCapital);
   let wins = 0;
   for (let i = 0; i < trades.count; i++) if (trades.profit[i]! > 0) wins++;
   return {
@@ -89,55 +88,56 @@ function cagr(growth: number, exponent: number): number {
   return growth > 0 ? growth ** exponent - 1 : -1;
 }
 
-function drawdowns(equity: Float64Array, initialCapital: number): { maxDrawdown: number; longestDrawdown: number } {
+type Passed = { maxDrawdown: number; longestDrawdown: number; mean: number; deviation: number; meanEquity: number };
+
+/** One pass over equity, as a second one costs as much: its peaks, and the returns from each bar to the next one; fewer than two have no deviation. */
+function passOver(equity: Float64Array, initialCapital: number): Passed {
+  const count = equity.length - 1;
+  const returns = new Float64Array(Math.max(0, count));
   let peak = initialCapital;
   let peakBar = -1;
   let maxDrawdown = 0;
   let longestDrawdown = 0;
   /** Since the peak. */
   let lowest = peak;
-  const endPeak = (t: number) => {
-    maxDrawdown = Math.max(maxDrawdown, (peak - lowest) / peak);
-    if (lowest < peak) longestDrawdown = Math.max(longestDrawdown, t - 1 - peakBar);
-  };
-  for (let t = 0; t < equity.length; t++) {
+  let total = 0;
+  let sum = 0;
+  let before = Number.NaN;
+  for (let t = 0; t <= count; t++) {
     const value = equity[t]!;
+    sum += value;
+    if (t > 0) {
+      const gain = value / before - 1;
+      returns[t - 1] = gain;
+      total += gain;
+    }
+    before = value;
     if (value >= peak) {
-      if (lowest < peak) endPeak(t);
+      if (lowest < peak) {
+        maxDrawdown = Math.max(maxDrawdown, (peak - lowest) / peak);
+        longestDrawdown = Math.max(longestDrawdown, t - 1 - peakBar);
+      }
       peak = lowest = value;
       peakBar = t;
-      continue;
-    }
-    if (value < lowest) lowest = value;
+    } else if (value < lowest) lowest = value;
   }
-  endPeak(equity.length);
-  return { maxDrawdown, longestDrawdown };
+  if (lowest < peak) {
+    maxDrawdown = Math.max(maxDrawdown, (peak - lowest) / peak);
+    longestDrawdown = Math.max(longestDrawdown, count - peakBar);
+  }
+  return { maxDrawdown, longestDrawdown, ...deviationOf(returns, total), meanEquity: sum / equity.length };
 }
 
-/** Of the returns from each bar's equity to the next one's; fewer than two have no deviation. */
-function returnsOf(equity: Float64Array): { mean: number; deviation: number; meanEquity: number } {
-  const count = equity.length - 1;
-  const returns = new Float64Array(Math.max(0, count));
-  let total = 0;
-  let before = equity[0] ?? 0;
-  let sum = before;
-  for (let t = 0; t < count; t++) {
-    const after = equity[t + 1]!;
-    const gain = after / before - 1;
-    returns[t] = gain;
-    total += gain;
-    sum += after;
-    before = after;
-  }
-  const meanEquity = sum / equity.length;
-  if (count < 2) return { mean: 0, deviation: 0, meanEquity };
+function deviationOf(returns: Float64Array, total: number): { mean: number; deviation: number } {
+  const count = returns.length;
+  if (count < 2) return { mean: 0, deviation: 0 };
   const mean = total / count;
   let squares = 0;
   for (let t = 0; t < count; t++) squares += (returns[t]! - mean) * (returns[t]! - mean);
   const deviation = Math.sqrt(squares / (count - 1));
   // Equity that passes through 0 has a return that is no number; and equal returns must not deviate by their rounding.
   const known = deviation > leastDeviation && Number.isFinite(mean / deviation);
-  return { mean, deviation: known ? deviation : 0, meanEquity };
+  return { mean, deviation: known ? deviation : 0 };
 }
 
 function median(counts: Int32Array): number {

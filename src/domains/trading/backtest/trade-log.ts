@@ -71,9 +71,16 @@ export class TradeLog {
   private begin(s: number, bar: number, itsSide: 1 | -1): void {
     const { open } = this;
     const at = s * width;
-    open.fill(0, at, at + width);
+    // One by one: `fill` costs more than all of these.
     open[at + entryBar] = bar;
     open[at + side] = itsSide;
+    open[at + entered] = 0;
+    open[at + paid] = 0;
+    open[at + left] = 0;
+    open[at + received] = 0;
+    open[at + most] = 0;
+    open[at + commission] = 0;
+    open[at + dividends] = 0;
   }
 
   private add(s: number, before: number, after: number, price: number, commissionRate: number): void {

@@ -18,7 +18,7 @@ export function targetWeights(strategy: BuiltInStrategy, market: Market): Float6
 /** What `Momentum` decides, where every time has a bar: it needs no window of its own then. */
 function momentumWeights(lookback: number, close: Float64Array): Float64Array {
   const weights = new Float64Array(close.length);
-  for (let t = lookback; t < close.length; t++) if (close[t]! > close[t - lookback]!) weights[t] = 1;
+  for (let t = lookback; t < close.length; t++) weights[t] = close[t]! > close[t - lookback]! ? 1 : 0;
   return weights;
 }
 

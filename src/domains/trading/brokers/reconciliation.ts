@@ -114,7 +114,9 @@ export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { si
 /** Whether the order has anything to take from it. */
 function isNews({ own, order, fills, filledSoFar }: SeenOrder & { own: HeldOrder | undefined }): boolean {
   if (own === undefined || fills.length > 0 || filledSoFar) return true;
-  if (order === null || isFinal(own)) return false;
+  if (order === null) return false;
+  // One that ended here as absent, and that the venue has after all.
+  if (isFinal(own)) return own.brokerOrderId === null && order.state === 'working';
   return own.brokerOrderId === null || own.unknownOutcome || hasEnded(order);
 }
 

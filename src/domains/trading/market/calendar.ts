@@ -63,12 +63,18 @@ export function sessionAt(ms: number): Session | null {
 
 /** The first one that opens after the moment. */
 export function nextSession(ms: number): Session {
-  return search(newYorkDay(ms), 1, ({ openMs }) => openMs > ms);
+  if (ms >= next.fromMs && ms < next.untilMs) return next.session!;
+  const session = search(newYorkDay(ms), 1, ({ openMs }) => openMs > ms);
+  next = { session, fromMs: sessionBefore(session.day).openMs, untilMs: session.openMs };
+  return session;
 }
 
 /** The last one that closed at the moment or before. */
 export function previousSession(ms: number): Session {
-  return search(newYorkDay(ms), -1, ({ closeMs }) => closeMs <= ms);
+  if (ms >= previous.fromMs && ms < previous.untilMs) return previous.session!;
+  const session = search(newYorkDay(ms), -1, ({ closeMs }) => closeMs <= ms);
+  previous = { session, fromMs: session.closeMs, untilMs: sessionAfter(session.day).closeMs };
+  return session;
 }
 
 /** The last one before that day. */
@@ -124,6 +130,11 @@ export function resultDayBeganMs(assetClass: AssetClass, ms: number): number {
 export function blockEndsMs(assetClass: AssetClass, ms: number): number {
   return assetClass === 'crypto' ? (utcDay(ms) + 1) * msPerDay : nextOpenMs(ms);
 }
+
+/** The last answers, and for which moments they are the same: each turn and each quote asks for those of now. */
+type Known = { session: Session | null; fromMs: number; untilMs: number };
+let next: Known = { session: null, fromMs: 0, untilMs: 0 };
+let previous: Known = next;
 
 type Year = { first: DayNumber; sessions: (Session | null)[] };
 

@@ -101,10 +101,10 @@ export function termsOf(form: OrderForm): OrderTerms {
 
 /** What is asked of a replacement. Throws `invalid`: also where nothing is. @param of the order that is replaced */
 export function replaceRequestOf(form: ReplaceForm, of: Pick<OrderTerms, 'symbol' | 'assetClass' | 'orderType'>): ReplaceRequest {
-  const { quantity, limit_price: limit, stop_price: stop, time_in_force: validity } = form;
+  const { quantity, limit_price: limit, stop_price: stop, time_in_force: validity, client_order_id: clientId } = form;
   const issues: Issue[] = [];
-  if ([quantity, limit, stop, validity].every((value) => value == null))
-    issues.push(issue([], 'missing', 'Give at least one of quantity, limit_price, stop_price, time_in_force'));
+  if ([quantity, limit, stop, validity, clientId].every((value) => value == null))
+    issues.push(issue([], 'missing', 'Give at least one of quantity, limit_price, stop_price, time_in_force, client_order_id'));
   const price = (field: PriceField, value: number | null | undefined, has: boolean) =>
     value == null ? undefined : (priceOf(field, value, has, of.orderType, of, issues) ?? undefined);
   const request: ReplaceRequest = {

@@ -7,7 +7,7 @@
  * U3 The body is sent again only where the venue makes that harmless (`afterUnknown`), or where it is certain that nothing was sent before.
  * U4 A refusal is final only where every post before it is known to have come to nothing: an earlier one may have been what took the money.
  * U5 Absent from a look-up is no proof that an order does not exist: it arrives late, or in no list. Only `settled_absent`, which reconciliation
- *    says after its own rules, ends an unknown outcome as a rejection.
+ *    says after its own rules, ends an unknown outcome: as cancelled where that was asked for, else as a rejection.
  */
 import Type, { type Static } from 'typebox';
 import { backoffMs } from '../../../backoff.ts';
@@ -78,7 +78,7 @@ export type OutboundAction =
   | { kind: 'tell_unknown' }
   | { kind: 'ask_for_attention' }
   | { kind: 'reject'; reason: string }
-  /** A cancel was asked for before anything left: the order ends cancelled. */
+  /** A cancel was asked for, and nothing left or nothing arrived: the order ends cancelled. */
   | { kind: 'cancel' };
 
 export type OutboundTiming = { lookUpMs: number; reconcileMs: number };
@@ -121,7 +121,8 @@ export function moveOutbound(state: OutboundState, event: OutboundEvent, rules: 
       return known(state);
     case 'settled_absent':
       // A post that is under way can still make the order.
-      return state.step === 'posting' ? { state, actions: [] } : known(state, [{ kind: 'reject', reason: event.reason }]);
+      if (state.step === 'posting') return { state, actions: [] };
+      return known(state, [state.cancelled ? { kind: 'cancel' } : { kind: 'reject', reason: event.reason }]);
     case 'due':
       if (state.dueAtMs === null) return { state, actions: [] };
       // Clocks of timers and of turns may differ by a little: too early is no reason never to come again.

@@ -46,16 +46,13 @@ export const placeOrderTool = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
   },
 
   async run(form: OrderForm, context: ToolContext) {
-    const { accountId, taskId, authority, callId, approvedBasis, signal } = context;
+    const { accountId, taskId, authority, signal } = context;
     const owner: Placer = { accountId, mode: authority.mode, taskId };
-    const orderId = orderIdOf(context);
-    // What was placed by an earlier try of this call is not asked about again.
-    if (approvedBasis !== null && (await door.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
-      const asked = await askUntilAnswered(words, () => look(door, owner, form));
-      const why = runAway(approvedBasis, asked);
-      if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(asked)}`, basis: basisOf(asked) });
-    }
-    const placed = await askUntilAnswered(words, () => placeOrder(door, owner, form, { orderId, commandId: callId }));
+    const placed = await place(door, owner, form, context).catch(async (refusal) => {
+      const earlier = refusal instanceof ToolError ? await placedEarlier(door.actors, owner, context) : null;
+      if (earlier === null) throw refusal;
+      return earlier;
+    });
     const order = await venueAnswer(door.actors, placed.id, signal);
     // The order is placed, whether its prices and limits can be told or not.
     const now = await look(door, owner, form, order).catch(unlessDefect);
@@ -68,6 +65,30 @@ export const placeOrderTool = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
     };
   },
 });
+
+async function place(door: DoorParts, owner: Placer, form: OrderForm, context: ToolContext): Promise<TradingOrderRow> {
+  const { approvedBasis, callId } = context;
+  const orderId = orderIdOf(context);
+  // What was placed by an earlier try of this call is not asked about again.
+  if (approvedBasis !== null && (await door.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
+    const asked = await askUntilAnswered(words, () => look(door, owner, form));
+    const why = runAway(approvedBasis, asked);
+    if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(asked)}`, basis: basisOf(asked) });
+  }
+  return askUntilAnswered(words, () => placeOrder(door, owner, form, { orderId, commandId: callId }));
+}
+
+/**
+ * The order that an earlier run of this call has placed. Where there is none, a request of that run which is still on its way finds a refusal recorded under
+ * the call's id: what was refused before the account was asked is recorded by asking it to cancel an order that it does not have.
+ */
+async function placedEarlier(actors: ActorSystem, owner: Placer, context: ToolContext): Promise<TradingOrderRow | null> {
+  const orderId = orderIdBeside(owner, orderIdOf(context));
+  const placed = await actors.query(tradingOrder, orderId, 'get', null);
+  if (placed !== null) return placed;
+  const asked = actors.ask(tradingAccount, tradingAccountIdOf(owner), 'cancel', { orderId }, { commandId: context.callId });
+  return asked.catch(unlessDefect);
+}
 
 /**
  * What the order would do now: what every way of placing it checks before the account's turn, and what the turn would say.

@@ -2,14 +2,14 @@
  * Corporate actions of what is held and ordered at the embedded paper broker; brokers apply those of their own books. Each is applied once, by its id: splits
  * change positions and open orders, dividends are cash, a new name takes the position and ends the orders.
  */
-import { heldQuantity } from '../book.ts';
+import { type Book, heldQuantity } from '../book.ts';
 import { divideHalfEven, nanoText, one, roundedToNano } from '../decimal.ts';
 import type { CorporateAction } from '../market/port.ts';
 import { nanoIn } from '../orders/amounts.ts';
 import { splitPaper } from '../paper/fill-rules.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
 import type { AccountTurn } from './account-turn.ts';
-import { embeddedBook, type Mark, type OpenEntry } from './entity.ts';
+import { embeddedBook, type Mark, type OpenEntry, type TradingAccountRow } from './entity.ts';
 import { strategyBookKey } from './messages.ts';
 
 /** @param given of other sources than this node's market */
@@ -27,11 +27,12 @@ export function applyActions(turn: AccountTurn, given: readonly CorporateAction[
 
 function apply(turn: AccountTurn, action: CorporateAction): void {
   const { symbol, id: actionId } = action;
-  const isHeld = (of: string) => heldQuantity(turn.bookOf(embeddedBook).book, of) !== 0n;
+  // Strategies may hold against each other what the account holds nothing of.
+  const isHeld = (of: string) =>
+    [turn.bookOf(embeddedBook).book, ...paperStrategyBooks(turn.row)].some((book) => heldQuantity(book, of) !== 0n);
   const enter = (entry: Parameters<AccountTurn['enter']>[1]) => {
     turn.enter(embeddedBook, entry, { assetClass: 'equity', actionId });
-    for (const key of Object.keys(turn.row.strategyBooks))
-      if (key.endsWith(strategyBookKey('', embeddedBook))) turn.changeStrategy(key, entry);
+    for (const key of Object.keys(turn.row.strategyBooks)) if (isOnPaper(key)) turn.changeStrategy(key, entry);
   };
   switch (action.type) {
     case 'split': {
@@ -49,6 +50,15 @@ function apply(turn: AccountTurn, action: CorporateAction): void {
       for (const [orderId] of openOf(turn, action.from)) turn.cancelOrder(orderId);
       if (isHeld(action.from)) enter({ kind: 'symbol_change', from: action.from, to: symbol });
   }
+}
+
+/** What strategies hold at the embedded paper broker. */
+export function paperStrategyBooks({ strategyBooks }: Pick<TradingAccountRow, 'strategyBooks'>): Book[] {
+  return Object.entries(strategyBooks).flatMap(([key, book]) => (isOnPaper(key) ? [book] : []));
+}
+
+function isOnPaper(strategyBook: string): boolean {
+  return strategyBook.endsWith(strategyBookKey('', embeddedBook));
 }
 
 function splitOrder(turn: AccountTurn, orderId: string, entry: OpenEntry, ratio: bigint): void {

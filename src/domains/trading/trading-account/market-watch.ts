@@ -27,8 +27,10 @@ export type MarketWatchParts = {
 
 const everyMs = 1_000;
 const pageSize = 500;
-/** Accounts that are marked at once, and quotes that are asked for at once of one account. */
-const atOnce = 16;
+/** Accounts that are marked at once: those that write are one commit. Fewer than are admitted under any load. */
+const markedAtOnce = 64;
+/** Quotes that are asked for at once of one account. */
+const quotesAtOnce = 16;
 /** Turns in a row for one account in one round; what is left is for the next. */
 const mostTurns = 20;
 
@@ -106,7 +108,7 @@ export class MarketWatch {
       const ids = rows.map(({ id }) => id as string);
       const ours = ids.filter((id) => this.parts.placement.epochOf(shardOf(tradingAccount.kind, id)) !== null);
       round.accounts += ours.length;
-      await eachOf(ours, (id) => this.mark(id, round).catch((error) => this.failed(round, error)));
+      await eachOf(markedAtOnce, ours, (id) => this.mark(id, round).catch((error) => this.failed(round, error)));
       if (ids.length < pageSize) return;
       after = ids.at(-1)!;
     }
@@ -127,7 +129,7 @@ export class MarketWatch {
     if (market.name === 'file') return {};
     const { fromBroker } = await actors.query(tradingAccount, id, 'watchedSymbols', null);
     const found: Record<string, Quote> = {};
-    await eachOf(fromBroker, async (symbol) => {
+    await eachOf(quotesAtOnce, fromBroker, async (symbol) => {
       const quote = await prices.quoteOf(accountModeOf(id), symbol).catch(() => null);
       if (quote !== null) found[symbol] = quote;
     });
@@ -141,7 +143,7 @@ export class MarketWatch {
   }
 }
 
-async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+async function eachOf<T>(atOnce: number, all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const left = all.values();
   await Promise.all(
     Array.from({ length: Math.min(atOnce, all.length) }, async () => {

@@ -65,7 +65,7 @@ export type MarkAccount = {
   /** Corporate actions that may concern it; each is applied once. */
   actions?: CorporateAction[];
 };
-/** `more`: there was too much for one turn; mark again. `changed`: something was written. `open`: orders that are open after it. */
+/** `more`: there was too much for one turn; mark again. `changed`: something was written. `open`: orders that are open here after it, not at a broker. */
 export type Marked = { more: boolean; changed: boolean; open: number };
 
 /** What a broker did with one of its orders. The fills are those that were not told before. */

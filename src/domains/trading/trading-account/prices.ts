@@ -1,6 +1,7 @@
 /** The prices that an account's holdings count at: what closing them would bring or cost. */
 import { nanoPrice } from '../orders/amounts.ts';
 import type { AccountTurn } from './account-turn.ts';
+import { paperStrategyBooks } from './corporate-actions.ts';
 import { onDayOf, type PriceOf, withoutOldBlocks } from './day-result.ts';
 import type { AccountBook, Mark } from './entity.ts';
 
@@ -63,10 +64,11 @@ export function noteMarks(turn: AccountTurn, isWritten: boolean): void {
   turn.row = { ...row, marks, actions, shares: of(row.shares) };
 }
 
-/** What is held or open. */
+/** What is held or open, also where strategies hold it against each other. */
 export function watchedSymbols({ row }: Pick<AccountTurn, 'row'>): Set<string> {
   const symbols = new Set(Object.values(row.open).map(({ terms }) => terms.symbol));
-  for (const { book } of Object.values(row.books)) for (const symbol of Object.keys(book.positions)) symbols.add(symbol);
+  const books = [...Object.values(row.books).map(({ book }) => book), ...paperStrategyBooks(row)];
+  for (const { positions } of books) for (const symbol of Object.keys(positions)) symbols.add(symbol);
   return symbols;
 }
 

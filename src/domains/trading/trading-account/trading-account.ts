@@ -14,7 +14,8 @@ import type { Quote } from '../market/port.ts';
 import { AccountTurn, freshAccount } from './account-turn.ts';
 import { adopt, orderMoved } from './adopt.ts';
 import { cancelOrder, halt, replaceOrder, resume } from './change-orders.ts';
-import { TradingAccount, type TradingAccountRow } from './entity.ts';
+import { paperStrategyBooks } from './corporate-actions.ts';
+import { type OpenEntry, TradingAccount, type TradingAccountRow } from './entity.ts';
 import { tradingAccountInputs } from './inputs.ts';
 import { follow, markAccount } from './mark.ts';
 import type { AccountMarket } from './market.ts';
@@ -57,7 +58,7 @@ export function tradingAccountActor(market: AccountMarket) {
       mark(state, { quotes = {}, actions = [] }, ctx) {
         if (state === null) return { state, reply: { more: false, changed: false, open: 0 } };
         const { state: after, reply: more } = work(state, ctx, (turn) => markAccount(turn, actions), Object.values(quotes));
-        return { state: after, reply: { more, changed: after !== state, open: Object.keys(after?.open ?? {}).length } };
+        return { state: after, reply: { more, changed: after !== state, open: Object.values(after?.open ?? {}).filter(waitsHere).length } };
       },
       settle(state, _input, ctx) {
         return state === null ? { state, reply: undefined } : work(state, ctx, (turn) => void follow(turn));
@@ -110,11 +111,18 @@ function symbolsOf(row: TradingAccountRow) {
   return { symbols, fromBroker: symbols.filter((symbol) => row.marks[symbol]?.source === 'broker') };
 }
 
+/** No broker has it. */
+function waitsHere({ filledBy, held }: OpenEntry): boolean {
+  return filledBy === 'embedded' || held;
+}
+
 /** Whether time or the market may change it. */
-function isWatched({ open, books, haltCancels }: TradingAccountRow): boolean {
+function isWatched(row: TradingAccountRow): boolean {
+  const { open, books, haltCancels } = row;
   return (
     haltCancels.length > 0 ||
-    Object.values(open).some(({ filledBy, held }) => filledBy === 'embedded' || held) ||
+    Object.values(open).some(waitsHere) ||
+    paperStrategyBooks(row).some(({ positions }) => Object.keys(positions).length > 0) ||
     Object.values(books).some(({ book, blocked, cancelling }) => {
       const isBlocked = blocked.equity !== null || blocked.crypto !== null;
       return isBlocked || cancelling.length > 0 || Object.keys(book.positions).length > 0;

@@ -103,12 +103,13 @@ export class BrokerTurn {
 
   cancelAnswered(outcome: EffectOutcome<CancelAnswer>): void {
     const { row, ctx } = this;
-    if (isFinal(row)) return;
-    const { tries, attention } = row.cancelling ?? { tries: 1, attention: false };
+    const { tries, attention, isLate } = row.cancelling ?? { tries: 1, attention: false };
+    const isAnswered = outcome.kind === 'done' && (outcome.value.kind === 'requested' || outcome.value.kind === 'refused');
+    if (isFinal(row) && (!isLate || isAnswered)) return;
     const askedMs = row.state.cancelRequestedAtMs ?? ctx.nowMs;
     const isStuck = ctx.nowMs - askedMs >= this.timing.lookUpMs;
     if (isStuck && !attention) callAttention(row, 'stuck_cancel', ctx);
-    this.row = { ...row, cancelling: { tries, attention: attention || isStuck } };
+    this.row = { ...row, cancelling: { ...row.cancelling, tries, attention: attention || isStuck } };
     const answer = outcome.kind === 'done' ? outcome.value : null;
     const pauseMs = answer?.kind === 'retry_after' ? answer.waitMs : backoffMs(tries - 1, firstCancelMs, longestCancelMs);
     ctx.schedule('cancel', ctx.nowMs + Math.min(longestCancelMs, Math.max(firstCancelMs, pauseMs)), 'wake', { of: 'cancel' });
@@ -125,7 +126,8 @@ export class BrokerTurn {
     if (this.row.state.end !== null && before.state.end === null)
       ctx.schedule('fills', ctx.nowMs + this.timing.lookUpMs, 'wake', { of: 'fills' });
     const isFound = before.state.brokerOrderId === null && this.row.state.brokerOrderId !== null;
-    if (isFound && this.row.state.cancelRequestedAtMs !== null) this.row = askToCancel(this.row, ctx);
+    if (isFound && isFinal(before)) this.row = askToCancel({ ...this.row, cancelling: { tries: 0, attention: false, isLate: true } }, ctx);
+    else if (isFound && this.row.state.cancelRequestedAtMs !== null) this.row = askToCancel(this.row, ctx);
     const { row } = this;
     const isNews = steps.length > 0 || row.state.unknownOutcome !== before.state.unknownOutcome || external !== undefined;
     const booked = isNews ? tellAccount(row, steps, ctx, external) : [];
@@ -164,10 +166,10 @@ export function cancelAtBroker(row: Row, timing: OutboundTiming, ctx: Context): 
 /** Asks the broker, where it is known which order it is there. */
 function askToCancel(row: Row, ctx: Context): Row {
   const { brokerOrderId } = row.state;
-  if (brokerOrderId === null || isFinal(row)) return row;
+  const cancelling = row.cancelling ?? { tries: 0, attention: false };
+  if (brokerOrderId === null || (isFinal(row) && !cancelling.isLate)) return row;
   ctx.run('cancel', { brokerId: row.brokerKey, brokerOrderId });
-  const { tries, attention } = row.cancelling ?? { tries: 0, attention: false };
-  return { ...row, cancelling: { tries: tries + 1, attention } };
+  return { ...row, cancelling: { ...cancelling, tries: cancelling.tries + 1 } };
 }
 
 /** Does what the outbound protocol says. `events`: what it means for the order. */

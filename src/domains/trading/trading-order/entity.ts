@@ -38,8 +38,8 @@ export const TradingOrder = defineEntity({
     /** Of one that a broker fills, once it was to be sent: the exact body, and how far its sending is. */
     body: p.text().strictNullable(),
     outbound: json<OutboundState>().strictNullable(),
-    /** Requests to cancel it at the broker; null: none was made. */
-    cancelling: json<{ tries: number; attention: boolean }>().strictNullable(),
+    /** Requests to cancel it at the broker; null: none was made. `isLate`: it had ended here, as one that the broker does not have. */
+    cancelling: json<{ tries: number; attention: boolean; isLate?: boolean }>().strictNullable(),
     /** When it was first to be sent. */
     sentAt: epochMs().strictNullable(),
     /** It waits here for its parent, its price, or the end of the order that it replaces. */

@@ -15,6 +15,7 @@ import {
   foreignAtConnecting,
   type HeldOrder,
   quantityOf,
+  tellOrders,
 } from '../../../../src/domains/trading/brokers/reconciliation.ts';
 import { isFinal, moveOrder, newOrder, type OrderEvent, type OrderState } from '../../../../src/domains/trading/orders/order-state.ts';
 import type { OrderTerms, Side } from '../../../../src/domains/trading/orders/terms.ts';
@@ -384,5 +385,22 @@ test('what is only late never halts; what changed without a fill does, after the
       assert.equal(holder.halted, byHand !== 0);
     }),
     { numRuns: 300 },
+  );
+});
+
+test('an open order that was taken over with the positions is not adopted as a new one before it is known here', () => {
+  const times = { createdAtMs: 5, updatedAtMs: 5 };
+  const about = { ourId: null, symbol: 'AAA', assetClass: 'equity', side: 'buy', terms: null, averagePrice: '10', reason: null } as const;
+  const order: VenueOrder = { ...about, ...times, brokerOrderId: 'v1', state: 'working', filledQuantity: '2' };
+  const isEarlier = (id: string) => id === 'v1';
+  const answer = { fillSource: 'trades', orders: [order], fills: [] } as const;
+  assert.deepEqual(tellOrders([], answer, { sinceMs: 10, isEarlier }).foreign, []);
+  const known: HeldOrder = {
+    ...{ id: 'ord_1', brokerOrderId: 'v1', status: 'partially_filled', filledQuantity: '2', unknownOutcome: false, external: true },
+  };
+  const later = { ...answer, orders: [{ ...order, state: 'cancelled' as const }] };
+  assert.deepEqual(
+    tellOrders([known], later, { sinceMs: 10, isEarlier }).told.map(({ orderId }) => orderId),
+    ['ord_1'],
   );
 });

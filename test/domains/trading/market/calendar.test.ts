@@ -117,3 +117,24 @@ test('what is no date of the calendar is refused', () => {
   for (const text of ['2023-02-29', '2024-13-01', '2024-00-10', '2024-1-1', '20240101', '2024-01-01T00:00', '0099-01-01', ''])
     assert.equal(parseDate(text), null, text);
 });
+
+test('the next and the previous session of a moment do not depend on the moment that was asked for before', () => {
+  const hourMs = 3_600_000;
+  const start = fc.integer({ min: Date.UTC(2001, 0, 1), max: Date.UTC(2090, 0, 1) });
+  const steps = fc.array(fc.integer({ min: -60 * hourMs, max: 60 * hourMs }), { minLength: 1, maxLength: 10 });
+  fc.assert(
+    fc.property(start, steps, (fromMs, all) => {
+      let ms = fromMs;
+      for (const step of all) {
+        ms += step;
+        const [next, previous] = [calendar.nextSession(ms), calendar.previousSession(ms)];
+        assert.ok(next.openMs > ms && calendar.sessionBefore(next.day).openMs <= ms);
+        assert.ok(previous.closeMs <= ms && calendar.sessionAfter(previous.day).closeMs > ms);
+        for (const edge of [next.openMs, previous.closeMs]) {
+          assert.ok(calendar.nextSession(edge).openMs > edge && calendar.nextSession(edge - 1).openMs >= edge);
+          assert.equal(calendar.previousSession(previous.closeMs).day, previous.day);
+        }
+      }
+    }),
+  );
+});

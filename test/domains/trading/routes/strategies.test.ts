@@ -67,6 +67,29 @@ test('the same Idempotency-Key makes one strategy', async () => {
   assert.deepEqual(again, first);
 });
 
+test('an account has a thousand strategies at most in each mode, and a repeated request is answered as before', async () => {
+  const many = await Caller.register(service);
+  const key = { 'idempotency-key': 'the last one' };
+  const { id } = await many.json('POST', base, good);
+  const database = new Database((await runningEmbeddedPostgres(service.dataDir))!, { schema: productSchema });
+  try {
+    await database.read({
+      name: 'copies',
+      text: `insert into strategy select (jsonb_populate_record(s, jsonb_build_object('id', 'stg_' || n))).* from strategy s, generate_series(1, 998) n where s.id = $1`,
+      values: [id],
+    });
+  } finally {
+    await database.close();
+  }
+  const last = await many.json('POST', base, good, key);
+  assert.equal((await many.fetch('POST', base, good)).status, 409);
+  assert.equal((await many.json('POST', base, good, key)).id, last.id);
+  const trial = await many.program('test', ['trading.read', 'trading.write']);
+  await trial.json('POST', base, good);
+  await many.fetch('DELETE', `${base}/${id}`);
+  await many.json('POST', base, good);
+});
+
 test("another account's strategies are 404, and those of test keys and live ones are apart", async () => {
   const { id } = await own.json('POST', base, good);
   const trial = await own.program('test', ['trading.read', 'trading.write']);

@@ -25,7 +25,9 @@ market.content({ AAPL: price, MSFT: price });
 const world = await testRuntime([...paperActors(market), accountActor({ startedTasks: null as never }), accountSettingsActor]);
 after(() => world.close());
 const { actors } = world;
-const prices = { quoteOf: async (_owner: unknown, symbol: string) => market.quoteNow(symbol) };
+/** Before an order is asked for, and not in the turn of its account. */
+let isTraded = true;
+const prices = { quoteOf: async (_owner: unknown, symbol: string) => (isTraded ? market.quoteNow(symbol) : null) };
 const catalogue = createCatalogue(
   tradingTools({
     market: null as never,
@@ -125,6 +127,29 @@ test('a call that is made again is the same order, whatever the price, and its i
   assert.equal((await agent.orders()).length, 1);
   assert.equal(again.result.order.id.slice(4, 14), callId.slice(4, 14));
   market.content({ AAPL: price });
+});
+
+test('a repeated call that is refused before its order is asked for leaves nothing that an earlier run could still place', async () => {
+  const agent = trader();
+  const callId = agent.newCall();
+  const ended = actors.repeated.begin([callId]);
+  isTraded = false;
+  const refused = await agent.place(buy, callId);
+  isTraded = true;
+  ended();
+  assert.match(JSON.stringify(refused), /AAPL is not traded here\. No order was placed/);
+  const late = await agent.place(buy, callId);
+  assert.equal(late.isError, true, 'what the dead run asks');
+  assert.deepEqual(await agent.orders(), []);
+  const placed = agent.newCall();
+  const { result } = await agent.place(buy, placed);
+  const again = actors.repeated.begin([placed]);
+  isTraded = false;
+  const repeated = await agent.place(buy, placed);
+  isTraded = true;
+  again();
+  assert.equal(repeated.result.order.id, result.order.id, 'an order that was placed is told, whatever is refused now');
+  assert.equal((await agent.orders()).length, 1);
 });
 
 test('a person is asked again where the price has run away by more than the collar, the order was changed to another symbol, and not else', async () => {

@@ -162,3 +162,31 @@ test('a split changes positions and orders once, and a dividend is cash of who h
   const [held] = await world.actors.query(tradingAccount, account.id, 'positions', { brokerKey: null });
   assert.deepEqual([held!.averagePrice, held!.marketValue, held!.unrealised], ['50', '9950', '-50']);
 });
+
+test('a split changes what strategies hold against each other, though the account holds nothing of the symbol', async () => {
+  const account = await holder('2026-12-09T15:00:00Z');
+  const own = async (side: 'buy' | 'sell', strategyId: string) => {
+    const { id } = await account.place({ symbol: 'MSFT', side, quantity: '10' }, { strategyId });
+    market.content();
+    await account.mark();
+    assert.equal((await account.order(id)).status, 'filled');
+  };
+  market.content({ MSFT: 100 });
+  await own('buy', 'stg_a');
+  await own('sell', 'stg_b');
+  // Nothing else is left to be watched.
+  await account.place({ symbol: 'AAPL', side: 'sell', quantity: await account.held('AAPL') });
+  market.content();
+  await account.mark();
+  assert.deepEqual(Object.keys((await account.state())!.books.embedded!.book.positions), []);
+  assert.equal((await account.state())!.watched, true);
+  market.act({ id: 'msft split', type: 'split', ratio: 2, symbol: 'MSFT', date: '2026-12-09', effectiveMs: market.clock.nowMs() });
+  market.content({ MSFT: 50 });
+  await account.mark();
+  const { strategyBooks } = (await account.state())!;
+  assert.deepEqual(
+    ['stg_a', 'stg_b'].map((id) => strategyBooks[`${id}/embedded`]!.positions.MSFT!.quantity),
+    ['20', '-20'],
+  );
+  assert.deepEqual((await account.state())!.books.embedded!.book, (await account.refolded()).book);
+});

@@ -117,7 +117,9 @@ function takeOver(row: ConnectedBrokerRow, figures: Figures, ctx: Context): Conn
     const id = foreignOrderId(row, order.brokerOrderId);
     ctx.send(tradingOrder, id, 'adoptOrder', { ...route, tradingAccountId, order, earlier: true });
   }
-  return { ...row, adopted: true, since: sinceMs, earlier, cursor };
+  // A round that comes before these messages must not adopt the orders as new ones.
+  const taken = orders.map(({ brokerOrderId }) => brokerOrderId);
+  return { ...row, adopted: true, since: sinceMs, earlier: [...earlier, ...taken], cursor };
 }
 
 /** The same for the same order of the same connection. */

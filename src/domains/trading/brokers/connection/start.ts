@@ -1,12 +1,13 @@
 /** Connections to brokers on a node: their actor, their routes, and the watchers of those that live here. */
 import type { Platform, StartedDomain } from '../../../domain.ts';
+import type { TradingStats } from '../../metrics.ts';
 import { brokerRoutes } from '../../routes/brokers.ts';
 import { connectionActor } from './connection.ts';
 import type { CredentialBox } from './credentials.ts';
 import type { OpenConnections } from './open-connections.ts';
 import { ConnectionWatchers } from './watchers.ts';
 
-export type BrokerStartParts = { connections: OpenConnections; credentials: CredentialBox };
+export type BrokerStartParts = { connections: OpenConnections; credentials: CredentialBox; stats: TradingStats };
 
 /** Before the runtime starts: the watchers are notified of its first shards. */
 export function startBrokers(

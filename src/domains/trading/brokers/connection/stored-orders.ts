@@ -2,25 +2,31 @@
 import type { Database } from '../../../../storage/database.ts';
 import type { AssetClass } from '../../market/symbol.ts';
 import type { OrderState } from '../../orders/order-state.ts';
+import type { OutboundState } from '../../orders/outbound.ts';
 import type { HeldOrder } from '../reconciliation.ts';
 import type { HeldOrders } from './round.ts';
 
 export type StoredOrder = HeldOrder & {
   brokerKey: string;
   symbol: string;
-  assetClass: AssetClass /** null: of an external one. */;
+  assetClass: AssetClass;
+  /** null: of an external one. */
   sentAtMs: number | null;
+  /** A cancel was asked for, no order waits to take its place, and the look-ups after a post with an unknown outcome have not found it in time. */
+  isGivenUp: boolean;
 };
 
-const columns = 'id, broker_key, symbol, asset_class, external, status, state, sent_at';
+const open = `('submitted', 'accepted', 'partially_filled')`;
+const isReplaced = `exists (select from trading_order r where r.id = o.state ->> 'replacedBy' and r.status in ${open}) as is_replaced`;
+const columns = `id, broker_key, symbol, asset_class, external, status, state, outbound, sent_at, ${isReplaced}`;
 /** Those that a broker may have: not the ones that wait here. */
-const openAtBroker = `filled_by = 'broker' and status in ('submitted', 'accepted', 'partially_filled') and (body is not null or external)`;
+const openAtBroker = `filled_by = 'broker' and status in ${open} and (body is not null or external)`;
 
 /** Of these connections, by connection. */
 export async function openOrdersOf(database: Pick<Database, 'read'>, brokerIds: readonly string[]): Promise<Map<string, StoredOrder[]>> {
   const { rows } = await database.read({
     name: 'orders_open_at_brokers',
-    text: `select ${columns} from trading_order where broker_key = any($1) and ${openAtBroker} order by id`,
+    text: `select ${columns} from trading_order o where broker_key = any($1) and ${openAtBroker} order by id`,
     values: [brokerIds],
   });
   const found = new Map<string, StoredOrder[]>();
@@ -34,7 +40,7 @@ export function storedOrders(database: Pick<Database, 'read'>, brokerId: string)
     async named(brokerOrderIds, ourIds) {
       const { rows } = await database.read({
         name: 'orders_named_by_broker',
-        text: `select ${columns} from trading_order where broker_key = $1 and filled_by = 'broker' and (id = any($3) or state ->> 'brokerOrderId' = any($2))`,
+        text: `select ${columns} from trading_order o where broker_key = $1 and filled_by = 'broker' and (id = any($3) or state ->> 'brokerOrderId' = any($2))`,
         values: [brokerId, brokerOrderIds, ourIds],
       });
       return rows.map(storedOf);
@@ -44,6 +50,7 @@ export function storedOrders(database: Pick<Database, 'read'>, brokerId: string)
 
 function storedOf(row: Record<string, unknown>): StoredOrder {
   const { status, brokerOrderId, unknownOutcome, fills } = row.state as OrderState;
+  const outbound = row.outbound as OutboundState | null;
   return {
     id: row.id as string,
     brokerKey: row.broker_key as string,
@@ -54,6 +61,7 @@ function storedOf(row: Record<string, unknown>): StoredOrder {
     status,
     brokerOrderId,
     unknownOutcome,
+    isGivenUp: outbound?.cancelled === true && outbound.attention && row.is_replaced !== true,
     filledQuantity: fills.quantity,
   };
 }

@@ -10,6 +10,7 @@ import type { Database } from '../../../../storage/database.ts';
 import { nextCloseMs, utcDay } from '../../market/calendar.ts';
 import { tradingAccount, tradingAccountIdOf } from '../../trading-account/messages.ts';
 import { tradingOrder } from '../../trading-order/messages.ts';
+import { afterUnknownOf } from '../order-body.ts';
 import type { BrokerConnection, UpdateStream } from '../port.ts';
 import { comparePositions, type Difference, type SeenOrder } from '../reconciliation.ts';
 import { whyNot } from './connect.ts';
@@ -53,7 +54,7 @@ export class ConnectionWatcher {
   /** Since when the broker counts fills of an order that it has not listed. By the broker's id. */
   private readonly lacking = new Map<string, number>();
   private differences: Difference[] = [];
-  /** Rounds in which an order with an unknown outcome was nowhere at the broker. By our id. */
+  /** Since when whole rounds have found an order with an unknown outcome nowhere at the broker. By our id. */
   private readonly absent = new Map<string, number>();
 
   constructor(id: string, shard: number, parts: WatcherParts) {
@@ -190,7 +191,7 @@ export class ConnectionWatcher {
     const unknown = open.filter(({ unknownOutcome }) => unknownOutcome);
     const ours = await this.positions(row);
     const moved = Object.keys({ ...before, ...ours }).filter((symbol) => before[symbol] !== ours[symbol]);
-    const waiting = unknown.filter((order) => !this.isSettling(order)).map(({ symbol }) => symbol);
+    const waiting = unknown.filter((order) => !this.isSettling(order, row)).map(({ symbol }) => symbol);
     const moving = new Set([...result.moving, ...moved, ...waiting]);
     const compared = { ours, theirs: result.positions, before: this.differences, moving };
     const { differences, mismatches } = comparePositions({ ...compared, nowMs: monotonicMs(), roundMs: this.parts.reconcileMs });
@@ -201,7 +202,10 @@ export class ConnectionWatcher {
       await actors.ask(brokerConnection, this.id, 'mismatched', { symbol, ours: own, theirs });
       this.row = null;
     }
-    await this.settleUnknown(unknown, broker);
+    await this.settleUnknown(
+      unknown.filter((order) => this.isSettling(order, row)),
+      broker,
+    );
   }
 
   private async tellOrders(row: ConnectedBrokerRow, { told, foreign }: RoundResult): Promise<void> {
@@ -247,26 +251,35 @@ export class ConnectionWatcher {
     return Object.fromEntries(held.map(({ symbol, quantity }) => [symbol, quantity]));
   }
 
-  /** Its session is over: from now on it counts as there or not there, by what the broker lists and holds. */
-  private isSettling({ assetClass, sentAtMs }: StoredOrder): boolean {
+  /**
+   * From now on it counts as there or not there, by what the broker lists and holds: its session is over, or nobody wants it any more and the broker is
+   * one that keeps our id unique.
+   */
+  private isSettling({ assetClass, sentAtMs, isGivenUp }: StoredOrder, { brokerName }: ConnectedBrokerRow): boolean {
     if (sentAtMs === null) return false;
+    if (isGivenUp && afterUnknownOf[brokerName] !== 'look_up') return true;
     const endMs = assetClass === 'crypto' ? (utcDay(sentAtMs) + 1) * dayMs : nextCloseMs(sentAtMs);
     return this.parts.clock.nowMs() > endMs;
   }
 
-  /** After its session an order that two whole rounds and look-ups find nowhere, while positions agree, was never there. */
-  private async settleUnknown(unknown: readonly StoredOrder[], broker: BrokerConnection): Promise<void> {
-    const { actors } = this.parts;
-    for (const id of this.absent.keys()) if (!unknown.some((order) => order.id === id)) this.absent.delete(id);
+  /** One that two whole rounds, a regular pause apart, and look-ups find nowhere, while positions agree, was never there. */
+  private async settleUnknown(settling: readonly StoredOrder[], broker: BrokerConnection): Promise<void> {
+    const { actors, reconcileMs } = this.parts;
+    for (const id of this.absent.keys()) if (!settling.some((order) => order.id === id)) this.absent.delete(id);
     const different = new Set(this.differences.map(({ symbol }) => symbol));
-    for (const order of unknown) {
-      const { id, symbol, brokerOrderId, sentAtMs } = order;
-      if (!this.isSettling(order) || different.has(symbol)) continue;
-      const found = await broker.lookUp({ ourId: id, symbol, brokerOrderId, sinceMs: sentAtMs! }, this.stop.signal);
-      const isAbsent = found.kind === 'known' && found.value.kind === 'absent';
-      const rounds = isAbsent ? (this.absent.get(id) ?? 0) + 1 : 0;
-      this.absent.set(id, rounds);
-      if (rounds >= 2) await actors.ask(tradingOrder, id, 'settledAbsent', { reason: 'the broker does not have the order' });
+    for (const { id, symbol, brokerOrderId, sentAtMs } of settling) {
+      const isDifferent = different.has(symbol);
+      const found = isDifferent ? null : await broker.lookUp({ ourId: id, symbol, brokerOrderId, sinceMs: sentAtMs! }, this.stop.signal);
+      const isAbsent = found?.kind === 'known' && found.value.kind === 'absent';
+      if (!isAbsent) {
+        this.absent.delete(id);
+        continue;
+      }
+      const nowMs = monotonicMs();
+      const sinceMs = this.absent.get(id) ?? nowMs;
+      this.absent.set(id, sinceMs);
+      if (sinceMs <= nowMs - reconcileMs)
+        await actors.ask(tradingOrder, id, 'settledAbsent', { reason: 'the broker does not have the order' });
     }
   }
 }

@@ -2,11 +2,12 @@
 
 import { shardOf } from '../../../../cluster/address.ts';
 import type { Placement } from '../../../../cluster/placement.ts';
+import type { TradingStats } from '../../metrics.ts';
 import { brokerConnection } from './messages.ts';
 import { openOrdersOf } from './stored-orders.ts';
 import { ConnectionWatcher, type WatcherParts } from './watcher.ts';
 
-export type WatchersParts = WatcherParts & { placement: Placement };
+export type WatchersParts = WatcherParts & { placement: Placement; stats: Pick<TradingStats, 'openAtBrokers'> };
 
 const pageSize = 500;
 const againMs = 1_000;
@@ -87,9 +88,14 @@ export class ConnectionWatchers {
   /** One statement for all connections of this node finds those with open orders. */
   private async poll(): Promise<void> {
     for (const [id, { isEnded }] of this.watchers) if (isEnded) this.watchers.delete(id);
-    if (this.watchers.size === 0) return;
+    const { stats, database } = this.parts;
+    if (this.watchers.size === 0) {
+      stats.openAtBrokers = 0;
+      return;
+    }
     try {
-      const open = await openOrdersOf(this.parts.database, [...this.watchers.keys()]);
+      const open = await openOrdersOf(database, [...this.watchers.keys()]);
+      stats.openAtBrokers = [...open.values()].reduce((sum, orders) => sum + orders.length, 0);
       for (const id of open.keys()) this.watchers.get(id)?.poll();
       this.isFailing = false;
     } catch (err) {

@@ -146,9 +146,11 @@ for (const name of names) {
     assert.deepEqual([await isExternal(first), await isExternal(other)], [[false], [true]], 'what was taken over is external');
     const external = async () => world.test.sql('select * from trading_order where broker_key = $1 and external', [other.row.id]);
     await until(async () => (await external()).length === 1, 'the foreign order');
+    // A round that comes before the order was taken over does not adopt it as a new one, whose fills the positions lack.
+    assert.equal((await world.connection(other)).earlier.includes(there.id), true);
     first.server.fill(there, halfOf(first), priceOf(first));
     await until(async () => (await external())[0]!.status === 'filled', 'the end of the foreign order');
-    assert.equal(await world.held(other), other.terms.quantity);
+    await until(async () => (await world.held(other)) === other.terms.quantity, 'its fill');
     const later = await accepted(first);
     await until(async () => (await external()).length === 2, 'the second foreign order');
     first.server.fill(later.there, halfOf(first), priceOf(first));
@@ -242,4 +244,21 @@ test('alpaca: while it lists no fills, what its orders count is booked, and not 
   assert.equal(filled(await world.order(id)), '4');
   assert.equal(await world.held(broker), '4');
   await told(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
+});
+
+test('alpaca: a cancel that nothing comes of is asked for again, calls a person once, and the order stays what the broker says', async () => {
+  const broker = await world.connect('alpaca');
+  const { id, there } = await accepted(broker);
+  world.alpaca.ignoresCancels = true;
+  await world.cancel(broker, id);
+  const stuck = () => world.events(broker.accountId).filter(({ data }) => data.reason === 'stuck_cancel');
+  await until(() => stuck().length > 0, 'attention');
+  assert.deepEqual([stuck()[0]!.data.order_id, stuck()[0]!.data.symbol], [id, 'AAPL']);
+  world.alpaca.fill(there, 1, 100);
+  assert.equal((await world.status(id, 'partially_filled')).status, 'partially_filled');
+  world.alpaca.ignoresCancels = false;
+  assert.equal(filled(await world.status(id, 'cancelled')), '1');
+  const requests = world.alpaca.requests.filter(({ method }) => method === 'DELETE').length;
+  assert.ok(requests >= 3, `asked ${requests} times`);
+  assert.equal(stuck().length, 1);
 });

@@ -43,6 +43,18 @@ test('where the key of the credentials is lost nothing is sent, and nothing brea
   assert.equal(world.alpaca.posts.length, 0);
 });
 
+test('orders that are open at brokers are counted for the metric, also of accounts that nothing marks', async () => {
+  const broker = await world.connect('alpaca');
+  const { id } = await world.place(broker);
+  await world.status(id, 'accepted');
+  await until(() => world.stats.openAtBrokers === 1, 'the count');
+  const [account] = await world.test.sql('select watched from trading_account where account_id = $1', [broker.accountId]);
+  assert.equal(account!.watched, false);
+  broker.server.fill(world.at(broker, id)!, 4, 100);
+  await world.status(id, 'filled');
+  await until(() => world.stats.openAtBrokers === 0, 'no more');
+});
+
 test('a connection is not removed while an order of it is open', async () => {
   const broker = await world.connect('tradier');
   const { id } = await world.place(broker);

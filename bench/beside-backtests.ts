@@ -1,0 +1,111 @@
+/** What requests notice of backtests: their p99 at half of what can be done, alone and while backtests of several accounts are computed. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Offer, Offered } from './programs/flooder.ts';
+import { splitCpus } from './support/cpus.ts';
+import { Customer } from './support/customer.ts';
+import { Program } from './support/program.ts';
+import { makeRow, type Row } from './support/row.ts';
+import { Service } from './support/service.ts';
+import { isNoisy, median } from './support/statistics.ts';
+import type { Surroundings } from './support/surroundings.ts';
+
+const tooMuch = { commands: 10_000, lists: 1_500 } as const;
+const connections = 1_000;
+const sliceCount = 5;
+const pollMs = 100;
+const minutesOfAYear = { symbol: 'AAPL', timeframe: '1m', start_date: '2024-01-01', end_date: '2024-12-31' };
+/** Each again and again, of an account of its own. */
+const asked = [
+  { path: '/v1/trading/backtest', body: { ...minutesOfAYear, strategy: 'momentum', config: { lookback: 20 } } },
+  {
+    path: '/v1/trading/backtest',
+    body: { ...minutesOfAYear, strategy: 'custom', config: { code: 'function onBar(bar) { return bar.close > bar.open ? 1 : 0; }' } },
+  },
+  {
+    path: '/v1/trading/backtest',
+    body: { ...minutesOfAYear, strategy: 'mean_reversion', config: { lookback: 20, z_entry: 1.5, z_exit: 0.5 } },
+  },
+];
+
+export async function benchBesideBacktests(surroundings: Surroundings): Promise<Row[]> {
+  const cpus = splitCpus();
+  const service = await Service.start({
+    dataDir: await surroundings.emptyFolder('beside'),
+    nodeOptions: surroundings.profiled('beside'),
+    cpus: cpus.service,
+  });
+  const flooder = new Program('programs/flooder.ts', { cpus: cpus.clients });
+  try {
+    const customer = await Customer.register(service.url, 'beside@example.com');
+    const authorization = `Bearer ${await customer.apiKey()}`;
+    for (let i = 0; i < 100; i++) await customer.post('/v1/workspaces', { name: `there ${i}` });
+    const testers = await Promise.all(asked.map((_, i) => Customer.register(service.url, `tester${i}@example.com`)));
+    const offer = (what: Offer['what'], perSecond: number, ms: number): Promise<Offered> =>
+      flooder.call<Offered>('offer', {
+        url: service.url,
+        authorization,
+        what,
+        perSecond,
+        ms,
+        maxConnections: connections,
+        standingConnections: connections,
+      } satisfies Offer);
+    const ms = surroundings.seconds * 1_000;
+    const rows: Row[] = [];
+    // Lists first: commands make their table longer.
+    for (const what of ['lists', 'commands'] as const) {
+      await offer(what, tooMuch[what], ms);
+      const half = (await offer(what, tooMuch[what], ms)).admitted / surroundings.seconds / 2;
+      const [alone, beside]: [number[], number[]] = [[], []];
+      let computed = 0;
+      for (let i = 0; i < sliceCount; i++) {
+        alone.push((await offer(what, half, ms)).p99Ms);
+        const running = { over: false };
+        const computing = testers.map((tester, n) => keepComputing(tester, asked[n]!, running));
+        beside.push((await offer(what, half, ms)).p99Ms);
+        running.over = true;
+        for (const count of await Promise.all(computing)) computed += count;
+      }
+      const row = `p99 of ${what} at half load, ${computed} backtests meanwhile`;
+      const figures = { ours: median(beside), limit: median(alone), noisy: [alone, beside].some(isNoisy) };
+      rows.push(makeRow({ bench: 'trading', row, unit: 'ms', ...figures, reach: { atMost: 1.25 } }));
+    }
+    return rows;
+  } finally {
+    await Promise.all([service.stop(), flooder.end()]);
+  }
+}
+
+/** Returns how many were completed. */
+async function keepComputing(
+  tester: Customer,
+  { path, body }: { path: string; body: object },
+  running: { over: boolean },
+): Promise<number> {
+  for (let count = 0; ; ) {
+    if (running.over) return count;
+    const id = await begun(tester, path, body);
+    if (id === null) {
+      await pause(pollMs);
+      continue;
+    }
+    count++;
+    for (let status = 'running'; status === 'running'; ) {
+      await pause(pollMs);
+      const { data } = await tester.get('/v1/trading/backtests?limit=1').catch(() => ({ data: [] }));
+      if (data[0]?.id !== id) continue;
+      ({ status } = data[0]);
+      if (status === 'failed') throw new Error(`the backtest failed: ${data[0].error}`);
+    }
+  }
+}
+
+/** null: the service had too much to do. */
+async function begun(tester: Customer, path: string, body: object): Promise<string | null> {
+  try {
+    return (await tester.post(path, body)).id;
+  } catch (error) {
+    if (/answered 503/.test((error as Error).message)) return null;
+    throw error;
+  }
+}
