@@ -44,8 +44,8 @@ const TaskConfigBody = Type.Object({
   ),
   allow_connect: Type.Optional(
     Type.Boolean({
-      default: false,
-      description: 'Agents are offered the tools of services that are not connected yet, and wait for the connection when they need one',
+      description:
+        'Agents are offered the tools of services that are not connected yet, and wait for the connection when they need one. Default: false',
     }),
   ),
 });
