@@ -65,6 +65,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
         type: 'builder',
         title: 'A page',
         status: 'complete',
+        waiting_for: null,
         current_tool: null,
         progress: 100,
         result: 'It is there',
