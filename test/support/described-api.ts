@@ -114,7 +114,8 @@ export class DescribedApi {
     if (schema === undefined) return;
     const problem = this.problemOf(schema, answer.json);
     if (problem !== null) assert.fail(`${says}\nis not as described: ${problem}`);
-    if (status >= 400 && !Object.hasOwn(answer.json, 'status')) assert.deepEqual(Object.keys(answer.json), ['detail'], says);
+    const hasOwnForm = Object.hasOwn(answer.json, 'status') || Object.hasOwn(answer.json, 'jsonrpc');
+    if (status >= 400 && !hasOwnForm) assert.deepEqual(Object.keys(answer.json), ['detail'], says);
     if (status === 422) {
       for (const { loc, msg } of answer.json.detail) {
         assert.match(String(loc[0]), /^(body|query|path|header)$/, says);

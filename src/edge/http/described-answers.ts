@@ -105,8 +105,11 @@ export function answersOf(route: AnyRoute, known: KnownExamples): Json {
   const all: Record<string, Json> = {};
   for (const [key, schema] of Object.entries(route.responses)) {
     const status = Number(key);
-    const type = route.contentTypes?.[status];
-    const content = type === undefined ? schema && json(schema, exampleOf(schema, known)) : { [type]: {}, ...errorContent(route, status) };
+    const types = route.contentTypes?.[status];
+    const content =
+      types === undefined
+        ? schema && json(schema, exampleOf(schema, known))
+        : { ...Object.fromEntries([types].flat().map((type) => [type, {}])), ...errorContent(route, status) };
     const description = failures[status]?.when ?? reasonOf(status);
     all[key] = { description, headers: refs(headersOf(route, status)), ...(content === null ? {} : { content }) };
   }

@@ -137,8 +137,8 @@ type Declaration = {
   limited?: boolean;
   /** Fields of the answer, at any depth, that are shown once: a replay has null there after 24 hours. The answer must be JSON. */
   secretFields?: readonly string[];
-  /** Content types of answers that are not JSON, by status, e.g. {200: 'application/octet-stream'}. */
-  contentTypes?: { readonly [status: number]: string };
+  /** Content types of answers that are not JSON or have no schema, by status, e.g. {200: 'application/octet-stream'}. */
+  contentTypes?: { readonly [status: number]: string | readonly string[] };
 };
 
 export type AnyRoute = Declaration & {

@@ -20,6 +20,16 @@ export type McpRouteParts = {
 
 const metadataPath = '/.well-known/oauth-protected-resource';
 
+/** What is no message, or no request of the protocol, is refused in JSON-RPC's form; a request that does not reach the handler as elsewhere. */
+const McpRefusal = Type.Union([
+  Type.Object({
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])),
+    error: Type.Object({ code: Type.Integer(), message: Type.String(), data: Type.Optional(Type.Unknown()) }),
+  }),
+  Type.Object({ detail: Type.String() }),
+]);
+
 const ResourceMetadata = Type.Object(
   {
     resource: Type.String({ description: 'The address that a token is for' }),
@@ -65,9 +75,9 @@ export function mcpRoutes({ serving, database, corsOrigins, publicUrl }: McpRout
       readsBody: true,
       forwards: true,
       whileFull: true,
-      errors: [400, 413, 415],
-      responses: { 200: null, 202: null },
-      contentTypes: { 200: 'application/json' },
+      errors: [413, 415],
+      responses: { 200: null, 202: null, 400: McpRefusal, 406: McpRefusal },
+      contentTypes: { 200: ['application/json', 'text/event-stream'] },
       challenge: (variant) => `Bearer resource_metadata="${publicUrl()}${metadataPath}${variant === 'A' ? '/v1/mcp' : ''}"`,
       async handler({ request, principal, readBytes, forward, isStillValid }) {
         if (!isAllowedOrigin(request.header('origin'), publicUrl(), corsOrigins))

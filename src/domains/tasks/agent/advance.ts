@@ -125,7 +125,7 @@ function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Appr
     ...(call.preview === undefined ? null : { summary: call.preview.text }),
     ...(call.source === undefined ? null : { need: call.source.need }),
   };
-  const because = agent.autonomyLevel < fullAutonomy ? null : { reason: 'untrusted_content' };
+  const because = agent.autonomyLevel < fullAutonomy || call.mustAsk === true ? null : { reason: 'untrusted_content' };
   emit(ctx, waiting, 'agent.waiting', { tool: call.name, ...because });
   const asked = { approval_id: approval.id, action: call.name, arguments: shown(call.arguments), ...because };
   emit(ctx, waiting, 'approval.required', approval.summary === undefined ? asked : { ...asked, summary: approval.summary });
