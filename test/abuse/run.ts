@@ -112,7 +112,8 @@ class Attacker {
 
     const sent = `${operation.method} ${path} ${JSON.stringify(headers)} ${body === undefined ? '' : Buffer.from(body)}`;
     const says = `${sent.slice(0, 1_000)}\n${answer.status} ${answer.text.slice(0, 1_000)}`;
-    if (answer.status >= 500) assert.equal(answer.status, 503, says);
+    // 502 only where the description has it: the address that the request names answered with something else than was asked for.
+    if (answer.status >= 500) assert.ok(answer.status === 503 || (answer.status === 502 && operation.responses[502] !== undefined), says);
     if (!leadsAstray(attack, answer)) api.check(operation, answer, sent.slice(0, 1_000));
     const problem = gaveAway({ answer, sent }, this.secrets, service.dataDir);
     assert.equal(problem, null, says);
