@@ -10,6 +10,7 @@ import { bentTokens, latin1 } from '../support/hostile-values.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { Scope } from '../support/scope.ts';
 import { Caller } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { type Attack, attacksOn, type CallerKind, foreignId, ownId, type PathPart } from './attacks.ts';
 import { gaveAway } from './judge.ts';
 
@@ -26,6 +27,8 @@ const mostCostly = 40;
 export async function abuse(t: Scope, { seed, requests, minutes }: Bounds): Promise<Report> {
   const site = await openSite(t);
   const attacker = await Attacker.of(site);
+  const deliveries = 'GET /api-keys/webhooks/{id}/deliveries';
+  await until(async () => !String((await attacker.victimsThings())[deliveries]).includes('"pending"'), "the victim's webhook is tried");
   const before = await Promise.all([leftBehind(site.service), attacker.victimsThings()]);
 
   const guarded = site.api.operations.filter(({ scope }) => scope !== null);
