@@ -1,7 +1,5 @@
 /** Tokens of a connection, encrypted at rest: those of one connection can be read for it alone. */
-import { Secrets } from '../../../storage/secrets.ts';
-
-const purpose = 'integration tokens';
+import { type SealedBox, sealedBox } from '../../../storage/sealed-box.ts';
 
 export type Tokens = {
   access: string;
@@ -12,16 +10,7 @@ export type Tokens = {
   kind: 'oauth' | 'api_key';
 };
 
-export type TokenBox = {
-  seal(tokens: Tokens, id: string): string;
-  /** Throws `SecretError`. */
-  open(sealed: string, id: string): Tokens;
-};
+export type TokenBox = SealedBox<Tokens>;
 
-export function tokenBox(secretKey: string, acceptedKeys: readonly string[] = []): TokenBox {
-  const secrets = new Secrets(secretKey, acceptedKeys);
-  return {
-    seal: (tokens, id) => secrets.encrypt(purpose, JSON.stringify(tokens), id),
-    open: (sealed, id) => JSON.parse(secrets.decrypt(purpose, sealed, id)) as Tokens,
-  };
-}
+export const tokenBox = (secretKey: string, acceptedKeys?: readonly string[]): TokenBox =>
+  sealedBox('integration tokens', secretKey, acceptedKeys);

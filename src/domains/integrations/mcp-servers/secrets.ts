@@ -1,7 +1,5 @@
 /** Headers and tokens of MCP servers, encrypted at rest: those of one server can be read for it alone. */
-import { Secrets } from '../../../storage/secrets.ts';
-
-const purpose = 'mcp server secrets';
+import { type SealedBox, sealedBox } from '../../../storage/sealed-box.ts';
 
 export type McpSecrets = {
   headers: Record<string, string>;
@@ -11,16 +9,7 @@ export type McpSecrets = {
   clientSecret: string | null;
 };
 
-export type McpSecretBox = {
-  seal(secrets: McpSecrets, id: string): string;
-  /** Throws `SecretError`. */
-  open(sealed: string, id: string): McpSecrets;
-};
+export type McpSecretBox = SealedBox<McpSecrets>;
 
-export function mcpSecretBox(secretKey: string, acceptedKeys: readonly string[] = []): McpSecretBox {
-  const secrets = new Secrets(secretKey, acceptedKeys);
-  return {
-    seal: (given, id) => secrets.encrypt(purpose, JSON.stringify(given), id),
-    open: (sealed, id) => JSON.parse(secrets.decrypt(purpose, sealed, id)) as McpSecrets,
-  };
-}
+export const mcpSecretBox = (secretKey: string, acceptedKeys?: readonly string[]): McpSecretBox =>
+  sealedBox('mcp server secrets', secretKey, acceptedKeys);
