@@ -10,6 +10,7 @@ import Type from 'typebox';
 import { defineActor, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { authorization } from '../authorization/messages.ts';
+import { lifeOf } from '../token-life.ts';
 import { ReceivedMessageEntry } from '../whatsapp/entity.ts';
 import type { InboundMessage } from '../whatsapp/received.ts';
 import type { IntegrationEffects } from './effects.ts';
@@ -42,8 +43,6 @@ const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 /** Connections that were made at once are not checked at once. */
 const spreadMs = 4 * hourMs;
-/** A token is renewed when less than this, or than a fifth of its life, is left. */
-const renewBeforeMs = 300_000;
 
 export function integrationActor({ effects, shown, titleOf }: IntegrationParts) {
   return defineActor<IntegrationRow, IntegrationContract>({
@@ -232,10 +231,4 @@ function checkLater(ctx: Context): void {
   // The same for the same connection, and spread over many.
   const spread = (Number.parseInt(Buffer.from(ctx.id.slice(-8)).toString('hex').slice(-6), 16) % 1_000) / 1_000;
   ctx.schedule(checkTimer, ctx.nowMs + dayMs + Math.floor(spread * spreadMs), 'check', {});
-}
-
-function lifeOf(expiresInMs: number | null, nowMs: number): Pick<IntegrationRow, 'expiresAt' | 'renewAt'> {
-  if (expiresInMs === null) return { expiresAt: null, renewAt: null };
-  const expiresAt = nowMs + Math.floor(expiresInMs);
-  return { expiresAt, renewAt: expiresAt - Math.floor(Math.min(renewBeforeMs, expiresInMs / 5)) };
 }

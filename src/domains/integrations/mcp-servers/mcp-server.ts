@@ -8,6 +8,7 @@ import Type from 'typebox';
 import { defineActor, type EffectResult, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { authorization } from '../authorization/messages.ts';
+import { lifeOf } from '../token-life.ts';
 import { type McpReason, McpServer, type McpServerRow } from './entity.ts';
 import {
   type McpGrant,
@@ -24,8 +25,6 @@ type State = McpServerRow | null;
 type Context = TurnContext<McpServerContract>;
 
 const refreshedKey = 'refreshed';
-/** A token is renewed when less than this, or than a fifth of its life, is left. */
-const renewBeforeMs = 300_000;
 /** Of a page for consent, shorter than that of its state. */
 const authorizeForMs = 480_000;
 
@@ -182,9 +181,7 @@ function endRefresh(row: McpServerRow, answer: McpTokenReply, ctx: Context): Mcp
 }
 
 function granted(row: McpServerRow, { secrets, renewable, expiresInMs }: McpGrant, { nowMs }: Context): McpServerRow {
-  const expiresAt = expiresInMs === null ? null : nowMs + Math.floor(expiresInMs);
-  const renewAt = expiresInMs === null ? null : expiresAt! - Math.floor(Math.min(renewBeforeMs, expiresInMs / 5));
-  return { ...row, secrets, renewable, expiresAt, renewAt, generation: row.generation + 1, status: 'connected', reason: null };
+  return { ...row, secrets, renewable, ...lifeOf(expiresInMs, nowMs), generation: row.generation + 1, status: 'connected', reason: null };
 }
 
 /** One with an authorization server waits for a consent; for another its caller must give other headers. */

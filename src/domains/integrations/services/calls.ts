@@ -102,7 +102,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
     async once({ known, accountId, tokens, signal }, request) {
       const answer = await fetch(known, tokens, accountId, request, signal);
       const failure = failureOf(known, answer, request);
-      if (failure !== undefined) throw failed(failure, known, tokens);
+      if (failure !== undefined) throw failed(failure, tokens);
       return answer;
     },
   };
@@ -115,7 +115,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
       const current = await withFreshToken(integrationId);
       const { row, known, tokens } = current;
       const passage = await gates.pass(`${row.accountId} ${row.service} ${limitOf(request)}`, untilMs, signal);
-      if (typeof passage === 'number') throw failed(limitedUntil(known, passage), known, tokens);
+      if (typeof passage === 'number') throw failed(limitedUntil(known, passage), tokens);
       let answer: ServiceAnswer | null = null;
       let failure: ServiceFailure | undefined;
       try {
@@ -128,8 +128,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
         if (failure?.type !== 'rate_limited') passage.passed();
       }
       if (answer !== null && (answer.status === 401 || known.service.refusesToken?.(answer) === true)) {
-        if (renewed)
-          throw failed({ type: 'forbidden', message: `${known.service.title} does not take the token`, scope: null }, known, tokens);
+        if (renewed) throw failed({ type: 'forbidden', message: `${known.service.title} does not take the token`, scope: null }, tokens);
         renewed = true;
         await renew(current, 'rejected');
         continue;
@@ -140,15 +139,15 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
         limits++;
         if (waitMs === null || monotonicMs() + waitMs > untilMs) {
           passage.limited(waitMs ?? backoffMs(limits, firstPauseMs, 4_000));
-          throw failed(waitMs === null ? failure : { ...failure, retryAt: isoTimestamp(clock.nowMs() + waitMs) }, known, tokens);
+          throw failed(waitMs === null ? failure : { ...failure, retryAt: isoTimestamp(clock.nowMs() + waitMs) }, tokens);
         }
         passage.limited(waitMs);
         continue;
       }
-      if (failure.type === 'unavailable' && !mayRepeat) throw failed(inDoubt(failure), known, tokens);
-      if (failure.type !== 'unavailable' || faults === retries) throw failed(failure, known, tokens);
+      if (failure.type === 'unavailable' && !mayRepeat) throw failed(inDoubt(failure), tokens);
+      if (failure.type !== 'unavailable' || faults === retries) throw failed(failure, tokens);
       const waitMs = namedWait(answer) ?? backoffMs(faults, firstPauseMs, 4_000);
-      if (monotonicMs() + waitMs > untilMs) throw failed(failure, known, tokens);
+      if (monotonicMs() + waitMs > untilMs) throw failed(failure, tokens);
       faults++;
       await pause(waitMs, null, { signal });
     }
@@ -271,7 +270,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
   }
 }
 
-function failed(failure: ServiceFailure, _known: ServiceClient, { access, user, refresh }: Tokens): ServiceFailed {
+function failed(failure: ServiceFailure, { access, user, refresh }: Tokens): ServiceFailed {
   return new ServiceFailed(withoutSecrets(failure, [access, user, refresh]));
 }
 
