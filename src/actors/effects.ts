@@ -314,7 +314,7 @@ export class Effects {
     }
     if (controller.signal.aborted) return;
     // What an earlier run asked under the effect's id may still arrive: this run must not be refused before it, and that one taken after it.
-    const ended = isAnothers || effect.starts > 0 ? this.parts.system.repeated.begin([effect.id]) : null;
+    const ended = isRepeat ? this.parts.system.repeated.begin([effect.id]) : null;
     const outcome = await this.perform(held, definition, isRepeat).finally(() => ended?.());
     // Stopped with this node: it stays in flight until the process has ended, and the next owner runs it.
     if (outcome !== null) this.outcomes.deliver(held, definition, outcome);
