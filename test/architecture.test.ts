@@ -59,6 +59,7 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
     where: /^src\/domains\/integrations\/mcp-endpoint\/sdk-handler\.ts$/,
     typesWhere: /^src\/domains\/integrations\/mcp-endpoint\/sdk-handler\.ts$/,
   },
+  { packages: /^playwright-core$/, where: /^src\/providers\/browser\//, typesWhere: /^src\/providers\/browser\// },
   { packages: /^(quickjs-.*|@jitl\/.*)$/, where: /^src\/providers\/sandbox\//, typesWhere: /^src\/providers\/sandbox\// },
 ];
 

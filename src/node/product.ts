@@ -1,6 +1,5 @@
 /** Combines a list of domains: one schema, one catalogue of events, one API reference, and their start on a node. */
 import type { Domain, Platform, StartedDomain } from '../domains/domain.ts';
-import { plannedEvents } from '../domains/planned-events.ts';
 import type { Authenticator } from '../edge/auth/authenticator.ts';
 import { EventCatalogue } from '../edge/stream/event-catalogue.ts';
 import { firstRepeated } from '../first-repeated.ts';
@@ -24,7 +23,7 @@ export function productOf(domains: readonly Domain[]): Product {
     domains.map(({ name }) => name),
   );
   refuseRepeated('prefix of ids', [...Object.values(idPrefixes), ...domains.flatMap(({ ids }) => Object.values(ids))]);
-  const eventCatalogue = new EventCatalogue([...domains.map(({ events = {} }) => events), plannedEvents]);
+  const eventCatalogue = new EventCatalogue(domains.map(({ events = {} }) => events));
   return {
     schema: joinSchemas(domains.map(({ schema }) => schema)),
     eventCatalogue,

@@ -1,0 +1,24 @@
+/** The port of builds: a command that makes a site out of a workspace's files, in a child process with limits. */
+import type { Snapshot } from '../snapshot/site.ts';
+
+export type BuildJob = {
+  deploymentId: string;
+  accountId: string;
+  workspaceId: string;
+  /** The files that the build starts from. */
+  snapshotId: string;
+  command: string;
+  /** Relative to the copy of the workspace; null: the first of dist, build, out, public that is there afterwards. */
+  outputDir: string | null;
+  /** Lines of its output, in order, with secrets masked. Must not throw. */
+  log(lines: string[]): void;
+  signal: AbortSignal;
+};
+
+export interface Builder {
+  /** Why this node does not build (BUILDS=off, or what the machine lacks); null: it does. */
+  readonly refusal: string | null;
+  /** The output as a snapshot. Throws `DeployFailed`: build_failed, timed_out, bad_name. When it settles no process and no folder of it is left. */
+  build(job: BuildJob): Promise<Snapshot>;
+  stop(): Promise<void>;
+}

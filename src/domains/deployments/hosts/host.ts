@@ -1,0 +1,90 @@
+/** The port of hosts: each publishes a site by its own protocol, hashes first, and sends only what the host does not have. */
+import type { Readable } from 'node:stream';
+import type { SiteFile } from '../snapshot/site.ts';
+import type { Target } from '../targets.ts';
+
+/** What a host is called with. Credentials never leave this object for a log, an error or an event. */
+export type HostAccess = {
+  credentials: Readonly<Record<string, string>>;
+  /** The name at the host: a project, site or script; the slug of the configuration's name where none was given. */
+  project: string;
+  /** Whether `project` was given by the account. */
+  projectGiven: boolean;
+  team: string | null;
+  /** What an earlier deployment of this configuration has stored by `keep`, such as the id of a site. */
+  kept: Readonly<Record<string, string>>;
+  calls: HostCalls;
+};
+
+/**
+ * HTTP to the host's API: the address of its setting, the limits of outbound requests, and G59: 429 and 5xx are tried again, refusals become `DeployFailed`.
+ * `path` begins with a slash and follows the base address.
+ */
+export interface HostCalls {
+  request(request: HostRequest): Promise<HostAnswer>;
+}
+export type HostRequest = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** Statuses from 400 on that are answers and no failures. */
+  accept?: readonly number[];
+  /** Sending it twice does no harm: it is tried again after a lost answer or 5xx too, not after 429 alone. */
+  repeatable: boolean;
+  /** An address other than the API's, such as a presigned one: it is judged like an address from outside. */
+  url?: string;
+  signal: AbortSignal;
+};
+export type HostAnswer = { status: number; headers: Record<string, string>; json: unknown; text: string };
+
+export type Publication = {
+  deploymentId: string;
+  files: readonly SiteFile[];
+  /** An earlier try may have been started: what it has created is found by the tag (the deployment's id) and taken up. */
+  isRepeat: boolean;
+  /** null as long as nothing is known to be created. */
+  providerId: string | null;
+  open(file: SiteFile): Promise<Readable>;
+  /** SHA-1 as lower-case hex of each file, in the order of `files`; computed once for a content. */
+  sha1(): Promise<readonly string[]>;
+  /** To be called as soon as the host has named what it made; resolves when it is stored. */
+  created(providerId: string): Promise<void>;
+  /** Keeps values with the configuration, such as the id of a site. Returns the values that hold: those of whoever was first. */
+  keep(values: Record<string, string>): Promise<Readonly<Record<string, string>>>;
+  /** A line of the deployment's log. */
+  log(text: string, source?: 'troupe' | 'provider'): void;
+  signal: AbortSignal;
+};
+
+/** `url`: as the host tells it, with or without a scheme; null where it is not known yet. */
+export type HostState =
+  | { kind: 'working'; detail: string }
+  | { kind: 'live'; url: string }
+  /** `code`: build_failed, alias_failed or cancelled; other trouble is thrown. */
+  | { kind: 'failed'; code: 'build_failed' | 'alias_failed' | 'cancelled'; message: string };
+
+export type HostLimits = {
+  files: number;
+  fileBytes: number;
+  /** Why the host cannot serve a file of this name; null: it can. */
+  badName?(path: string): string | null;
+};
+
+export type Host = {
+  target: Target;
+  /** For people, e.g. `Vercel`. */
+  title: string;
+  /** The fields of `credentials`, all required. */
+  credentials: readonly string[];
+  limits: HostLimits;
+  /** One cheap request that shows whether the credentials hold. Throws `DeployFailed` as every call does: `auth` where they do not. */
+  identify(access: HostAccess, signal: AbortSignal): Promise<void>;
+  /** Looks at the files before anything is sent, beside `limits`: throws `DeployFailed`. */
+  check?(files: readonly SiteFile[]): void;
+  /** Creates, uploads what is missing, finishes. Safe to run again after a crash at any point. Returns the id at the host. */
+  publish(access: HostAccess, publication: Publication): Promise<{ providerId: string }>;
+  state(access: HostAccess, providerId: string, signal: AbortSignal): Promise<HostState>;
+  /** Resolves when the host has ended it, or it cannot be ended any more. */
+  cancel(access: HostAccess, providerId: string, signal: AbortSignal): Promise<void>;
+};

@@ -1,0 +1,2 @@
+/** Id prefixes of deployments. */
+export const deploymentIds = { deployment: 'dep_', config: 'cfg_', snapshot: 'snap_' } as const;

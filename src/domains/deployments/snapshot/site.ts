@@ -1,0 +1,41 @@
+/** The files of a site at one moment. Contents never change under their key. */
+import type { Readable } from 'node:stream';
+
+export type SiteFile = {
+  /** NFC, plain segments with `/` between them. */
+  path: string;
+  /** MIME type. */
+  type: string;
+  sizeBytes: number;
+  /** Lower-case hex. */
+  sha256: string;
+  contentKey: string;
+};
+
+export type Snapshot = { snapshotId: string; files: number; bytes: number };
+
+/** Snapshots hold their contents: no content that a snapshot names is removed as long as the snapshot is there. */
+export interface Snapshots {
+  /** Of the workspace's files as they are now. */
+  take(workspace: { id: string; accountId: string }): Promise<Snapshot>;
+  /** Of files that `add` has stored: the output of a build. */
+  begin(workspace: { id: string; accountId: string }): Promise<NewSnapshot>;
+  /** In the order of their paths. */
+  files(snapshotId: string): Promise<SiteFile[]>;
+  /** Throws `not_found`. */
+  file(snapshotId: string, path: string): Promise<SiteFile>;
+  open(file: SiteFile): Promise<Readable>;
+  /** SHA-1 as lower-case hex, in the order of the files; each content is read once and remembered. */
+  sha1(snapshotId: string, files: readonly SiteFile[], signal: AbortSignal): Promise<string[]>;
+  /** Its rows; the contents that nothing else names go with the next sweep. */
+  remove(snapshotId: string): Promise<void>;
+}
+
+export interface NewSnapshot {
+  /** A name that is there already replaces it. */
+  add(file: { path: string; content: Readable; sizeBytes: number }): Promise<void>;
+  /** The snapshot counts from then on. */
+  complete(): Promise<Snapshot>;
+  /** Leaves nothing behind. */
+  discard(): Promise<void>;
+}

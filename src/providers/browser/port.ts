@@ -1,0 +1,24 @@
+/** A browser that opens pages for agents: each agent has a context of its own, and nothing leaves but by the rules of `Outbound`. */
+
+export type PageRequest = {
+  url: string;
+  /** Whose context it is: cookies and storage stay with it, and go when it has been unused for a while. */
+  agentId: string;
+  accountId: string;
+  signal: AbortSignal;
+};
+
+/** `url`: after redirects. `html`: the document once its scripts have run, at most 2 MiB. */
+export type RenderedPage = { url: string; status: number; title: string; html: string; truncated: boolean };
+
+/** `png`: at most 10 MiB. */
+export type Screenshot = { url: string; title: string; png: Uint8Array; width: number; height: number };
+
+export interface Browser {
+  /** Throws `ToolError` for a page that cannot be opened (text for a model), and `unavailable` where the browser does not answer. */
+  render(request: PageRequest): Promise<RenderedPage>;
+  screenshot(request: PageRequest & { width: number; height: number; fullPage: boolean }): Promise<Screenshot>;
+  /** Whether it answers; starts it where it is not running. Bounded by a few seconds. */
+  health(): Promise<{ status: 'ok' | 'unavailable' | 'not_configured'; detail: string }>;
+  close(): Promise<void>;
+}
