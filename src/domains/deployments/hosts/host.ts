@@ -85,6 +85,11 @@ export type Host = {
   /** Creates, uploads what is missing, finishes. Safe to run again after a crash at any point. Returns the id at the host. */
   publish(access: HostAccess, publication: Publication): Promise<{ providerId: string }>;
   state(access: HostAccess, providerId: string, signal: AbortSignal): Promise<HostState>;
+  /**
+   * The id of what an interrupted `publish` has created, found by its tag; null: nothing is there. Asked before `cancel` where `created` was never called.
+   * Absent: an interrupted publish leaves nothing under way at this host.
+   */
+  find?(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null>;
   /** Resolves when the host has ended it, or it cannot be ended any more. */
   cancel(access: HostAccess, providerId: string, signal: AbortSignal): Promise<void>;
 };

@@ -18,6 +18,8 @@ export type Snapshot = { snapshotId: string; files: number; bytes: number };
 export interface Snapshots {
   /** Of the workspace's files as they are now. */
   take(workspace: { id: string; accountId: string }): Promise<Snapshot>;
+  /** Of the files below a folder of another snapshot, with their paths from there: none are no error. `folder`: plain segments, no slash at its ends. */
+  within(snapshotId: string, folder: string): Promise<Snapshot>;
   /** Of files that `add` has stored: the output of a build. */
   begin(workspace: { id: string; accountId: string }): Promise<NewSnapshot>;
   /** In the order of their paths. */
