@@ -37,6 +37,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
       total_tokens_used: 360,
       total_cost_cents: 0,
       deliverables_count: 1,
+      deployment_id: null,
       mode: 'live',
       pause_reason: null,
       waiting_for: null,
@@ -110,6 +111,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
     ] as const) {
       for (const value of values) refused.push([config({ [field]: value }), ['body', 'config', field]]);
     }
+    refused.push([config({ auto_deploy: true }), ['body', 'config', 'deploy_target']]);
     for (const [body, loc, type] of refused) {
       const response = await caller.fetch('POST', '/v1/tasks', body);
       const { detail } = (await response.json()) as any;
@@ -127,7 +129,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
     const full = {
       max_agents: 20,
       autonomy_level: 0,
-      auto_deploy: true,
+      auto_deploy: false,
       deploy_target: 'expo',
       model: 'other',
       max_credits: 0.001,

@@ -1,5 +1,6 @@
 /** The deploy configurations of an account: one actor, whose id is the account's. */
-import { actorRef } from '../../../actors/define-actor.ts';
+import { type ActorRef, actorRef } from '../../../actors/define-actor.ts';
+import type { DeployConfigsPort } from '../../tasks/contract.ts';
 import type { Target } from '../targets.ts';
 import type { DeployConfig } from './config.ts';
 
@@ -21,4 +22,4 @@ export type DeployConfigsContract = {
   };
 };
 
-export const deployConfigs = actorRef<DeployConfigsContract>('deploy_configs');
+export const deployConfigs = actorRef<DeployConfigsContract>('deploy_configs') satisfies ActorRef<DeployConfigsPort>;

@@ -1,6 +1,7 @@
 /** Commands and queries of a deployment. */
-import { actorRef } from '../../../actors/define-actor.ts';
+import { type ActorRef, actorRef } from '../../../actors/define-actor.ts';
 import type { Mode } from '../../../mode.ts';
+import type { DeploymentPort } from '../../tasks/contract.ts';
 import type { Target } from '../targets.ts';
 import type { DeploymentRow } from './entity.ts';
 
@@ -26,4 +27,4 @@ export type DeploymentContract = {
   effects: Record<never, never>;
 };
 
-export const deployment = actorRef<DeploymentContract>('deployment');
+export const deployment = actorRef<DeploymentContract>('deployment') satisfies ActorRef<DeploymentPort>;

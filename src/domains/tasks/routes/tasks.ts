@@ -19,8 +19,10 @@ import { account } from '../../accounts/contract.ts';
 import { ownWorkspace } from '../../workspaces/contract.ts';
 import { schemaProblem } from '../agent/output-schema.ts';
 import { tasksIds } from '../ids.ts';
+import { mustBeDeployable } from '../task/auto-deploy.ts';
 import { Task, type TaskConfig, type TaskRow } from '../task/entity.ts';
 import { task } from '../task/messages.ts';
+import { deployTargets } from '../task/ports.ts';
 import { TaskSchema, TaskStatus, TaskSummarySchema, taskJson, taskSummaryView, taskView } from './task-view.ts';
 
 const TaskConfigBody = Type.Object({
@@ -33,10 +35,14 @@ const TaskConfigBody = Type.Object({
       description: 'Below 100, agents ask for approval before high-consequence actions',
     }),
   ),
-  auto_deploy: Type.Optional(Type.Boolean({ default: false })),
-  deploy_target: Type.Optional(
-    Type.Union([Type.Literal('vercel'), Type.Literal('netlify'), Type.Literal('cloudflare'), Type.Literal('expo'), Type.Null()]),
+  auto_deploy: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'The complete task publishes its workspace at `deploy_target`, with the newest deploy configuration of it, without asking again',
+    }),
   ),
+  deploy_target: Type.Optional(Type.Union([...deployTargets.map((target) => Type.Literal(target)), Type.Null()])),
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The model to use instead of the configured one' })),
   max_credits: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'Reaching it pauses the task' })),
   output_schema: Type.Optional(
@@ -88,11 +94,12 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
         const { body, principal } = context;
         const config = configOf(body.config ?? {});
         mustBeGranted(principal, body);
-        if (body.workspace_id !== undefined) await ownWorkspace(actors, principal, body.workspace_id);
         const { accountId, userId, mode } = principal;
         const { id, commandId } = commandIds(context, tasksIds.task);
-        // A retry gets the task of its first attempt, however many wait by now.
+        // A retry gets the task of its first attempt, whatever has changed by now.
         const isMade = async () => commandId !== undefined && (await actors.query(task, id, 'get', null)) !== null;
+        if (config.auto_deploy && !(await isMade())) await mustBeDeployable(actors, principal, config);
+        if (body.workspace_id !== undefined) await ownWorkspace(actors, principal, body.workspace_id);
         if (!(await actors.query(account, accountId, 'hasRoom', null)) && !(await isMade()))
           throw new AppError('rate_limited', 'Too many tasks of this account wait for their turn', { retryAfterS: 60 });
         const scopes = grantedTo(principal);

@@ -109,6 +109,8 @@ export const Task = defineEntity({
     /** Why none of its agents is at work, if the account's plan is the reason. */
     waitingFor: json<WaitingFor>().strictNullable(),
     deliverables: json<string[]>(),
+    /** Of `auto_deploy`, from its completion on. */
+    deploymentId: p.text().strictNullable(),
     tokensUsed: p.integer(),
     costMillicents: p.bigint('number'),
     error: p.text().strictNullable(),

@@ -27,6 +27,7 @@ export function newTask(id: string, input: CreateTask & { workspaceId: string; o
     limitReached: false,
     waitingFor: null,
     deliverables: [],
+    deploymentId: null,
     tokensUsed: 0,
     costMillicents: 0,
     error: null,

@@ -10,6 +10,7 @@ import { workspace, workspacesIds } from '../../workspaces/contract.ts';
 import { agent } from '../agent/messages.ts';
 import { agentHasEnded, beginReady, createPlannedAgents, delegate, hasEnded } from './agent-scheduling.ts';
 import { withApproval, withoutPending } from './approvals.ts';
+import { deployCompleted } from './auto-deploy.ts';
 import { type AgentSummary, Deliverable, Task, type TaskRow } from './entity.ts';
 import { taskInputs } from './inputs.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
@@ -220,7 +221,7 @@ function settle(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
 function conclude(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const owing = task.agents.find((one) => one.owesOutput && one.status !== 'complete');
   if (owing === undefined && task.agents.some((one) => one.status === 'complete')) {
-    const complete = ended(task, 'complete', ctx);
+    const complete = deployCompleted(ended(task, 'complete', ctx), ctx);
     emit(ctx, complete, 'task.completed', { deliverables_count: complete.deliverables.length });
     return complete;
   }

@@ -1,0 +1,77 @@
+/** `auto_deploy`: what a task sends when it ends, and what is refused when it is created. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
+import { mustBeDeployable } from '../../../../src/domains/tasks/task/auto-deploy.ts';
+import type { TaskConfig, TaskRow } from '../../../../src/domains/tasks/task/entity.ts';
+import type { AgentReport, TaskContract } from '../../../../src/domains/tasks/task/messages.ts';
+import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
+import { derivedId, newId } from '../../../../src/ids.ts';
+import { type Call, play, RecordedTurn } from '../../../support/turn-context.ts';
+
+const accountId = newId('acct_', null);
+const taskId = newId('task_', accountId);
+const actor = taskActor({ plan: null as never });
+const deploying: TaskConfig = { max_agents: 1, autonomy_level: 0, auto_deploy: true, deploy_target: 'netlify' };
+
+/** A task of one agent, and everything that it sends to deployments until it has ended. */
+function ended(config: TaskConfig, how: AgentReport['status'] | 'cancel', mode: 'live' | 'test' = 'live') {
+  let state: TaskRow | null = null;
+  const sent: unknown[] = [];
+  const tell = (...[command, input]: Call<TaskContract>) => {
+    const ctx = new RecordedTurn(taskId, 1);
+    ({ state } = play(actor, command, state, input, ctx));
+    for (const { kind, ...message } of ctx.messages) if (kind === 'deployment') sent.push(message);
+    return state as TaskRow;
+  };
+  tell('create', { accountId, userId: 'usr_1', mode, scopes: null, prompt: 'p', config, workspaceId: 'ws_1' });
+  const { planEffectId } = tell('begin', {});
+  const plan = { agents: [{ type: 'builder', title: 'Page', prompt: 'Write it', after: [] }] };
+  const value = { result: { plan }, tokens: 1, costMillicents: 0 };
+  const { agents } = tell('planned', { effectId: planEffectId!, outcome: { kind: 'done', value }, tookMs: 1 });
+  const report = { agentId: agents[0]!.id, currentTool: null, progress: 100, result: 'done', error: null, turn: null, approval: null };
+  if (how === 'cancel') tell('cancel', {});
+  const last = tell('report', { ...report, status: how === 'cancel' ? 'complete' : how, rests: true, work: null });
+  tell('report', { ...report, status: 'complete', rests: true, work: null });
+  return { sent, task: last };
+}
+
+test('a task with auto_deploy that completes creates one deployment, whose id follows from its own, in its mode', () => {
+  const id = derivedId('dep_', accountId, taskId, 'auto');
+  for (const mode of ['live', 'test'] as const) {
+    const { sent, task } = ended(deploying, 'complete', mode);
+    const input = { accountId, mode, workspaceId: 'ws_1', target: 'netlify', configId: null, taskId };
+    assert.deepEqual([task.status, task.deploymentId, sent], ['complete', id, [{ id, command: 'create', input }]]);
+  }
+});
+
+test('a failed or cancelled task deploys nothing, nor one without auto_deploy, nor one of an earlier version without a target', () => {
+  const none = (config: TaskConfig, how: AgentReport['status'] | 'cancel', status: string) => {
+    const { sent, task } = ended(config, how);
+    assert.deepEqual([task.status, task.deploymentId, sent], [status, null, []]);
+  };
+  none(deploying, 'error', 'failed');
+  none(deploying, 'cancelled', 'failed');
+  none(deploying, 'cancel', 'cancelled');
+  none({ ...deploying, auto_deploy: false }, 'complete', 'complete');
+  none({ ...deploying, deploy_target: null }, 'complete', 'complete');
+});
+
+test('auto_deploy needs a target, and a live key a configuration of it', async () => {
+  const actors = { query: async (_ref: unknown, _id: string, _name: string, { target }: any) => (target === 'netlify' ? {} : null) };
+  const refused = async (mode: 'live' | 'test', given: Partial<TaskConfig>) => {
+    try {
+      await mustBeDeployable(actors as unknown as ActorSystem, { accountId, mode }, { ...deploying, ...given });
+      return null;
+    } catch (error: any) {
+      return error.issues[0].loc.join('.');
+    }
+  };
+  const at = 'body.config.deploy_target';
+  assert.equal(await refused('live', {}), null);
+  assert.equal(await refused('live', { deploy_target: null }), at);
+  assert.equal(await refused('test', { deploy_target: null }), at);
+  assert.equal(await refused('live', { deploy_target: 'vercel' }), at);
+  assert.equal(await refused('test', { deploy_target: 'vercel' }), null, 'a preview needs none');
+  assert.equal(await refused('live', { auto_deploy: false, deploy_target: 'vercel' }), null);
+});
