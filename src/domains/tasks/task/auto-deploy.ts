@@ -15,7 +15,7 @@ export async function mustBeDeployable(actors: ActorSystem, { accountId, mode }:
   const target = targetOf(config);
   if (target === null) throw invalidField(at, 'auto_deploy needs a deploy_target');
   if (mode === 'test') return;
-  if ((await actors.query(deployConfigsPort, accountId, 'newest', { target })) === null)
+  if ((await actors.query(deployConfigsPort, accountId, 'newest', { target, mode })) === null)
     throw invalidField(at, `This account has no deploy configuration for ${target}: create one first`);
 }
 

@@ -26,7 +26,7 @@ export type DeploymentPort = {
 /** The configurations of an account, whose id is the account's. */
 export type DeployConfigsPort = {
   commands: Contract['commands'];
-  queries: { newest: (input: { target: DeployTarget }) => object | null };
+  queries: { newest: (input: { target: DeployTarget; mode: Mode }) => object | null };
 };
 
 export const deploymentPort = actorRef<DeploymentPort>('deployment');
