@@ -29,7 +29,9 @@ export async function openSite(t: Scope) {
   const mcp = await new McpStandIn().start();
   t.after(() => mcp.stop());
   const github = await OAuthStandIn.start(t);
-  const places = { OUTBOUND_ALLOW: '127.0.0.1', ALPACA_API_URL: 'http://127.0.0.1:1' };
+  const nowhere = 'http://127.0.0.1:1';
+  const hosts = { VERCEL_API_URL: nowhere, NETLIFY_API_URL: nowhere, CLOUDFLARE_API_URL: nowhere, EXPO_API_URL: nowhere };
+  const places = { OUTBOUND_ALLOW: '127.0.0.1', ALPACA_API_URL: nowhere, ...hosts };
   const service = await startService(t, {
     ...places,
     ...github.env('github'),
@@ -127,8 +129,9 @@ const makers: Record<string, Make> = {
 async function resourcesOf(site: Site, caller: Caller, owner: string): Promise<Ids> {
   const ids: Ids = {};
   const keys = new Set(site.api.operations.flatMap(({ path }) => parametersIn(path).map((name) => keyOf(path, name))));
-  // Files first: agents read them. Strategies before what tests them. Then whatever lies above comes before what lies in it.
-  const place = (key: string) => (/^\/(workspaces|trading\/strategies)/.test(key) ? 0 : 100) + key.length;
+  // Files first: agents read them. Strategies before what tests them, configurations before what is deployed with them. Then whatever lies above comes
+  // before what lies in it.
+  const place = (key: string) => (/^\/(workspaces|trading\/strategies|deployments\/configs)/.test(key) ? 0 : 100) + key.length;
   for (const key of [...keys].sort((one, other) => place(one) - place(other))) {
     ids[key] = await (makers[key] ?? byExample(key))(site, caller, ids, owner);
   }

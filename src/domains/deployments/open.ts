@@ -1,8 +1,9 @@
 /** What the tools and routes of deployments share on a node. */
 import type { Platform } from '../domain.ts';
+import { type CredentialBox, credentialBox } from './configs/credentials.ts';
 
-export type DeploymentParts = Record<never, never>;
+export type DeploymentParts = { credentials: CredentialBox };
 
-export function openDeployments(_platform: Platform): DeploymentParts {
-  return {};
+export function openDeployments({ secretKey, acceptedKeys }: Platform): DeploymentParts {
+  return { credentials: credentialBox(secretKey, acceptedKeys) };
 }

@@ -1,8 +1,11 @@
 /** A deploy configuration: where and how an account publishes. */
+import type { Mode } from '../../../mode.ts';
 import type { Target } from '../targets.ts';
 
 export type DeployConfig = {
   id: string;
+  /** Of the key that made it. One of test mode serves deployments of test mode alone; one of live mode serves both. */
+  mode: Mode;
   name: string;
   target: Target;
   buildCommand: string | null;

@@ -1,24 +1,32 @@
-/** The deploy configurations of an account: one actor, whose id is the account's. */
+/**
+ * The deploy configurations of an account: one actor, whose id is the account's. Those of live mode serve deployments of both modes, those of test mode
+ * deployments of test mode alone: no test key decides where live work is published.
+ */
 import { type ActorRef, actorRef } from '../../../actors/define-actor.ts';
+import type { Mode } from '../../../mode.ts';
 import type { DeployConfigsPort } from '../../tasks/contract.ts';
 import type { Target } from '../targets.ts';
 import type { DeployConfig } from './config.ts';
 
+/** Of an account. */
+export const maxConfigs = 50;
+
 export type DeployConfigsContract = {
   commands: {
-    /** Refused with `conflict` where another has the name, and beyond `maxConfigs`. The same id again: what is there. */
+    /** Refused with `conflict` where another of its mode has the name, and beyond `maxConfigs`. The same id again: what is there. */
     add(input: DeployConfig): DeployConfig;
-    /** Refused with `not_found`. */
+    /** Refused with `not_found`. Deployments that have begun end with what they began with. */
     remove(input: { id: string }): null;
     /** What the host has named; values that are there stay. Returns what holds; an empty object for a configuration that is gone. */
     keep(input: { id: string; values: Record<string, string> }): Record<string, string>;
   };
   queries: {
-    /** Newest first. */
-    list(input: null): DeployConfig[];
-    find(input: { id: string }): DeployConfig | null;
-    /** The newest of this target. */
-    newest(input: { target: Target }): DeployConfig | null;
+    /** Those that serve the mode, newest first. */
+    list(input: { mode: Mode }): DeployConfig[];
+    /** null also where it does not serve the mode. */
+    find(input: { id: string; mode: Mode }): DeployConfig | null;
+    /** The newest of this target that serves the mode. */
+    newest(input: { target: Target; mode: Mode }): DeployConfig | null;
   };
 };
 
