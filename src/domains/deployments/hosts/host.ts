@@ -22,6 +22,8 @@ export type HostAccess = {
  */
 export interface HostCalls {
   request(request: HostRequest): Promise<HostAnswer>;
+  /** Between attempts: rejects with the signal's reason when it is aborted. */
+  pause(ms: number, signal: AbortSignal): Promise<unknown>;
 }
 export type HostRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -30,7 +32,10 @@ export type HostRequest = {
   body?: string | Uint8Array;
   /** Statuses from 400 on that are answers and no failures. */
   accept?: readonly number[];
-  /** Sending it twice does no harm: it is tried again after a lost answer or 5xx too, not after 429 alone. */
+  /**
+   * Sending it twice does no harm: it is tried again after a lost answer or 5xx too, not after 429 alone. Where it is false, both throw `OutcomeUnknown`
+   * (calls.ts): look for what it may have made, as `createOnce` does.
+   */
   repeatable: boolean;
   /** An address other than the API's, such as a presigned one: it is judged like an address from outside. */
   url?: string;

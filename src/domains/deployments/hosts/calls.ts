@@ -1,0 +1,196 @@
+/**
+ * Requests at a host's API.
+ *
+ * H1 429 is tried again after Retry-After or X-RateLimit-Reset, clamped to 1–60 s; after five attempts the failure is `rate_limited`.
+ * H2 5xx and a lost answer are tried again where a repeat does no harm: five attempts, none later than 60 s after the first failure, then `provider_down`.
+ * H3 A request that must not be repeated throws `OutcomeUnknown` after 5xx or a lost answer: the caller looks for what it may have made.
+ * H4 No credential is in an error.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '../../../backoff.ts';
+import { type Clock, monotonicMs } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
+import type { HostAnswer, HostCalls, HostRequest } from './host.ts';
+import { DeployFailed, type FailureCode } from './host-failure.ts';
+import { bounded, type Mask, maskOf } from './mask.ts';
+import { fieldsOf, listOf, textOf } from './read-answer.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** Whether the request was carried out is not known. */
+export class OutcomeUnknown extends DeployFailed {
+  override name = 'OutcomeUnknown';
+  constructor(message: string, options?: ErrorOptions) {
+    super('provider_down', message, options);
+  }
+}
+
+export type HostCallParts = {
+  outbound: Pick<Outbound, 'fetch'>;
+  clock: Clock;
+  /** Without a slash at its end. */
+  apiUrl: string;
+  /** For people, e.g. `Vercel`. */
+  title: string;
+  accountId: string;
+  /** `token` is sent as a bearer token where the request has no header `authorization` of its own. */
+  credentials: Readonly<Record<string, string>>;
+  /** Between attempts. Default: as long as it says. */
+  pause?(ms: number, signal: AbortSignal): Promise<unknown>;
+};
+
+const attempts = 5;
+const longestTroubleMs = 60_000;
+const shortestLimitMs = 1_000;
+const longestLimitMs = 60_000;
+const firstPauseMs = 500;
+const longestPauseMs = 8_000;
+const requestTimeoutMs = 30_000;
+/** A slower upload is a failure. */
+const leastBytesPerMs = 100;
+/** A list of the 20,000 hashes that a host lacks. */
+const maxAnswerBytes = 4 * 2 ** 20;
+
+type Try = { kind: 'answered'; answer: HostAnswer } | { kind: 'no_answer'; message: string; cause: unknown };
+
+export function hostCalls(parts: HostCallParts): HostCalls {
+  const { outbound, clock, apiUrl, title, accountId, credentials, pause = (ms, signal) => sleep(ms, null, { signal }) } = parts;
+  const mask = maskOf(credentials);
+
+  return {
+    pause,
+    async request(request) {
+      let limits = 0;
+      let faults = 0;
+      let troubleSinceMs: number | null = null;
+      for (;;) {
+        request.signal.throwIfAborted();
+        const tried = await attempt(request);
+        if (tried.kind === 'answered') {
+          const { answer } = tried;
+          if (isGood(answer.status) || request.accept?.includes(answer.status)) return answer;
+          if (answer.status === 429) {
+            limits += 1;
+            if (limits >= attempts) throw failed('rate_limited', answer);
+            await pause(limitMs(answer), request.signal);
+            continue;
+          }
+          if (answer.status < 500) throw failed(codeOf(answer.status), answer);
+        }
+        faults += 1;
+        if (!request.repeatable) throw unknownOutcome(tried);
+        troubleSinceMs ??= monotonicMs();
+        const waitMs = faultPauseMs(tried, faults);
+        if (faults >= attempts || monotonicMs() + waitMs > troubleSinceMs + longestTroubleMs) throw down(tried);
+        await pause(waitMs, request.signal);
+      }
+    },
+  };
+
+  async function attempt(request: HostRequest): Promise<Try> {
+    const { method, body, signal, url } = request;
+    const isOwn = url === undefined;
+    const token = credentials.token;
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      ...(isOwn && token !== undefined && { authorization: `Bearer ${token}` }),
+      ...lowerCased(request.headers),
+    };
+    const timeoutMs = requestTimeoutMs + Math.ceil((body?.length ?? 0) / leastBytesPerMs);
+    const sent = { method, headers, signal, account: accountId, timeoutMs, maxBytes: maxAnswerBytes, ...(body !== undefined && { body }) };
+    try {
+      const arrived = await (isOwn
+        ? outbound.fetch(`${apiUrl}${request.path}`, { ...sent, configured: true })
+        : outbound.fetch(url, { ...sent, redirects: 0 }));
+      return { kind: 'answered', answer: answerOf(arrived, title) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof AppError)) throw error;
+      // The address itself is refused: another attempt would be too.
+      if (error.code === 'forbidden' || error.code === 'bad_request') throw plain('provider_down', error.message, error);
+      return { kind: 'no_answer', message: `${title}: ${error.message}`, cause: error };
+    }
+  }
+
+  function limitMs({ headers }: HostAnswer): number {
+    const resetMs = Number(headers['x-ratelimit-reset']) * 1_000 - clock.nowMs();
+    const namedMs = retryAfterMs(headers['retry-after'], clock.nowMs()) ?? (resetMs > 0 ? resetMs : shortestLimitMs);
+    return Math.min(longestLimitMs, Math.max(shortestLimitMs, namedMs));
+  }
+
+  function faultPauseMs(tried: Try, faults: number): number {
+    const namedMs = tried.kind === 'answered' ? retryAfterMs(tried.answer.headers['retry-after'], clock.nowMs()) : null;
+    return Math.max(backoffMs(faults - 1, firstPauseMs, longestPauseMs), Math.min(namedMs ?? 0, longestLimitMs / attempts));
+  }
+
+  function down(tried: Try): DeployFailed {
+    return tried.kind === 'answered' ? failed('provider_down', tried.answer) : plain('provider_down', tried.message, tried.cause);
+  }
+
+  function unknownOutcome(tried: Try): OutcomeUnknown {
+    const message = tried.kind === 'answered' ? messageOf(tried.answer, title) : tried.message;
+    return new OutcomeUnknown(shown(mask, message), tried.kind === 'answered' ? undefined : { cause: tried.cause });
+  }
+
+  function failed(code: FailureCode, answer: HostAnswer): DeployFailed {
+    return plain(code, messageOf(answer, title));
+  }
+
+  function plain(code: FailureCode, message: string, cause?: unknown): DeployFailed {
+    return new DeployFailed(code, shown(mask, message), cause === undefined ? undefined : { cause });
+  }
+}
+
+/** The host's own words, where it has any. */
+export function messageOf({ status, json, text }: HostAnswer, title: string): string {
+  const words = wordsOf(json) ?? (json === null ? plainWords(text) : undefined);
+  return words === undefined ? `${title} answered ${status}` : `${title} answered ${status}: ${words}`;
+}
+
+function wordsOf(json: unknown): string | undefined {
+  const { error, message, msg, errors } = fieldsOf(json);
+  const nested = fieldsOf(error);
+  const first = listOf(errors)[0];
+  const words = [nested.message, message, msg, first?.message, error, nested.code].map(textOf);
+  return words.find((text) => text !== undefined);
+}
+
+/** An error page is told by its status. */
+function plainWords(text: string): string | undefined {
+  const trimmed = text.trim();
+  return trimmed === '' || trimmed.startsWith('<') ? undefined : trimmed;
+}
+
+function codeOf(status: number): FailureCode {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 402) return 'quota';
+  return status === 413 ? 'file_too_large' : 'provider_down';
+}
+
+function isGood(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function answerOf({ status, headers, body, truncated }: OutboundResponse, title: string): HostAnswer {
+  if (truncated) throw new DeployFailed('provider_down', `${title} answered with more than ${maxAnswerBytes} bytes`);
+  const text = Buffer.from(body).toString('utf8');
+  return { status, headers, json: jsonOf(text), text };
+}
+
+/** null: it is none. */
+function jsonOf(text: string): unknown {
+  if (text.trim() === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function shown(mask: Mask, message: string): string {
+  return bounded(mask(message));
+}
+
+function lowerCased(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

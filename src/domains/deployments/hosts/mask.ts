@@ -1,0 +1,49 @@
+/** Texts of hosts may repeat what they were sent: no credential is in a log, an event or an error. */
+
+import type { Host } from './host.ts';
+import { DeployFailed } from './host-failure.ts';
+
+const longestMessage = 1_000;
+/** A shorter value would be found inside ordinary words. */
+const shortestSecret = 4;
+
+export type Mask = (text: string) => string;
+
+/** Replaces every credential by `[masked]`, also in the form that it has in an address. */
+export function maskOf(credentials: Readonly<Record<string, string>>): Mask {
+  const values = Object.values(credentials).filter((value) => value.length >= shortestSecret);
+  const forms = [...new Set(values.flatMap((value) => [value, encodeURIComponent(value)]))].sort((a, b) => b.length - a.length);
+  return (text) => forms.reduce((masked, form) => masked.replaceAll(form, '[masked]'), text);
+}
+
+/** The same host, whose messages, log lines and failures are masked and bounded. */
+export function masked(host: Host): Host {
+  return {
+    ...host,
+    identify: ({ ...access }, signal) => failing(maskOf(access.credentials), () => host.identify(access, signal)),
+    publish(access, publication) {
+      const mask = maskOf(access.credentials);
+      const log: typeof publication.log = (text, source) => publication.log(bounded(mask(text)), source);
+      return failing(mask, () => host.publish(access, { ...publication, log }));
+    },
+    async state(access, providerId, signal) {
+      const mask = maskOf(access.credentials);
+      const state = await failing(mask, () => host.state(access, providerId, signal));
+      return state.kind === 'failed' ? { ...state, message: bounded(mask(state.message)) } : state;
+    },
+    cancel: (access, providerId, signal) => failing(maskOf(access.credentials), () => host.cancel(access, providerId, signal)),
+  };
+}
+
+async function failing<T>(mask: Mask, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof DeployFailed) error.message = bounded(mask(error.message));
+    throw error;
+  }
+}
+
+export function bounded(text: string): string {
+  return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
+}

@@ -1,0 +1,50 @@
+/** Sends the files that a host lacks: ten at once for a deployment, and never more of their bytes in memory than the node allows. */
+import { buffer } from 'node:stream/consumers';
+import type { SiteFile } from '../snapshot/site.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { Publication } from './host.ts';
+
+const atOnce = 10;
+/** Of this node, for all deployments. A larger file is read alone. */
+const bytesInMemory = new ByteBudget(96 * 2 ** 20);
+
+export type Uploading<T> = {
+  /** What is sent together, by default a file. */
+  items: readonly T[];
+  bytesOf(item: T): number;
+  /** Its signal ends when another item has failed. */
+  send(item: T, signal: AbortSignal): Promise<unknown>;
+  signal: AbortSignal;
+  atOnce?: number;
+};
+
+/** Rejects with the first failure, after all that was under way has ended. */
+export async function uploadAll<T>({ items, bytesOf, send, signal, atOnce: most = atOnce }: Uploading<T>): Promise<void> {
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const left = items.values();
+  const worker = async () => {
+    try {
+      for (const item of left) {
+        const release = await bytesInMemory.take(bytesOf(item), either);
+        try {
+          await send(item, either);
+        } finally {
+          release();
+        }
+      }
+    } catch (error) {
+      failed.abort(error);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
+  either.throwIfAborted();
+}
+
+/** Throws when the content is not as long as the snapshot says: what is sent would not be what was hashed. */
+export async function contentOf(publication: Pick<Publication, 'open'>, file: SiteFile): Promise<Uint8Array> {
+  const bytes = await buffer(await publication.open(file));
+  if (bytes.length !== file.sizeBytes)
+    throw new Error(`The content of ${file.path} has ${bytes.length} bytes in place of ${file.sizeBytes}`);
+  return bytes;
+}

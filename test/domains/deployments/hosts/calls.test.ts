@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import test, { after, before, beforeEach } from 'node:test';
+import { machineClock } from '../../../../src/clock.ts';
+import { ByteBudget } from '../../../../src/domains/deployments/hosts/byte-budget.ts';
+import { hostCalls, OutcomeUnknown } from '../../../../src/domains/deployments/hosts/calls.ts';
+import { createOnce } from '../../../../src/domains/deployments/hosts/create-once.ts';
+import type { HostRequest } from '../../../../src/domains/deployments/hosts/host.ts';
+import { DeployFailed, type FailureCode } from '../../../../src/domains/deployments/hosts/host-failure.ts';
+import { uploadAll } from '../../../../src/domains/deployments/hosts/upload.ts';
+import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
+import { goodToken, HostStandIn, type StandInAnswer } from '../../../support/hosts/host-stand-in.ts';
+
+class PlainHost extends HostStandIn {
+  protected override answer(): StandInAnswer {
+    return { status: 200, json: { id: 'made' } };
+  }
+  protected override fileOf(): undefined {}
+}
+
+const ends: (() => unknown)[] = [];
+let standIn: PlainHost;
+let outbound: Outbound;
+let pauses: number[];
+
+before(async () => {
+  standIn = await PlainHost.start({ after: (end) => void ends.push(end) });
+  outbound = createOutbound({ allow: [] });
+  ends.push(() => outbound.close());
+});
+beforeEach(() => {
+  pauses = [];
+  standIn.requests.length = 0;
+  standIn.faults = [];
+});
+after(async () => {
+  for (const end of ends) await end();
+});
+
+const { signal } = new AbortController();
+const read: HostRequest = { method: 'GET', path: '/things?a=b', repeatable: true, signal };
+const make: HostRequest = { method: 'POST', path: '/things', body: '{}', repeatable: false, signal };
+
+test('a request goes to the base address with the token, and a refusal of any kind has its code and the text of the host', async () => {
+  const answer = await calls().request(read);
+  assert.deepEqual([answer.status, answer.json], [200, { id: 'made' }]);
+  const [made] = standIn.requests;
+  assert.deepEqual([made!.path, made!.query.get('a'), made!.token], ['/things', 'b', goodToken]);
+  const texts: [number, object, FailureCode, RegExp][] = [
+    [401, { error: { message: `Token ${goodToken} is bad` } }, 'auth', /^Plain answered 401: Token \[masked\] is bad$/],
+    [403, { message: 'Not yours' }, 'auth', /Not yours/],
+    [402, { code: 402, message: 'Pay first' }, 'quota', /Pay first/],
+    [413, { errors: [{ code: 1, message: 'Too big' }] }, 'file_too_large', /Too big/],
+    [422, { msg: 'No such name' }, 'provider_down', /422: No such name/],
+  ];
+  for (const [status, json, code, message] of texts) {
+    standIn.meet(/./, { status, json });
+    const failure = await failureOf(calls().request(read));
+    assert.equal(failure.code, code);
+    assert.match(failure.message, message);
+  }
+  standIn.meet(/./, { status: 404, json: { message: 'Not here' } });
+  assert.equal((await calls().request({ ...read, accept: [404] })).status, 404);
+  assert.deepEqual(pauses, []);
+});
+
+test('a limit is waited for as long as Retry-After says, from 1 to 60 s, and the fifth is the failure, also of what must not be repeated', async () => {
+  const limited = (headers: Record<string, string>) => ({ status: 429, json: { message: 'Slowly' }, headers });
+  const limit = (after?: string) => limited(after === undefined ? {} : { 'retry-after': after });
+  standIn.meet(/./, limit('7'), limit('0'), limit('86400'), limited({ 'x-ratelimit-reset': '1' }));
+  assert.equal((await calls().request(make)).status, 200);
+  assert.deepEqual(pauses, [7_000, 1_000, 60_000, 1_000]);
+  standIn.requests.length = 0;
+  standIn.meet(/./, limit(), limit(), limit(), limit(), limit());
+  const failure = await failureOf(calls().request(read));
+  assert.deepEqual([failure.code, standIn.requests.length], ['rate_limited', 5]);
+  assert.match(failure.message, /Slowly/);
+});
+
+test('an outage and a lost answer are tried five times where a repeat does no harm', async () => {
+  standIn.meet(/./, { status: 500, text: '<html>Oops</html>' }, 'lost', 'cut', { status: 503, json: {}, headers: { 'retry-after': '9' } });
+  assert.equal((await calls().request(read)).status, 200);
+  assert.deepEqual(pauses, [500, 1_000, 2_000, 9_000]);
+  standIn.requests.length = 0;
+  for (let count = 0; count < 5; count += 1) standIn.meet(/./, { status: 502, text: `Bad gateway for ${goodToken}` });
+  const failure = await failureOf(calls().request(read));
+  assert.deepEqual([failure.code, failure.message], ['provider_down', 'Plain answered 502: Bad gateway for [masked]']);
+  assert.equal(standIn.requests.length, 5);
+});
+
+test('what must not be repeated is made once: after an unknown outcome it is looked for first', async () => {
+  standIn.meet(/^POST/, 'lost');
+  assert.ok((await failureOf(calls().request(make))) instanceof OutcomeUnknown);
+  assert.equal(standIn.requests.length, 1);
+  for (const [found, requests] of [
+    ['found', 1],
+    [null, 2],
+  ] as const) {
+    standIn.requests.length = 0;
+    standIn.meet(/^POST/, { status: 500, json: {} });
+    const create = async () => (await calls().request(make)).text;
+    const made = await createOnce<string>({ mayExist: false, find: async () => found, create, calls: calls(), signal });
+    assert.equal(made, found ?? '{"id":"made"}');
+    assert.equal(standIn.requests.length, requests);
+  }
+});
+
+test('an address from outside gets no token and is judged, and an aborted request ends at once', async () => {
+  const failure = await failureOf(calls().request({ ...read, url: `${standIn.url}/else` }));
+  assert.equal(failure.code, 'provider_down');
+  assert.match(failure.message, /not a public address/);
+  assert.equal(standIn.requests.length, 0);
+  const ending = new AbortController();
+  standIn.meet(/./, 'hang');
+  standIn.onRequest = () => ending.abort(new Error('enough'));
+  await assert.rejects(calls().request({ ...read, signal: ending.signal }), /enough/);
+  standIn.onRequest = () => {};
+});
+
+test('uploads run ten at once within the bytes of the node, and end together with the first that fails', async () => {
+  let running = 0;
+  let most = 0;
+  const send = async () => {
+    most = Math.max(most, (running += 1));
+    await new Promise(setImmediate);
+    running -= 1;
+  };
+  const items = Array.from({ length: 100 }, (_, at) => at);
+  await uploadAll({ items, bytesOf: () => 1, send, signal });
+  assert.equal(most, 10);
+  most = 0;
+  await uploadAll({ items, bytesOf: () => 40 * 2 ** 20, send, signal });
+  assert.equal(most, 2);
+  let sent = 0;
+  const failing = uploadAll({
+    items,
+    bytesOf: () => 1,
+    send: async (item, ending) => {
+      sent += 1;
+      if (item === 5) throw new DeployFailed('quota', 'Full');
+      await new Promise((_, reject) => ending.addEventListener('abort', () => reject(ending.reason)));
+    },
+    signal,
+  });
+  assert.equal((await failureOf(failing)).code, 'quota');
+  assert.equal(sent, 10);
+});
+
+test('waiters for bytes are served in their order, and one that leaves blocks nobody', async () => {
+  const budget = new ByteBudget(10);
+  const order: string[] = [];
+  const first = await budget.take(8, signal);
+  const leaving = new AbortController();
+  const large = budget.take(100, leaving.signal).catch(() => order.push('large left'));
+  const small = budget.take(2, signal).then((release) => {
+    order.push('small');
+    return release;
+  });
+  leaving.abort(new Error('left'));
+  await large;
+  (await small)();
+  first();
+  (await budget.take(10, signal))();
+  assert.deepEqual(order.sort(), ['large left', 'small']);
+});
+
+function calls() {
+  const pause = async (ms: number) => pauses.push(ms);
+  return hostCalls({
+    ...{ outbound, clock: machineClock, apiUrl: standIn.url, title: 'Plain', accountId: 'acct_1' },
+    ...{ credentials: { token: goodToken }, pause },
+  });
+}
+
+async function failureOf(running: Promise<unknown>): Promise<DeployFailed> {
+  const error = await running.then(
+    (result) => assert.fail(`No failure but ${JSON.stringify(result)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof DeployFailed, `${error}`);
+  return error;
+}
