@@ -1,6 +1,7 @@
-/** Valid names of a file in a workspace: one plain name, the same on every system, in Unicode's composed form. */
+/** Valid names of a file in a workspace: plain names, the same on every system, in Unicode's composed form; with folders, several of them. */
 
 const maxNameBytes = 255;
+export const maxPathBytes = 1_024;
 
 /** The stored name, or an error text for the caller. */
 export function checkFileName(raw: string): { name: string } | { problem: string } {
@@ -17,8 +18,23 @@ export function checkFileName(raw: string): { name: string } | { problem: string
   return { name };
 }
 
+/** As `checkFileName`, for a name that may begin with folders: plain names with `/` between them. */
+export function checkFilePath(raw: string): { name: string } | { problem: string } {
+  const names: string[] = [];
+  for (const segment of raw.split('/')) {
+    if (segment === '' && raw.includes('/')) return { problem: 'A path must be plain names with one / between them' };
+    const checked = checkFileName(segment);
+    if ('problem' in checked) return checked;
+    names.push(checked.name);
+  }
+  const name = names.join('/');
+  if (Buffer.byteLength(name) > maxPathBytes) return { problem: `A path may have at most ${maxPathBytes} bytes` };
+  return { name };
+}
+
 /** What follows the last dot, in lower case; empty for a name without one. */
 export function extensionOf(name: string): string {
   const dot = name.lastIndexOf('.');
-  return dot < 1 ? '' : name.slice(dot + 1).toLowerCase();
+  const start = name.lastIndexOf('/') + 1;
+  return dot <= start ? '' : name.slice(dot + 1).toLowerCase();
 }

@@ -73,8 +73,9 @@ export class OrphanContent implements HousekeepingJob {
 }
 
 /**
- * The keys without any reference: no file of a workspace, no deliverable, and no deliverable in transit to its task (the message and the
- * row it becomes are exchanged in one commit, so one statement sees one of the two).
+ * The keys without any reference: no file of a workspace, no deliverable, no deliverable in transit to its task (the message and the
+ * row it becomes are exchanged in one commit, so one statement sees one of the two), no snapshot, and no snapshot that is being taken of the
+ * workspace (likewise exchanged in one commit): its statement may have read the row that named the content.
  */
 export async function unneededContents(database: Database, keys: readonly string[]): Promise<string[]> {
   const known = keys.flatMap((key) => {
@@ -88,7 +89,9 @@ export async function unneededContents(database: Database, keys: readonly string
       where exists (select from workspace w where w.id = k.workspace_id)
         and not exists (select from workspace_file f where f.id = k.file_id and f.content_key = k.key and f.status = 'present')
         and not exists (select from deliverable d where d.content_key = k.key)
-        and not exists (select from message m where m.kind = 'task' and m.command = 'delivered' and m.input->>'contentKey' = k.key)`,
+        and not exists (select from message m where m.kind = 'task' and m.command = 'delivered' and m.input->>'contentKey' = k.key)
+        and not exists (select from snapshot_file s where s.content_key = k.key)
+        and not exists (select from snapshot s where s.workspace_id = k.workspace_id and s.files is null and s.created_at > now() - interval '10 minutes')`,
     values: [known.map(({ key }) => key), known.map(({ workspaceId }) => workspaceId), known.map(({ fileId }) => fileId)],
   });
   return rows.map((row) => row.key);

@@ -1,0 +1,140 @@
+/**
+ * Snapshots of workspaces. They have no actor: rows are written once and never change.
+ *
+ * S1 A snapshot is the state of its workspace at one moment: one statement reads all files.
+ * S2 A content that a snapshot names is not removed. Removals ask `unneededContents`, which sees the rows of finished snapshots. Before files
+ *    are read, a row without a number of files announces the snapshot: from then on no content of the workspace is removed. A content that was
+ *    removed before was replaced before, so the statement that reads the files sees the newer one. Announcements count for ten minutes, and
+ *    the files are read within the first five.
+ * S3 Only finished snapshots are shown. The remains of others are removed by `UnneededSnapshots`.
+ */
+import { AppError } from '../../../errors.ts';
+import { newId } from '../../../ids.ts';
+import type { Database } from '../../../storage/database.ts';
+import type { FileStore } from '../../../storage/files.ts';
+import { DeployFailed } from '../hosts/host-failure.ts';
+import { deploymentIds } from '../ids.ts';
+import { beginSnapshot, bothFileAndFolder } from './new-snapshot.ts';
+import { sha1OfFiles } from './sha1.ts';
+import type { SiteFile, Snapshot, Snapshots } from './site.ts';
+
+export type SnapshotParts = { database: Database; files: Pick<FileStore, 'put' | 'open' | 'remove'> };
+
+export function openSnapshots(parts: SnapshotParts): Snapshots {
+  const { database, files } = parts;
+
+  const snapshots: Snapshots = {
+    async take({ id: workspaceId, accountId }) {
+      const snapshotId = newId(deploymentIds.snapshot, accountId);
+      const announcement = 'insert into snapshot (id, account_id, workspace_id, created_at) values ($1, $2, $3, now())';
+      await database.write({ name: 'begin_snapshot', text: announcement, values: [snapshotId, accountId, workspaceId] });
+      try {
+        const taken = await readFiles(snapshotId, workspaceId);
+        await refuseFoldersThatAreFiles(snapshotId);
+        return taken;
+      } catch (error) {
+        await snapshots.remove(snapshotId).catch(() => {});
+        throw error;
+      }
+    },
+
+    async within(sourceId, folder) {
+      const { rows } = await database.read({
+        name: 'snapshot_owner',
+        text: 'select account_id from snapshot where id = $1',
+        values: [sourceId],
+      });
+      if (rows.length === 0) throw new AppError('not_found', 'Snapshot not found');
+      const snapshotId = newId(deploymentIds.snapshot, rows[0].account_id);
+      const { rows: copied } = await database.write({
+        name: 'snapshot_within',
+        text: `with part as materialized (select substr(path, length($3) + 1) as path, account_id, type, size_bytes, sha256, sha1, content_key
+            from snapshot_file where snapshot_id = $2 and starts_with(path, $3)),
+          files as (insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
+            select $1, * from part)
+          insert into snapshot (id, account_id, workspace_id, files, bytes, created_at)
+          select $1, account_id, workspace_id, (select count(*) from part), (select coalesce(sum(size_bytes), 0) from part), now()
+          from snapshot where id = $2 returning files, bytes`,
+        values: [snapshotId, sourceId, `${folder.normalize('NFC')}/`],
+      });
+      if (copied.length === 0) throw new AppError('not_found', 'Snapshot not found');
+      return { snapshotId, files: copied[0].files, bytes: copied[0].bytes };
+    },
+
+    begin: (workspace) => Promise.resolve(beginSnapshot(parts, workspace)),
+
+    async files(snapshotId) {
+      const { rows } = await database.read({
+        name: 'snapshot_files',
+        text: `select ${columns} from snapshot_file where snapshot_id = $1 order by path collate "C"`,
+        values: [snapshotId],
+      });
+      if (rows.length === 0) await mustBeThere(snapshotId);
+      return rows.map(siteFileOf);
+    },
+
+    async file(snapshotId, path) {
+      const { rows } = await database.read({
+        name: 'snapshot_file',
+        text: `select ${columns} from snapshot_file where snapshot_id = $1 and path = $2`,
+        values: [snapshotId, path.normalize('NFC')],
+      });
+      if (rows.length === 0) throw new AppError('not_found', 'Not Found');
+      return siteFileOf(rows[0]);
+    },
+
+    open: (file) => files.open(file.contentKey),
+
+    sha1: (snapshotId, siteFiles, signal) => sha1OfFiles(parts, snapshotId, siteFiles, signal),
+
+    async remove(snapshotId) {
+      await database.write({
+        name: 'remove_snapshot',
+        text: 'with files as (delete from snapshot_file where snapshot_id = $1) delete from snapshot where id = $1',
+        values: [snapshotId],
+      });
+    },
+  };
+  return snapshots;
+
+  async function readFiles(snapshotId: string, workspaceId: string): Promise<Snapshot> {
+    const { rows } = await database.write({
+      name: 'take_snapshot',
+      text: `with begun as materialized (select id from snapshot where id = $1 and files is null and created_at > now() - interval '5 minutes'),
+        taken as (insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
+          select begun.id, f.name, f.account_id, f.type, f.size_bytes, f.sha256,
+            (select s.sha1 from snapshot_file s where s.content_key = f.content_key and s.sha1 is not null limit 1), f.content_key
+          from begun, workspace_file f where f.workspace_id = $2 and f.status = 'present' returning size_bytes),
+        total as (select count(*)::int as files, coalesce(sum(size_bytes), 0)::bigint as bytes from taken)
+        update snapshot set files = total.files, bytes = total.bytes from begun, total where snapshot.id = begun.id
+        returning snapshot.files, snapshot.bytes`,
+      values: [snapshotId, workspaceId],
+    });
+    if (rows.length === 0) throw new AppError('unavailable', 'The snapshot took too long to begin; try again shortly', { retryAfterS: 1 });
+    return { snapshotId, files: rows[0].files, bytes: rows[0].bytes };
+  }
+
+  /** `a` and `a/b` may both be in a workspace, but no file system and no host has both. */
+  async function refuseFoldersThatAreFiles(snapshotId: string): Promise<void> {
+    const { rows } = await database.read({
+      name: 'folders_that_are_files',
+      text: `select f.path from snapshot_file f where f.snapshot_id = $1 and f.path in
+        (select distinct array_to_string(parts[1:n], '/') from (select string_to_array(path, '/') as parts from snapshot_file
+          where snapshot_id = $1 and path like '%/%') as paths, generate_series(1, cardinality(parts) - 1) as n) limit 1`,
+      values: [snapshotId],
+    });
+    if (rows.length > 0) throw new DeployFailed('bad_name', bothFileAndFolder(rows[0].path));
+  }
+
+  async function mustBeThere(snapshotId: string): Promise<void> {
+    const text = 'select from snapshot where id = $1 and files is not null';
+    const { rows } = await database.read({ name: 'snapshot_by_id', text, values: [snapshotId] });
+    if (rows.length === 0) throw new AppError('not_found', 'Snapshot not found');
+  }
+}
+
+const columns = 'path, type, size_bytes, sha256, content_key';
+
+function siteFileOf(row: { path: string; type: string; size_bytes: number; sha256: string; content_key: string }): SiteFile {
+  return { path: row.path, type: row.type, sizeBytes: row.size_bytes, sha256: row.sha256, contentKey: row.content_key };
+}

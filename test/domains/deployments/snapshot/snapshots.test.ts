@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Snapshots } from '../../../../src/domains/deployments/snapshot/site.ts';
+import { openSnapshots } from '../../../../src/domains/deployments/snapshot/snapshots.ts';
+import { unneededSnapshots } from '../../../../src/domains/deployments/snapshot/unneeded-snapshots.ts';
+import { workspaceFile, workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
+import { unneededContents } from '../../../../src/domains/workspaces/workspace-file/orphan-content.ts';
+import { storeFile } from '../../../../src/domains/workspaces/workspace-file/store-file.ts';
+import { silentLog } from '../../../../src/log.ts';
+import { Maintenance } from '../../../../src/storage/maintenance.ts';
+import { insertNeutralRow } from '../../../support/neutral-row.ts';
+import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspace-node.ts';
+
+let node: WorkspaceNode;
+let snapshots: Snapshots;
+/** Keys of the contents that the snapshots have opened. */
+const opened: string[] = [];
+const { signal } = new AbortController();
+const accountId = 'acct_ann';
+let workspaces = 0;
+
+let close: () => unknown;
+before(async () => {
+  node = await startWorkspaceNode({ after: (ends: () => unknown) => void (close = ends) } as TestContext);
+  const { files } = node;
+  const open: typeof files.open = (key, range) => {
+    opened.push(key);
+    return files.open(key, range);
+  };
+  snapshots = openSnapshots({ database: node.database, files: { ...files, open } });
+});
+after(() => close());
+
+async function newWorkspace() {
+  const { id } = await node.createWorkspace(`Site ${++workspaces}`);
+  const write = (name: string, content: string) =>
+    storeFile(node, { workspaceId: id, accountId, name, type: 'text/html', deliverFor: null }, Readable.from([Buffer.from(content)]));
+  const remove = (name: string) => node.actors.ask(workspaceFile, workspaceFileId(id, name), 'remove', null);
+  return { id, accountId, write, remove, take: () => snapshots.take({ id, accountId }) };
+}
+
+/** Paths and contents, and whether the hashes are those of the contents. */
+async function contentsOf(snapshotId: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const file of await snapshots.files(snapshotId)) {
+    found[file.path] = await text(await snapshots.open(file));
+    assert.equal(createHash('sha256').update(found[file.path]!).digest('hex'), file.sha256);
+    assert.equal(Buffer.byteLength(found[file.path]!), file.sizeBytes);
+  }
+  return found;
+}
+
+const added = (path: string, content: string) => ({
+  path,
+  content: Readable.from([Buffer.from(content)]),
+  sizeBytes: Buffer.byteLength(content),
+});
+
+describe('a snapshot of a workspace', () => {
+  test('has the files of its moment, and their contents stay when they are replaced or deleted afterwards', async () => {
+    const site = await newWorkspace();
+    await site.write('index.html', 'one');
+    await site.write('assets/app.css', 'body {}');
+    await site.write('gone.html', 'gone');
+    await site.remove('gone.html');
+    const { snapshotId, files, bytes } = await site.take();
+    assert.deepEqual({ files, bytes }, { files: 2, bytes: 10 });
+    await site.write('index.html', 'two');
+    await site.remove('assets/app.css');
+    await site.write('late.html', 'late');
+    await node.settled();
+    assert.deepEqual(await contentsOf(snapshotId), { 'assets/app.css': 'body {}', 'index.html': 'one' });
+    assert.deepEqual(await contentsOf((await site.take()).snapshotId), { 'index.html': 'two', 'late.html': 'late' });
+    assert.equal((await snapshots.file(snapshotId, 'assets/app.css')).type, 'text/html');
+    await assert.rejects(snapshots.file(snapshotId, 'late.html'), { code: 'not_found' });
+    const keys = (await snapshots.files(snapshotId)).map(({ contentKey }) => contentKey);
+    assert.deepEqual(await unneededContents(node.database, keys), []);
+    await snapshots.remove(snapshotId);
+    assert.deepEqual(await unneededContents(node.database, keys), keys, 'nothing holds them once it is removed');
+    await assert.rejects(snapshots.files(snapshotId), { code: 'not_found' });
+  });
+
+  test('holds contents already while its statement runs, although its rows are not visible yet', async () => {
+    const site = await newWorkspace();
+    await site.write('index.html', 'one');
+    // The statement has read the files and waits in its insert.
+    await node.database.pool.query(`create function wait_for_lock() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(77); return new; end $$`);
+    await node.database.pool.query('create trigger wait before insert on snapshot_file for each row execute function wait_for_lock()');
+    const holder = await node.database.pool.connect();
+    try {
+      await holder.query('select pg_advisory_lock(77)');
+      const taking = site.take();
+      for (;;) {
+        const { rows } = await holder.query(`select from pg_locks where locktype = 'advisory' and objid = 77 and not granted`);
+        if (rows.length > 0) break;
+      }
+      await site.write('index.html', 'two');
+      await node.settled();
+      await holder.query('select pg_advisory_unlock(77)');
+      assert.deepEqual(await contentsOf((await taking).snapshotId), { 'index.html': 'one' });
+    } finally {
+      await holder.query('select pg_advisory_unlock_all()');
+      holder.release();
+      await node.database.pool.query('drop trigger wait on snapshot_file');
+    }
+  });
+
+  test('has all its contents however files are written and deleted meanwhile', async () => {
+    const site = await newWorkspace();
+    const names = ['a.html', 'b/c.html', 'd.html', 'e.html'];
+    for (const name of names) await site.write(name, `${name} 0`);
+    let done = false;
+    const writers = names.map(async (name) => {
+      for (let round = 1; !done; round++) {
+        if (round % 5 === 0) await site.remove(name);
+        await site.write(name, `${name} ${round}`);
+      }
+    });
+    const taken: string[] = [];
+    for (let i = 0; i < 40; i++) taken.push((await site.take()).snapshotId);
+    done = true;
+    await Promise.all(writers);
+    await node.settled();
+    for (const snapshotId of taken)
+      for (const [path, content] of Object.entries(await contentsOf(snapshotId))) assert.ok(content.startsWith(path), content);
+  });
+
+  test('of 20,001 files takes one statement and well under the bound of a statement', async () => {
+    const site = await newWorkspace();
+    await node.database.pool.query(
+      `insert into workspace_file (id, workspace_id, account_id, name, type, size_bytes, sha256, version, content_key, status, created_at)
+        select $1 || n, $1, 'acct_ann', 'pages/' || (n % 100) || '/page-' || n || '.html', 'text/html', 10, '', 1, $1 || '/' || n, 'present', now()
+        from generate_series(1, 20001) n`,
+      [site.id],
+    );
+    const beganMs = performance.now();
+    const { snapshotId, files, bytes } = await site.take();
+    const paths = (await snapshots.files(snapshotId)).map(({ path }) => path);
+    const tookMs = performance.now() - beganMs;
+    assert.deepEqual({ files, bytes }, { files: 20_001, bytes: 200_010 });
+    assert.deepEqual(paths, paths.toSorted());
+    assert.ok(tookMs < 8_000, `took ${Math.round(tookMs)} ms`);
+  });
+
+  test('is refused where a name is a file and a folder', async () => {
+    const site = await newWorkspace();
+    await site.write('docs', 'a file');
+    await site.write('docs/guide/index.html', 'a page');
+    await assert.rejects(site.take(), { code: 'bad_name', message: '"docs" is the name of a file and of a folder' });
+    const { rows } = await node.database.pool.query('select from snapshot where workspace_id = $1', [site.id]);
+    assert.equal(rows.length, 0);
+  });
+
+  test('may be empty', async () => {
+    const { snapshotId, files, bytes } = await (await newWorkspace()).take();
+    assert.deepEqual([files, bytes, await snapshots.files(snapshotId)], [0, 0, []]);
+  });
+});
+
+test('a snapshot of a folder has the files below it, and holds their contents by itself', async () => {
+  const site = await newWorkspace();
+  for (const name of ['index.html', 'caf\u00e9/public/a.html', 'caf\u00e9/public/b/c.html', 'caf\u00e9/public-2/d.html'])
+    await site.write(name, name);
+  const whole = await site.take();
+  const part = await snapshots.within(whole.snapshotId, 'cafe\u0301/public');
+  await snapshots.remove(whole.snapshotId);
+  for (const name of ['caf\u00e9/public/a.html', 'caf\u00e9/public/b/c.html']) await site.remove(name);
+  await node.settled();
+  assert.deepEqual(await contentsOf(part.snapshotId), { 'a.html': 'caf\u00e9/public/a.html', 'b/c.html': 'caf\u00e9/public/b/c.html' });
+  assert.equal(part.files, 2);
+  assert.equal((await snapshots.within(part.snapshotId, 'absent')).files, 0);
+  await assert.rejects(snapshots.within(whole.snapshotId, 'caf\u00e9'), { code: 'not_found' });
+});
+
+describe('a snapshot of added files', () => {
+  test('has them once it is complete, the last of each name', async () => {
+    const site = await newWorkspace();
+    const begun = await snapshots.begin(site);
+    await begun.add(added('index.html', 'draft'));
+    await begun.add(added('index.html', 'page'));
+    await begun.add(added('img/a.bin', ''));
+    const { snapshotId, files, bytes } = await begun.complete();
+    assert.deepEqual({ files, bytes }, { files: 2, bytes: 4 });
+    assert.deepEqual(await contentsOf(snapshotId), { 'img/a.bin': '', 'index.html': 'page' });
+    assert.equal((await snapshots.file(snapshotId, 'index.html')).type, 'text/html');
+    const keys = (await snapshots.files(snapshotId)).map(({ contentKey }) => contentKey);
+    assert.equal((await node.contents()).filter((key) => key.startsWith(site.id)).length, 2, 'the replaced content is gone');
+    assert.deepEqual(await unneededContents(node.database, keys), []);
+  });
+
+  test('leaves nothing behind when it is discarded', async () => {
+    const site = await newWorkspace();
+    const begun = await snapshots.begin(site);
+    await begun.add(added('a.html', 'a'));
+    await assert.rejects(begun.add({ ...added('b.html', 'longer than said'), sizeBytes: 3 }), { code: 'payload_too_large' });
+    await begun.discard();
+    assert.deepEqual(
+      (await node.contents()).filter((key) => key.startsWith(site.id)),
+      [],
+    );
+    const { rows } = await node.database.pool.query('select from snapshot where workspace_id = $1', [site.id]);
+    assert.equal(rows.length, 0);
+  });
+
+  test('refuses names that are no paths, are the same in composed form, or are a file and a folder', async () => {
+    const begun = await snapshots.begin(await newWorkspace());
+    for (const path of ['../x.html', '/x.html', 'a//b.html', 'a/./b.html', 'a\\b.html', 'a\r.html', 'a/', ''])
+      await assert.rejects(begun.add(added(path, 'x')), { code: 'bad_name' }, JSON.stringify(path));
+    await begun.add(added('caf\u00e9.html', 'x'));
+    await assert.rejects(begun.add(added('cafe\u0301.html', 'x')), { code: 'bad_name' });
+    await begun.add(added('docs/a/b.html', 'x'));
+    await begun.add(added('docs/a', 'x'));
+    await assert.rejects(begun.complete(), { code: 'bad_name' });
+    await begun.discard();
+  });
+});
+
+describe('SHA-1 of files', () => {
+  const sha1 = (content: string) => createHash('sha1').update(content).digest('hex');
+
+  test('each content is read once, whatever snapshots name it', async () => {
+    const site = await newWorkspace();
+    await site.write('a.html', 'a');
+    await site.write('b.html', 'b');
+    const first = await site.take();
+    const files = await snapshots.files(first.snapshotId);
+    opened.length = 0;
+    assert.deepEqual(await snapshots.sha1(first.snapshotId, files, signal), [sha1('a'), sha1('b')]);
+    assert.deepEqual(await snapshots.sha1(first.snapshotId, files.toReversed(), signal), [sha1('b'), sha1('a')]);
+    assert.equal(opened.length, 2);
+    await site.write('b.html', 'changed');
+    const second = await site.take();
+    assert.deepEqual(await snapshots.sha1(second.snapshotId, await snapshots.files(second.snapshotId), signal), [
+      sha1('a'),
+      sha1('changed'),
+    ]);
+    assert.equal(opened.length, 3);
+  });
+
+  test('of added files is known without a read', async () => {
+    const begun = await snapshots.begin(await newWorkspace());
+    await begun.add(added('a.html', 'added'));
+    const { snapshotId } = await begun.complete();
+    opened.length = 0;
+    assert.deepEqual(await snapshots.sha1(snapshotId, await snapshots.files(snapshotId), signal), [sha1('added')]);
+    assert.equal(opened.length, 0);
+  });
+
+  test('ends when it is aborted', async () => {
+    const site = await newWorkspace();
+    await site.write('a.html', 'a');
+    const { snapshotId } = await site.take();
+    const files = await snapshots.files(snapshotId);
+    await assert.rejects(snapshots.sha1(snapshotId, files, AbortSignal.abort()), { name: 'AbortError' });
+  });
+});
+
+test('snapshots that no deployment names are removed after a day, and finished or young ones stay', async () => {
+  await node.database.pool.query('truncate snapshot, snapshot_file');
+  const site = await newWorkspace();
+  await site.write('a.html', 'a');
+  const [ofSource, ofSite, unnamed] = [await site.take(), await site.take(), await site.take()];
+  await insertNeutralRow(node.database, 'snapshot', { id: 'snap_abandoned', workspace_id: site.id, files: null });
+  await insertNeutralRow(node.database, 'deployment', { id: 'dep_1', snapshot_id: ofSource.snapshotId, site_id: ofSite.snapshotId });
+  await node.database.pool.query(`update snapshot set created_at = now() - interval '25 hours'`);
+  const young = await site.take();
+  const removing = new Maintenance({
+    databaseUrl: node.url,
+    jobs: [unneededSnapshots({ nowMs: Date.now })],
+    log: silentLog,
+    pieceRows: 2,
+    pauseMs: 0,
+  });
+  assert.deepEqual(await removing.runOnce(), { 'unneeded snapshots': 2 });
+  const { rows } = await node.database.pool.query('select distinct s.id from snapshot s join snapshot_file f on f.snapshot_id = s.id');
+  assert.deepEqual(rows.map(({ id }) => id).sort(), [ofSource, ofSite, young].map(({ snapshotId }) => snapshotId).sort());
+  await assert.rejects(snapshots.files(unnamed.snapshotId), { code: 'not_found' });
+});
