@@ -1,6 +1,6 @@
 /** Saves the deliverables of a task. Their names come from agents: no name leads out of the folder or replaces an existing file. */
 import { createWriteStream } from 'node:fs';
-import { mkdir, unlink } from 'node:fs/promises';
+import { mkdir, realpath, stat, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -26,7 +26,8 @@ export async function saveDeliverables(client: Client, taskId: string, folder: s
     await mkdir(folder, { recursive: true });
     for (const { id, name } of deliverables.reverse()) {
       const path = `/v1/tasks/${encodeURIComponent(taskId)}/deliverables/${encodeURIComponent(id)}/download`;
-      paths.push(await saveTried(client, path, folder, safeFileName(name), signal));
+      const place = await placeOf(folder, name);
+      paths.push(await saveTried(client, path, place.folder, place.name, signal));
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -48,6 +49,29 @@ export function safeFileName(name: string): string {
     .replace(/^[.~-]+/, '_');
   const usable = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(plain) ? `_${plain}` : plain;
   return usable === '' ? 'file' : shortened(usable);
+}
+
+/** In the folders of its name, where these are plain names and lead nowhere else; otherwise in `folder` itself, under one name. */
+async function placeOf(folder: string, name: string): Promise<{ folder: string; name: string }> {
+  const segments = name.split('/');
+  const within = segments.slice(0, -1);
+  if (within.length > 0 && segments.every((segment) => segment === safeFileName(segment)) && (await madeWithin(folder, within)))
+    return { folder: join(folder, ...within), name: segments.at(-1)! };
+  return { folder, name: safeFileName(name) };
+}
+
+/** False where a file has the name of a folder, or a link leads elsewhere. */
+async function madeWithin(folder: string, within: readonly string[]): Promise<boolean> {
+  let path = await realpath(folder);
+  for (const name of within) {
+    path = join(path, name);
+    await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    // A link to nothing has no real path.
+    if ((await realpath(path).catch(() => null)) !== path || !(await stat(path)).isDirectory()) return false;
+  }
+  return true;
 }
 
 function shortened(name: string): string {

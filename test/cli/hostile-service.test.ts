@@ -87,6 +87,47 @@ test('hostile deliverables are all saved inside the folder, over nothing that is
   assert.equal((await readdir(out)).length, names.length + 2);
 });
 
+test('a name with folders is saved in them; where a file or a link is in their place, it is saved under one name', async (t) => {
+  const folder = await temporaryFolder('troupe-out-');
+  t.after(() => folder.remove());
+  const out = join(folder.path, 'out');
+  await mkdir(join(folder.path, 'elsewhere'));
+  await mkdir(out);
+  await writeFile(join(out, 'file'), 'mine');
+  await symlink(join(folder.path, 'elsewhere'), join(out, 'link'));
+  await symlink(join(folder.path, 'nowhere'), join(out, 'dead'));
+  const names = [
+    'index.html',
+    'assets/css/app.css',
+    'dead/x.html',
+    'file/a.html',
+    'link/b.html',
+    'link/c/d.html',
+    'a/../../e.html',
+    'assets/.env',
+  ];
+  const { client } = await serverThat(t, ({ url }, response) => {
+    if (url!.includes('/download')) return void response.end('x');
+    json(response, 200, names.map((name, i) => ({ id: `dlvr_${i}`, name })).reverse());
+  });
+  const paths = await saveDeliverables(client, 'task_1', out, new AbortController().signal);
+  const expected = [
+    'index.html',
+    'assets/css/app.css',
+    'dead_x.html',
+    'file_a.html',
+    'link_b.html',
+    'link_c_d.html',
+    'a_.._.._e.html',
+    'assets_.env',
+  ];
+  assert.deepEqual(
+    paths,
+    expected.map((path) => join(out, path)),
+  );
+  assert.deepEqual(await readdir(join(folder.path, 'elsewhere')), []);
+});
+
 test('a download that is cut is begun again, and half of it is not left behind', async (t) => {
   const folder = await temporaryFolder('troupe-out-');
   t.after(() => folder.remove());
