@@ -16,8 +16,6 @@ export type Health = {
   readiness(): string;
   /** Checks by name of the part. A check resolves when its part works and rejects when it does not; after 2 s it counts as failed. */
   checks: Record<string, () => Promise<unknown>>;
-  /** Of the browser for agents; it may take a few seconds. */
-  browser(): Promise<{ status: string; detail: string }>;
 };
 
 const checkTimeoutMs = 2_000;
@@ -28,8 +26,12 @@ const Texts = Type.Record(Type.String(), Type.String());
 
 export function healthRoutes(health: Health): AnyRoute[] {
   const { nowMs = monotonicMs } = health;
-  const checks = held(nowMs, () => runChecks(health.checks));
-  const browser = held(nowMs, () => health.browser());
+  let checked: { atMs: number; found: Promise<Record<string, string>> } | null = null;
+  const checks = () => {
+    const atMs = nowMs();
+    if (checked === null || atMs - checked.atMs >= checksHoldMs) checked = { atMs, found: runChecks(health.checks) };
+    return checked.found;
+  };
   return [
     route({
       method: 'GET',
@@ -71,24 +73,14 @@ export function healthRoutes(health: Health): AnyRoute[] {
     route({
       method: 'GET',
       path: '/health/browser',
-      summary: 'Whether agents can open pages in a browser',
-      description: '`status` is ok, unavailable or not_configured.',
+      summary: 'Whether the browser service can be reached',
       scope: null,
       limited: false,
       responses: { 200: Type.Object({ status: Type.String(), detail: Type.String() }) },
-      handler: async () => answer(200, await browser()),
+      handler: () =>
+        answer(200, { status: 'not_configured', detail: 'No browser service is configured; fetch_url reads pages without one' }),
     }),
   ];
-}
-
-/** The same result for some seconds, also while it is found out. */
-function held<T>(nowMs: () => number, find: () => Promise<T>): () => Promise<T> {
-  let last: { atMs: number; found: Promise<T> } | null = null;
-  return () => {
-    const atMs = nowMs();
-    if (last === null || atMs - last.atMs >= checksHoldMs) last = { atMs, found: find() };
-    return last.found;
-  };
 }
 
 /** By name: `ok`, or the problem. */

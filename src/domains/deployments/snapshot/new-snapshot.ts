@@ -14,10 +14,12 @@ import type { SnapshotParts } from './snapshots.ts';
 /** More than any host takes. */
 export const maxSnapshotFiles = 100_000;
 
-type AddedFile = SiteFile & { sha1: string; sentPath: string };
+type AddedFile = SiteFile & { sha1: string };
 
 export function beginSnapshot(parts: SnapshotParts, { id: workspaceId, accountId }: { id: string; accountId: string }): NewSnapshot {
   const added = new Map<string, AddedFile>();
+  /** The form that each path was sent in, known before its content is stored: files may be added at once. */
+  const sentPaths = new Map<string, string>();
   const keys = new Set<string>();
 
   return {
@@ -28,7 +30,7 @@ export function beginSnapshot(parts: SnapshotParts, { id: workspaceId, accountId
       const sha1 = createHash('sha1');
       const stored = await parts.files.put(contentKey, hashing(content, sha1), sizeBytes);
       const before = added.get(path);
-      added.set(path, { path, sentPath, type: agentFileType(path), ...stored, contentKey, sha1: sha1.digest('hex') });
+      added.set(path, { path, type: agentFileType(path), ...stored, contentKey, sha1: sha1.digest('hex') });
       if (before !== undefined) await parts.files.remove(before.contentKey);
     },
 
@@ -66,11 +68,12 @@ export function beginSnapshot(parts: SnapshotParts, { id: workspaceId, accountId
     };
     const checked = checkFilePath(sentPath);
     if ('problem' in checked) return refuse('bad_name', `${JSON.stringify(sentPath.slice(0, 300).toWellFormed())}: ${checked.problem}`);
-    const before = added.get(checked.name);
-    if (before !== undefined && before.sentPath !== sentPath)
+    const before = sentPaths.get(checked.name);
+    if (before !== undefined && before !== sentPath)
       return refuse('bad_name', `Two files have the name ${JSON.stringify(checked.name)} in different Unicode forms`);
-    if (before === undefined && added.size >= maxSnapshotFiles)
+    if (before === undefined && sentPaths.size >= maxSnapshotFiles)
       return refuse('too_many_files', `A site may have at most ${maxSnapshotFiles} files`);
+    sentPaths.set(checked.name, sentPath);
     return checked.name;
   }
 }

@@ -1,5 +1,4 @@
 /** The tools of the tasks domain: files, tables, code, the web, mail. */
-import type { Browser } from '../../../providers/browser/port.ts';
 import type { Compute } from '../../../providers/compute/port.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { SandboxPool } from '../../../providers/sandbox/port.ts';
@@ -20,10 +19,9 @@ export type TaskToolsParts = {
   sandbox: SandboxPool;
   /** Where tables and pages are read. */
   compute: Compute;
-  browser: Browser;
 };
 
-export function taskTools({ outbound, searchUrl, sandbox, compute, browser }: TaskToolsParts): Tool[] {
+export function taskTools({ outbound, searchUrl, sandbox, compute }: TaskToolsParts): Tool[] {
   return [
     listFiles,
     readFile,
@@ -31,7 +29,7 @@ export function taskTools({ outbound, searchUrl, sandbox, compute, browser }: Ta
     createProfileTable(compute),
     createCodeExec(sandbox),
     createWebSearch(outbound, searchUrl),
-    createFetchUrl(outbound, compute, browser),
+    createFetchUrl(outbound, compute),
     sendEmail,
   ];
 }

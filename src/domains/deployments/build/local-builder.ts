@@ -1,0 +1,107 @@
+/**
+ * Builds on this machine. At most two at once, one of an account where another waits for it; what waits is bounded. Owns the processes it starts: when
+ * `build` settles, and after `stop`, none is left; when the node is killed, the system kills them. Nothing of a build is on a disk: its files are in
+ * memory that goes with its processes.
+ */
+import { spawnSync } from 'node:child_process';
+import { AppError } from '../../../errors.ts';
+import { FairGate } from '../../../fair-queue.ts';
+import type { Snapshots } from '../snapshot/site.ts';
+import { runBuild } from './build-process.ts';
+import type { Builder, BuildJob } from './builder.ts';
+import { type BuildLimits, type NamespaceOptions, trialCommand } from './namespaces.ts';
+
+export type LocalBuilderOptions = {
+  snapshots: Snapshots;
+  allowed: boolean;
+  network: boolean;
+  timeoutMs: number;
+  /** The operator's PATH. */
+  path: string;
+  /** Folders that no build may see: DATA_DIR, and the service's own. */
+  hidden: readonly string[];
+  limits?: Partial<BuildLimits>;
+};
+
+const gib = 2 ** 30;
+const usualLimits: BuildLimits = { memoryBytes: 2 * gib, diskBytes: gib, files: 200_000, processes: 512 };
+const atOnce = 2;
+/** A machine that was refused is looked at again. */
+const trialLastsMs = 30_000;
+
+export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options }: LocalBuilderOptions): Builder {
+  const gate = new FairGate({
+    maxRunning: atOnce,
+    maxWaiting: 256,
+    maxWaitingEach: 64,
+    full: 'Too many builds are waiting; try again later',
+    retryAfterS: 30,
+  });
+  const free = Array.from({ length: atOnce }, (_, slot) => slot);
+  const stopping = new AbortController();
+  const namespaces = { ...options, asRoot: process.getuid?.() === 0, limits: { ...usualLimits, ...limits } };
+  const running = new Set<Promise<unknown>>();
+  let trial: { refusal: string | null; atMs: number } | null = null;
+
+  function refusal(): string | null {
+    if (!allowed) return 'This service does not build (BUILDS is off): deploy files that need no build_command';
+    if (trial === null || (trial.refusal !== null && performance.now() - trial.atMs > trialLastsMs))
+      trial = { refusal: refusalOf({ ...namespaces, slot: 0 }), atMs: performance.now() };
+    return trial.refusal;
+  }
+
+  async function run(job: BuildJob) {
+    const signal = AbortSignal.any([job.signal, stopping.signal]);
+    return await gate.pass(
+      job.accountId,
+      async () => {
+        const slot = free.pop()!;
+        try {
+          return await runBuild({ ...job, signal }, { snapshots, namespaces: { ...namespaces, slot }, timeoutMs });
+        } finally {
+          free.push(slot);
+        }
+      },
+      signal,
+    );
+  }
+
+  return {
+    get refusal() {
+      return refusal();
+    },
+    async build(job) {
+      const refused = refusal();
+      if (refused !== null) throw new AppError('conflict', refused);
+      const result = run(job);
+      running.add(result);
+      try {
+        return await result;
+      } finally {
+        running.delete(result);
+      }
+    },
+    async stop() {
+      stopping.abort(new AppError('draining', 'The service is stopping'));
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** Tries it: whether namespaces are allowed depends on the kernel, its settings, and the container. */
+function refusalOf(options: NamespaceOptions): string | null {
+  const why = (() => {
+    if (process.platform !== 'linux') return 'it is not Linux';
+    const [program, words] = trialCommand(options);
+    const { status, signal, error, stderr } = spawnSync(program, words, {
+      env: {},
+      timeout: 5_000,
+      killSignal: 'SIGKILL',
+      encoding: 'utf8',
+    });
+    if (status === 0) return null;
+    const said = stderr?.trim().split('\n')[0];
+    return said || (error?.message ?? `the trial ended with ${signal ?? status}`);
+  })();
+  return why === null ? null : `This service does not build: its machine cannot hold a build apart from the service (${why})`;
+}

@@ -1,0 +1,180 @@
+/**
+ * How a build is held apart from the service: namespaces of Linux, entered with the programs of util-linux. The build sees a file system in memory of
+ * bounded size, with the system's programs and the folders of PATH in it, read only; its own processes; and no network, unless the operator allows it. It
+ * sees no DATA_DIR and no process of the service, whoever it runs as.
+ *
+ * Where the service is root, root mounts and the command gets a user id of its own. Otherwise a user namespace lets the service mount. In both cases the
+ * command then enters a user namespace in which it has no rights and can make no further one.
+ */
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const buildHome = '/build';
+
+export type BuildLimits = {
+  memoryBytes: number;
+  /** Of all files of the build together, and of each. */
+  diskBytes: number;
+  files: number;
+  /** Threads count too. */
+  processes: number;
+};
+
+export type NamespaceOptions = {
+  asRoot: boolean;
+  /** Of 0 to 9 builds at once, each another: processes are counted by user id. */
+  slot: number;
+  network: boolean;
+  /** The operator's PATH. */
+  path: string;
+  /** Folders that stay hidden though they are below a visible one. */
+  hidden: readonly string[];
+  limits: BuildLimits;
+};
+
+/** Not in use by a distribution: systemd leaves 60578 to 61183 free. */
+const firstUid = 60_600;
+const uidOf = ({ asRoot, slot }: NamespaceOptions) => (asRoot ? firstUid + slot : 0);
+/** The user id that a command sees. */
+const innerUid = 1_000;
+const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin';
+const own = '/.troupe';
+const programs = fileURLToPath(new URL('./inside/', import.meta.url));
+
+/** The program, and its arguments, that starts the supervisor. It dies with the thread that starts it, and everything within dies with it. */
+export function supervisorCommand(options: NamespaceOptions): [string, string[]] {
+  return entering(options, setUp(options, true));
+}
+
+/** The same up to the start of the supervisor: ends with 0 where this machine allows all of it. */
+export function trialCommand(options: NamespaceOptions): [string, string[]] {
+  return entering(options, setUp(options, false));
+}
+
+function entering(options: NamespaceOptions, script: string): [string, string[]] {
+  const user = options.asRoot ? [] : ['--user', '--map-root-user'];
+  const network = options.network ? [] : ['--net'];
+  const unshare = ['unshare', ...user, '--mount', '--pid', '--fork', '--kill-child', '--ipc', '--uts', ...network];
+  return ['/usr/bin/env', [`PATH=${systemPath}`, 'setpriv', '--pdeathsig', 'KILL', ...unshare, '/bin/sh', '-c', script]];
+}
+
+/** What the supervisor starts a command with; the command is the last argument. */
+export function commandPrefix(options: NamespaceOptions): string[] {
+  const { limits, path } = options;
+  const ownUser = [`--reuid=${uidOf(options)}`, `--regid=${uidOf(options)}`, '--clear-groups', '--inh-caps=-all'];
+  const environment = [`PATH=${visiblePath(path, options.hidden).join(':')}`, `HOME=${buildHome}`, 'CI=1', 'LANG=C.UTF-8'];
+  // The caps of the new user namespace are kept for one step: it forbids further ones, in which memory could be taken by mounting.
+  const inside = [
+    'echo 0 > /proc/sys/user/max_user_namespaces || exit 125',
+    'echo 1000 > /proc/self/oom_score_adj',
+    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 10 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
+  ];
+  return [
+    ...['/usr/bin/env', `PATH=${systemPath}`, 'prlimit', `--nproc=${limits.processes}`, `--data=${limits.memoryBytes}`],
+    ...[`--fsize=${limits.diskBytes}`, '--core=0', '--nofile=4096', '--memlock=65536', '--sigpending=4096', '--msgqueue=0'],
+    ...(options.asRoot ? ['setpriv', ...ownUser] : []),
+    ...['unshare', '--user', `--map-user=${innerUid}`, `--map-group=${innerUid}`, '--keep-caps', '/bin/sh', '-c', inside.join('\n'), 'sh'],
+  ];
+}
+
+/** The script that the first process of the namespaces runs. */
+function setUp(options: NamespaceOptions, isReal: boolean): string {
+  const { asRoot, network, path, hidden, limits } = options;
+  const uid = uidOf(options);
+  const folders = [...systemFolders(), ...pathFolders(path, hidden)];
+  const root = mountPoint([...folders, process.execPath, programs]);
+  const below = (path: string) => quoted(`.${path}`);
+  const readOnly = (path: string) =>
+    ['', ',nosuid,nodev', ',nosuid,nodev,noexec'].map((more) => `mount -o remount,bind,ro${more} ${below(path)} 2>/dev/null`).join(' || ');
+  const bindFolder = (path: string) => `mkdir -p ${below(path)} && mount --rbind ${quoted(path)} ${below(path)} && { ${readOnly(path)}; }`;
+  const bindFile = (from: string, to: string) =>
+    `mkdir -p ${below(dirname(to))} && : > ${below(to)} && mount --bind ${quoted(from)} ${below(to)}`;
+  const covered = hidden.filter((path) => folders.some((folder) => isWithin(folder, path)));
+  const settings = [...etcEntries, ...(network ? etcOfNetwork : [])].filter(existsSync);
+  const supervisor = `${own}/node --disable-warning=ExperimentalWarning --max-old-space-size=256 ${own}/inside/supervisor.ts ${buildHome} ${uid}`;
+  const rights = '--bounding-set=-all,+setuid,+setgid,+setpcap,+kill,+chown,+dac_override';
+  return [
+    'set -e',
+    `mount -t tmpfs -o mode=755,size=${limits.diskBytes},nr_inodes=${limits.files} tmpfs ${quoted(root)}`,
+    `cd ${quoted(root)}`,
+    `mkdir -p proc dev/shm etc tmp .${buildHome} .${own}`,
+    ...systemLinks().map(([link, target]) => `ln -s ${quoted(target)} ${below(link)}`),
+    ...folders.map(bindFolder),
+    ...covered.map((path) => `mount -t tmpfs -o ro,size=4k tmpfs ${below(path)}`),
+    ...settings.map((path) => (statSync(path).isDirectory() ? bindFolder(path) : bindFile(realpathSync(path), path))),
+    ...devices.map((path) => bindFile(path, path)),
+    `echo 'root:x:0:0::/:/bin/sh\nbuild:x:${innerUid}:${innerUid}::${buildHome}:/bin/sh' > etc/passwd`,
+    `echo 'root:x:0:\nbuild:x:${innerUid}:' > etc/group`,
+    bindFile(process.execPath, `${own}/node`),
+    bindFolder(programs).replaceAll(below(programs), below(`${own}/inside`)),
+    `echo '{"type":"module"}' > .${own}/package.json`,
+    'mount -t proc -o nosuid,nodev,noexec proc proc',
+    `chown ${uid}:${uid} .${buildHome} tmp dev/shm`,
+    // There may be no such program; then a build cannot call its own servers.
+    '{ ip link set lo up || ifconfig lo up; } 2>/dev/null || :',
+    'pivot_root . .',
+    'umount -l .',
+    'cd /',
+    isReal ? `set -- ${supervisor}` : `set -- ${commandPrefix(options).map(quoted).join(' ')} :`,
+    // The shell stays: it takes leave of processes whose parents have ended.
+    asRoot ? `exec setpriv ${rights} --inh-caps=-all sh -c '"$@"; exit $?' sh "$@"` : '"$@"; exit $?',
+  ].join('\n');
+}
+
+/** The first folder of the system that shows nothing which a build needs. */
+function mountPoint(needed: readonly string[]): string {
+  const found = ['/mnt', '/media', '/srv', '/opt', '/tmp', '/var/tmp'].find(
+    (path) => existsSync(path) && !needed.some((one) => isWithin(path, one)),
+  );
+  if (found === undefined) throw new Error('no folder is free to mount the file system of a build on');
+  return found;
+}
+
+const systemNames = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+const systemFolders = () => [
+  '/usr',
+  ...systemNames.filter((path) => existsSync(path) && !lstatSync(path).isSymbolicLink()),
+  ...['/nix/store'].filter(existsSync),
+];
+const systemLinks = () =>
+  systemNames
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    .map((path) => [path, readlinkSync(path)] as const);
+const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'];
+/** Of /etc nothing else is seen: settings of the service may be there. */
+const etcEntries = [
+  'alternatives',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'ca-certificates',
+  'pki/tls/certs',
+  'mime.types',
+].map((name) => `/etc/${name}`);
+const etcOfNetwork = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/services'];
+
+/** Folders of PATH that can be shown: none that holds a hidden folder, and none of packages, whose programs are links to elsewhere. */
+function visiblePath(path: string, hidden: readonly string[]): string[] {
+  const given = path.split(':').filter((folder) => folder.startsWith('/') && folder !== '/' && !folder.split(sep).includes('node_modules'));
+  const shown = given.filter((folder) => isFolder(folder) && !hidden.some((one) => isWithin(folder, one) || isWithin(one, folder)));
+  return [...new Set(shown)];
+}
+
+/** Those of PATH that are not below a folder of the system, and the packages of a Node.js that is installed there (npm is such a package). */
+function pathFolders(path: string, hidden: readonly string[]): string[] {
+  const system = ['/usr', ...systemNames, '/nix/store'];
+  const outside = visiblePath(path, hidden).filter((folder) => !system.some((one) => isWithin(one, folder)));
+  const packages = outside
+    .filter((folder) => existsSync(join(folder, 'node')))
+    .map((folder) => join(dirname(realpathSync(join(folder, 'node'))), '..', 'lib', 'node_modules'))
+    .filter((folder) => isFolder(folder) && !system.some((one) => isWithin(one, folder)));
+  return [...new Set([...outside, ...packages])].filter((folder, _, all) => !all.some((one) => one !== folder && isWithin(one, folder)));
+}
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const isWithin = (folder: string, path: string) => path === folder || path.startsWith(folder + sep);
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,86 @@
+/** The output of a build as lines for its log: without what moves a terminal's cursor, of bounded length and number. */
+import { StringDecoder } from 'node:string_decoder';
+
+const maxLineChars = 2_000;
+const maxLines = 10_000;
+/** Shown where the output was too long, and in the message of a failure. */
+const lastLines = 20;
+const lastChars = 2_000;
+
+export class OutputLines {
+  private readonly decoder = new StringDecoder('utf8');
+  private readonly emit: (lines: string[]) => void;
+  private unfinished = '';
+  private last: string[] = [];
+  private shown = 0;
+  private leftOut = false;
+
+  /** @param emit is called with a few lines or with thousands, in order */
+  constructor(emit: (lines: string[]) => void) {
+    this.emit = emit;
+  }
+
+  add(bytes: Buffer): void {
+    const lines = (this.unfinished + this.decoder.write(bytes)).split('\n');
+    this.unfinished = lines.pop()!;
+    // A line without an end is shown in pieces.
+    for (; this.unfinished.length > maxLineChars; this.unfinished = this.unfinished.slice(maxLineChars))
+      lines.push(this.unfinished.slice(0, maxLineChars));
+    this.take(lines);
+  }
+
+  /** Some output is missing here, and of the rest only the last lines are shown. */
+  skip(): void {
+    this.finishLine();
+    this.leftOut = true;
+  }
+
+  /** Nothing follows. */
+  end(): void {
+    this.finishLine();
+    if (this.leftOut) this.emit(['[the rest of the output is left out, but for its last lines]', ...this.last]);
+  }
+
+  /** The last lines, for a message. */
+  get tail(): string {
+    return this.last.join('\n').slice(-lastChars);
+  }
+
+  private finishLine(): void {
+    const rest = this.unfinished + this.decoder.end();
+    this.unfinished = '';
+    if (rest !== '') this.take([rest]);
+  }
+
+  private take(raw: string[]): void {
+    // What is not shown is not read either: a chunk may have thousands of lines.
+    const ends = raw
+      .slice(-2 * lastLines)
+      .map(plainLine)
+      .flatMap(pieces);
+    this.last = [...this.last, ...ends.filter((line) => line !== '')].slice(-lastLines);
+    if (this.leftOut || raw.length === 0) return;
+    const room = maxLines - this.shown;
+    const lines = raw.slice(0, room).map(plainLine).flatMap(pieces).slice(0, room);
+    this.shown += lines.length;
+    this.leftOut = raw.length > room;
+    this.emit(lines);
+  }
+}
+
+/** What a terminal shows in the end: escape sequences and control characters are left out, and what a carriage return overwrites. */
+function plainLine(line: string): string {
+  const shown = line.trimEnd();
+  return shown
+    .slice(shown.lastIndexOf('\r') + 1)
+    .replace(/\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007?|[@-Z\\-_])/g, '')
+    .replace(/\t/g, '  ')
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '')
+    .toWellFormed()
+    .trimEnd();
+}
+
+function pieces(line: string): string[] {
+  if (line.length <= maxLineChars) return [line];
+  return Array.from({ length: Math.ceil(line.length / maxLineChars) }, (_, at) => line.slice(at * maxLineChars, (at + 1) * maxLineChars));
+}

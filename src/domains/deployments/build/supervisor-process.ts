@@ -1,0 +1,104 @@
+/** The process that a build runs in, as the node sees it: what it is sent, what it says, and its end. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../../../errors.ts';
+import { FrameReader, type FromSupervisor, frame, type ToSupervisor } from './inside/frames.ts';
+
+const killAgainMs = 50;
+
+export class SupervisorProcess {
+  /** What follows a line that has a size. */
+  readonly input: FrameReader;
+  private readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  private readonly gone: Promise<void>;
+  private isGone = false;
+  private words = '';
+  private reason: unknown = null;
+
+  constructor(program: string, words: string[]) {
+    // Its own session: what a terminal sends to the service is not sent to the build.
+    this.child = spawn(program, words, { env: {}, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    this.input = new FrameReader(this.child.stdout);
+    this.gone = new Promise((resolve) => {
+      const end = () => {
+        this.isGone = true;
+        resolve();
+      };
+      this.child.once('exit', end);
+      this.child.once('error', (error) => {
+        this.words = error.message;
+        end();
+      });
+    });
+    // A process that has ended is noticed where it is read.
+    this.child.stdin.on('error', () => {});
+    this.child.stdout.on('error', () => {});
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.words = (this.words + text).slice(-1_000);
+    });
+  }
+
+  /** The next message. Throws the reason of `kill`, or `unavailable` where it has ended by itself. */
+  async next(): Promise<FromSupervisor> {
+    const message = (await this.input.line().catch(() => null)) as FromSupervisor | null;
+    if (message !== null) return message;
+    await this.end();
+    throw this.reason ?? new AppError('unavailable', 'The build was ended by its machine', { cause: new Error(this.words.trim()) });
+  }
+
+  /** A process that has ended takes nothing more, which the next read tells. */
+  async send(message: ToSupervisor, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = []): Promise<void> {
+    await this.write(frame(message));
+    for await (const bytes of content) await this.write(bytes);
+  }
+
+  /** Ends every process of the build at once; `reason` is thrown to the reader. */
+  kill(reason: unknown): void {
+    this.reason ??= reason;
+    void this.end();
+  }
+
+  /** Resolves when no process of the build is left. */
+  async end(): Promise<void> {
+    this.child.stdin.destroy();
+    while (!this.isGone) {
+      // The first process of the namespace: it is reported as ended only when all others have. Without it nothing else has begun.
+      const first = firstChildOf(this.child.pid);
+      if (first === null) this.child.kill('SIGKILL');
+      else killed(first);
+      await Promise.race([this.gone, pause(killAgainMs)]);
+    }
+    this.child.stdout.destroy();
+    this.child.stderr.destroy();
+  }
+
+  /** Resolves when it has ended by itself, or after `withinMs`. */
+  async ended(withinMs: number): Promise<void> {
+    const timer = new AbortController();
+    await Promise.race([this.gone, pause(withinMs, undefined, { signal: timer.signal }).catch(() => {})]);
+    timer.abort();
+  }
+
+  private write(bytes: string | Uint8Array): Promise<void> {
+    return new Promise((resolve) => this.child.stdin.write(bytes, () => resolve()));
+  }
+}
+
+function firstChildOf(pid: number | undefined): number | null {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
+    return children === '' ? null : Number(children.split(' ')[0]);
+  } catch {
+    return null;
+  }
+}
+
+function killed(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}

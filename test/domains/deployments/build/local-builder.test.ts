@@ -1,0 +1,260 @@
+/** Builds, most of them hostile, against the namespaces of this machine. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { BuildJob } from '../../../../src/domains/deployments/build/builder.ts';
+import { type LocalBuilderOptions, localBuilder } from '../../../../src/domains/deployments/build/local-builder.ts';
+import type { Snapshots } from '../../../../src/domains/deployments/snapshot/site.ts';
+import { openSnapshots } from '../../../../src/domains/deployments/snapshot/snapshots.ts';
+import { startWorkspaceNode } from '../../../support/workspace-node.ts';
+
+const mib = 2 ** 20;
+const accountId = 'acct_ann';
+const workspaceId = 'ws_site';
+const path = process.env.PATH!;
+const options: Omit<LocalBuilderOptions, 'snapshots'> = {
+  ...{ allowed: true, network: false, timeoutMs: 20_000, path, hidden: [] },
+  limits: { memoryBytes: 400 * mib, diskBytes: 64 * mib, processes: 64 },
+};
+const machineRefuses = localBuilder({ ...options, snapshots: {} as Snapshots }).refusal;
+
+let snapshots: Snapshots;
+let close: () => unknown;
+before(async () => {
+  const node = await startWorkspaceNode({ after: (ends: () => unknown) => void (close = ends) } as TestContext);
+  snapshots = openSnapshots({ database: node.database, files: node.files });
+});
+after(() => close());
+
+type Given = Partial<LocalBuilderOptions> & Partial<Pick<BuildJob, 'outputDir' | 'signal' | 'log'>> & { files?: Record<string, string> };
+
+/** What the build has made, by path, and the lines of its log. */
+async function built(command: string, given: Given = {}) {
+  const { files = {}, outputDir = null, signal = new AbortController().signal, ...more } = given;
+  const source = await snapshots.begin({ id: workspaceId, accountId });
+  for (const [path, content] of Object.entries({ 'index.html': 'source', ...files }))
+    await source.add({ path, content: Readable.from([Buffer.from(content)]), sizeBytes: Buffer.byteLength(content) });
+  const { snapshotId } = await source.complete();
+  const lines: string[] = [];
+  const log = (more: string[]) => more.forEach((line) => lines.push(line));
+  const builder = localBuilder({ ...options, snapshots, ...more });
+  const site = await builder.build({
+    deploymentId: 'dep_1',
+    accountId,
+    workspaceId,
+    snapshotId,
+    command,
+    outputDir,
+    log,
+    signal,
+    ...given,
+  });
+  const made: Record<string, string> = {};
+  for (const file of await snapshots.files(site.snapshotId)) made[file.path] = await text(await snapshots.open(file));
+  return { made, lines };
+}
+
+/** Processes of this machine whose command line has this text. */
+function processesWith(marker: string): number {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && Number(pid) !== process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(marker);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+test('a service with BUILDS=off says so and builds nothing', async () => {
+  assert.match(localBuilder({ ...options, snapshots, allowed: false }).refusal!, /BUILDS is off/);
+});
+
+describe('a build', { skip: machineRefuses ?? false }, () => {
+  test('starts from a copy of the files, has only PATH, HOME, CI and LANG, and its output is a snapshot', async () => {
+    const program = `
+      const { mkdirSync, readFileSync, writeFileSync } = require('node:fs');
+      mkdirSync('dist/assets', { recursive: true });
+      writeFileSync('dist/index.html', readFileSync('pages/index.md', 'utf8').toUpperCase());
+      writeFileSync('dist/assets/big.bin', 'x'.repeat(300_000));
+      console.log(Object.keys(process.env).sort().join(' '), process.env.HOME === process.cwd());`;
+    const { made, lines } = await built('echo begin >&2; node build.js', { files: { 'build.js': program, 'pages/index.md': 'hello' } });
+    assert.deepEqual(Object.keys(made).sort(), ['assets/big.bin', 'index.html']);
+    assert.equal(made['index.html'], 'HELLO');
+    assert.equal(made['assets/big.bin']!.length, 300_000);
+    assert.deepEqual(lines, ['begin', 'CI HOME LANG PATH PWD true']);
+  });
+
+  test('publishes output_dir, or the first of dist, build, out and public; one that is not there fails the build', async () => {
+    const make = 'mkdir -p public out own/sub && echo p > public/a && echo o > out/a && echo s > own/sub/a';
+    assert.deepEqual((await built(make)).made, { a: 'o\n' });
+    assert.deepEqual((await built(make, { outputDir: 'own/sub' })).made, { a: 's\n' });
+    assert.deepEqual(Object.keys((await built('true', { outputDir: '.' })).made), ['index.html']);
+    await assert.rejects(built('true'), { code: 'build_failed', message: /none of the folders dist, build, out, public/ });
+    await assert.rejects(built('true', { outputDir: 'site' }), { code: 'build_failed', message: /no folder site/ });
+    await assert.rejects(built('mkdir dist'), { code: 'build_failed', message: /no files/ });
+  });
+
+  test('that fails tells its code and its last lines', async () => {
+    await assert.rejects(built('for i in $(seq 30); do echo line $i; done; exit 3'), {
+      code: 'build_failed',
+      message: /^The build ended with code 3:\nline 11\n(?:line \d+\n)+line 30$/,
+    });
+    await assert.rejects(built('kill -SEGV $$'), { code: 'build_failed', message: /ended by SIGSEGV|code 139/ });
+  });
+
+  test('sees no DATA_DIR, no process and no environment of the service, and cannot write to the machine', async (t) => {
+    const dataDir = mkdtempSync('/usr/local/data-');
+    t.after(() => rmSync(dataDir, { recursive: true }));
+    writeFileSync(join(dataDir, 'secret-key'), 'the-secret-of-the-service', { mode: 0o644 });
+    const outside = mkdtempSync(join(tmpdir(), 'data-'));
+    t.after(() => rmSync(outside, { recursive: true }));
+    writeFileSync(join(outside, 'secret-key'), 'the-secret-of-the-service', { mode: 0o644 });
+    const marker = `MARKER_${process.pid}`;
+    process.env[marker] = 'of-the-service';
+    t.after(() => delete process.env[marker]);
+    const commands = [
+      `cat ${dataDir}/secret-key ${outside}/secret-key`,
+      'cat /proc/[0-9]*/environ | tr "\\0" "\\n"',
+      'for pid in $(ls /proc | grep "^[0-9]"); do head -c 1 /proc/$pid/mem; ls /proc/$pid/root/; cat /proc/$pid/fd/*; done',
+      'umount /usr; mount -t tmpfs none /tmp; unshare --user true && echo NESTED; chroot / true && echo CHROOT',
+      'kill -9 1; kill -9 2; kill -9 -1; touch /usr/x /etc/x /.troupe/x; cat /etc/shadow /etc/hostname',
+    ];
+    // The last of them ends the shell: what is killed is the build's own.
+    const { lines } = await built(`{ ${commands.slice(0, 4).join('; ')}; } 2>&1; ls /proc | grep -c '^[0-9]'; mkdir dist; echo > dist/a`, {
+      hidden: [dataDir],
+    });
+    const said = lines.join('\n');
+    for (const found of ['the-secret-of-the-service', marker, 'NESTED', 'CHROOT', 'secret-key:\n']) assert.ok(!said.includes(found), said);
+    assert.ok(Number(lines.at(-1)) < 10, said);
+    await assert.rejects(built(`{ ${commands[4]!}; } 2>&1`), { code: 'build_failed' });
+  });
+
+  test('reaches no network unless the operator allows it', async (t) => {
+    const server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const fetching = `fetch('http://127.0.0.1:${port}').then((answer) => answer.text()).then(console.log, (error) => console.log('none'))`;
+    const command = `mkdir dist; echo > dist/a; node -e "${fetching}"`;
+    assert.deepEqual((await built(command)).lines, ['none']);
+    assert.deepEqual((await built(command, { network: true })).lines, ['reached']);
+  });
+
+  test('that ignores SIGTERM and hides in the background ends timed_out, and no process of it is left', async () => {
+    const marker = `sleep 98${process.pid}`;
+    const command = `trap '' TERM; (setsid ${marker} &) ; setsid sh -c "trap '' TERM; while :; do ${marker}; done" & while :; do ${marker}; done`;
+    await assert.rejects(built(command, { timeoutMs: 500 }), { code: 'timed_out', message: 'The build took longer than 0.5 s' });
+    assert.equal(processesWith(marker), 0);
+  });
+
+  test('leaves no background process when it succeeds', async () => {
+    const marker = `sleep 97${process.pid}`;
+    const { made } = await built(`(setsid ${marker} &); ${marker} & mkdir dist; echo done > dist/a`);
+    assert.deepEqual(made, { a: 'done\n' });
+    assert.equal(processesWith(marker), 0);
+  });
+
+  test('that forks without end is bounded and ended', async () => {
+    const marker = `forks-${process.pid}`;
+    const command = `: ${marker}; f() { f | f & }; f; while :; do sleep 1; done`;
+    await assert.rejects(built(command, { timeoutMs: 1_500 }), { code: /timed_out|build_failed/ });
+    assert.equal(processesWith(marker), 0);
+  });
+
+  test('has bounded space for files, and names', async () => {
+    await assert.rejects(built('mkdir dist; head -c 200M /dev/zero > dist/a'), { code: 'build_failed', message: /No space left/ });
+    await assert.rejects(built('mkdir dist; head -c 40M /dev/zero > /tmp/a; head -c 40M /dev/zero > dist/a'), { code: 'build_failed' });
+    await assert.rejects(built('mkdir dist; truncate -s 60M dist/a dist/b'), { code: 'build_failed', message: /more than 64 MiB/ });
+    const few = { ...options.limits, files: 500 };
+    await assert.rejects(built('mkdir dist; cd dist; seq 1000 | xargs touch', { limits: few }), {
+      code: 'build_failed',
+      message: /No space left/,
+    });
+    await assert.rejects(built('true', { files: { big: 'x'.repeat(65 * mib) } }), { code: 'build_failed', message: /do not fit/ });
+  });
+
+  test('has bounded memory, of all its processes together', async () => {
+    const hog = 'node -e "const all = []; setInterval(() => all.push(Buffer.alloc(10e6, 1)), 5)"';
+    await assert.rejects(built(hog), { code: 'build_failed' });
+    const several = 'for i in 1 2 3 4; do node -e "const all = Buffer.alloc(150e6, 1); setInterval(() => all, 1e6)" & done; wait';
+    await assert.rejects(built(several), { code: 'build_failed', message: /more than 400 MiB of memory/ });
+  });
+
+  test('that writes output without measure succeeds, and its log has the first MiB and the end', async () => {
+    const { lines } = await built('yes "$(seq -s " " 100)" | head -c 200M; echo; echo the end; mkdir dist; echo > dist/a');
+    const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
+    assert.ok(chars > mib - 1_000 && chars < mib + 20_000, `${chars} characters`);
+    assert.equal(lines.at(-1), 'the end');
+  });
+
+  test('with links out of the workspace or two forms of one name is refused, and nothing of it is stored', async () => {
+    const stored: string[] = [];
+    const counting: Snapshots = {
+      ...snapshots,
+      async begin(workspace) {
+        const made = await snapshots.begin(workspace);
+        return {
+          ...made,
+          async complete() {
+            stored.push('site');
+            return await made.complete();
+          },
+        };
+      },
+    };
+    const make = 'mkdir -p dist; echo a > dist/a';
+    const out = { code: 'bad_name', message: 'p is a link out of the workspace' };
+    await assert.rejects(built(`${make}; ln -s /etc/passwd dist/p`, { snapshots: counting }), out);
+    const twice = `touch dist/$(printf "\\303\\251") dist/$(printf "e\\314\\201")`;
+    await assert.rejects(built(`${make}; ${twice}`, { snapshots: counting }), { code: 'bad_name', message: /different Unicode forms/ });
+    assert.deepEqual(stored, []);
+    // The build is not root, but what it makes unreadable for itself can be published.
+    assert.deepEqual((await built(`${make}; chmod 0 dist/a`)).made, { a: 'a\n' });
+  });
+
+  test('ends at once when it is cancelled or the service stops', async () => {
+    const marker = `sleep 96${process.pid}`;
+    const cancel = new AbortController();
+    const reason = new Error('cancelled');
+    const running = built(`echo running; ${marker}`, { signal: cancel.signal, log: () => cancel.abort(reason) });
+    await assert.rejects(running, reason);
+    assert.equal(processesWith(marker), 0);
+    const builder = localBuilder({ ...options, snapshots });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const source = await snapshots.begin({ id: workspaceId, accountId });
+    const { snapshotId } = await source.complete();
+    const job = { deploymentId: 'dep_1', accountId, workspaceId, snapshotId, outputDir: null, signal: new AbortController().signal };
+    const stopped = assert.rejects(builder.build({ ...job, command: `echo on; ${marker}`, log: () => resolve() }), { code: 'draining' });
+    await promise;
+    await builder.stop();
+    await stopped;
+    assert.equal(processesWith(marker), 0);
+  });
+
+  test('dies with the service that is killed', async () => {
+    const marker = `sleep 95${process.pid}`;
+    const module = new URL('../../../../src/domains/deployments/build/local-builder.ts', import.meta.url).href;
+    const service = `
+      const { localBuilder } = await import(${JSON.stringify(module)});
+      const snapshots = { files: async () => [], begin: async () => ({ discard() {} }) };
+      const builder = localBuilder({ ...${JSON.stringify(options)}, snapshots });
+      await builder.build({ command: 'echo on; (setsid ${marker} &); ${marker}', accountId: '', log: () => console.log('on'), signal: new AbortController().signal });`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', service], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    assert.ok(processesWith(marker) >= 2);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    // The system ends them, not the service.
+    for (let tries = 0; processesWith(marker) > 0 && tries < 100; tries++) await pause(50);
+    assert.equal(processesWith(marker), 0);
+  });
+});
