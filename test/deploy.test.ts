@@ -8,6 +8,7 @@ import { loadConfig, variableNames } from '../src/config.ts';
 import { healthRoutes } from '../src/edge/routes/health.ts';
 import { silentLog } from '../src/log.ts';
 import { Metrics } from '../src/metrics.ts';
+import { noBrowser } from '../src/providers/browser/no-browser.ts';
 
 const text = (path: string) => readFileSync(path, 'utf8');
 const compose = parse(text('deploy/compose.yaml'), { merge: true });
@@ -89,7 +90,7 @@ test('ports agree', () => {
 });
 
 test('probes ask for what the service answers: readiness for balancers, life for restarts', () => {
-  const health = { version: '', node: '', startedAtMs: 0, readiness: () => 'ready', checks: {} };
+  const health = { version: '', node: '', startedAtMs: 0, readiness: () => 'ready', checks: {}, browser: () => noBrowser.health() };
   const paths = healthRoutes(health).map(({ path }) => path);
   const { startupProbe, readinessProbe, livenessProbe } = container;
   for (const probe of [startupProbe, readinessProbe, livenessProbe]) {

@@ -116,9 +116,9 @@ export type EffectDefinition<I = any, V = unknown> = {
   timeoutMs: number;
   /**
    * Its concurrency limit. `vital`: mails and money, which no work of agents may delay. `compute`: minutes of processor time, of which one account
-   * begins a few. Default: `tool`.
+   * begins a few. `publish` and `build`: minutes of transfers and of child processes. Default: `tool`.
    */
-  lane?: 'model' | 'tool' | 'vital' | 'compute';
+  lane?: 'model' | 'tool' | 'vital' | 'compute' | 'publish' | 'build';
   /** It needs no slot: it is quick and calls nothing outside, or what it calls is bounded elsewhere. */
   isBrief?: boolean;
   /** The command that takes an `EffectResult`. */

@@ -12,14 +12,19 @@ export type Lane = NonNullable<EffectDefinition['lane']>;
 export type LaneSizes = { lane: string; running: number; waiting: number }[];
 export type LaneLimits = Pick<FairQueueOptions, 'maxRunning' | 'maxRunningEach'>;
 
-/** Model turns and tools mostly wait for external services; mails and payments are short and few. A long computation waits here, outside its time limit. */
+/**
+ * Model turns and tools mostly wait for external services; mails and payments are short and few. A long computation, transfer or build waits
+ * here, outside its time limit.
+ */
 const limits: Record<Lane, LaneLimits> = {
   model: { maxRunning: 256, maxRunningEach: 128 },
   tool: { maxRunning: 128, maxRunningEach: 32 },
   vital: { maxRunning: 64, maxRunningEach: 16 },
   compute: { maxRunning: 64, maxRunningEach: 4 },
+  publish: { maxRunning: 16, maxRunningEach: 4 },
+  build: { maxRunning: 2, maxRunningEach: 1 },
 };
-const lanes = ['vital', 'model', 'tool', 'compute'] as const;
+const lanes = ['vital', 'model', 'tool', 'compute', 'publish', 'build'] as const satisfies readonly Lane[];
 
 export class EffectLanes<T extends object> {
   /** The other lanes are paused. */
@@ -33,7 +38,7 @@ export class EffectLanes<T extends object> {
   /** @param all limits of every lane, instead of its own */
   constructor(all: LaneLimits | null = null) {
     const queue = (lane: Lane) => new FairQueue<T>(all ?? limits[lane]);
-    this.queues = { vital: queue('vital'), model: queue('model'), tool: queue('tool'), compute: queue('compute') };
+    this.queues = Object.fromEntries(lanes.map((lane) => [lane, queue(lane)])) as Record<Lane, FairQueue<T>>;
     this.inOrder = [...lanes.map((lane) => this.queues[lane]), this.suspects];
   }
 

@@ -14,6 +14,7 @@ import type { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { IdPrefix } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Browser } from '../providers/browser/port.ts';
 import type { Compute } from '../providers/compute/port.ts';
 import type { MailProvider } from '../providers/mail/port.ts';
 import type { Model } from '../providers/model/port.ts';
@@ -54,6 +55,8 @@ export type Platform = {
   model: Model;
   compute: Compute;
   sandbox: SandboxPool;
+  /** Opens pages for agents; where none is configured, each call says so. */
+  browser: Browser;
   /** The service's address for callers, without a trailing slash; call it only while a request is served. */
   publicUrl(): string;
 };

@@ -128,7 +128,7 @@ export async function startNode(
   };
   const address = await edge.listen(
     started.domains.flatMap(({ routes = [] }) => routes),
-    { version, node: config.nodeName, startedAtMs, readiness, checks },
+    { version, node: config.nodeName, startedAtMs, readiness, checks, browser: () => providers.browser.health() },
   );
   disposers.push(async (graceMs) => {
     draining = true;

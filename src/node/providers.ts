@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { createChromiumBrowser } from '../providers/browser/chromium-browser.ts';
+import { noBrowser } from '../providers/browser/no-browser.ts';
+import type { Browser } from '../providers/browser/port.ts';
 import { ComputePool } from '../providers/compute/pool.ts';
 import { createEmbeddedMail } from '../providers/mail/embedded.ts';
 import type { MailProvider } from '../providers/mail/port.ts';
@@ -27,6 +30,7 @@ export type Providers = {
   model: Model;
   compute: ComputePool;
   sandbox: SandboxPool;
+  browser: Browser;
   stats: { model: ModelStats; sandbox: Pick<SandboxPool, 'load'> };
 };
 
@@ -47,7 +51,15 @@ export function createProviders(config: Config, log: Log, disposers: Disposers, 
   disposers.push(() => sandbox.close());
   const compute = new ComputePool({ processes: config.computeProcesses });
   disposers.push(() => compute.close());
+  const browser = createBrowser(config, log);
+  disposers.push(() => browser.close());
   const stats = { model: new ModelStats(), sandbox };
   const model = observedModel(createModel(config, { log, offline: () => offlineModel(compute) }), stats.model, tracer);
-  return { outbound, deliveries, connected, mail, model, compute, sandbox, stats };
+  return { outbound, deliveries, connected, mail, model, compute, sandbox, browser, stats };
+}
+
+function createBrowser({ browserUrl, chromiumPath, outboundAllow }: Config, log: Log): Browser {
+  if (browserUrl === null && chromiumPath === null) return noBrowser;
+  const chromium = browserUrl === null ? { path: chromiumPath! } : { url: browserUrl };
+  return createChromiumBrowser({ chromium, allow: [...outboundAllow], log });
 }

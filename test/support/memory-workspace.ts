@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { Authority } from '../../src/authority.ts';
 import type { DirectedBy } from '../../src/domains/tasks/agent/messages.ts';
 import type { ToolContext } from '../../src/domains/tasks/tools/port.ts';
-import type { WorkspaceAccess } from '../../src/domains/workspaces/contract.ts';
+import { checkFilePath, type WorkspaceAccess } from '../../src/domains/workspaces/contract.ts';
 import { ToolError } from '../../src/errors.ts';
 
 export type MemoryWorkspace = WorkspaceAccess & {
@@ -15,8 +15,7 @@ export type MemoryWorkspace = WorkspaceAccess & {
 export function memoryWorkspace(initial: Record<string, string | Uint8Array> = {}): MemoryWorkspace {
   const files = new Map<string, { content: Uint8Array; version: number }>();
   const put = (name: string, content: string | Uint8Array) => {
-    if (!/^[^/\\\u0000-\u001f]{1,255}$/.test(name) || name === '.' || name === '..')
-      throw new ToolError(`"${name}" is not a plain file name`);
+    if ('problem' in checkFilePath(name)) throw new ToolError(`"${name}" is not a file name`);
     const version = (files.get(name)?.version ?? 0) + 1;
     files.set(name, { content: typeof content === 'string' ? Buffer.from(content) : content, version });
     return { name, sizeBytes: Buffer.byteLength(content), version };

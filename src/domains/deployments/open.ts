@@ -1,9 +1,77 @@
 /** What the tools and routes of deployments share on a node. */
+import { once } from 'node:events';
+import type { Config } from '../../config.ts';
+import { withoutTrailing } from '../../trailing.ts';
 import type { Platform } from '../domain.ts';
-import { type CredentialBox, credentialBox } from './configs/credentials.ts';
+import type { Builder } from './build/builder.ts';
+import { accessOf } from './configs/access.ts';
+import { type CredentialBox, credentialBox, openCredentials } from './configs/credentials.ts';
+import type { OpenCalls } from './configs/identify.ts';
+import type { EffectParts } from './deployment/effects.ts';
+import { hostCalls } from './hosts/calls.ts';
+import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
+import { DeployFailed } from './hosts/host-failure.ts';
+import { DeploymentStats } from './metrics.ts';
+import type { Snapshots } from './snapshot/site.ts';
+import { openSnapshots } from './snapshot/snapshots.ts';
+import type { Target } from './targets.ts';
 
-export type DeploymentParts = { credentials: CredentialBox };
+export type DeploymentParts = {
+  credentials: CredentialBox;
+  snapshots: Snapshots;
+  builder: Builder;
+  findHost: FindHost;
+  openCalls: OpenCalls;
+  accessOf: EffectParts['accessOf'];
+  apiUrls: Readonly<Record<Target, string>>;
+  stats: DeploymentStats;
+};
 
-export function openDeployments({ secretKey, acceptedKeys }: Platform): DeploymentParts {
-  return { credentials: credentialBox(secretKey, acceptedKeys) };
+/** @param findHost the hosts that sites can be published at */
+export function openDeployments(platform: Platform, findHost: FindHost = noHost): DeploymentParts {
+  const { config, connected, clock, secretKey, acceptedKeys } = platform;
+  const credentials = credentialBox(secretKey, acceptedKeys);
+  const apiUrls = apiUrlsOf(config);
+  const openCalls: OpenCalls = ({ target, accountId, credentials: own }) => {
+    const { title } = findHost({ target, projectGiven: false });
+    return hostCalls({ outbound: connected, clock, apiUrl: withoutTrailing(apiUrls[target], '/'), title, accountId, credentials: own });
+  };
+  return {
+    credentials,
+    snapshots: openSnapshots(platform),
+    builder: noBuilder,
+    findHost,
+    openCalls,
+    accessOf(chosen, accountId) {
+      const own = openCredentials(credentials, chosen);
+      return accessOf(chosen, own, openCalls({ target: chosen.target, accountId, credentials: own }));
+    },
+    apiUrls,
+    stats: new DeploymentStats(),
+  };
 }
+
+function apiUrlsOf(config: Config): Record<Target, string> {
+  return {
+    vercel: config.vercelApiUrl ?? defaultApiUrls.vercel,
+    netlify: config.netlifyApiUrl ?? defaultApiUrls.netlify,
+    cloudflare: config.cloudflareApiUrl ?? defaultApiUrls.cloudflare,
+    expo: config.expoApiUrl ?? defaultApiUrls.expo,
+  };
+}
+
+/** Until hosts are there. */
+const noHost: FindHost = ({ target }) => {
+  const refuse = () => Promise.reject(new DeployFailed('provider_down', `${target} cannot be published at yet`));
+  return {
+    ...{ target, title: target, credentials: [], limits: { files: 20_000, fileBytes: 25 * 2 ** 20 } },
+    ...{ identify: refuse, state: refuse, cancel: async () => {} },
+    publish: (_access, { signal }) => once(signal, 'abort').then(refuse),
+  };
+};
+
+const noBuilder: Builder = {
+  refusal: 'This service does not run builds: publish the files as they are, by a configuration without a build_command',
+  build: () => Promise.reject(new DeployFailed('build_failed', 'This service does not run builds')),
+  stop: async () => {},
+};

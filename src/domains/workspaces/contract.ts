@@ -6,7 +6,7 @@ export { createDownloadLinks, type DownloadLinks } from './routes/download-link.
 export { workspace } from './workspace/messages.ts';
 export { newContentKey } from './workspace-file/content-key.ts';
 export { agentFileType } from './workspace-file/file-kind.ts';
-export { checkFilePath } from './workspace-file/file-name.ts';
+export { baseName, checkFilePath, maxPathBytes } from './workspace-file/file-name.ts';
 export { findFile } from './workspace-file/find-file.ts';
 export { workspaceFileId } from './workspace-file/messages.ts';
 export type { DeliveredFile, DeliveryPort } from './workspace-file/ports.ts';

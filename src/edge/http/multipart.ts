@@ -10,6 +10,8 @@ export type UploadedFile = {
   name: string;
   /** The type that the client claims, e.g. `text/csv`. */
   type: string;
+  /** The form's field `path`: a name with folders, unchecked. It may follow the file: null then, until `content` has ended; null for ever where there is none. */
+  path(): string | null;
   /** Ends only when the whole request has arrived well-formed; fails when it is incomplete, too long or malformed. */
   content: Readable;
 };
@@ -20,12 +22,12 @@ const overheadBytes = 64 * 1024;
 const withinMs = 3_600_000;
 
 /**
- * Passes the file of the form field `file` to `take` and returns its result. Other fields are ignored.
+ * Passes the file of the form field `file` to `take` and returns its result. Fields other than `path` are ignored.
  *
  * Throws `unsupported_media_type`, `payload_too_large` (while reading), `bad_request` for a form that is malformed or incomplete, `invalid`
  * where there is no file or more than one. When it throws, `content` has failed too and `take` has settled, so its work is undone.
  *
- * @param uploaded gets the hash of the file's name and bytes before `content` ends; if it rejects, `content` fails with the same error
+ * @param uploaded gets the hash of the file's name, path and bytes before `content` ends; if it rejects, `content` fails with the same error
  */
 export async function receiveFile<T>(
   request: HttpRequest,
@@ -42,6 +44,7 @@ export async function receiveFile<T>(
 
   let taking: Promise<T> | null = null;
   let content: Readable | null = null;
+  let path: string | null = null;
   let failed = false;
   let receivedBytes = 0;
   const received = new Promise<void>((resolve, reject) => {
@@ -53,6 +56,11 @@ export async function receiveFile<T>(
     };
     parser.on('error', (cause) => fail(new AppError('bad_request', 'The form is malformed or incomplete', { cause })));
     parser.on('drain', () => body.resume());
+    parser.on('field', (field, value) => {
+      if (field !== 'path') return;
+      if (path !== null) return fail(invalidField(['body', 'path'], 'Send one path'));
+      path = value;
+    });
     parser.on('file', (field, file, name, _encoding, type) => {
       // Busboy reports an incomplete request on the file as well as on the parser; without a listener, the former would end the process.
       file.on('error', (cause) => fail(new AppError('bad_request', 'The form is malformed or incomplete', { cause })));
@@ -64,7 +72,7 @@ export async function receiveFile<T>(
         file.on('data', (chunk: Buffer) => hash.update(chunk));
       }
       content = throttled(file);
-      taking = take({ name, type, content });
+      taking = take({ name, type, path: () => path, content });
       taking.catch((cause: unknown) => {
         failed = true;
         reject(cause);
@@ -83,7 +91,7 @@ export async function receiveFile<T>(
         resolve();
       };
       if (hash === null) end();
-      else uploaded!(hash.digest('base64url')).then(end, fail);
+      else uploaded!(withPath(hash.digest('base64url'), path)).then(end, fail);
     });
     body.read(
       {
@@ -106,6 +114,15 @@ export async function receiveFile<T>(
     parser.destroy();
     await Promise.allSettled([taking]);
   }
+}
+
+/** A form without a path has the hash that it had before there were paths. */
+function withPath(contents: string, path: string | null): string {
+  return path === null
+    ? contents
+    : createHash('sha256')
+        .update(JSON.stringify([contents, path]))
+        .digest('base64url');
 }
 
 function openParser(contentType: string): BusboyInstance {

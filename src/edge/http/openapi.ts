@@ -203,7 +203,14 @@ function requestBody(body: TSchema | 'multipart', known: KnownExamples): Json {
   const schema = {
     type: 'object',
     required: ['file'],
-    properties: { file: { type: 'string', contentMediaType: 'application/octet-stream', description: 'With its name, e.g. `report.csv`' } },
+    properties: {
+      file: { type: 'string', contentMediaType: 'application/octet-stream', description: 'With its name, e.g. `report.csv`' },
+      path: {
+        type: 'string',
+        description: 'Its name instead, with folders, e.g. `assets/app.css`. Best sent before the file',
+        'x-extension': true,
+      },
+    },
   };
   return { required: true, content: { 'multipart/form-data': { schema } } };
 }

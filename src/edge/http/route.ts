@@ -100,7 +100,7 @@ export type AnyContext = {
   /** Set by the wrapper of the handler. */
   reservation: Reservation | null;
   /**
-   * Set by the wrapper of the handler where it needs the uploaded file: called with the hash of its name and bytes when all have arrived,
+   * Set by the wrapper of the handler where it needs the uploaded file: called with the hash of its name, path and bytes when all have arrived,
    * before the storing code sees the end. If it rejects, the upload fails with the same error.
    */
   uploaded: ((hash: string) => Promise<void>) | null;

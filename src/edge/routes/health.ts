@@ -16,6 +16,8 @@ export type Health = {
   readiness(): string;
   /** Checks by name of the part. A check resolves when its part works and rejects when it does not; after 2 s it counts as failed. */
   checks: Record<string, () => Promise<unknown>>;
+  /** Of the browser for agents; it may take a few seconds. */
+  browser(): Promise<{ status: string; detail: string }>;
 };
 
 const checkTimeoutMs = 2_000;
@@ -26,12 +28,8 @@ const Texts = Type.Record(Type.String(), Type.String());
 
 export function healthRoutes(health: Health): AnyRoute[] {
   const { nowMs = monotonicMs } = health;
-  let checked: { atMs: number; found: Promise<Record<string, string>> } | null = null;
-  const checks = () => {
-    const atMs = nowMs();
-    if (checked === null || atMs - checked.atMs >= checksHoldMs) checked = { atMs, found: runChecks(health.checks) };
-    return checked.found;
-  };
+  const checks = held(nowMs, () => runChecks(health.checks));
+  const browser = held(nowMs, () => health.browser());
   return [
     route({
       method: 'GET',
@@ -73,14 +71,24 @@ export function healthRoutes(health: Health): AnyRoute[] {
     route({
       method: 'GET',
       path: '/health/browser',
-      summary: 'Whether the browser service can be reached',
+      summary: 'Whether agents can open pages in a browser',
+      description: '`status` is ok, unavailable or not_configured.',
       scope: null,
       limited: false,
       responses: { 200: Type.Object({ status: Type.String(), detail: Type.String() }) },
-      handler: () =>
-        answer(200, { status: 'not_configured', detail: 'No browser service is configured; fetch_url reads pages without one' }),
+      handler: async () => answer(200, await browser()),
     }),
   ];
+}
+
+/** The same result for some seconds, also while it is found out. */
+function held<T>(nowMs: () => number, find: () => Promise<T>): () => Promise<T> {
+  let last: { atMs: number; found: Promise<T> } | null = null;
+  return () => {
+    const atMs = nowMs();
+    if (last === null || atMs - last.atMs >= checksHoldMs) last = { atMs, found: find() };
+    return last.found;
+  };
 }
 
 /** By name: `ok`, or the problem. */

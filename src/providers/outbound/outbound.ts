@@ -8,6 +8,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { AppError } from '../../errors.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { Deadline } from './deadline.ts';
+import { forbidden, isLiteral, parseUrl, pinnedLookup } from './judging.ts';
 import { openSocket } from './open-socket.ts';
 import { OriginLimits } from './origin-limits.ts';
 import type { Outbound } from './port.ts';
@@ -139,22 +140,6 @@ function agent(lookup: LookupFunction, connections: number | null): Agent {
   });
 }
 
-/** The one look-up of a connection: all addresses of the name must be permitted, and only those are connected to. */
-function pinnedLookup(resolve: Resolve, permits: (address: string) => boolean): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const first = addresses[0];
-        if (!first) return callback(new AppError('unavailable', `${hostname} has no address`), '', 0);
-        if (!addresses.every(({ address }) => permits(address))) return callback(forbidden(hostname), '', 0);
-        if (options.all) return callback(null, addresses, 0);
-        callback(null, first.address, first.family);
-      },
-      (error: unknown) => callback(new AppError('unavailable', `${hostname} is not a known host name`, { cause: error }), '', 0),
-    );
-  };
-}
-
 function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal) {
   const headers = { 'user-agent': 'Troupe/0.1', 'accept-encoding': 'gzip, deflate, br', ...hop.headers };
   return dispatcher.request({
@@ -165,20 +150,6 @@ function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal) {
     body: hop.body ?? null,
     signal,
   });
-}
-
-function parseUrl(address: string, base?: URL): URL {
-  const url = URL.canParse(address, base?.href) ? new URL(address, base?.href) : null;
-  if (!url) throw new AppError('bad_request', 'The address is not a URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new AppError('bad_request', 'Only http and https addresses can be fetched');
-  if (url.username || url.password) throw new AppError('bad_request', 'An address with a user name or password in it is not fetched');
-  return url;
-}
-
-/** URL parsing has already turned decimal, octal and hexadecimal spellings into dotted decimal. */
-function isLiteral(hostname: string): boolean {
-  return hostname.startsWith('[') || /^[\d.]+$/.test(hostname);
 }
 
 /** The next request after a redirect, as in browsers: 303, and 301/302 after POST, become GET; another origin gets harmless headers only. */
@@ -193,10 +164,6 @@ function redirectTarget(response: { statusCode: number; headers: Record<string, 
     return url.origin === hop.url.origin || harmlessHeaders.has(name);
   });
   return { url, method: becomesGet ? 'GET' : hop.method, headers: Object.fromEntries(kept), body: becomesGet ? undefined : hop.body };
-}
-
-function forbidden(host: string): AppError {
-  return new AppError('forbidden', `${host} is not a public address; it may not be reached from here`);
 }
 
 function lowerCased(headers: Record<string, string> = {}): Record<string, string> {

@@ -2,13 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Health, healthRoutes } from '../../../src/edge/routes/health.ts';
 import { AppError } from '../../../src/errors.ts';
+import { noBrowser } from '../../../src/providers/browser/no-browser.ts';
 import { startEdge } from '../../support/http-edge.ts';
 import type { Scope } from '../../support/scope.ts';
 
 async function startHealth(t: Scope, given: Partial<Health> = {}) {
   const state = { nowMs: 1_000_000, readiness: 'ready' };
   const nowMs = () => state.nowMs;
-  const health: Health = { version: '1.2.3', node: 'a', startedAtMs: 0, nowMs, readiness: () => state.readiness, checks: {}, ...given };
+  const health: Health = {
+    version: '1.2.3',
+    node: 'a',
+    startedAtMs: 0,
+    nowMs,
+    readiness: () => state.readiness,
+    checks: {},
+    browser: () => noBrowser.health(),
+    ...given,
+  };
   const edge = await startEdge(healthRoutes(health));
   t.after(() => edge.server.close(0));
   const get = async (path: string) => {
@@ -62,4 +72,14 @@ test('a node that is not ready says why with 503, and is alive all the same', as
   assert.deepEqual(await get('/health/ready'), { status: 503, body: { status: 'draining' } });
   assert.equal((await get('/health/live')).status, 200);
   assert.equal((await get('/health/browser')).body.status, 'not_configured');
+});
+
+test('what the browser says of itself is shown, and is asked for once for many callers', async (t) => {
+  let asked = 0;
+  const browser = async () => ({ status: 'unavailable', detail: `asked ${++asked} times` });
+  const { state, get } = await startHealth(t, { browser });
+  const bodies = await Promise.all(Array.from({ length: 5 }, async () => (await get('/health/browser')).body));
+  for (const body of bodies) assert.deepEqual(body, { status: 'unavailable', detail: 'asked 1 times' });
+  state.nowMs += 10_000;
+  assert.equal((await get('/health/browser')).body.detail, 'asked 2 times');
 });

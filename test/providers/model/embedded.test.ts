@@ -10,7 +10,10 @@ const sales = { name: 'sales.csv', type: 'text/csv', sizeBytes: 6000 };
 const options = { signal: new AbortController().signal, idempotencyKey: 'k' };
 
 async function planOf(prompt: string, files = [sales], maxAgents = 3): Promise<Plan> {
-  const reply = await offlineModel().turn(planRequest({ prompt, config: { max_agents: maxAgents } }, files), options);
+  const reply = await offlineModel().turn(
+    planRequest({ prompt, config: { max_agents: maxAgents, auto_deploy: false, deploy_target: null } }, files),
+    options,
+  );
   const read = readPlan(reply, 100);
   if ('problem' in read) assert.fail(read.problem);
   assert.ok(read.plan.agents.length <= maxAgents);
@@ -68,7 +71,10 @@ test('any prompt gets a plan that fits the schema', async () => {
     fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 10 }), fc.integer({ min: 1, max: 20 }), async (pieces, maxAgents) => {
       const prompt = pieces.join(' ');
       fc.pre(prompt.trim() !== '');
-      const reply = await offlineModel().turn(planRequest({ prompt, config: { max_agents: maxAgents } }, [sales]), options);
+      const reply = await offlineModel().turn(
+        planRequest({ prompt, config: { max_agents: maxAgents, auto_deploy: false, deploy_target: null } }, [sales]),
+        options,
+      );
       const read = readPlan(reply, maxAgents);
       assert.ok('plan' in read, JSON.stringify(read));
     }),

@@ -1,7 +1,10 @@
 /** Credentials of hosts: their fields, and encrypted at rest, so that those of one configuration can be read for it alone. */
 import { AppError, type Issue } from '../../../errors.ts';
 import { type SealedBox, sealedBox } from '../../../storage/sealed-box.ts';
+import { SecretError } from '../../../storage/secrets.ts';
+import { DeployFailed } from '../hosts/host-failure.ts';
 import type { Target } from '../targets.ts';
+import type { DeployConfig } from './config.ts';
 
 export type Credentials = Readonly<Record<string, string>>;
 
@@ -37,4 +40,16 @@ export function readCredentials(target: Target, given: Readonly<Record<string, s
   });
   if (issues.length > 0) throw new AppError('invalid', `Credentials of ${target}: ${fields.join(', ')}`, { issues });
   return Object.fromEntries(fields.map((field) => [field, given[field]!]));
+}
+
+/** Those of a configuration. Throws `DeployFailed` where they cannot be read any more. */
+export function openCredentials(box: CredentialBox, { id, credentials }: Pick<DeployConfig, 'id' | 'credentials'>): Credentials {
+  try {
+    return box.open(credentials, id);
+  } catch (cause) {
+    if (!(cause instanceof SecretError)) throw cause;
+    throw new DeployFailed('auth', 'The stored credentials cannot be read since SECRET_KEY was changed: make the configuration again', {
+      cause,
+    });
+  }
 }

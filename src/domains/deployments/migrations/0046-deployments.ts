@@ -20,6 +20,7 @@ const statements = [
   `create index deployment_by_site on deployment (site_id)`,
   `create table deployment_log (deployment_id text not null, line integer not null, at timestamptz(3) not null, source text not null, text text not null,
     primary key (deployment_id, line))`,
+  `create index deployment_log_to_forget on deployment_log (at)`,
   `create table deploy_configs (account_id text primary key, configs json not null)`,
   `create table snapshot (id text primary key, account_id text not null, workspace_id text not null, files integer, bytes bigint, created_at timestamptz(3) not null)`,
   `create index snapshot_under_way on snapshot (workspace_id) where files is null`,

@@ -9,7 +9,7 @@ import { PageQuery, totalCount } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
-import type { DownloadLinks } from '../../workspaces/contract.ts';
+import { baseName, type DownloadLinks } from '../../workspaces/contract.ts';
 import { Deliverable, type DeliverableRow, Task } from '../task/entity.ts';
 
 const DeliverableView = Type.Object(
@@ -83,8 +83,8 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       responses: { 200: null, 206: null, 304: null },
       contentTypes: { 200: '*/*', 206: '*/*' },
       async handler({ principal, params, request }) {
-        const { contentKey: key, sizeBytes, sha256, name: fileName, type } = await find(params, principal);
-        return sendFile(request, files, { key, sizeBytes, sha256, fileName, type });
+        const { contentKey: key, sizeBytes, sha256, name, type } = await find(params, principal);
+        return sendFile(request, files, { key, sizeBytes, sha256, fileName: baseName(name), type });
       },
     }),
   ];

@@ -7,6 +7,7 @@ import Value from 'typebox/value';
 import { insideFence } from '../../../fence.ts';
 import type { ModelReply, ModelRequest } from '../../../providers/model/port.ts';
 import { agentTypes } from '../tools/port.ts';
+import type { TaskConfig } from './entity.ts';
 
 export const PlanSchema = Type.Object({
   agents: Type.Array(
@@ -30,7 +31,7 @@ export type ReadPlan = { plan: Plan } | { problem: string };
 
 /** The request that asks a model for a plan. `files` are those already in the workspace. */
 export function planRequest(
-  task: { prompt: string; config: { max_agents: number; model?: string; output_schema?: object } },
+  task: { prompt: string; config: Pick<TaskConfig, 'max_agents' | 'model' | 'output_schema' | 'auto_deploy' | 'deploy_target'> },
   files: { name: string; type: string; sizeBytes: number }[],
 ): ModelRequest {
   const fileLines =
@@ -41,13 +42,24 @@ export function planRequest(
   return {
     system: planInstructions,
     messages: [
-      { role: 'user', text: `${task.prompt}\n\nmax_agents: ${task.config.max_agents}\nFiles in the workspace:\n${fileLines}${output}` },
+      {
+        role: 'user',
+        text: `${task.prompt}\n\nmax_agents: ${task.config.max_agents}\nFiles in the workspace:\n${fileLines}${output}${publishingLine(task.config)}`,
+      },
     ],
     tools: [],
     outputSchema: { name: 'plan', schema: PlanSchema },
     maxOutputTokens: 4_000,
     model: task.config.model,
   };
+}
+
+/** What agents must know lest they publish a second time, or nowhere. */
+function publishingLine({ auto_deploy, deploy_target }: Pick<TaskConfig, 'auto_deploy' | 'deploy_target'>): string {
+  if (deploy_target === null) return '';
+  return auto_deploy
+    ? `\nThe service itself publishes the workspace at ${deploy_target} when the task is complete: no agent deploys it.`
+    : `\nWhere the task asks for publishing, the target is ${deploy_target}.`;
 }
 
 const planInstructions = `You plan work for a team of AI agents. Answer with one JSON object that fits the schema: the agents that are needed, each with its type, a short title, a complete instruction in "prompt", and in "after" the positions (from 0) of the agents whose results it needs.

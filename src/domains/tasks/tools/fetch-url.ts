@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { AppError, ToolError } from '../../../errors.ts';
 
+import type { Browser } from '../../../providers/browser/port.ts';
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { Fetched } from './fetched-text-job.ts';
@@ -11,7 +12,7 @@ const maxBodyBytes = 2 * 2 ** 20;
 
 const readJob: Job<Fetched, object> = { name: 'page_text', module: new URL('./fetched-text-job.ts', import.meta.url), timeMs: 10_000 };
 
-export function createFetchUrl(outbound: Outbound, compute: Compute): Tool {
+export function createFetchUrl(outbound: Outbound, compute: Compute, browser: Browser): Tool {
   return {
     name: 'fetch_url',
     agentTypes: 'all',
@@ -27,30 +28,37 @@ export function createFetchUrl(outbound: Outbound, compute: Compute): Tool {
     repeatable: true,
     untrusted: true,
     timeoutMs: 45_000,
-    async run({ url, render }: { url: string; render?: boolean }, { accountId, signal }) {
-      if (render)
-        throw new ToolError(
-          'No browser service is configured here. Call fetch_url without `render` to read the page as the server sends it.',
-        );
-      const response = await outbound
-        .fetch(url.trim(), {
-          signal,
-          account: accountId,
-          maxBytes: maxBodyBytes,
-          timeoutMs: 30_000,
-          headers: { accept: 'text/html, text/plain, application/json, */*;q=0.5' },
-        })
-        .catch((error: unknown) => {
-          if (error instanceof AppError) throw new ToolError(error.message, { cause: error });
-          throw error;
-        });
-      if (response.status >= 400) throw new ToolError(`${response.url} answered with status ${response.status}.`);
-      const { body, truncated, status } = response;
-      const fetched = { body, truncated, status, url: response.url, contentType: response.headers['content-type'] ?? '' };
+    async run({ url, render }: { url: string; render?: boolean }, { accountId, agentId, signal }) {
+      const asked = { url: url.trim(), accountId, agentId, signal };
+      const fetched = await (render ? rendered(browser, asked) : sent(outbound, asked));
+      if (fetched.status >= 400) throw new ToolError(`${fetched.url} answered with status ${fetched.status}.`);
       return await compute.run(readJob, fetched, { account: accountId, signal }).catch((error: unknown) => {
         if (!(error instanceof JobStopped)) throw error;
-        throw new ToolError(`What ${response.url} sent takes too much time or memory to read.`, { cause: error });
+        throw new ToolError(`What ${fetched.url} sent takes too much time or memory to read.`, { cause: error });
       });
     },
   };
+}
+
+type Asked = { url: string; accountId: string; agentId: string; signal: AbortSignal };
+
+async function sent(outbound: Outbound, { url, accountId, signal }: Asked): Promise<Fetched> {
+  try {
+    const { body, truncated, status, headers, ...response } = await outbound.fetch(url, {
+      signal,
+      account: accountId,
+      maxBytes: maxBodyBytes,
+      timeoutMs: 30_000,
+      headers: { accept: 'text/html, text/plain, application/json, */*;q=0.5' },
+    });
+    return { body, truncated, status, url: response.url, contentType: headers['content-type'] ?? '' };
+  } catch (error) {
+    if (error instanceof AppError) throw new ToolError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function rendered(browser: Browser, asked: Asked): Promise<Fetched> {
+  const { url, status, html, truncated } = await browser.render(asked);
+  return { body: Buffer.from(html), truncated, status, url, contentType: 'text/html; charset=utf-8' };
 }

@@ -5,6 +5,7 @@ import { readingFiles } from '../../../authority.ts';
 import { ToolError } from '../../../errors.ts';
 import { type Compute, JobStopped } from '../../../providers/compute/port.ts';
 import { type Bounds, type JoinProfile, joinJob, profileJob, type TableProfile } from '../../../providers/table/port.ts';
+import { maxPathBytes } from '../../workspaces/contract.ts';
 import { maxResultBytes, type Tool } from './port.ts';
 
 /** Reserve for the data around the recorded result. */
@@ -29,9 +30,9 @@ export const createProfileTable = (compute: Compute): Tool => ({
     'missing on either side, keys that repeat, and figures that only both give (quantity × price, budget − spent, a measure by a group of the other). With ' +
     '`extended_by` as well, it gives the figures of the first by the columns of a third table that only the second has a common key with.',
   parameters: Type.Object({
-    path: Type.String({ minLength: 1, maxLength: 255, description: 'File name in the workspace' }),
+    path: Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'File name in the workspace' }),
     compare_with: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Another table in the workspace, to be joined with this one' }),
+      Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'Another table in the workspace, to be joined with this one' }),
     ),
     above: Type.Optional(Type.Number({ description: 'Name the rows in which a number is larger than this' })),
     below: Type.Optional(Type.Number({ description: 'Name the rows in which a number is smaller than this' })),
@@ -42,7 +43,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
       Type.String({ minLength: 1, maxLength: 255, description: 'The column that ratio_of is divided by, such as square metres' }),
     ),
     extended_by: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'A third table, which has a common key with the second only' }),
+      Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'A third table, which has a common key with the second only' }),
     ),
   }),
   need: readingFiles,

@@ -1,6 +1,7 @@
 /** read_file: one page of a text file of the workspace. */
 import Type from 'typebox';
 import { readingFiles } from '../../../authority.ts';
+import { maxPathBytes } from '../../workspaces/contract.ts';
 import type { Tool } from './port.ts';
 import { readText } from './read-text.ts';
 
@@ -15,7 +16,7 @@ export const readFile: Tool = {
     'Reads a text file of the workspace. Long files come in pages of at most 32,000 characters: `next_offset` is the offset of the next page, null at the end. ' +
     'For CSV and JSON tables use profile_table for exact figures, and code_exec for your own calculations, instead of reading everything.',
   parameters: Type.Object({
-    path: Type.String({ minLength: 1, maxLength: 255, description: 'File name as list_files shows it' }),
+    path: Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'File name as list_files shows it' }),
     offset: Type.Optional(Type.Integer({ minimum: 0, description: 'First character of the page; default 0' })),
     length: Type.Optional(
       Type.Integer({ minimum: 1, maximum: maxPageChars, description: 'Characters in the page; default and maximum 32,000' }),

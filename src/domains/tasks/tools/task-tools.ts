@@ -1,4 +1,5 @@
 /** The tools of the tasks domain: files, tables, code, the web, mail. */
+import type { Browser } from '../../../providers/browser/port.ts';
 import type { Compute } from '../../../providers/compute/port.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { SandboxPool } from '../../../providers/sandbox/port.ts';
@@ -19,9 +20,10 @@ export type TaskToolsParts = {
   sandbox: SandboxPool;
   /** Where tables and pages are read. */
   compute: Compute;
+  browser: Browser;
 };
 
-export function taskTools({ outbound, searchUrl, sandbox, compute }: TaskToolsParts): Tool[] {
+export function taskTools({ outbound, searchUrl, sandbox, compute, browser }: TaskToolsParts): Tool[] {
   return [
     listFiles,
     readFile,
@@ -29,7 +31,7 @@ export function taskTools({ outbound, searchUrl, sandbox, compute }: TaskToolsPa
     createProfileTable(compute),
     createCodeExec(sandbox),
     createWebSearch(outbound, searchUrl),
-    createFetchUrl(outbound, compute),
+    createFetchUrl(outbound, compute, browser),
     sendEmail,
   ];
 }

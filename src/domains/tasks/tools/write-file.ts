@@ -3,6 +3,7 @@
 import Type from 'typebox';
 import { writingFiles } from '../../../authority.ts';
 import { ToolError } from '../../../errors.ts';
+import { maxPathBytes } from '../../workspaces/contract.ts';
 import type { Tool } from './port.ts';
 
 const maxContentBytes = 2 ** 20;
@@ -14,7 +15,11 @@ export const writeFile: Tool = {
     'Writes a text file (Markdown, CSV, JSON, SVG, HTML, code …) into the workspace and delivers it to the user. Writing a name again makes its next version. ' +
     'The content is the complete file, at most 1 MB. Answers with the size in bytes and the version.',
   parameters: Type.Object({
-    path: Type.String({ minLength: 1, maxLength: 255, description: 'Plain file name with its extension, such as report.md; no folders' }),
+    path: Type.String({
+      minLength: 1,
+      maxLength: maxPathBytes,
+      description: 'File name with its extension, such as report.md; may begin with folders, such as assets/app.css',
+    }),
     content: Type.String({ maxLength: maxContentBytes, description: 'The whole content' }),
   }),
   need: writingFiles,

@@ -14,12 +14,12 @@ import { workspacesIds } from '../ids.ts';
 import { ownWorkspace } from '../own-workspace.ts';
 import { CheckedContent, wrongKind } from '../workspace-file/content-check.ts';
 import { WorkspaceFile, type WorkspaceFileRow } from '../workspace-file/entity.ts';
-import { allowedKinds, uploadKind } from '../workspace-file/file-kind.ts';
-import { checkFileName } from '../workspace-file/file-name.ts';
+import { allowedKinds, type FileKind, uploadKind } from '../workspace-file/file-kind.ts';
+import { baseName, checkFileName, checkFilePath, extensionOf } from '../workspace-file/file-name.ts';
 import { findFile } from '../workspace-file/find-file.ts';
 import { publicFileId, workspaceFile, workspaceFileId } from '../workspace-file/messages.ts';
 import { whileCurrent } from '../workspace-file/open-file.ts';
-import { storeFile } from '../workspace-file/store-file.ts';
+import { type LateName, storeFile } from '../workspace-file/store-file.ts';
 import type { WorkspaceRoutesParts } from './workspaces.ts';
 
 const FileView = Type.Object(
@@ -64,7 +64,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
   async function find(workspaceId: string, file: string): Promise<WorkspaceFileRow | null> {
     const byId = await findFile(parts, file);
     if (byId?.workspaceId === workspaceId) return byId;
-    const checked = checkFileName(file);
+    const checked = checkFilePath(file);
     return 'problem' in checked ? null : actors.query(workspaceFile, workspaceFileId(workspaceId, checked.name), 'describe', null);
   }
 
@@ -73,7 +73,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       method: 'POST',
       path: '/workspaces/{id}/files',
       summary: 'Upload a file',
-      description: `Taken are ${allowedKinds}, at most 52,428,800 bytes. A name that is there already gets its next version.`,
+      description: `Taken are ${allowedKinds}, at most 52,428,800 bytes. A name that is there already gets its next version. The field \`path\` names the file with folders: \`assets/app.css\`.`,
       scope: 'workspaces.write',
       body: 'multipart',
       errors: [402],
@@ -81,18 +81,26 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       async handler(context) {
         const { principal, params, request } = context;
         const { commandId } = commandIds(context, workspacesIds.file);
-        const row = await context.receiveFile(async ({ name: sentName, content }) => {
-          const name = uploadName(sentName);
+        const row = await context.receiveFile(async ({ name: sentName, path, content }) => {
+          const earlyPath = path();
+          const sent = uploadName(sentName);
+          const name = earlyPath === null ? sent : uploadPath(earlyPath);
           const kind = uploadKind(name);
-          if (kind === null) throw wrongKind();
+          // Forms call a content without a name `blob`: the path that follows decides.
+          const mayBeNamedLater = earlyPath === null && extensionOf(name) === '';
+          if (kind === null && !mayBeNamedLater) throw wrongKind();
           const { id: workspaceId, accountId } = await ownWorkspace(actors, principal, params.id);
-          const checked = CheckedContent.of(content, kind);
-          return storeFile(
-            parts,
-            { workspaceId, accountId, name, type: kind.type, deliverFor: null, declaredBytes: declaredBytes(request) },
-            checked,
-            commandId,
-          );
+          const lateName = () => lateNameOf(earlyPath === null ? path() : null, kind);
+          const file = {
+            workspaceId,
+            accountId,
+            name,
+            type: kind?.type ?? '',
+            deliverFor: null,
+            declaredBytes: declaredBytes(request),
+            lateName,
+          };
+          return storeFile(parts, file, kind === null ? content : CheckedContent.of(content, kind), commandId);
         });
         return answer(201, await viewOf(row, principal));
       },
@@ -117,7 +125,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
     route({
       method: 'GET',
       path: '/workspaces/{id}/files/{file}',
-      summary: 'Download a file, by name or id',
+      summary: 'Download a file, by name (folders with %2F) or id',
       scope: 'workspaces.read',
       description:
         'Its bytes with its own content type, as an attachment, or where to get them. Takes `Range`. A `download_url` opens it without a token.',
@@ -129,7 +137,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
         const response = await whileCurrent(
           () => find(workspaceId, params.file),
           ({ contentKey, sizeBytes, sha256, name, type }) =>
-            sendFile(request, files, { key: contentKey, sizeBytes, sha256, fileName: name, type }, true),
+            sendFile(request, files, { key: contentKey, sizeBytes, sha256, fileName: baseName(name), type }, true),
         );
         return response ?? fileNotFound();
       },
@@ -137,7 +145,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
     route({
       method: 'DELETE',
       path: '/workspaces/{id}/files/{file}',
-      summary: 'Delete a file for good, by name or id',
+      summary: 'Delete a file for good, by name (folders with %2F) or id',
       scope: 'workspaces.write',
       responses: { 204: null },
       async handler({ principal, params }) {
@@ -162,6 +170,21 @@ function uploadName(sent: string): string {
   const checked = checkFileName(sent);
   if ('problem' in checked) throw invalidField(['body', 'file'], checked.problem, 'value_error', sent.slice(0, 200).toWellFormed());
   return checked.name;
+}
+
+function uploadPath(sent: string): string {
+  const checked = checkFilePath(sent);
+  if ('problem' in checked) throw invalidField(['body', 'path'], checked.problem, 'value_error', sent.slice(0, 200).toWellFormed());
+  return checked.name;
+}
+
+/** @param kind of the name that the content was sent with */
+function lateNameOf(path: string | null, kind: FileKind | null): LateName | null {
+  if (path === null && kind !== null) return null;
+  const name = path === null ? '' : uploadPath(path);
+  const lateKind = uploadKind(name);
+  if (lateKind === null) throw wrongKind();
+  return { name, type: lateKind.type, checked: (content) => CheckedContent.of(content, lateKind) };
 }
 
 function fileNotFound(): never {

@@ -32,9 +32,13 @@ export function checkFilePath(raw: string): { name: string } | { problem: string
   return { name };
 }
 
+/** The name without its folders. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
 /** What follows the last dot, in lower case; empty for a name without one. */
 export function extensionOf(name: string): string {
   const dot = name.lastIndexOf('.');
-  const start = name.lastIndexOf('/') + 1;
-  return dot <= start ? '' : name.slice(dot + 1).toLowerCase();
+  return dot <= name.lastIndexOf('/') + 1 ? '' : name.slice(dot + 1).toLowerCase();
 }

@@ -13,13 +13,17 @@ export const maxFileBytes = 50 * 2 ** 20;
 export type NewFile = {
   workspaceId: string;
   accountId: string;
-  /** Checked by `checkFileName`. */
+  /** Checked by `checkFilePath`. */
   name: string;
   type: string;
   deliverFor: string | null;
   /** A lower bound of the size, if it is known before the content is read. */
   declaredBytes?: number;
+  /** Asked once the content has been read: the name that it gets instead; null: as given. If it throws, nothing is stored. */
+  lateName?(): LateName | null;
 };
+
+export type LateName = { name: string; type: string; checked(content: Readable): Readable };
 
 /**
  * Stores the content and makes it the newest version of the file. Returns the row once it is committed.
@@ -31,11 +35,12 @@ export type NewFile = {
  * @param commandId a repeat with it creates no second version
  */
 export async function storeFile(
-  { actors, files }: { actors: ActorSystem; files: FileStore },
-  { declaredBytes = 0, ...file }: NewFile,
+  parts: { actors: ActorSystem; files: FileStore },
+  { declaredBytes = 0, lateName, ...file }: NewFile,
   content: Readable,
   commandId?: string,
 ): Promise<WorkspaceFileRow> {
+  const { actors, files } = parts;
   const { accountId } = file;
   const id = workspaceFileId(file.workspaceId, file.name);
   const contentKey = newContentKey(file.workspaceId, id, accountId);
@@ -52,6 +57,10 @@ export async function storeFile(
     throw error;
   }
   const stored = await files.put(contentKey, content, maxFileBytes);
+  if (lateName !== undefined) {
+    const renamed = await storeUnderLateName(lateName);
+    if (renamed !== null) return renamed;
+  }
   let row: WorkspaceFileRow;
   try {
     const { sizeBytes } = stored;
@@ -65,6 +74,26 @@ export async function storeFile(
   // An earlier attempt was committed: its content is used.
   if (row.contentKey !== contentKey) await discard();
   return row;
+
+  /** A key belongs to its name, so the content is copied. Null: it keeps the name. */
+  async function storeUnderLateName(nameOf: () => LateName | null): Promise<WorkspaceFileRow | null> {
+    let isKept = false;
+    try {
+      const late = nameOf();
+      isKept = late === null || late.name === file.name;
+      if (late === null || isKept) return null;
+      const { name, type, checked } = late;
+      return await storeFile(
+        parts,
+        { ...file, name, type, declaredBytes: stored.sizeBytes },
+        checked(await files.open(contentKey)),
+        commandId,
+      );
+    } finally {
+      // The sweep of orphaned content finds what cannot be removed now.
+      if (!isKept) await files.remove(contentKey).catch(() => {});
+    }
+  }
 
   /** The register may lack changes by nodes of an earlier version: it is recounted for the next upload. */
   async function countAnew(error: unknown): Promise<void> {

@@ -1,4 +1,4 @@
-/** The task's workspace for an agent's tools: by plain file names, through the same actors as for all other callers. */
+/** The task's workspace for an agent's tools: by file names, through the same actors as for all other callers. */
 import { Readable } from 'node:stream';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Authority, missingScope, type Need, notAllowed, readingFiles, writingFiles } from '../../../authority.ts';
@@ -7,7 +7,7 @@ import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { WorkspaceFile } from './entity.ts';
 import { agentFileType } from './file-kind.ts';
-import { checkFileName } from './file-name.ts';
+import { checkFilePath } from './file-name.ts';
 import { openFile } from './open-file.ts';
 import { storeFile } from './store-file.ts';
 
@@ -16,7 +16,7 @@ const maxListed = 1_000;
 
 export type WorkspaceAccessParts = { actors: ActorSystem; database: Database; files: FileStore };
 
-/** The task's workspace for tools. Paths are plain file names; a bad name or a missing file is a `ToolError`. */
+/** The task's workspace for tools. Names may hold folders, `assets/app.css`; a bad name or a missing file is a `ToolError`. */
 export interface WorkspaceAccess {
   list(): Promise<{ name: string; type: string; sizeBytes: number }[]>;
   /** A stream of the file's bytes; never the whole file in memory. */
@@ -96,8 +96,8 @@ function mustBeAllowed(authority: Authority, need: Need, act: string): void {
 }
 
 function checkedName(path: string): string {
-  const checked = checkFileName(path);
-  if ('problem' in checked) throw new ToolError(`${checked.problem}: use a plain name such as report.md`);
+  const checked = checkFilePath(path);
+  if ('problem' in checked) throw new ToolError(`${checked.problem}: use a name such as report.md or assets/app.css`);
   return checked.name;
 }
 

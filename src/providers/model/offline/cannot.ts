@@ -1,9 +1,10 @@
 /** Requests beyond the rules: the answer says so, names what the rules can do, and how to get a language model. */
+import { findPages } from './page-orders.ts';
 import { readTokens } from './prompt-tokens.ts';
 import { stanceOf } from './stance.ts';
 
 export const abilities =
-  'The offline model works by fixed rules. It can profile tables (CSV, TSV, JSON), summarise texts and web pages in their own sentences, list their decisions, actions, dates and figures, compare two texts, compute, write files you dictate, search where a search endpoint is configured, and send an e-mail, place an order or call a tool of a connected service where that is stated plainly.';
+  'The offline model works by fixed rules. It can profile tables (CSV, TSV, JSON), summarise texts and web pages in their own sentences, list their decisions, actions, dates and figures, compare two texts, compute, write files you dictate, search where a search endpoint is configured, and send an e-mail, place an order, publish the files or call a tool of a connected service where that is stated plainly.';
 export const realModel =
   'For anything else configure a language model: MODEL_BASE_URL, MODEL_API_KEY and MODEL_NAME, or ANTHROPIC_API_KEY.';
 
@@ -31,6 +32,7 @@ const mostWords = 6;
 export function cannotDo(task: string): string[] {
   const tokens = readTokens(task);
   const found = new Set<string>();
+  const writesPage = findPages(tokens).length > 0;
   for (let i = 0; i < tokens.length && found.size < 3; i++) {
     const { lower } = tokens[i]!;
     const what = verbs.get(lower);
@@ -39,7 +41,7 @@ export function cannotDo(task: string): string[] {
     for (let at = i + 1; at <= i + mostWords && at < tokens.length; at++) {
       const noun = works.get(tokens[at]!.lower);
       if (noun === undefined) continue;
-      if (stanceOf(tokens, i) === 'order') found.add(noun);
+      if (stanceOf(tokens, i) === 'order' && !(writesPage && noun === 'write code')) found.add(noun);
       break;
     }
   }

@@ -1,6 +1,7 @@
 /** Plain orders that rules find in a text: mails, purchases, files to write, addresses to read, things to search. Pure; independent of tools. */
 import { findMailOrders, type MailClause } from './mail-orders.ts';
 import { amountAt } from './money.ts';
+import { findPages, publishingAfter } from './page-orders.ts';
 import { readTokens, sentenceEnd, sentenceStart, squeeze, type Token } from './prompt-tokens.ts';
 import { refusalOf, sentenceText, stanceOf } from './stance.ts';
 
@@ -34,7 +35,7 @@ export function parseOrders(text: string): Orders {
   return {
     mails: mailsOf(clauses),
     purchases: buying.purchases.slice(0, mostOrders),
-    files: findFiles(text, tokens).slice(0, mostOrders),
+    files: filesOf(text, tokens).slice(0, mostOrders),
     urls,
     search: urls.length > 0 ? null : findSearch(text, tokens),
     refused: [...clauses.flatMap(({ refusal }) => (refusal === null ? [] : [refusal])), ...buying.refused].slice(0, mostOrders),
@@ -236,6 +237,12 @@ const reportNouns = new Set([
   'total',
 ]);
 
+/** A page is written where no file of its name is dictated. */
+function filesOf(text: string, tokens: readonly Token[]): FileOrder[] {
+  const files = findFiles(text, tokens);
+  return [...files, ...findPages(tokens).filter(({ path }) => !files.some((file) => file.path === path))];
+}
+
 function findFiles(text: string, tokens: readonly Token[]): FileOrder[] {
   const files: FileOrder[] = [];
   for (let i = 0; i < tokens.length && files.length < mostOrders; i++) {
@@ -255,7 +262,8 @@ function findFiles(text: string, tokens: readonly Token[]): FileOrder[] {
     const first = tokens[at];
     if (first === undefined || first.kind === 'break' || stanceOf(tokens, i) !== 'order') continue;
     if (first.kind !== 'quoted' && reportNouns.has(first.lower)) continue;
-    const content = first.kind === 'quoted' ? first.text : text.slice(first.start, lineEnd(text, first.start));
+    const end = publishingAfter(tokens, at) ?? lineEnd(text, first.start);
+    const content = first.kind === 'quoted' ? first.text : text.slice(first.start, end);
     if (content.trim() !== '') files.push({ path: path.text, content: content.trim().slice(0, longestContent) });
   }
   return files;

@@ -109,7 +109,7 @@ function typeOf(task: string, files: string[]): AgentType {
     return 'trader';
   if (/\b(?:tweet|slack|social media|linkedin|instagram|facebook|post (?:it|this|on|to|about|a))\b/i.test(task)) return 'social';
   if (
-    /\b(?:build|make|create|code|implement|program|design|develop)\b[^.\n]{0,80}\b(?:web ?site|web ?page|page|app|application|script|program|code|tool|game|component|api|landing)\b|\b(?:refactor|debug)\b/i.test(
+    /\b(?:build|make|create|code|implement|program|design|develop)\b[^.\n]{0,80}\b(?:web ?site|web ?page|page|app|application|script|program|code|tool|game|component|api|landing)\b|\b(?:refactor|debug|deploy)\b/i.test(
       task,
     )
   )

@@ -1,5 +1,6 @@
 /** Plain orders for the tools of the services that accounts connect, each read from one clause: a verb and what follows it. */
 import { amountAt } from './money.ts';
+import { hostIn, publishing } from './page-orders.ts';
 import type { Token } from './prompt-tokens.ts';
 import type { ToolOrder } from './tool-orders.ts';
 
@@ -21,6 +22,12 @@ const making = words('create open file raise report make erstelle');
 const searching = words('search find look');
 
 const rules: readonly Rule[] = [
+  {
+    tool: 'create_deployment',
+    verbs: publishing,
+    read: ({ tokens }) =>
+      optional({ target: hostIn(tokens) }, { config_id: tokens.find(({ text }) => /^cfg_\w{1,60}$/.test(text))?.text ?? null }),
+  },
   {
     tool: 'send_message',
     verbs: sending,

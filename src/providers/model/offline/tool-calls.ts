@@ -35,6 +35,12 @@ function callTool(conversation: Conversation, { tool, args: given, reads, textFi
     else if (textField !== 'body') return over(`${tool} was not called, because the task gives no text for it.`);
   }
   const past = findCall(conversation, tool, args);
+  if (
+    past === undefined &&
+    tool === 'create_deployment' &&
+    conversation.past.some(({ name, outcome }) => name === 'write_file' && outcome !== 'done')
+  )
+    return over(`${tool} was not called, because a file was not written.`);
   if (past === undefined) return { calls: [{ name: tool, args }] };
   if (past.outcome === 'rejected') return over(`${tool} was not done: a person rejected it.`);
   if (past.outcome === 'failed') return over(`${tool} failed: ${past.said.slice(0, 500)}`);

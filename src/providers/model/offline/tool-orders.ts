@@ -47,8 +47,14 @@ function byRule(text: string, tokens: readonly Token[], i: number, isKnown: (too
   if (!serviceVerbs.has(tokens[i]!.lower)) return null;
   const clause = clauseAt(text, tokens, i);
   const order = serviceOrder(clause, isKnown);
-  if (order === null) return null;
   const stance = stanceOf(tokens, i);
+  if (order === null) {
+    if (tokens[i]!.lower !== 'deploy' || stance !== 'order' || !isKnown('create_deployment')) return null;
+    return {
+      refusal: 'create_deployment was not called, because the task names no target: vercel, netlify, cloudflare or expo.',
+      end: clause.end,
+    };
+  }
   if (stance === 'order') return { order, end: clause.end };
   const refusal = refusalOf(stance, `${order.tool} was not called`, sentenceText(text, tokens, i));
   return refusal === null ? null : { refusal, end: clause.end };

@@ -14,6 +14,7 @@ import { type AgentType, agentTypes } from '../../../../src/domains/tasks/tools/
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
 import { AppError } from '../../../../src/errors.ts';
+import { noBrowser } from '../../../../src/providers/browser/no-browser.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { ToolCall } from '../../../../src/providers/model/port.ts';
 import { type Granted, scopes } from '../../../../src/scopes.ts';
@@ -46,7 +47,7 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
 const none = null as never;
 const spent = () => assert.fail('nothing is spent');
 const catalogue = createCatalogue([
-  ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute }),
+  ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute, browser: noBrowser }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
   ...tradingTools({ market: none, door: none, backtests: none }),
 ]);

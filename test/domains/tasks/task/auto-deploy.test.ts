@@ -5,6 +5,7 @@ import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
 import { mustBeDeployable } from '../../../../src/domains/tasks/task/auto-deploy.ts';
 import type { TaskConfig, TaskRow } from '../../../../src/domains/tasks/task/entity.ts';
 import type { AgentReport, TaskContract } from '../../../../src/domains/tasks/task/messages.ts';
+import { planRequest } from '../../../../src/domains/tasks/task/plan.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
 import { derivedId, newId } from '../../../../src/ids.ts';
 import { type Call, play, RecordedTurn } from '../../../support/turn-context.ts';
@@ -74,4 +75,12 @@ test('auto_deploy needs a target, and a live key a configuration of it', async (
   assert.equal(await refused('live', { deploy_target: 'vercel' }), at);
   assert.equal(await refused('test', { deploy_target: 'vercel' }), null, 'a preview needs none');
   assert.equal(await refused('live', { auto_deploy: false, deploy_target: 'vercel' }), null);
+});
+
+test('the plan is made in the knowledge of what is published by whom', () => {
+  const asked = (config: Partial<TaskConfig>) =>
+    JSON.stringify(planRequest({ prompt: 'p', config: { ...deploying, ...config } }, []).messages);
+  assert.match(asked({}), /service itself publishes the workspace at netlify when the task is complete: no agent deploys it/);
+  assert.match(asked({ auto_deploy: false }), /the target is netlify/);
+  assert.doesNotMatch(asked({ auto_deploy: false, deploy_target: null }), /publish/);
 });

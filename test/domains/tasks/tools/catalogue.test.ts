@@ -7,6 +7,7 @@ import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.t
 import { agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
+import { noBrowser } from '../../../../src/providers/browser/no-browser.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
 import { createSandboxPool } from '../../../../src/providers/sandbox/pool.ts';
@@ -18,6 +19,7 @@ const catalogue = createCatalogue([
     searchUrl: null,
     sandbox: createSandboxPool({ directory: tmpdir() }),
     compute: inlineCompute,
+    browser: noBrowser,
   }),
   ...commerceTools({ actors: null as never }),
   ...tradingTools({ market: null as never, door: null as never, backtests: null as never }),

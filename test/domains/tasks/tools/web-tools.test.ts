@@ -7,6 +7,7 @@ import { createFetchUrl } from '../../../../src/domains/tasks/tools/fetch-url.ts
 import { maxResultBytes, type Tool } from '../../../../src/domains/tasks/tools/port.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { createWebSearch } from '../../../../src/domains/tasks/tools/web-search.ts';
+import { noBrowser } from '../../../../src/providers/browser/no-browser.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
@@ -37,7 +38,7 @@ async function call(tool: Tool, args: object): Promise<{ result: any; isError: b
 
 async function fetched(body: string | Uint8Array, type: string | undefined = 'text/html'): Promise<any> {
   answer = { body, type };
-  const { result, isError } = await call(createFetchUrl(local, inlineCompute), { url: `${url}/dir/page` });
+  const { result, isError } = await call(createFetchUrl(local, inlineCompute, noBrowser), { url: `${url}/dir/page` });
   assert.equal(isError, false, JSON.stringify(result));
   return result;
 }
@@ -142,15 +143,18 @@ describe('fetch_url', () => {
 
   test('a failed status, a refused address and a browser that is not there are told in words', async () => {
     answer = { status: 404, body: 'no' };
-    assert.match((await call(createFetchUrl(local, inlineCompute), { url })).result.error, /answered with status 404/);
-    assert.match((await call(createFetchUrl(strict, inlineCompute), { url })).result.error, /not a public address/);
+    assert.match((await call(createFetchUrl(local, inlineCompute, noBrowser), { url })).result.error, /answered with status 404/);
+    assert.match((await call(createFetchUrl(strict, inlineCompute, noBrowser), { url })).result.error, /not a public address/);
     assert.match(
-      (await call(createFetchUrl(strict, inlineCompute), { url: 'http://169.254.169.254/latest' })).result.error,
+      (await call(createFetchUrl(strict, inlineCompute, noBrowser), { url: 'http://169.254.169.254/latest' })).result.error,
       /not a public address/,
     );
-    assert.match((await call(createFetchUrl(local, inlineCompute), { url: 'file:///etc/passwd' })).result.error, /Only http and https/);
     assert.match(
-      (await call(createFetchUrl(local, inlineCompute), { url, render: true })).result.error,
+      (await call(createFetchUrl(local, inlineCompute, noBrowser), { url: 'file:///etc/passwd' })).result.error,
+      /Only http and https/,
+    );
+    assert.match(
+      (await call(createFetchUrl(local, inlineCompute, noBrowser), { url, render: true })).result.error,
       /No browser service is configured/,
     );
   });

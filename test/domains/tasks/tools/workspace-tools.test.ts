@@ -81,7 +81,7 @@ describe('read_file', () => {
     for (const path of ['none', '../etc/passwd', '/etc/passwd']) {
       const { result, isError } = await runTool(readFile, { path }, toolContext(memoryWorkspace()), failOnDefect);
       assert.equal(isError, true);
-      assert.match((result as { error: string }).error, /no file|plain file name/);
+      assert.match((result as { error: string }).error, /no file|is not a file name/);
     }
   });
 

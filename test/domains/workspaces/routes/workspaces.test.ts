@@ -361,7 +361,11 @@ describe('files of a workspace', () => {
       ['late.csv', Buffer.concat([Buffer.from('a,b\n'.repeat(100_000)), Buffer.from([0])])],
       ['page.svg', '<!DOCTYPE html><html><svg></svg></html>'],
       ['archive.docx', Buffer.from('PK\x03\x04junk', 'latin1')],
-      ['script.js', 'alert(1)'],
+      ['script.js', exe],
+      ['image.gif', 'GIF90a'],
+      ['image.webp', 'RIFF\0\0\0\0WAVE'],
+      ['icon.ico', '<svg/>'],
+      ['code.wasm', 'asm'],
       ['noextension', 'text'],
       ['.csv', 'a\n'],
       ['data.json', 'hello'],
@@ -375,6 +379,111 @@ describe('files of a workspace', () => {
       assert.match(((await response.json()) as any).detail, /PDF, Markdown/);
     }
     assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
+  });
+
+  test('a file with a path is in its folder: it is read and deleted by %2F or by id, and shows the whole path', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const css = { path: 'assets/Cafe\u0301 1.css', file: ['app.css', 'body {}'] } as const;
+    const first = await formUpload(node, id, css);
+    assert.equal(first.status, 201);
+    const file: any = await first.json();
+    const name = 'assets/Caf\u00e9 1.css';
+    assert.deepEqual([file.name, file.filename, file.type, file.version], [name, name, 'text/css', 1]);
+    const second: any = await (await formUpload(node, id, { ...css, pathLast: true })).json();
+    assert.deepEqual([second.id, second.version], [file.id, 2], 'the same file, wherever the path is in the form');
+    await node.settled();
+    assert.equal((await node.contents()).length, 1);
+    assert.deepEqual(
+      (await node.json(`/v1/workspaces/${id}/files`)).map((one: any) => one.name),
+      [name],
+    );
+    const at = `/v1/workspaces/${id}/files/`;
+    for (const way of [file.id, encodeURIComponent(name), encodeURIComponent(css.path)]) {
+      const response = await node.call(at + way);
+      assert.deepEqual([response.status, await response.text()], [200, 'body {}']);
+      assert.match(response.headers.get('content-disposition')!, /filename="Caf_ 1\.css"/);
+    }
+    assert.equal((await node.call(`${at}assets/x.css`)).status, 404, 'a slash that is not encoded');
+    assert.equal((await node.call(at + encodeURIComponent(name), { method: 'DELETE' })).status, 204);
+    assert.equal((await node.call(at + file.id)).status, 404);
+  });
+
+  test('a path is 422 unless it is plain names with one slash between them, and so stays a filename with a separator', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const paths = [
+      '/a.css',
+      'a//b.css',
+      '../a.css',
+      'a/../b.css',
+      './a.css',
+      'a/',
+      'a\\b.css',
+      'a/\r.css',
+      '',
+      ' ',
+      '/',
+      `${'a/'.repeat(512)}b.css`,
+    ];
+    for (const pathLast of [false, true])
+      for (const path of [...paths, 'x'.repeat(5_000)]) {
+        const response = await formUpload(node, id, { path, file: ['a.css', 'x'], pathLast });
+        assert.equal(response.status, 422, JSON.stringify(path));
+        assert.deepEqual(((await response.json()) as any).detail[0].loc, ['body', 'path']);
+      }
+    const separator = await formUpload(node, id, { path: 'a/b.css', file: ['a/b.css', 'x'] });
+    assert.deepEqual([separator.status, ((await separator.json()) as any).detail[0].loc], [422, ['body', 'file']]);
+    const two = new FormData();
+    for (const path of ['a/b.css', 'a/c.css']) two.append('path', path);
+    two.set('file', new Blob(['x']), 'a.css');
+    assert.equal((await node.call(`/v1/workspaces/${id}/files`, { method: 'POST', body: two })).status, 422);
+    assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
+  });
+
+  test('the path decides the kind, also of a content whose form calls it blob', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    for (const pathLast of [false, true]) {
+      const statuses = [
+        await formUpload(node, id, { path: 'a/b.json', file: ['blob', '{}'], pathLast }),
+        await formUpload(node, id, { path: 'a/b.json', file: ['blob', 'no JSON'], pathLast }),
+        await formUpload(node, id, { path: 'a/b.json', file: ['a.txt', 'no JSON'], pathLast }),
+        await formUpload(node, id, { path: 'a/b.exe', file: ['a.txt', 'x'], pathLast }),
+        await formUpload(node, id, { path: 'a/b', file: ['a.txt', 'x'], pathLast }),
+      ].map(({ status }) => status);
+      assert.deepEqual(statuses, [201, 415, 415, 415, 415]);
+    }
+    await node.settled();
+    const [file, ...others] = await node.json(`/v1/workspaces/${id}/files`);
+    assert.deepEqual([file.name, file.type, file.version, others], ['a/b.json', 'application/json', 2, []]);
+    assert.equal((await node.contents()).length, 1);
+  });
+
+  test('files of sites are taken, each with its type', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const files: [string, string | Uint8Array, string][] = [
+      ['index.html', '<!doctype html>', 'text/html'],
+      ['old.htm', '<p>', 'text/html'],
+      ['a.css', 'body {}', 'text/css'],
+      ['a.js', 'alert(1)', 'text/javascript'],
+      ['a.mjs', 'export {}', 'text/javascript'],
+      ['feed.xml', '<rss/>', 'application/xml'],
+      ['a.webp', 'RIFF\0\0\0\0WEBPVP8 ', 'image/webp'],
+      ['a.gif', 'GIF89a', 'image/gif'],
+      ['favicon.ico', Buffer.from([0, 0, 1, 0, 1, 0]), 'image/x-icon'],
+      ['a.woff2', 'wOF2....', 'font/woff2'],
+      ['a.wasm', Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), 'application/wasm'],
+      ['site.webmanifest', '{"name":"x"}', 'application/manifest+json'],
+      ['a.js.map', '{"version":3}', 'application/json'],
+      ['_redirects', '/a /b 301', 'text/plain'],
+      ['_headers', '/*', 'text/plain'],
+    ];
+    for (const [name, content, type] of files) {
+      const response = await node.upload(id, name, content);
+      assert.deepEqual([response.status, ((await response.json()) as any).mime_type], [201, type], name);
+    }
   });
 
   test('an upload that is cut off leaves nothing, neither row nor bytes', async (t) => {
@@ -447,4 +556,36 @@ describe('requests with an Idempotency-Key', () => {
     }
     assert.equal((await node.contents()).length, 1);
   });
+
+  test('a file uploaded again with another path is 422, wherever the path is in the form', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const upload = async (path: string | null, pathLast: boolean, key: string) =>
+      (await formUpload(node, id, { path, file: ['a.css', 'x'], pathLast }, { 'idempotency-key': key })).status;
+    for (const pathLast of [false, true]) {
+      const key = `key ${pathLast}`;
+      assert.equal(await upload('a/b.css', pathLast, key), 201);
+      assert.equal(await upload('a/b.css', !pathLast, key), 201);
+      assert.equal(await upload('a/c.css', pathLast, key), 422);
+      assert.equal(await upload(null, pathLast, key), 422);
+      await forgetAnswers(node);
+      assert.equal(await upload('a/c.css', pathLast, key), 422);
+      assert.equal(await upload('a/b.css', pathLast, key), 201);
+    }
+    const [file, ...others] = await node.json(`/v1/workspaces/${id}/files`);
+    assert.deepEqual([file.version, others], [2, []], 'one version for each key');
+  });
 });
+
+function formUpload(
+  node: WorkspaceNode,
+  workspaceId: string,
+  { path, file, pathLast = false }: { path: string | null; file: readonly [string, string]; pathLast?: boolean },
+  headers?: Record<string, string>,
+): Promise<Response> {
+  const body = new FormData();
+  if (path !== null && !pathLast) body.set('path', path);
+  body.set('file', new Blob([file[1]]), file[0]);
+  if (path !== null && pathLast) body.set('path', path);
+  return node.call(`/v1/workspaces/${workspaceId}/files`, { method: 'POST', body, headers });
+}

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { CheckedContent } from '../../../../src/domains/workspaces/workspace-file/content-check.ts';
 import { agentFileType, uploadKind } from '../../../../src/domains/workspaces/workspace-file/file-kind.ts';
-import { checkFileName } from '../../../../src/domains/workspaces/workspace-file/file-name.ts';
+import { checkFileName, checkFilePath } from '../../../../src/domains/workspaces/workspace-file/file-name.ts';
 
 /** Passes the content through in pieces of this size, so that no check depends on where a chunk ends. */
 async function taken(name: string, content: Buffer | string, pieceBytes: number): Promise<boolean> {
@@ -153,7 +153,20 @@ test('a source that fails makes the checked content fail the same way', async ()
 });
 
 test('only the kinds of the table are uploaded; agents may write more, typed by the name', () => {
-  for (const name of ['a.exe', 'a', 'csv', '.csv', 'a.csv.exe', 'a.constructor', 'a.__proto__', 'a.csv '])
+  for (const name of [
+    'a.exe',
+    'a',
+    'csv',
+    '.csv',
+    'a.csv.exe',
+    'a.constructor',
+    'a.__proto__',
+    'a.csv ',
+    'a.css/b',
+    'a/.css',
+    '_redirects.exe',
+    'a.csv/',
+  ])
     assert.equal(uploadKind(name), null, name);
   assert.deepEqual(
     ['a.tsv', 'A.TSV', 'a.jsonl', 'a.ndjson'].map((name) => [uploadKind(name)?.type, agentFileType(name)]),
@@ -175,4 +188,28 @@ test('file names are one plain component in composed Unicode of at most 255 byte
   assert.deepEqual(checkFileName('e\u0301'.repeat(127)), { name: '\u00e9'.repeat(127) }, 'measured as it is kept');
   for (const bad of ['', ' ', '.', '..', 'a/b', 'a\\b', 'a\0', 'a\n', 'a\u0085', 'a\u2028', '\ud800', 'é'.repeat(128), 'a\u202eb'])
     assert.ok('problem' in checkFileName(bad), JSON.stringify(bad));
+});
+
+test('a path is plain names in composed Unicode with one slash between them, of at most 1,024 bytes', () => {
+  assert.deepEqual(checkFilePath('a.csv'), { name: 'a.csv' });
+  assert.deepEqual(checkFilePath('Cafe\u0301/.well-known/b.txt'), { name: 'Caf\u00e9/.well-known/b.txt' });
+  assert.deepEqual(checkFilePath(`${'a/'.repeat(511)}bc`), { name: `${'a/'.repeat(511)}bc` });
+  for (const bad of [
+    '',
+    '/',
+    '/a',
+    'a/',
+    'a//b',
+    './a',
+    'a/.',
+    'a/../b',
+    '..',
+    'a\\b',
+    'a/\r',
+    'a/ /b',
+    '\ud800/a',
+    `${'a/'.repeat(512)}b`,
+    `a/${'é'.repeat(128)}`,
+  ])
+    assert.ok('problem' in checkFilePath(bad), JSON.stringify(bad));
 });

@@ -45,6 +45,28 @@ test('what an agent writes can be listed and read, and is delivered for its task
   assert.equal((await node.json(`/v1/workspaces/${workspaceId}`)).file_count, 2);
 });
 
+test('an agent writes, lists and reads files in folders, typed by their extension', async (t) => {
+  const node = await startWorkspaceNode(t);
+  const { access, taskId } = await taskOn(node);
+  await access('call_1').write('index.html', '<p>');
+  assert.equal((await access('call_2').write('assets/css/app.css', 'body {}')).name, 'assets/css/app.css');
+  assert.equal((await access('call_3').write('assets/css/app.css', 'p {}')).version, 2);
+  assert.deepEqual(
+    (await access('call_4').list()).map(({ name, type }) => [name, type]),
+    [
+      ['index.html', 'text/html'],
+      ['assets/css/app.css', 'text/css'],
+    ],
+  );
+  assert.equal(await read(access('call_5'), 'assets/css/app.css'), 'p {}');
+  await node.settled();
+  const { rows } = await node.database.pool.query('select name from deliverable where task_id = $1 order by name', [taskId]);
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['assets/css/app.css', 'index.html'],
+  );
+});
+
 test('a call that is repeated, also after a restart, makes no second version and no second delivery', async (t) => {
   const node = await startWorkspaceNode(t);
   const { versionOf, access } = await taskOn(node);
@@ -114,7 +136,7 @@ test('bad names, missing files and too much content are told to the agent in wor
   const node = await startWorkspaceNode(t);
   const { access } = await taskOn(node);
   const call = access('call_1');
-  for (const name of ['../x.md', '/etc/passwd', 'a\0b', '', '..']) {
+  for (const name of ['../x.md', '/etc/passwd', 'a/../../b', 'a//b', 'a/', 'a\\b', 'a\0b', '', '..']) {
     await assert.rejects(async () => call.write(name, 'x'), { name: 'ToolError' }, JSON.stringify(name));
     await assert.rejects(async () => call.open(name), { name: 'ToolError' }, JSON.stringify(name));
   }

@@ -6,6 +6,7 @@ import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.t
 import type { AgentMail, AgentType } from '../../../../src/domains/tasks/tools/port.ts';
 import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
+import { noBrowser } from '../../../../src/providers/browser/no-browser.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { offlineModel } from '../../../../src/providers/model/embedded.ts';
 import type { ModelMessage } from '../../../../src/providers/model/port.ts';
@@ -56,6 +57,7 @@ export async function runAgent(task: string, options: LoopOptions = {}): Promise
       searchUrl: options.searchUrl ?? null,
       sandbox: options.sandbox ?? noSandbox,
       compute: inlineCompute,
+      browser: noBrowser,
     }),
     ...freePurchases,
   ]);

@@ -235,6 +235,7 @@ test('prompts built to exhaust the rules are read like any other', { timeout: 30
     'order x from y ',
     'calculate 1,',
     'write report ',
+    'write a page about a, deploy ',
     'send a@b.co, ',
     'which a has ',
     '(',

@@ -1,0 +1,52 @@
+/** A deployment is created: with its configuration and the files of its workspace as they are at this moment. */
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { AppError, invalidField } from '../../../errors.ts';
+import type { Builder } from '../build/builder.ts';
+import type { DeployConfig } from '../configs/config.ts';
+import { DeployFailed } from '../hosts/host-failure.ts';
+import type { Snapshot, Snapshots } from '../snapshot/site.ts';
+import type { DeploymentRow } from './entity.ts';
+import { deployment, type NewDeployment } from './messages.ts';
+
+export type CreationParts = {
+  actors: Pick<ActorSystem, 'ask' | 'query'>;
+  snapshots: Snapshots;
+  builder: Pick<Builder, 'refusal'>;
+};
+
+export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' | 'target' | 'taskId'> & {
+  /** The same id gives the same deployment. */
+  deploymentId: string;
+  commandId?: string | undefined;
+  /** Of the target. null: a test key's, which needs none. */
+  config: DeployConfig | null;
+  /** Files of an earlier deployment, in place of the workspace's. */
+  site?: Snapshot;
+};
+
+/** Throws `conflict` where this node must build and does not, and `invalid` for a workspace without files. */
+export async function createDeployment(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
+  const { actors, snapshots, builder } = parts;
+  const { deploymentId, commandId, config, site = null, ...given } = creation;
+  const there = await actors.query(deployment, deploymentId, 'get', null);
+  const isBuilt = config !== null && config.buildCommand !== null && site === null;
+  if (there === null && isBuilt && builder.refusal !== null) throw new AppError('conflict', builder.refusal);
+  const snapshot = there !== null || site !== null ? null : await taken(snapshots, creation);
+  const input: NewDeployment = { ...given, configId: config?.id ?? null, config, snapshot, site };
+  const row = await actors.ask(deployment, deploymentId, 'create', input, { commandId });
+  if (snapshot !== null && row.snapshotId !== snapshot.snapshotId) await snapshots.remove(snapshot.snapshotId);
+  return row;
+}
+
+/** null: the workspace cannot be published; the deployment says why when it takes the snapshot itself. */
+async function taken(snapshots: Snapshots, { workspaceId, accountId }: Creation): Promise<Snapshot | null> {
+  try {
+    const snapshot = await snapshots.take({ id: workspaceId, accountId });
+    if (snapshot.files > 0) return snapshot;
+    await snapshots.remove(snapshot.snapshotId);
+  } catch (error) {
+    if (error instanceof DeployFailed) return null;
+    throw error;
+  }
+  throw invalidField(['body', 'workspace_id'], 'The workspace has no files', 'value_error', workspaceId);
+}

@@ -1,0 +1,210 @@
+/** The steps of a deployment that touch more than its row: snapshots, builds, hosts, its address. Each may run again at any point. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ActorSystem } from '../../../actors/actor-system.ts';
+import type { EffectContext } from '../../../actors/define-actor.ts';
+import type { Clock } from '../../../clock.ts';
+import { AppError } from '../../../errors.ts';
+import type { Builder } from '../build/builder.ts';
+import type { DeployConfig } from '../configs/config.ts';
+import { deployConfigs } from '../configs/messages.ts';
+import type { FindHost } from '../hosts/catalogue.ts';
+import type { Host, HostAccess, Publication } from '../hosts/host.ts';
+import { DeployFailed } from '../hosts/host-failure.ts';
+import type { SiteFile, Snapshot, Snapshots } from '../snapshot/site.ts';
+import type { Target } from '../targets.ts';
+import { checkSite } from './check-site.ts';
+import type { DeploymentRow } from './entity.ts';
+import { LogSender } from './log-sender.ts';
+import {
+  type Built,
+  type CancelledAtHost,
+  deployment,
+  type Failed,
+  type Poll,
+  type Polled,
+  type Prepared,
+  type Probed,
+  type Published,
+} from './messages.ts';
+import { patiently } from './patiently.ts';
+import { type ProbeParts, probe as probeSite } from './probe.ts';
+import { siteUrl } from './site-url.ts';
+
+export type EffectParts = ProbeParts & {
+  actors: Pick<ActorSystem, 'ask' | 'query'>;
+  clock: Clock;
+  snapshots: Snapshots;
+  builder: Builder;
+  findHost: FindHost;
+  /** What the host of a configuration is called with, `kept` included. Throws `DeployFailed` where its credentials cannot be read. */
+  accessOf(config: DeployConfig, accountId: string): HostAccess;
+  apiUrls: Readonly<Record<Target, string>>;
+  maskOf(credentials: Readonly<Record<string, string>>): (text: string) => string;
+};
+
+export type DeploymentEffects = ReturnType<typeof deploymentEffects>;
+
+/** Something that was being created while it was cancelled shows itself within this time. */
+const findPausesMs = [0, 1_500, 3_000];
+
+export function deploymentEffects(parts: EffectParts) {
+  const { actors, snapshots, builder, findHost, accessOf, apiUrls, maskOf } = parts;
+
+  return { prepare, build, publish, poll, probe, cancelAtHost };
+
+  function prepare(_input: object, context: EffectContext): Promise<Prepared | Failed> {
+    return step(context, async (row, signal) => {
+      const config = row.config ?? (await lookUp(row));
+      const { workspaceId, accountId } = row;
+      const snapshot = takenBefore(row) ?? (await patiently(signal, () => snapshots.take({ id: workspaceId, accountId })));
+      if (snapshot.files === 0) throw new DeployFailed('build_failed', 'The workspace has no files');
+      const found = { kind: 'prepared', config, snapshot } as const;
+      if (row.siteId === null && config !== null && config.buildCommand !== null) return { ...found, site: null };
+      const site = row.siteId === null ? await chosenPart(snapshot, config) : snapshot;
+      checkSite(hostOf(row.target, config), await snapshots.files(site.snapshotId));
+      return { ...found, site };
+    });
+  }
+
+  function build(_input: object, context: EffectContext): Promise<Built | Failed> {
+    return step(context, async (row, signal, log) => {
+      const { id, accountId, workspaceId, snapshotId, target, config } = row;
+      if (builder.refusal !== null) throw new DeployFailed('build_failed', builder.refusal);
+      const site = await builder.build({
+        ...{ deploymentId: id, accountId, workspaceId, snapshotId: snapshotId!, signal },
+        ...{ command: config!.buildCommand!, outputDir: config!.outputDir },
+        log: (lines) => lines.forEach((line) => log.add(line, 'build')),
+      });
+      checkSite(hostOf(target, config), await snapshots.files(site.snapshotId));
+      return { kind: 'built', site };
+    });
+  }
+
+  function publish(_input: object, context: EffectContext): Promise<Published | Failed> {
+    return step(context, async (row, signal, log) => {
+      const { id: deploymentId, accountId, mode, providerId } = row;
+      const config = row.config!;
+      const siteId = row.siteId!;
+      const files = await patiently(signal, () => snapshots.files(siteId));
+      // Another deployment may have stored what this one would make again.
+      const newest = await patiently(signal, () => actors.query(deployConfigs, accountId, 'find', { id: config.id, mode }));
+      const access = accessOf({ ...config, kept: newest?.kept ?? config.kept }, accountId);
+      let hashed: Promise<readonly string[]> | null = null;
+      const publication: Publication = {
+        ...{ deploymentId, files, isRepeat: context.isRepeat, providerId, signal },
+        open: (file: SiteFile) => snapshots.open(file),
+        sha1: () => (hashed ??= snapshots.sha1(siteId, files, signal)),
+        created: (made) => created(deploymentId, context.effectId, made, signal),
+        async keep(values) {
+          const stored = await patiently(signal, () => actors.ask(deployConfigs, accountId, 'keep', { id: config.id, values }));
+          return { ...values, ...stored };
+        },
+        log: (text, source = 'provider') => log.add(text, source),
+      };
+      const made = await hostOf(config.target, config).publish(access, publication);
+      return { kind: 'published', providerId: made.providerId };
+    });
+  }
+
+  function poll({ polls, detail }: Poll, context: EffectContext): Promise<Polled | Failed> {
+    return step(context, async (row, signal) => {
+      const config = row.config!;
+      const state = await hostOf(row.target, config).state(accessOf(config, row.accountId), row.providerId!, signal);
+      if (state.kind === 'working') return { ...state, polls, isNews: state.detail !== detail };
+      if (state.kind === 'failed') return { kind: 'ended', code: state.code, message: state.message };
+      return { kind: 'live', url: siteUrl(config.url, state.url, apiUrls[row.target]) };
+    });
+  }
+
+  function probe({ url, untilMs }: { url: string; untilMs: number }, context: EffectContext): Promise<Probed | Failed> {
+    return step(context, async ({ accountId }, signal) => {
+      const status = await probeSite(parts, { url, accountId, forMs: untilMs - parts.clock.nowMs(), signal });
+      return { kind: 'answered', status };
+    });
+  }
+
+  function cancelAtHost(_input: object, context: EffectContext): Promise<CancelledAtHost | Failed> {
+    return step(context, async (first, signal) => {
+      const { id, accountId, target, config } = first;
+      const host = hostOf(target, config);
+      const access = accessOf(config!, accountId);
+      for (const pauseMs of findPausesMs) {
+        await pause(pauseMs, null, { signal });
+        const { providerId: named } = await current(id, signal);
+        const providerId = named ?? (await host.find?.(access, id, signal)) ?? null;
+        if (providerId === null) continue;
+        await host.cancel(access, providerId, signal);
+        return { kind: 'cancelled', providerId };
+      }
+      return { kind: 'nothing' };
+    });
+  }
+
+  /** Runs a step on the row as it is stored. A `DeployFailed` is an outcome, and masked; its log is stored before its outcome is. */
+  async function step<V>(
+    { actorId, effectId, signal: asked }: EffectContext,
+    work: (row: DeploymentRow, signal: AbortSignal, log: LogSender) => Promise<V>,
+  ): Promise<V | Failed> {
+    const row = await current(actorId, asked);
+    const unneeded = new AbortController();
+    const signal = AbortSignal.any([asked, unneeded.signal]);
+    const onUnneeded = () => unneeded.abort(new AppError('conflict', 'The deployment has ended'));
+    const mask = maskFor(row);
+    const log = new LogSender({ ...parts, deploymentId: actorId, effectId, mask, signal, onUnneeded });
+    try {
+      return await work(row, signal, log);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof DeployFailed)) throw error;
+      return { kind: 'failed', code: error.code, message: mask(error.message) };
+    } finally {
+      await log.end();
+    }
+  }
+
+  async function current(id: string, signal: AbortSignal): Promise<DeploymentRow> {
+    const row = await patiently(signal, () => actors.query(deployment, id, 'get', null));
+    if (row === null) throw new AppError('not_found', 'Deployment not found');
+    return row;
+  }
+
+  async function created(id: string, effectId: string, providerId: string, signal: AbortSignal): Promise<void> {
+    // Also when it was aborted: then this is what tells which one to cancel at the host.
+    const goesOn = await actors.ask(deployment, id, 'created', { effectId, providerId }).catch((error) => {
+      if (signal.aborted) throw error;
+      return patiently(signal, () => actors.ask(deployment, id, 'created', { effectId, providerId }));
+    });
+    signal.throwIfAborted();
+    if (!goesOn) throw new AppError('conflict', 'The deployment has ended');
+  }
+
+  async function lookUp({ accountId, mode, target, configId }: DeploymentRow): Promise<DeployConfig | null> {
+    const found =
+      configId === null
+        ? await actors.query(deployConfigs, accountId, 'newest', { target, mode })
+        : await actors.query(deployConfigs, accountId, 'find', { id: configId, mode });
+    if (found === null && mode === 'live') throw new DeployFailed('auth', `There is no deploy configuration of ${target} any more`);
+    return found;
+  }
+
+  /** Without a build, `output_dir` names the folder that is published. */
+  async function chosenPart(snapshot: Snapshot, config: DeployConfig | null): Promise<Snapshot> {
+    const folder = config?.outputDir ?? '.';
+    if (folder === '.') return snapshot;
+    const part = await snapshots.within(snapshot.snapshotId, folder);
+    if (part.files === 0) throw new DeployFailed('build_failed', `The workspace has no files in the folder ${folder} (output_dir)`);
+    return part;
+  }
+
+  function hostOf(target: Target, config: DeployConfig | null): Host {
+    return findHost({ target, projectGiven: config?.project != null });
+  }
+
+  function maskFor({ config, accountId, mode }: DeploymentRow): (text: string) => string {
+    return maskOf(config === null || mode === 'test' ? {} : accessOf(config, accountId).credentials);
+  }
+}
+
+function takenBefore({ snapshotId, files, bytes }: DeploymentRow): Snapshot | null {
+  return snapshotId === null ? null : { snapshotId, files: files ?? 0, bytes: bytes ?? 0 };
+}

@@ -1,0 +1,218 @@
+/**
+ * Netlify, by its API: a deploy is created with the SHA-1 of every path, Netlify answers which contents it requires, they are uploaded, and it goes on by
+ * itself. Creating is not idempotent: the title of a deploy begins with our id, and it is looked for by that.
+ *
+ * Shapes: netlify/open-api 65080317 swagger.yml 2.60.0 and go/porcelain, netlify/cli 88ece291 src/utils/deploy; seen 2026-11-23.
+ */
+import { messageOf, OutcomeUnknown } from './calls.ts';
+import { createOnce } from './create-once.ts';
+import type { Host, HostAccess, HostAnswer, HostState, Publication } from './host.ts';
+import { DeployFailed } from './host-failure.ts';
+import { type Fields, fieldsOf, listOf, textOf, textsOf, unknownForm } from './read-answer.ts';
+import { contentOf, uploadAll } from './upload.ts';
+
+const title = 'Netlify';
+const json = { 'content-type': 'application/json' };
+/** Of a deploy whose files Netlify compares; the deadline of the deployment ends earlier. */
+const mostPolls = 500;
+const firstPollMs = 250;
+const longestPollMs = 5_000;
+/** States before which `required` says nothing. */
+const unprepared = new Set(['new', 'enqueued', 'pending_review', 'building', 'preparing']);
+
+export const netlify: Host = {
+  target: 'netlify',
+  title,
+  credentials: ['token'],
+  limits: {
+    files: 54_000,
+    fileBytes: 2 ** 40,
+    badName: (path) => (/[#?]/.test(path) ? 'Netlify takes no file whose name has # or ? in it' : null),
+  },
+  async identify({ calls }, signal) {
+    await calls.request({ method: 'GET', path: '/user', repeatable: true, signal });
+  },
+  async publish(access, publication) {
+    const { providerId, isRepeat, signal } = publication;
+    let deploy: Fields | null = null;
+    let deployId = providerId;
+    if (deployId === null) {
+      const siteId = await siteOf(access, publication);
+      deploy = await createOnce({
+        mayExist: isRepeat,
+        find: () => findByTitle(access, publication, siteId),
+        create: () => create(access, publication, siteId),
+        calls: access.calls,
+        signal,
+      });
+      deployId = textOf(deploy.id)!;
+      await publication.created(deployId);
+    }
+    const prepared = await preparedOf(access, deployId, deploy, signal);
+    await uploadRequired(access, publication, deployId, prepared);
+    return { providerId: deployId };
+  },
+  async state(access, providerId, signal) {
+    return stateOf(await deployOf(access, providerId, signal));
+  },
+  async cancel({ calls }, providerId, signal) {
+    const path = `/deploys/${encodeURIComponent(providerId)}/cancel`;
+    await calls.request({ method: 'POST', path, repeatable: true, accept: [400, 404, 409, 410, 422], signal });
+  },
+};
+
+/** The id of the site: the one that was given, or one that is made once and kept with the configuration. */
+async function siteOf(access: HostAccess, publication: Publication): Promise<string> {
+  const { kept, project, projectGiven } = access;
+  if (kept.site_id !== undefined) return kept.site_id;
+  if (projectGiven) {
+    // What cannot be found is used as it was given: Netlify says what is wrong with it.
+    const found = (await siteById(access, project, publication.signal)) ?? (await siteByName(access, project, publication.signal));
+    const { site_id: siteId } = found === null ? {} : await publication.keep({ site_id: found });
+    return siteId ?? found ?? project;
+  }
+  // A name of this deployment's own: names of sites are unique at Netlify, and a site of a try whose answer was lost is found by it.
+  const name = siteName(project, publication.deploymentId);
+  const made = await createOnce({
+    mayExist: publication.isRepeat,
+    find: () => siteByName(access, name, publication.signal),
+    create: () => makeSite(access, name, publication.signal),
+    calls: access.calls,
+    signal: publication.signal,
+  });
+  const { site_id: siteId } = await publication.keep({ site_id: made });
+  if (siteId !== undefined && siteId !== made) await removeSite(access, made, publication.signal);
+  return siteId ?? made;
+}
+
+async function makeSite({ calls, team }: HostAccess, name: string, signal: AbortSignal): Promise<string> {
+  const path = team === null ? '/sites' : `/${encodeURIComponent(team)}/sites`;
+  const answer = await calls.request({ method: 'POST', path, headers: json, body: JSON.stringify({ name }), repeatable: false, signal });
+  return idOrUnknown(answer);
+}
+
+/** Another deployment of the configuration was faster: this site was never used. */
+async function removeSite({ calls }: HostAccess, siteId: string, signal: AbortSignal): Promise<void> {
+  await calls.request({ method: 'DELETE', path: `/sites/${encodeURIComponent(siteId)}`, repeatable: true, accept: [404], signal });
+}
+
+async function siteById({ calls }: HostAccess, id: string, signal: AbortSignal): Promise<string | null> {
+  const path = `/sites/${encodeURIComponent(id)}`;
+  const answer = await calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
+  return answer.status === 404 ? null : (textOf(fieldsOf(answer.json).id) ?? null);
+}
+
+async function siteByName({ calls, team }: HostAccess, name: string, signal: AbortSignal): Promise<string | null> {
+  const sites = team === null ? '/sites' : `/${encodeURIComponent(team)}/sites`;
+  const path = `${sites}?${new URLSearchParams({ name, ...(team === null && { filter: 'all' }) })}`;
+  const answer = await calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
+  return textOf(listOf(answer.json).find((site) => site.name === name)?.id) ?? null;
+}
+
+async function create({ calls }: HostAccess, publication: Publication, siteId: string): Promise<Fields> {
+  const { files, deploymentId, signal } = publication;
+  const hashes = await publication.sha1();
+  const path = `/sites/${encodeURIComponent(siteId)}/deploys?${new URLSearchParams({ title: titleOf(deploymentId) })}`;
+  const body = JSON.stringify({
+    title: titleOf(deploymentId),
+    files: Object.fromEntries(files.map((file, at) => [`/${file.path}`, hashes[at]])),
+    async: true,
+    draft: false,
+  });
+  const answer = await calls.request({ method: 'POST', path, headers: json, body, repeatable: false, signal });
+  idOrUnknown(answer);
+  return fieldsOf(answer.json);
+}
+
+async function findByTitle({ calls }: HostAccess, { deploymentId, signal }: Publication, siteId: string): Promise<Fields | null> {
+  const path = `/sites/${encodeURIComponent(siteId)}/deploys?per_page=100`;
+  const answer = await calls.request({ method: 'GET', path, repeatable: true, signal });
+  const isOurs = ({ title: given, id }: Fields) => textOf(given)?.startsWith(deploymentId) === true && textOf(id) !== undefined;
+  return listOf(answer.json).find(isOurs) ?? null;
+}
+
+/** The deploy as it is once Netlify has compared its files. */
+async function preparedOf(access: HostAccess, deployId: string, known: Fields | null, signal: AbortSignal): Promise<Fields> {
+  let deploy = known ?? (await deployOf(access, deployId, signal));
+  for (let polls = 0; unprepared.has(textOf(deploy.state) ?? ''); polls += 1) {
+    if (polls === mostPolls) throw new DeployFailed('timed_out', `${title} did not compare the files`);
+    await access.calls.pause(Math.min(longestPollMs, firstPollMs * (1 + polls)), signal);
+    deploy = await deployOf(access, deployId, signal);
+  }
+  return deploy;
+}
+
+async function uploadRequired(access: HostAccess, publication: Publication, deployId: string, deploy: Fields): Promise<void> {
+  const { files, signal } = publication;
+  // Its state tells why, and what has ended needs nothing.
+  if (deploy.state === 'error' || deploy.state === 'ready') return;
+  const required = new Set(textsOf(deploy.required));
+  const hashes = required.size === 0 ? [] : await publication.sha1();
+  const byHash = new Map(files.map((file, at) => [hashes[at] ?? '', file]));
+  const lacking = [...required].flatMap((hash) => byHash.get(hash) ?? []);
+  if (lacking.length > 0) publication.log(`${title} requires ${lacking.length} of ${byHash.size} contents`);
+  await uploadAll({
+    items: lacking,
+    bytesOf: ({ sizeBytes }) => sizeBytes,
+    async send(file, either) {
+      const path = `/deploys/${encodeURIComponent(deployId)}/files/${file.path.split('/').map(encodeURIComponent).join('/')}`;
+      const headers = { 'content-type': 'application/octet-stream' };
+      const body = await contentOf(publication, file);
+      await access.calls.request({ method: 'PUT', path, headers, body, repeatable: true, signal: either });
+    },
+    signal,
+  });
+}
+
+async function deployOf({ calls }: HostAccess, deployId: string, signal: AbortSignal): Promise<Fields> {
+  const answer = await calls.request({ method: 'GET', path: `/deploys/${encodeURIComponent(deployId)}`, repeatable: true, signal });
+  failOnError(answer);
+  return fieldsOf(answer.json);
+}
+
+function stateOf(deploy: Fields): HostState {
+  const state = textOf(deploy.state) ?? 'unknown';
+  const said = textOf(deploy.error_message);
+  if (state === 'error' && /^cancel+ed/i.test(said ?? ''))
+    return { kind: 'failed', code: 'cancelled', message: `The deploy was cancelled at ${title}` };
+  if (state === 'error' || state === 'rejected')
+    return { kind: 'failed', code: 'build_failed', message: `${title} could not publish it: ${said ?? 'it does not say why'}` };
+  if (state !== 'ready') return { kind: 'working', detail: state };
+  return { kind: 'live', url: addressOf(deploy) };
+}
+
+/** The site's address; both lead to the same host, but where they do not the plain one is the site's. */
+function addressOf({ ssl_url: secure, url: plain, deploy_ssl_url: deploySecure, deploy_url: deployPlain }: Fields): string {
+  const [first, second] = [textOf(secure), textOf(plain)];
+  const url = first !== undefined && second !== undefined && hostOf(first) !== hostOf(second) ? second : (first ?? second);
+  const any = url ?? textOf(deploySecure) ?? textOf(deployPlain);
+  if (any === undefined) throw unknownForm(title);
+  return any;
+}
+
+function hostOf(url: string): string {
+  return url.replace(/^https?:\/\//i, '');
+}
+
+function idOrUnknown(answer: HostAnswer): string {
+  failOnError(answer);
+  const id = textOf(fieldsOf(answer.json).id);
+  // It was taken, and how it is called is not known: it can be found by its name or title.
+  if (id === undefined) throw new OutcomeUnknown(`${title} answered in a form that is not known here`);
+  return id;
+}
+
+/** Netlify tells errors as {code, message}, by their status or inside an answer. */
+function failOnError(answer: HostAnswer): void {
+  const { id, code, message, error } = fieldsOf(answer.json);
+  const isError = id === undefined && (textOf(error) !== undefined || (code !== undefined && textOf(message) !== undefined));
+  if (isError) throw new DeployFailed(code === 401 || code === 403 ? 'auth' : 'provider_down', messageOf(answer, title));
+}
+
+function titleOf(deploymentId: string): string {
+  return `${deploymentId} by Troupe`;
+}
+
+function siteName(project: string, deploymentId: string): string {
+  return `${project}-${deploymentId.slice(-10)}`.toLowerCase().replace(/[^a-z0-9-]+/g, '-');
+}

@@ -1,0 +1,127 @@
+/** The process that drives the browser, seen from the node: started, asked, and killed with its browser. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { AppError, ToolError } from '../../errors.ts';
+import type { DriverSettings, FromDriver, ToDriver, Visit, VisitResult } from './protocol.ts';
+
+const programFile = fileURLToPath(new URL('./driver/child.ts', import.meta.url));
+const startMs = 30_000;
+const heapMb = 512;
+
+export class DriverGone extends Error {}
+
+type Waiting = { resolve(result: VisitResult | null): void; reject(error: unknown): void };
+
+export class DriverProcess {
+  /** Settles when pages can be opened; rejects `unavailable` with the reason. */
+  readonly ready: Promise<{ version: string }>;
+  readonly gone: Promise<void>;
+  isGone = false;
+  private readonly child: ChildProcess;
+  private readonly waiting = new Map<number, Waiting>();
+  private browserPid: number | null = null;
+  private lastId = 0;
+
+  constructor(settings: DriverSettings) {
+    this.child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      serialization: 'advanced',
+    });
+    const lastWords = tailOf(this.child);
+    this.gone = new Promise((resolve) => {
+      const end = () => {
+        if (this.isGone) return;
+        this.isGone = true;
+        this.killBrowser();
+        for (const { reject } of this.waiting.values()) reject(new DriverGone('the browser has ended'));
+        this.waiting.clear();
+        resolve();
+      };
+      this.child.once('exit', end);
+      this.child.once('error', end);
+    });
+    this.ready = new Promise((resolve, reject) => {
+      const fail = (reason: string) => {
+        clearTimeout(timer);
+        reject(new AppError('unavailable', 'The browser cannot be started', { cause: new Error(reason) }));
+        void this.kill();
+      };
+      const timer = setTimeout(fail, startMs, 'no answer in time');
+      void this.gone.then(() => fail(lastWords()));
+      this.child.on('message', (message: FromDriver) => {
+        if (message.op === 'failed') return fail(message.reason);
+        if (message.op !== 'ready') return this.settle(message);
+        clearTimeout(timer);
+        this.browserPid = message.pid;
+        resolve({ version: message.version });
+      });
+    });
+    this.ready.catch(() => {});
+    this.say({ op: 'begin', settings });
+  }
+
+  /** Rejects with `ToolError`, the signal's reason, or `DriverGone`. */
+  async visit(visit: Visit, signal: AbortSignal): Promise<VisitResult> {
+    return (await this.ask((id) => ({ op: 'visit', id, visit }), signal))!;
+  }
+
+  async probe(signal: AbortSignal): Promise<void> {
+    await this.ask((id) => ({ op: 'probe', id }), signal);
+  }
+
+  /** Kills it and its browser at once; resolves when it has ended. */
+  kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    return this.gone;
+  }
+
+  private async ask(message: (id: number) => ToDriver, signal: AbortSignal): Promise<VisitResult | null> {
+    signal.throwIfAborted();
+    if (this.isGone) throw new DriverGone('the browser has ended');
+    const id = ++this.lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<VisitResult | null>();
+    const onAbort = () => {
+      this.say({ op: 'abort', id });
+      reject(signal.reason);
+    };
+    this.waiting.set(id, { resolve, reject });
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.say(message(id));
+    try {
+      return await promise;
+    } finally {
+      this.waiting.delete(id);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  private settle(message: Extract<FromDriver, { op: 'done' | 'threw' }>): void {
+    const waiting = this.waiting.get(message.id);
+    if (message.op === 'done') waiting?.resolve(message.result);
+    else waiting?.reject(message.forAgent ? new ToolError(message.message) : new Error(message.message));
+  }
+
+  private say(message: ToDriver): void {
+    if (this.child.connected) this.child.send(message, () => {});
+  }
+
+  /** It ends with its driver; one that hangs does not. It leads a process group of its own. */
+  private killBrowser(): void {
+    if (this.browserPid === null) return;
+    try {
+      process.kill(-this.browserPid, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+/** The last error output, for the log. */
+function tailOf(child: ChildProcess): () => string {
+  let tail = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-1_000);
+  });
+  return () => tail.trim();
+}

@@ -1,0 +1,128 @@
+/**
+ * A browser context for each agent: its own cookies, storage, cache and way out. A context ends when it has been unused for a while, or
+ * when another agent needs its place.
+ */
+import type { Browser, BrowserContext } from 'playwright-core';
+import type { Connector } from '../../outbound/connector.ts';
+import { PageProxy } from './page-proxy.ts';
+
+const maxContexts = 16;
+const idleMs = 300_000;
+const closeTimeoutMs = 5_000;
+
+export type AgentContext = { context: BrowserContext; proxy: PageProxy };
+type Kept = AgentContext & { users: number; timer: NodeJS.Timeout | undefined; last: Promise<unknown> };
+
+export class AgentContexts {
+  private readonly browser: Browser;
+  private readonly connector: Connector;
+  private readonly onStuck: () => void;
+  /** In the order of their last use. */
+  private readonly kept = new Map<string, Promise<Kept>>();
+
+  /** @param onStuck called when a context does not close: the browser must be ended */
+  constructor(browser: Browser, connector: Connector, onStuck: () => void) {
+    this.browser = browser;
+    this.connector = connector;
+    this.onStuck = onStuck;
+  }
+
+  /** Runs `work` with the agent's context; of one agent one after the other. */
+  async use<T>(agentId: string, work: (context: AgentContext) => Promise<T>): Promise<T> {
+    const kept = await this.take(agentId);
+    kept.users++;
+    clearTimeout(kept.timer);
+    const before = kept.last;
+    const run = (async () => {
+      await before;
+      return await work(kept);
+    })();
+    kept.last = run.catch(() => {});
+    try {
+      return await run;
+    } finally {
+      kept.users--;
+      if (kept.users === 0) kept.timer = setTimeout(() => void this.drop(agentId), idleMs);
+    }
+  }
+
+  /** Ends the agent's context; its next page gets a new one. */
+  async drop(agentId: string): Promise<void> {
+    const opening = this.kept.get(agentId);
+    if (opening === undefined) return;
+    this.kept.delete(agentId);
+    const kept = await opening.catch(() => null);
+    if (kept === null) return;
+    clearTimeout(kept.timer);
+    await kept.proxy.close();
+    const closed = await within(closeTimeoutMs, kept.context.close());
+    if (!closed) this.onStuck();
+  }
+
+  private async take(agentId: string): Promise<Kept> {
+    const opening = this.kept.get(agentId) ?? this.open(agentId);
+    // Moves to the end.
+    this.kept.delete(agentId);
+    this.kept.set(agentId, opening);
+    if (this.kept.size > maxContexts) await this.dropOldest(agentId);
+    return await opening;
+  }
+
+  private open(agentId: string): Promise<Kept> {
+    const opening = this.create();
+    opening.catch(() => {
+      if (this.kept.get(agentId) === opening) this.kept.delete(agentId);
+    });
+    return opening;
+  }
+
+  private async create(): Promise<Kept> {
+    const proxy = new PageProxy({ connector: this.connector, host: '127.0.0.1', isPeer: isLoopback });
+    const server = await proxy.listen();
+    try {
+      const context = await this.browser.newContext({
+        proxy: { server },
+        acceptDownloads: false,
+        serviceWorkers: 'block',
+        viewport: { width: 1280, height: 720 },
+        locale: 'en-US',
+        timezoneId: 'UTC',
+        userAgent: userAgentOf(this.browser.version()),
+      });
+      return { context, proxy, users: 0, timer: undefined, last: Promise.resolve() };
+    } catch (error) {
+      await proxy.close();
+      throw error;
+    }
+  }
+
+  private async dropOldest(except: string): Promise<void> {
+    for (const [agentId, opening] of this.kept) {
+      if (agentId === except) continue;
+      const kept = await opening.catch(() => null);
+      if (kept !== null && kept.users === 0) return await this.drop(agentId);
+    }
+  }
+}
+
+/** Whether it has ended in time, in whatever way. */
+export async function within(timeMs: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, timeMs, false);
+  });
+  const ended = work.then(
+    () => true,
+    () => true,
+  );
+  return await Promise.race([ended, late]).finally(() => clearTimeout(timer));
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127\./.test(address);
+}
+
+/** As browsers write it, with this service's name: sites may refuse what calls itself headless. */
+function userAgentOf(version: string): string {
+  return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version.split('.')[0]}.0.0.0 Safari/537.36 Troupe/0.1`;
+}

@@ -1,0 +1,52 @@
+/** Starts Chromium, or connects to one that runs. */
+import { type Browser, chromium } from 'playwright-core';
+import type { DriverSettings } from '../protocol.ts';
+
+const startTimeoutMs = 20_000;
+/** Of the JavaScript heap of one page; `memory-watch.ts` bounds the rest. */
+const heapMb = 512;
+
+/** What belongs to no page has no way out: nothing listens there. Each context has a proxy of its own. */
+const nowhere = 'socks5://127.0.0.1:9';
+
+/** The proxy is the only way out: names are not resolved, and nothing goes by UDP. */
+export const hardening = [
+  '--disable-quic',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+  '--no-pings',
+  '--disable-domain-reliability',
+  '--deny-permission-prompts',
+  `--js-flags=--max-old-space-size=${heapMb}`,
+];
+
+/** @param home an empty folder: the browser's only one */
+export async function openChromium({ chromium: place }: DriverSettings, home: string): Promise<{ browser: Browser; pid: number | null }> {
+  if ('url' in place) {
+    const browser = await chromium.connectOverCDP(place.url, { timeout: startTimeoutMs });
+    return { browser, pid: null };
+  }
+  const browser = await chromium.launch({
+    executablePath: place.path,
+    // Chromium refuses to start as root with its sandbox.
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: hardening,
+    proxy: { server: nowhere },
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: home, TMPDIR: home, LANG: 'C.UTF-8', TZ: 'UTC' },
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    timeout: startTimeoutMs,
+  });
+  return { browser, pid: (await processesOf(browser)).find(({ type }) => type === 'browser')?.id ?? null };
+}
+
+/** Chromium's processes, by its own account. */
+export async function processesOf(browser: Browser): Promise<{ type: string; id: number }[]> {
+  const session = await browser.newBrowserCDPSession();
+  try {
+    return (await session.send('SystemInfo.getProcessInfo')).processInfo;
+  } finally {
+    await session.detach().catch(() => {});
+  }
+}

@@ -1,0 +1,44 @@
+/** The messages between the node and the process that drives the browser. */
+
+export type DriverSettings = {
+  /** Ranges that pages may reach although private (OUTBOUND_ALLOW). */
+  allow: string[];
+  chromium: { path: string } | { url: string };
+};
+
+export type Visit = {
+  url: string;
+  agentId: string;
+  /** From now on, in milliseconds. */
+  timeMs: number;
+  /** What of the page is wanted. */
+  want: { kind: 'html' } | { kind: 'png'; width: number; height: number; fullPage: boolean };
+};
+
+export type VisitResult = {
+  url: string;
+  status: number;
+  title: string;
+  /** Of a `html` visit. */
+  html: string;
+  truncated: boolean;
+  /** Of a `png` visit. */
+  png: Uint8Array;
+};
+
+export type ToDriver =
+  | { op: 'begin'; settings: DriverSettings }
+  | { op: 'visit'; id: number; visit: Visit }
+  | { op: 'abort'; id: number }
+  | { op: 'probe'; id: number };
+
+export type FromDriver =
+  /** `pid`: Chromium's own, where this process started it. */
+  | { op: 'ready'; version: string; pid: number | null }
+  | { op: 'failed'; reason: string }
+  | { op: 'done'; id: number; result: VisitResult | null }
+  /** `forAgent`: the message says it to an agent; otherwise it is of a defect. */
+  | { op: 'threw'; id: number; message: string; forAgent: boolean };
+
+export const maxHtmlBytes = 2 * 2 ** 20;
+export const maxPngBytes = 10 * 2 ** 20;

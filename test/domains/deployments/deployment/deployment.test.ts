@@ -1,0 +1,260 @@
+/** The walk of a deployment at a scripted host, over HTTP where a caller sees it. One runtime for all of it. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { deployConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
+import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
+import { newId } from '../../../../src/ids.ts';
+import { type DeploymentWorld, deploymentWorld } from '../../../support/deployment-world.ts';
+import { ScriptedDeployHost } from '../../../support/scripted-deploy-host.ts';
+import { until } from '../../../support/until.ts';
+
+let world: DeploymentWorld;
+const ends: (() => unknown)[] = [];
+before(async () => {
+  world = await deploymentWorld({ after: (end) => void ends.push(end) }, { probeMs: 300 });
+  await world.configure();
+});
+after(async () => {
+  for (const end of ends.reverse()) await end();
+});
+beforeEach(() => {
+  const { host, site } = world;
+  host.states = [{ kind: 'live', url: site.url }];
+  host.at = () => {};
+  for (const list of [host.made, host.uploads, host.cancelled, host.moments]) list.length = 0;
+  site.status = 200;
+});
+
+/** Resolves when the host is at this moment; the host goes on when `go` is called. */
+function holdAt(moment: string): { reached: Promise<void>; go(): void } {
+  const reached = Promise.withResolvers<void>();
+  const going = Promise.withResolvers<void>();
+  world.host.at = async (at) => {
+    if (at !== moment) return;
+    reached.resolve();
+    await going.promise;
+  };
+  return { reached: reached.promise, go: () => going.resolve() };
+}
+
+test('a deployment is pending, building, deploying and live, each told once, and the host has the files of its creation', async () => {
+  const workspace = await world.workspace({ 'index.html': 'one', 'about/index.html': 'about' });
+  const hold = holdAt('begin');
+  const { status, json } = await world.send('POST', '/v1/deployments', { workspace_id: workspace, target: 'vercel' });
+  assert.deepEqual([status, json.status, json.url, json.error, json.completed_at], [201, 'pending', null, null, null]);
+  await world.write(workspace, 'index.html', 'two');
+  await hold.reached;
+  hold.go();
+  const row = await world.ended(json.id);
+  assert.deepEqual(
+    [row.status, row.url, row.providerId, row.config, row.files, row.bytes],
+    ['live', world.site.url, 'at-host-1', null, 2, 8],
+  );
+  assert.deepEqual(Object.fromEntries(world.host.made[0]!.files!), { 'index.html': 'one', 'about/index.html': 'about' });
+  assert.deepEqual(world.events(json.id), ['building', 'deploying', 'live']);
+  assert.deepEqual(
+    world.told(json.id).map(({ shown }) => [shown.status, shown.url]),
+    [
+      ['building', null],
+      ['deploying', null],
+      ['live', world.site.url],
+    ],
+  );
+  const shown = (await world.send('GET', `/v1/deployments/${json.id}`)).json;
+  assert.deepEqual([shown.status, shown.url, shown.provider_id], ['live', world.site.url, 'at-host-1']);
+  assert.deepEqual((await world.send('POST', `/v1/deployments/${json.id}/cancel`)).status, 409);
+});
+
+test('the log has lines of all parts in order, without credentials, by GET and by events', async () => {
+  const id = await world.deploy({ workspace_id: await world.workspace() });
+  await world.ended(id);
+  const { json } = await world.send('GET', `/v1/deployments/${id}/logs`);
+  assert.ok(
+    json.data.some(({ source, text }: { source: string; text: string }) => source === 'provider' && text === 'It has 1 files of [masked]'),
+  );
+  assert.deepEqual([json.total, json.has_more], [json.data.length, false]);
+  const part = (await world.send('GET', `/v1/deployments/${id}/logs?limit=1&offset=1`)).json;
+  assert.deepEqual(part, { data: [json.data[1]], has_more: true, total: json.total });
+  const told = world.runtime.events.filter(({ type }) => type === 'deployment.log').map(({ data }) => JSON.parse(data.text));
+  const lines = told.filter((one) => one.deployment_id === id).flatMap((one) => one.lines);
+  assert.deepEqual(lines, json.data);
+});
+
+test('a test key publishes nothing and gets a preview, by the same events, without any configuration', async () => {
+  const id = await world.deploy({ workspace_id: await world.workspace() }, 'test');
+  const row = await world.ended(id);
+  assert.deepEqual([row.status, row.config, world.host.moments], ['live', null, []]);
+  assert.deepEqual(world.events(id), ['building', 'deploying', 'live']);
+  assert.equal(world.told(id)[2]!.shown.url, `https://troupe.test/preview/${id}/`);
+  assert.equal((await world.send('GET', `/v1/deployments/${id}`)).status, 404);
+  const listed = (await world.send('GET', '/v1/deployments', undefined, `${world.accountId} test`)).json;
+  assert.deepEqual([listed.total, listed.data[0].id, listed.data[0].mode], [1, id, 'test']);
+});
+
+test('a workspace without files, of another account, or a configuration of another target or account is refused before anything begins', async () => {
+  const post = async (body: object) => {
+    const { status, json } = await world.send('POST', '/v1/deployments', { target: 'vercel', ...body });
+    return status === 422 ? json.detail[0].loc : status;
+  };
+  const workspace = await world.workspace();
+  assert.deepEqual(await post({ workspace_id: await world.workspace({}) }), ['body', 'workspace_id']);
+  assert.equal(await post({ workspace_id: newId('ws_', null) }), 404);
+  assert.equal(await post({ workspace_id: workspace, config_id: newId('cfg_', null) }), 404);
+  const netlify = await world.configure({ target: 'netlify' });
+  assert.deepEqual(await post({ workspace_id: workspace, config_id: netlify.id }), ['body', 'config_id']);
+  assert.deepEqual(await post({ workspace_id: workspace, target: 'expo' }), ['body', 'target']);
+  assert.equal(
+    (
+      await world.runtime.sql(
+        'select count(*)::int as n from snapshot s where not exists (select from deployment d where d.snapshot_id = s.id)',
+      )
+    )[0].n,
+    0,
+  );
+});
+
+test('where this service does not build, a configuration with a build command is refused with the reason', async () => {
+  const { id } = await world.configure({ buildCommand: 'make', name: 'built' });
+  const { status, json } = await world.send('POST', '/v1/deployments', {
+    ...{ workspace_id: await world.workspace(), target: 'vercel', config_id: id },
+  });
+  assert.deepEqual([status, json.detail], [409, 'No builds here']);
+  await world.actors.ask(deployConfigs, world.accountId, 'remove', { id });
+});
+
+test('what the host would refuse is found before anything is sent to it', async () => {
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`${i}.html`, 'x']));
+  for (const [content, code] of [
+    [many, 'too_many_files'],
+    [{ 'large.html': 'x'.repeat(1_001) }, 'file_too_large'],
+    [{ 'a#b.html': 'x' }, 'bad_name'],
+  ] as const) {
+    const id = await world.deploy({ workspace_id: await world.workspace(content) });
+    const row = await world.ended(id);
+    assert.deepEqual([row.status, row.errorCode], ['failed', code]);
+    assert.deepEqual(world.events(id), ['building', 'failed']);
+  }
+  assert.deepEqual(world.host.moments, []);
+});
+
+test('without a build, output_dir names the folder that is published', async () => {
+  const { id } = await world.configure({ outputDir: 'public', name: 'a folder' });
+  const published = await world.ended(
+    await world.deploy({ workspace_id: await world.workspace({ 'public/index.html': 'x', 'notes.html': 'y' }), config_id: id }),
+  );
+  assert.deepEqual([published.status, published.files], ['live', 1]);
+  assert.deepEqual(Object.fromEntries(world.host.made[0]!.files!), { 'index.html': 'x' });
+  const failed = await world.ended(await world.deploy({ workspace_id: await world.workspace(), config_id: id }));
+  assert.deepEqual([failed.errorCode, failed.status], ['build_failed', 'failed']);
+  await world.actors.ask(deployConfigs, world.accountId, 'remove', { id });
+});
+
+test('failures of the host keep its code, its text without the token, and its id', async () => {
+  world.host.at = (moment) => {
+    if (moment === 'stored') throw new DeployFailed('quota', 'no more for secret-token');
+  };
+  const refused = await world.ended(await world.deploy({ workspace_id: await world.workspace() }));
+  assert.deepEqual([refused.errorCode, refused.errorMessage, refused.providerId], ['quota', 'no more for [masked]', 'at-host-1']);
+  await until(() => world.host.cancelled.length === 1, 'the cancellation of what was left');
+  world.host.at = () => {};
+  world.host.states = [{ kind: 'failed', code: 'alias_failed', message: 'no alias' }];
+  const aliasless = await world.ended(await world.deploy({ workspace_id: await world.workspace() }));
+  assert.deepEqual([aliasless.errorCode, aliasless.errorMessage, aliasless.config], ['alias_failed', 'no alias', null]);
+  assert.equal(world.host.cancelled.length, 1);
+});
+
+test('a site that does not answer fails as probe_failed with the id at the host; its own address is asked in place of the host’s', async () => {
+  world.site.status = 404;
+  const unanswered = await world.ended(await world.deploy({ workspace_id: await world.workspace() }));
+  assert.deepEqual([unanswered.status, unanswered.errorCode, unanswered.providerId], ['failed', 'probe_failed', 'at-host-1']);
+  assert.match(unanswered.errorMessage!, /404/);
+  assert.deepEqual(world.host.cancelled, []);
+  world.site.status = 301;
+  world.host.states = [{ kind: 'live', url: 'site.example.invalid' }];
+  const { id } = await world.configure({ url: `${world.site.url}/own`, name: 'own address' });
+  const live = await world.ended(await world.deploy({ workspace_id: await world.workspace(), config_id: id }));
+  assert.deepEqual([live.status, live.url], ['live', `${world.site.url}/own`]);
+  await world.actors.ask(deployConfigs, world.accountId, 'remove', { id });
+});
+
+test('the host is asked until it is live, and each of its words is in the log once', async () => {
+  world.host.states = [
+    { kind: 'working', detail: 'QUEUED' },
+    { kind: 'live', url: world.site.url },
+  ];
+  const id = await world.deploy({ workspace_id: await world.workspace() });
+  await until(async () => (await world.row(id)).step === 'poll' && (await world.row(id)).effectId === null, 'the first answer');
+  world.clock.move(1_000);
+  world.runtime.runtime.timers.fireDue();
+  assert.equal((await world.ended(id)).status, 'live');
+  assert.equal((await world.lines(id)).filter((line) => line === 'The host: QUEUED').length, 1);
+});
+
+test('a deployment that was cancelled is failed at once, and the host is asked to end what it has', async () => {
+  for (const moment of ['begin', 'made', 'stored', 'finished', 'state']) {
+    world.host.made.length = 0;
+    world.host.cancelled.length = 0;
+    const hold = holdAt(moment);
+    const id = await world.deploy({ workspace_id: await world.workspace() });
+    await hold.reached;
+    const { status, json } = await world.send('POST', `/v1/deployments/${id}/cancel`);
+    assert.deepEqual([status, json.status, json.error.code], [200, 'failed', 'cancelled'], moment);
+    hold.go();
+    await until(async () => (await world.row(id)).config === null, 'the end of all of it');
+    assert.deepEqual(
+      world.host.cancelled,
+      world.host.made.map((made) => made.id),
+      moment,
+    );
+    assert.deepEqual(world.events(id), ['building', 'deploying', 'failed'], moment);
+    assert.equal((await world.send('POST', `/v1/deployments/${id}/cancel`)).status, 409);
+    assert.deepEqual(await world.runtime.sql('select id from effect where actor_id = $1', [id]), []);
+    assert.deepEqual(await world.runtime.sql('select name from timer where actor_id = $1', [id]), []);
+  }
+});
+
+test('a deployment past its time fails as timed_out and is cancelled at the host', async () => {
+  world.host.states = [{ kind: 'working', detail: 'QUEUED' }];
+  const id = await world.deploy({ workspace_id: await world.workspace() });
+  await until(async () => (await world.row(id)).step === 'poll', 'the poll');
+  await world.actors.ask({ kind: 'deployment' } as never, id, 'timedOut' as never, {} as never);
+  assert.deepEqual([(await world.row(id)).errorCode, (await world.row(id)).status], ['timed_out', 'failed']);
+  await until(() => world.host.cancelled.length === 1, 'the cancellation at the host');
+});
+
+test('redeploying publishes the files of the earlier deployment under the configuration that is there now, and sends nothing again', async () => {
+  const workspace = await world.workspace({ 'index.html': 'an early state' });
+  const first = await world.deploy({ workspace_id: workspace });
+  await world.ended(first);
+  await world.write(workspace, 'index.html', 'a later state');
+  const { status, json } = await world.send('POST', `/v1/deployments/${first}/redeploy`);
+  assert.equal(status, 201);
+  assert.equal((await world.ended(json.id)).status, 'live');
+  assert.equal(world.host.made[1]!.files!.get('index.html'), 'an early state');
+  assert.equal(world.host.uploads.length, 1);
+});
+
+test('killed at any moment it goes on where it was: one deployment at the host, each file sent once, each event told once', async () => {
+  const killed = await deploymentWorld({ after: (end) => void ends.push(end) });
+  await killed.configure();
+  const { host } = killed;
+  assert.ok(host instanceof ScriptedDeployHost);
+  for (const moment of ['begin', 'made', 'stored', 'uploaded', 'finished', 'state'] as const) {
+    for (const list of [host.made, host.uploads, host.cancelled]) list.length = 0;
+    const reached = Promise.withResolvers<void>();
+    const dead = Promise.withResolvers<void>();
+    host.at = async (at) => {
+      if (at !== moment) return;
+      reached.resolve();
+      await dead.promise;
+    };
+    const id = await killed.deploy({ workspace_id: await killed.workspace({ 'a.html': `a ${moment}`, 'b.html': `b ${moment}` }) });
+    await reached.promise;
+    host.at = () => {};
+    await killed.runtime.crashAndRestart();
+    dead.reject(new Error('It was killed'));
+    assert.equal((await killed.ended(id)).status, 'live', moment);
+    assert.deepEqual([host.made.length, host.uploads.length, host.cancelled.length], [1, 2, 0], moment);
+    assert.deepEqual(killed.events(id), ['building', 'deploying', 'live'], moment);
+  }
+});

@@ -1,0 +1,249 @@
+/** What holds for every host: how a site gets there, what is not sent again, and what becomes of refusals, crashes and strange answers. */
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import type { HostCalls } from '../../../../src/domains/deployments/hosts/host.ts';
+import { DeployFailed, type FailureCode } from '../../../../src/domains/deployments/hosts/host-failure.ts';
+import { masked } from '../../../../src/domains/deployments/hosts/mask.ts';
+import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
+import { credentialsOf } from '../../../support/hosts/host-row.ts';
+import type { Fault } from '../../../support/hosts/host-stand-in.ts';
+import { HostWorld } from '../../../support/hosts/host-world.ts';
+import { hostRows } from '../../../support/hosts/rows.ts';
+import type { Json } from '../../../support/json.ts';
+import { type Random, randomFrom } from '../../../support/random.ts';
+import type { Scope } from '../../../support/scope.ts';
+
+let outbound: Outbound;
+before(() => {
+  outbound = createOutbound({ allow: ['127.0.0.0/8'] });
+});
+after(() => outbound.close());
+
+const first = 'dep_first000000001';
+const second = 'dep_second00000002';
+const { signal } = new AbortController();
+
+for (const row of hostRows) {
+  const named = (what: string) => `${row.name}: ${what}`;
+  const { requests } = row;
+  const start = (t: Scope) => HostWorld.start(row, outbound, t);
+
+  test(named('a site arrives byte for byte under the tag of its deployment, each content once, and is live at its address'), async (t) => {
+    const world = await start(t);
+    const providerId = await world.publish(first);
+    assert.equal(world.providerIds.get(first), providerId);
+    const [made, ...others] = row.deployments(world.standIn);
+    assert.deepEqual(others, []);
+    assert.ok(made!.tag.startsWith(first), made!.tag);
+    assert.deepEqual(made!.files, world.site);
+    const uploads = row.uploads(world.standIn);
+    assert.deepEqual([...uploads].sort(), [...new Set(Object.values(world.site))].sort());
+    const end = await world.end(providerId);
+    assert.equal(end.kind, 'live');
+    assert.equal(row.deployments(world.standIn)[0]!.state, 'live');
+    const url = row.url(world.standIn);
+    if (url === null || end.kind !== 'live') return;
+    assert.equal(end.url, url);
+    for (const [path, content] of Object.entries(world.site)) {
+      const response = await fetch(`http://${world.standIn.siteHost}/${path.split('/').map(encodeURIComponent).join('/')}`);
+      assert.equal(await response.text(), content, path);
+    }
+  });
+
+  test(named('what the host has is not sent again, and a second deployment is another one'), async (t) => {
+    const world = await start(t);
+    await world.end(await world.publish(first));
+    const before = row.uploads(world.standIn).length;
+    const [path] = Object.keys(world.site);
+    const changed = { ...world.site, [path!]: `${world.site[path!]} changed` };
+    await world.end(await world.publish(second, changed));
+    assert.deepEqual(row.uploads(world.standIn).slice(before), [changed[path!]]);
+    const made = row.deployments(world.standIn);
+    assert.deepEqual([made.length, made[1]!.files, made[1]!.tag.startsWith(second)], [2, changed, true]);
+  });
+
+  test(named('credentials are tried by one request, and what the host does not take is told in its words without the token'), async (t) => {
+    const world = await start(t);
+    await masked(row.host).identify(world.access, signal);
+    assert.equal(world.standIn.requestsOf(requests.identify).length, 1);
+    assert.equal(world.standIn.requests.length, 1);
+    const wrong = 'wrong-token-of-a-stranger';
+    const access = world.accessWith({ ...credentialsOf(row), token: wrong }, outbound);
+    for (const running of [masked(row.host).identify(access, signal), world.publish(first, world.site, {}, access)]) {
+      const failure = await failureOf(running);
+      assert.equal(failure.code, 'auth');
+      assert.ok(!failure.message.includes(wrong), failure.message);
+    }
+    assert.equal(row.uploads(world.standIn).length, 0);
+  });
+
+  test(named('after a crash at any request the deployment goes on: one at the host, no content twice'), async (t) => {
+    const clean = await start(t);
+    await clean.publish(first);
+    const steps = clean.standIn.requests.length;
+    for (const acted of [true, false])
+      for (let at = 1; at <= steps; at += 1) {
+        const world = await start(t);
+        const crash = new AbortController();
+        const access = world.accessWith(credentialsOf(row), outbound, (calls) => crashing(calls, crash, at, acted));
+        await assert.rejects(world.publish(first, world.site, { signal: crash.signal }, access), /crash/);
+        const providerId = world.providerIds.get(first) ?? null;
+        const made = await world.publish(first, world.site, { isRepeat: true, providerId });
+        assert.equal((await world.end(made)).kind, 'live', `request ${at} of ${steps}`);
+        const ours = row.deployments(world.standIn).filter(({ tag }) => tag.startsWith(first));
+        assert.deepEqual([ours.length, ours[0]!.files], [1, world.site], `request ${at} of ${steps}`);
+        const uploads = row.uploads(world.standIn);
+        assert.equal(new Set(uploads).size, uploads.length, `request ${at} of ${steps}: ${JSON.stringify(uploads)}`);
+      }
+  });
+
+  test(named('a publication that is repeated when all was done makes nothing'), async (t) => {
+    const world = await start(t);
+    const made = await world.publish(first);
+    for (const providerId of [null, made]) {
+      const uploads = row.uploads(world.standIn).length;
+      assert.equal(await world.publish(first, world.site, { isRepeat: true, providerId }), made);
+      assert.deepEqual([row.deployments(world.standIn).length, row.uploads(world.standIn).length], [1, uploads]);
+    }
+  });
+
+  test(named('limits, outages and lost answers are overcome at every step, and made is one deployment'), async (t) => {
+    const limit: Fault = { ...row.refusal(429, 'Slowly'), headers: { 'retry-after': '3' } };
+    const outage = row.refusal(503, 'Down');
+    const faults: Fault[] = [limit, outage, 'lost', 'cut', { after: outage }];
+    for (const [step, request] of Object.entries({ create: requests.create, upload: requests.upload }))
+      for (const fault of faults) {
+        const world = await start(t);
+        world.standIn.meet(request, fault);
+        assert.equal((await world.end(await world.publish(first))).kind, 'live', step);
+        const made = row.deployments(world.standIn);
+        assert.deepEqual([made.length, made[0]!.files], [1, world.site], `${step} ${JSON.stringify(fault)}`);
+        if (fault === limit) assert.ok(world.pauses.includes(3_000), step);
+      }
+  });
+
+  test(named('a host that does not give way ends the publication with the right code and its own words'), async (t) => {
+    const cases: [number, FailureCode][] = [
+      [401, 'auth'],
+      [402, 'quota'],
+      [403, 'auth'],
+      [429, 'rate_limited'],
+      [500, 'provider_down'],
+    ];
+    for (const [step, request] of Object.entries({ create: requests.create, upload: requests.upload }))
+      for (const [status, code] of cases) {
+        const world = await start(t);
+        const { token = '' } = credentialsOf(row);
+        for (let count = 0; count < 100; count += 1) world.standIn.meet(request, row.refusal(status, `Said of ${token}`));
+        const failure = await failureOf(world.publish(first));
+        assert.equal(failure.code, code, `${step} ${status}: ${failure.message}`);
+        assert.match(failure.message, /Said of \[masked\]/, step);
+      }
+  });
+
+  test(named('an answer of 200 with an error inside is the failure that it tells'), async (t) => {
+    const world = await start(t);
+    const { answer, code, message } = row.errorInside;
+    world.standIn.meet(requests.create, answer);
+    const failure = await failureOf(world.publish(first));
+    assert.equal(failure.code, code);
+    assert.match(failure.message, message);
+  });
+
+  test(named('what fails at the host is told by its code and the text of the host'), async (t) => {
+    for (const [code, prepare] of Object.entries(row.failures)) {
+      const world = await start(t);
+      prepare(world.standIn);
+      const end = await world.end(await world.publish(first));
+      assert.equal(end.kind === 'failed' && end.code, code);
+      assert.ok(end.kind === 'failed' && end.message.length > 20);
+    }
+  });
+
+  test(named('a cancelled deployment ends at the host, and one that has ended or is not there can be cancelled too'), async (t) => {
+    const world = await start(t);
+    row.neverReady?.(world.standIn);
+    const made = await world.publish(first);
+    if (row.neverReady !== null) assert.equal((await world.state(made)).kind, 'working');
+    for (const id of [made, made, 'unknown']) await masked(row.host).cancel(world.access, id, signal);
+    if (requests.cancel === null) return;
+    assert.ok(world.standIn.requestsOf(requests.cancel).length >= 3);
+    assert.equal(row.deployments(world.standIn)[0]!.state, 'cancelled');
+    const state = await world.state(made);
+    assert.equal(state.kind === 'failed' && state.code, 'cancelled');
+  });
+
+  test(named('answers of an unknown form are failures or taken as they are, never a defect and never without end'), async (t) => {
+    const world = await start(t);
+    const made = await world.publish(first);
+    for (let seed = 0; seed < 60; seed += 1) {
+      const random = randomFrom(seed);
+      world.standIn.requests.length = 0;
+      world.standIn.distort = (json) => distorted(json, random);
+      const stop = new AbortController();
+      world.standIn.onRequest = () => world.standIn.requests.length > 1_500 && stop.abort(new Error('It does not end'));
+      const access = world.access;
+      for (const run of [
+        () => world.publish(`dep_${seed}`, world.site, { isRepeat: seed % 2 === 0, signal: stop.signal }),
+        () => world.state(made),
+        () => masked(row.host).identify(access, stop.signal),
+        () => masked(row.host).cancel(access, made, stop.signal),
+      ])
+        await run().catch((error: unknown) => {
+          assert.ok(error instanceof DeployFailed, `seed ${seed}: ${(error as Error).stack}`);
+        });
+    }
+  });
+
+  test(named('its limits are numbers, and every ordinary name is a good one'), async () => {
+    const { files, fileBytes, badName } = row.host.limits;
+    assert.ok(files >= 1_000 && fileBytes >= 2 ** 20);
+    for (const path of ['index.html', 'a/b c.css', 'größe.txt', "it's & more.js"]) assert.equal(badName?.(path) ?? null, null, path);
+    assert.ok(row.host.credentials.includes('token'));
+  });
+}
+
+/** The process dies with the request of this number: after the host has acted, or before. One request at a time, so that nothing else is under way. */
+function crashing(calls: HostCalls, crash: AbortController, at: number, acted: boolean): HostCalls {
+  let made = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    pause: (ms, ending) => calls.pause(ms, ending),
+    request(request) {
+      const mine = last.then(async () => {
+        request.signal.throwIfAborted();
+        made += 1;
+        if (made === at && !acted) crash.abort(new Error('crash'));
+        request.signal.throwIfAborted();
+        const answer = await calls.request(request);
+        if (made === at) crash.abort(new Error('crash'));
+        request.signal.throwIfAborted();
+        return answer;
+      });
+      last = mine.catch(() => {});
+      return mine;
+    },
+  };
+}
+
+const strange: unknown[] = [null, 7, -1, true, 'text', '', [], {}, [null], [7], [[]], [{}], { id: 7 }];
+
+/** With one value, anywhere in it, of another form. */
+function distorted(json: unknown, random: Random): unknown {
+  if (typeof json !== 'object' || json === null || random.between(0, 3) === 0) return random.pick(strange);
+  const names = Object.keys(json);
+  if (names.length === 0) return random.pick(strange);
+  const name = random.pick(names);
+  const inner = distorted((json as Json)[name], random);
+  if (Array.isArray(json)) return json.map((value, at) => (String(at) === name ? inner : value));
+  return { ...json, [name]: inner };
+}
+
+async function failureOf(running: Promise<unknown>): Promise<DeployFailed> {
+  const error = await running.then(
+    (result) => assert.fail(`No failure but ${JSON.stringify(result)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof DeployFailed, `${(error as Error).stack}`);
+  return error;
+}
