@@ -1,5 +1,4 @@
 /** What the tools and routes of deployments share on a node. */
-import { once } from 'node:events';
 import type { Config } from '../../config.ts';
 import { withoutTrailing } from '../../trailing.ts';
 import type { Platform } from '../domain.ts';
@@ -11,6 +10,8 @@ import type { EffectParts } from './deployment/effects.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
 import { DeployFailed } from './hosts/host-failure.ts';
+import { netlify } from './hosts/netlify.ts';
+import { vercel } from './hosts/vercel.ts';
 import { DeploymentStats } from './metrics.ts';
 import type { Snapshots } from './snapshot/site.ts';
 import { openSnapshots } from './snapshot/snapshots.ts';
@@ -28,7 +29,7 @@ export type DeploymentParts = {
 };
 
 /** @param findHost the hosts that sites can be published at */
-export function openDeployments(platform: Platform, findHost: FindHost = noHost): DeploymentParts {
+export function openDeployments(platform: Platform, findHost: FindHost = findKnown): DeploymentParts {
   const { config, connected, clock, secretKey, acceptedKeys } = platform;
   const credentials = credentialBox(secretKey, acceptedKeys);
   const apiUrls = apiUrlsOf(config);
@@ -60,15 +61,8 @@ function apiUrlsOf(config: Config): Record<Target, string> {
   };
 }
 
-/** Until hosts are there. */
-const noHost: FindHost = ({ target }) => {
-  const refuse = () => Promise.reject(new DeployFailed('provider_down', `${target} cannot be published at yet`));
-  return {
-    ...{ target, title: target, credentials: [], limits: { files: 20_000, fileBytes: 25 * 2 ** 20 } },
-    ...{ identify: refuse, state: refuse, cancel: async () => {} },
-    publish: (_access, { signal }) => once(signal, 'abort').then(refuse),
-  };
-};
+/** Until the others are there. */
+const findKnown: FindHost = ({ target }) => (target === 'netlify' ? netlify : vercel);
 
 const noBuilder: Builder = {
   refusal: 'This service does not run builds: publish the files as they are, by a configuration without a build_command',

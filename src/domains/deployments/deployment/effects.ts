@@ -82,13 +82,11 @@ export function deploymentEffects(parts: EffectParts) {
 
   function publish(_input: object, context: EffectContext): Promise<Published | Failed> {
     return step(context, async (row, signal, log) => {
-      const { id: deploymentId, accountId, mode, providerId } = row;
+      const { id: deploymentId, accountId, providerId } = row;
       const config = row.config!;
       const siteId = row.siteId!;
       const files = await patiently(signal, () => snapshots.files(siteId));
-      // Another deployment may have stored what this one would make again.
-      const newest = await patiently(signal, () => actors.query(deployConfigs, accountId, 'find', { id: config.id, mode }));
-      const access = accessOf({ ...config, kept: newest?.kept ?? config.kept }, accountId);
+      const access = await newestAccess(row, signal);
       let hashed: Promise<readonly string[]> | null = null;
       const publication: Publication = {
         ...{ deploymentId, files, isRepeat: context.isRepeat, providerId, signal },
@@ -125,9 +123,9 @@ export function deploymentEffects(parts: EffectParts) {
 
   function cancelAtHost(_input: object, context: EffectContext): Promise<CancelledAtHost | Failed> {
     return step(context, async (first, signal) => {
-      const { id, accountId, target, config } = first;
+      const { id, target, config } = first;
       const host = hostOf(target, config);
-      const access = accessOf(config!, accountId);
+      const access = await newestAccess(first, signal);
       for (const pauseMs of findPausesMs) {
         await pause(pauseMs, null, { signal });
         const { providerId: named } = await current(id, signal);
@@ -194,6 +192,12 @@ export function deploymentEffects(parts: EffectParts) {
     const part = await snapshots.within(snapshot.snapshotId, folder);
     if (part.files === 0) throw new DeployFailed('build_failed', `The workspace has no files in the folder ${folder} (output_dir)`);
     return part;
+  }
+
+  /** With what was kept meanwhile: by this deployment, or by another that has made what this one would make again. */
+  async function newestAccess({ accountId, mode, config }: DeploymentRow, signal: AbortSignal): Promise<HostAccess> {
+    const newest = await patiently(signal, () => actors.query(deployConfigs, accountId, 'find', { id: config!.id, mode }));
+    return accessOf({ ...config!, kept: newest?.kept ?? config!.kept }, accountId);
   }
 
   function hostOf(target: Target, config: DeployConfig | null): Host {

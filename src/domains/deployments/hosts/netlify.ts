@@ -55,6 +55,12 @@ export const netlify: Host = {
   async state(access, providerId, signal) {
     return stateOf(await deployOf(access, providerId, signal));
   },
+  async find(access, deploymentId, signal) {
+    const { kept, project, projectGiven } = access;
+    // A site that was made and not kept yet has no deploy.
+    const siteId = kept.site_id ?? (projectGiven ? project : null);
+    return siteId === null ? null : (textOf((await findByTitle(access, { deploymentId, signal }, siteId))?.id) ?? null);
+  },
   async cancel({ calls }, providerId, signal) {
     const path = `/deploys/${encodeURIComponent(providerId)}/cancel`;
     await calls.request({ method: 'POST', path, repeatable: true, accept: [400, 404, 409, 410, 422], signal });
@@ -124,7 +130,9 @@ async function create({ calls }: HostAccess, publication: Publication, siteId: s
   return fieldsOf(answer.json);
 }
 
-async function findByTitle({ calls }: HostAccess, { deploymentId, signal }: Publication, siteId: string): Promise<Fields | null> {
+type Tagged = Pick<Publication, 'deploymentId' | 'signal'>;
+
+async function findByTitle({ calls }: HostAccess, { deploymentId, signal }: Tagged, siteId: string): Promise<Fields | null> {
   const path = `/sites/${encodeURIComponent(siteId)}/deploys?per_page=100`;
   const answer = await calls.request({ method: 'GET', path, repeatable: true, signal });
   const isOurs = ({ title: given, id }: Fields) => textOf(given)?.startsWith(deploymentId) === true && textOf(id) !== undefined;

@@ -46,6 +46,7 @@ export const vercel: Host = {
     failOnError(answer);
     return stateOf(answer.json);
   },
+  find: (access, deploymentId, signal) => findByTag(access, { deploymentId, signal }),
   async cancel({ calls, team }, providerId, signal) {
     // One that has ended cannot be cancelled: 400 or 409; one that is gone: 404.
     const accept = [400, 404, 409, 410];
@@ -97,7 +98,9 @@ async function upload({ calls, team }: HostAccess, hash: string, content: Uint8A
   failOnError(await calls.request({ method: 'POST', path: `/v2/files${queryOf(team)}`, headers, body: content, repeatable: true, signal }));
 }
 
-async function findByTag({ calls, team }: HostAccess, { deploymentId, signal }: Publication): Promise<string | null> {
+type Tagged = Pick<Publication, 'deploymentId' | 'signal'>;
+
+async function findByTag({ calls, team }: HostAccess, { deploymentId, signal }: Tagged): Promise<string | null> {
   const path = `/v6/deployments${queryOf(team, { [`meta-${tag}`]: deploymentId, limit: '20' })}`;
   const answer = await calls.request({ method: 'GET', path, repeatable: true, signal });
   failOnError(answer);
