@@ -51,6 +51,7 @@ export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = ne
     authority: everything,
     signal,
     workspace,
+    workspaceId: 'ws_1',
     mail: { send: async () => ({ detail: 'posted' }) },
     approvedBasis: null,
   };

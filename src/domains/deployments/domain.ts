@@ -5,6 +5,7 @@ import { deploymentIds } from './ids.ts';
 import { openDeployments } from './open.ts';
 import { deploymentsSchema } from './schema.ts';
 import { startDeployments } from './start.ts';
+import { createDeploymentTool } from './tools/create-deployment.ts';
 
 export const deployments = defineDomain({
   name: 'deployments',
@@ -13,5 +14,6 @@ export const deployments = defineDomain({
   events: deploymentsEvents,
   api: deploymentsApi,
   open: openDeployments,
+  agentTools: (platform, parts) => [createDeploymentTool({ ...platform, ...parts })],
   start: startDeployments,
 });

@@ -20,6 +20,8 @@ export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' 
   commandId?: string | undefined;
   /** Of the target. null: a test key's, which needs none. */
   config: DeployConfig | null;
+  /** Taken before, with files. It is removed where the deployment is there already. */
+  snapshot?: Snapshot;
   /** Files of an earlier deployment, in place of the workspace's. */
   site?: Snapshot;
 };
@@ -27,11 +29,11 @@ export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' 
 /** Throws `conflict` where this node must build and does not, and `invalid` for a workspace without files. */
 export async function createDeployment(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
   const { actors, snapshots, builder } = parts;
-  const { deploymentId, commandId, config, site = null, ...given } = creation;
+  const { deploymentId, commandId, config, snapshot: takenBefore = null, site = null, ...given } = creation;
   const there = await actors.query(deployment, deploymentId, 'get', null);
   const isBuilt = config !== null && config.buildCommand !== null && site === null;
   if (there === null && isBuilt && builder.refusal !== null) throw new AppError('conflict', builder.refusal);
-  const snapshot = there !== null || site !== null ? null : await taken(snapshots, creation);
+  const snapshot = takenBefore ?? (there !== null || site !== null ? null : await taken(snapshots, creation));
   const input: NewDeployment = { ...given, configId: config?.id ?? null, config, snapshot, site };
   const row = await actors.ask(deployment, deploymentId, 'create', input, { commandId });
   if (snapshot !== null && row.snapshotId !== snapshot.snapshotId) await snapshots.remove(snapshot.snapshotId);

@@ -58,6 +58,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
       authority,
       signal,
       workspace: workspace(agent, authority, callId),
+      workspaceId: agent.workspaceId,
       mail: mail(agent, callId),
       approvedBasis: null,
     };

@@ -30,6 +30,7 @@ export type ToolContext = {
   /** Aborted on cancel and at the tool's time limit. */
   signal: AbortSignal;
   workspace: WorkspaceAccess;
+  workspaceId: string;
   mail: AgentMail;
   /** `basis` of the preview that a person approved; null where nobody was asked. */
   approvedBasis: unknown;

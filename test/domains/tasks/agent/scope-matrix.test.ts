@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Authority, missingScope, unrecordedScopes } from '../../../../src/authority.ts';
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
+import { createDeploymentTool } from '../../../../src/domains/deployments/tools/create-deployment.ts';
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
 import type { AgentRow } from '../../../../src/domains/tasks/agent/entity.ts';
 import type { AgentContract, DirectedBy } from '../../../../src/domains/tasks/agent/messages.ts';
@@ -38,6 +39,7 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
     operation: 'POST /trading/backtest',
     args: { symbol: 'AAPL', strategy: 'momentum', start_date: '2025-01-01', end_date: '2025-12-31' },
   },
+  create_deployment: { operation: 'POST /deployments', args: { target: 'vercel' } },
   code_exec: { operation: null, args: { code: '1' } },
   web_search: { operation: null, args: { query: 'a' } },
   fetch_url: { operation: null, args: { url: 'https://example.com' } },
@@ -50,6 +52,7 @@ const catalogue = createCatalogue([
   ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute, browser: noBrowser }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
   ...tradingTools({ market: none, door: none, backtests: none }),
+  createDeploymentTool(none),
 ]);
 const actor = agentActor(catalogue, {} as never);
 function turn(state: AgentRow | null, ...[command, input, ctx = new RecordedTurn('agnt_1')]: [...Call<AgentContract>, ctx?: RecordedTurn]) {
@@ -161,7 +164,11 @@ test('whoever decides about a call holds its scope, whatever the decision, and a
   for (const { type, tool } of tools.filter(({ type: one, tool: { highConsequence } }) => one === 'email' && highConsequence)) {
     for (const mode of ['live', 'test'] as const) {
       const authority: Authority = { mode, scopes: null, ownsWorkspace: false };
-      const { state } = answered(thinking(type, authority, 99), [{ id: 'c', name: tool.name, arguments: acts[tool.name]!.args }]);
+      let { state } = answered(thinking(type, authority, 99), [{ id: 'c', name: tool.name, arguments: acts[tool.name]!.args }]);
+      if (tool.preview !== undefined) {
+        const value = { result: { text: 'p', basis: null }, isError: false };
+        ({ state } = turn(state, 'previewed', { effectId: state.effectId!, outcome: { kind: 'done', value }, tookMs: 0 }));
+      }
       assert.equal(state.status, 'waiting');
       const [approval] = state.approvals;
       for (const by of deciders) {

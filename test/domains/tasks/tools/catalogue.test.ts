@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
+import { createDeploymentTool } from '../../../../src/domains/deployments/tools/create-deployment.ts';
 import { agentInstructions } from '../../../../src/domains/tasks/tools/agent-types.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
 import { agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
@@ -23,6 +24,7 @@ const catalogue = createCatalogue([
   }),
   ...commerceTools({ actors: null as never }),
   ...tradingTools({ market: null as never, door: null as never, backtests: null as never }),
+  createDeploymentTool(null as never),
 ]);
 
 for (const type of agentTypes) {
@@ -56,7 +58,7 @@ test('a model is offered the tools of its type in this order', () => {
   const offered = Object.fromEntries(agentTypes.map((type) => [type, catalogue.offersFor(type, everything).map(({ name }) => name)]));
   const files = ['list_files', 'read_file', 'write_file'];
   const rest = ['web_search', 'fetch_url', 'send_email', 'create_purchase_order', 'charge_card'];
-  const ends = ['delegate', 'finish'];
+  const ends = ['create_deployment', 'delegate', 'finish'];
   assert.deepEqual(offered, {
     researcher: [...files, 'profile_table', 'code_exec', ...rest, 'get_quote', ...ends],
     builder: [...files, 'code_exec', ...rest, ...ends],
