@@ -20,6 +20,8 @@ export type HostRequest = {
   json: Json;
   /** Of the header `authorization`; empty without one. */
   token: string;
+  /** What it was answered; absent where a fault answered. */
+  answer?: StandInAnswer;
 };
 export type StandInAnswer = { status: number; json?: unknown; text?: string; headers?: Record<string, string> };
 /** An answer is given in place of acting. `lost`: it acts, and the connection ends without an answer. `cut`: it does not act. `hang`: it acts and never answers. */
@@ -118,6 +120,7 @@ export abstract class HostStandIn {
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return reply(response, fault);
     const plain = this.answer(heard);
     const answer = plain.json === undefined ? plain : { ...plain, json: this.distort(structuredClone(plain.json) as Json) };
+    heard.answer = answer;
     if (fault === 'lost') return void request.socket.destroy();
     if (fault === 'hang') return;
     if (fault !== null && 'after' in fault) return reply(response, fault.after);

@@ -14,7 +14,7 @@ import type { Outbound, OutboundResponse } from '../../../providers/outbound/por
 import type { HostAnswer, HostCalls, HostRequest } from './host.ts';
 import { DeployFailed, type FailureCode } from './host-failure.ts';
 import { bounded, type Mask, maskOf } from './mask.ts';
-import { fieldsOf, listOf, textOf } from './read-answer.ts';
+import { fieldsOf, listOf, textOf, textsOf } from './read-answer.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** Whether the request was carried out is not known. */
@@ -151,8 +151,15 @@ function wordsOf(json: unknown): string | undefined {
   const { error, message, msg, errors } = fieldsOf(json);
   const nested = fieldsOf(error);
   const first = listOf(errors)[0];
-  const words = [nested.message, message, msg, first?.message, error, nested.code].map(textOf);
+  const words = [nested.message, message, msg, first?.message, error, nested.code, byField(errors)].map(textOf);
   return words.find((text) => text !== undefined);
+}
+
+/** Errors by the field that has them, e.g. {subdomain: ["must be unique"]}. */
+function byField(errors: unknown): string {
+  return Object.entries(fieldsOf(errors))
+    .map(([field, texts]) => `${field} ${textsOf(texts).join(', ')}`)
+    .join('; ');
 }
 
 /** An error page is told by its status. */

@@ -120,6 +120,7 @@ async function create({ calls }: HostAccess, publication: Publication, siteId: s
   const hashes = await publication.sha1();
   const path = `/sites/${encodeURIComponent(siteId)}/deploys?${new URLSearchParams({ title: titleOf(deploymentId) })}`;
   const body = JSON.stringify({
+    // The description has it in the query alone.
     title: titleOf(deploymentId),
     files: Object.fromEntries(files.map((file, at) => [`/${file.path}`, hashes[at]])),
     async: true,
@@ -221,6 +222,7 @@ function titleOf(deploymentId: string): string {
   return `${deploymentId} by Troupe`;
 }
 
+/** At most 63 letters, as a part of a host name. */
 function siteName(project: string, deploymentId: string): string {
-  return `${project}-${deploymentId.slice(-10)}`.toLowerCase().replace(/[^a-z0-9-]+/g, '-');
+  return `${project.slice(0, 52)}-${deploymentId.slice(-10)}`.toLowerCase().replace(/[^a-z0-9-]+/g, '-');
 }

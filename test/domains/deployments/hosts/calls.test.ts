@@ -51,6 +51,7 @@ test('a request goes to the base address with the token, and a refusal of any ki
     [402, { code: 402, message: 'Pay first' }, 'quota', /Pay first/],
     [413, { errors: [{ code: 1, message: 'Too big' }] }, 'file_too_large', /Too big/],
     [422, { msg: 'No such name' }, 'provider_down', /422: No such name/],
+    [422, { errors: { subdomain: ['must be unique'] } }, 'provider_down', /422: subdomain must be unique/],
   ];
   for (const [status, json, code, message] of texts) {
     standIn.meet(/./, { status, json });

@@ -1,0 +1,130 @@
+/** What is Vercel's or Netlify's own, beside what holds for every host. */
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
+import { netlify } from '../../../../src/domains/deployments/hosts/netlify.ts';
+import { vercel } from '../../../../src/domains/deployments/hosts/vercel.ts';
+import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
+import { HostWorld } from '../../../support/hosts/host-world.ts';
+import { netlifyRow } from '../../../support/hosts/netlify-row.ts';
+import type { NetlifyStandIn } from '../../../support/hosts/netlify-stand-in.ts';
+import { vercelRow } from '../../../support/hosts/vercel-row.ts';
+import type { VercelStandIn } from '../../../support/hosts/vercel-stand-in.ts';
+import type { Scope } from '../../../support/scope.ts';
+
+let outbound: Outbound;
+before(() => {
+  outbound = createOutbound({ allow: ['127.0.0.0/8'] });
+});
+after(() => outbound.close());
+
+const { signal } = new AbortController();
+
+async function atVercel(t: Scope) {
+  const world = await HostWorld.start(vercelRow, outbound, t);
+  return { world, standIn: world.standIn as VercelStandIn };
+}
+
+async function atNetlify(t: Scope) {
+  const world = await HostWorld.start(netlifyRow, outbound, t);
+  return { world, standIn: world.standIn as NetlifyStandIn };
+}
+
+test('vercel: every request names the team, by its id or by its slug', async (t) => {
+  for (const [team, name] of [
+    ['team_abc', 'teamId'],
+    ['acme', 'slug'],
+  ] as const) {
+    const { world, standIn } = await atVercel(t);
+    const access = { ...world.access, team };
+    const made = await world.publish('dep_1', world.site, { isRepeat: true }, access);
+    await vercel.state(access, made, signal);
+    await vercel.cancel(access, made, signal);
+    assert.ok(standIn.requests.length >= 8);
+    for (const { query, path } of standIn.requests) assert.equal(query.get(name), team, path);
+  }
+});
+
+test('vercel: a deployment is one of its own for production, served as it is, and a project can be given by its id', async (t) => {
+  const { world, standIn } = await atVercel(t);
+  await world.publish('dep_1', world.site, {}, { ...world.access, project: 'prj_abc', projectGiven: true });
+  const [{ json, query }] = standIn.requestsOf(vercelRow.requests.create) as [(typeof standIn.requests)[0]];
+  assert.deepEqual([json.target, json.project, json.meta], ['production', 'prj_abc', { troupe_deployment: 'dep_1' }]);
+  assert.deepEqual([json.projectSettings.framework, json.projectSettings.buildCommand], [null, '']);
+  assert.equal(query.get('forceNew'), '1');
+});
+
+test('vercel: it is live at the address of production where that of the deployment may ask for a sign-in, and only with its alias', async (t) => {
+  const { world, standIn } = await atVercel(t);
+  const made = await world.publish('dep_1');
+  const states = [];
+  for (let looks = 0; looks < 4; looks += 1) states.push(await world.state(made));
+  assert.deepEqual(
+    states.map((state) => (state.kind === 'working' ? state.detail : state.kind)),
+    ['queued', 'building', 'ready', 'live'],
+  );
+  standIn.distort = (json) => ({ ...json, url: 'my-site-abc123.vercel.app', alias: ['my-site.vercel.app'] });
+  assert.deepEqual(await world.state(made), { kind: 'live', url: 'my-site.vercel.app' });
+});
+
+test('vercel: contents that it counts as missing for a while are sent again, and others are a failure', async (t) => {
+  const { world, standIn } = await atVercel(t);
+  const missing = (hashes: string[]) => ({ status: 400, json: { error: { code: 'missing_files', message: 'Missing files', missing: hashes } } });
+  standIn.meet(vercelRow.requests.create, missing(['f'.repeat(40)]));
+  const failed = await world.publish('dep_1').catch((error: unknown) => error);
+  assert.ok(failed instanceof DeployFailed && failed.code === 'provider_down', `${failed}`);
+  assert.match(failed.message, /Missing files/);
+  const hash = (await world.publication('dep_2', world.site).sha1())[0]!;
+  standIn.meet(vercelRow.requests.create, missing([hash]), missing([hash]));
+  await world.publish('dep_2');
+  assert.equal(standIn.deployments.length, 1);
+  for (let rounds = 0; rounds < 9; rounds += 1) standIn.meet(vercelRow.requests.create, missing([hash]));
+  await assert.rejects(world.publish('dep_3'), DeployFailed);
+  assert.equal(standIn.deployments.length, 1);
+});
+
+test('netlify: a site is made once for a configuration, whatever is lost on the way', async (t) => {
+  for (const fault of ['lost', 'cut', { after: { status: 502, text: '' } }] as const) {
+    const { world, standIn } = await atNetlify(t);
+    standIn.meet(/^POST \/api\/v1\/sites$/, fault);
+    await world.publish('dep_1');
+    await world.publish('dep_2');
+    assert.deepEqual([standIn.sites.size, standIn.deploys.length], [1, 2]);
+    assert.deepEqual(world.kept, { site_id: [...standIn.sites.keys()][0] });
+  }
+});
+
+test('netlify: a crash between making the site and keeping its id leaves no second site', async (t) => {
+  const { world, standIn } = await atNetlify(t);
+  const dying = { ...world.publication('dep_1', world.site), keep: () => Promise.reject(new Error('crash')) };
+  await assert.rejects(netlify.publish(world.access, dying), /crash/);
+  await world.publish('dep_1', world.site, { isRepeat: true });
+  assert.equal(standIn.sites.size, 1);
+});
+
+test('netlify: of two first deployments of a configuration at once both go to one site, and no other is left', async (t) => {
+  const { world, standIn } = await atNetlify(t);
+  await Promise.all([world.publish('dep_aaaaaaaaaaaa'), world.publish('dep_bbbbbbbbbbbb')]);
+  assert.deepEqual([...standIn.sites.keys()], [world.kept.site_id]);
+  assert.deepEqual(new Set(standIn.deploys.map(({ siteId }) => siteId)), new Set([world.kept.site_id]));
+});
+
+test('netlify: a given project is a site by its id or its name, and one that is not there is told in the words of Netlify', async (t) => {
+  for (const project of ['site-of-ours', 'our-name']) {
+    const { world, standIn } = await atNetlify(t);
+    standIn.sites.set('site-of-ours', 'our-name').set('site-of-others', 'our-name-too');
+    await world.publish('dep_1', world.site, {}, { ...world.access, project, projectGiven: true });
+    assert.deepEqual([standIn.deploys[0]!.siteId, standIn.sites.size], ['site-of-ours', 2]);
+  }
+  const { world, standIn } = await atNetlify(t);
+  const failed = await world.publish('dep_1', world.site, {}, { ...world.access, project: 'nothing', projectGiven: true }).catch((error) => error);
+  assert.match(`${failed}`, /DeployFailed: Netlify answered 404: Not Found/);
+  assert.equal(standIn.sites.size, 0);
+});
+
+test('netlify: the site of a team is made in the team, and a name with # or ? is a bad one', async (t) => {
+  const { world, standIn } = await atNetlify(t);
+  await world.publish('dep_1', world.site, {}, { ...world.access, team: 'acme' });
+  assert.equal(standIn.requestsOf(/^POST \/api\/v1\/acme\/sites$/).length, 1);
+  for (const path of ['a#b.html', 'a/b?.html']) assert.match(netlify.limits.badName!(path)!, /# or \?/);
+});
