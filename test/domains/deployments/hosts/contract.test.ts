@@ -108,17 +108,21 @@ for (const row of hostRows) {
   });
 
   test(named('limits, outages and lost answers are overcome at every step, and made is one deployment'), async (t) => {
+    const clean = await start(t);
+    await clean.publish(first);
     const limit: Fault = { ...row.refusal(429, 'Slowly'), headers: { 'retry-after': '3' } };
     const outage = row.refusal(503, 'Down');
-    const faults: Fault[] = [limit, outage, 'lost', 'cut', { after: outage }];
-    for (const [step, request] of Object.entries({ create: requests.create, upload: requests.upload }))
-      for (const fault of faults) {
+    for (const fault of [limit, outage, 'lost', 'cut', { after: outage }] satisfies Fault[])
+      for (let at = 1; at <= clean.standIn.requests.length; at += 1) {
         const world = await start(t);
-        world.standIn.meet(request, fault);
-        assert.equal((await world.end(await world.publish(first))).kind, 'live', step);
-        const made = row.deployments(world.standIn);
-        assert.deepEqual([made.length, made[0]!.files], [1, world.site], `${step} ${JSON.stringify(fault)}`);
-        if (fault === limit) assert.ok(world.pauses.includes(3_000), step);
+        const { standIn } = world;
+        standIn.onRequest = () => {
+          if (standIn.requests.length === at) standIn.faults.unshift({ request: /./, fault });
+        };
+        assert.equal((await world.end(await world.publish(first))).kind, 'live');
+        const made = row.deployments(standIn);
+        assert.deepEqual([made.length, made[0]!.files], [1, world.site], `request ${at} ${JSON.stringify(fault)}`);
+        if (fault === limit) assert.ok(world.pauses.includes(3_000), `request ${at}`);
       }
   });
 
