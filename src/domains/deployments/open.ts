@@ -10,6 +10,7 @@ import type { EffectParts } from './deployment/effects.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
 import { DeployFailed } from './hosts/host-failure.ts';
+import { masked } from './hosts/mask.ts';
 import { netlify } from './hosts/netlify.ts';
 import { vercel } from './hosts/vercel.ts';
 import { DeploymentStats } from './metrics.ts';
@@ -28,8 +29,9 @@ export type DeploymentParts = {
   stats: DeploymentStats;
 };
 
-/** @param findHost the hosts that sites can be published at */
-export function openDeployments(platform: Platform, findHost: FindHost = findKnown): DeploymentParts {
+/** @param findAny the hosts that sites can be published at */
+export function openDeployments(platform: Platform, findAny: FindHost = findKnown): DeploymentParts {
+  const findHost: FindHost = (choice) => masked(findAny(choice));
   const { config, connected, clock, secretKey, acceptedKeys } = platform;
   const credentials = credentialBox(secretKey, acceptedKeys);
   const apiUrls = apiUrlsOf(config);

@@ -18,8 +18,12 @@ export function maskOf(credentials: Readonly<Record<string, string>>): Mask {
 
 /** The same host, whose messages, log lines and failures are masked and bounded. */
 export function masked(host: Host): Host {
+  const { find } = host;
   return {
     ...host,
+    ...(find !== undefined && {
+      find: (access, deploymentId, signal) => failing(maskOf(access.credentials), () => find(access, deploymentId, signal)),
+    }),
     identify: ({ ...access }, signal) => failing(maskOf(access.credentials), () => host.identify(access, signal)),
     publish(access, publication) {
       const mask = maskOf(access.credentials);

@@ -56,9 +56,8 @@ export const netlify: Host = {
     return stateOf(await deployOf(access, providerId, signal));
   },
   async find(access, deploymentId, signal) {
-    const { kept, project, projectGiven } = access;
     // A site that was made and not kept yet has no deploy.
-    const siteId = kept.site_id ?? (projectGiven ? project : null);
+    const siteId = access.kept.site_id ?? (await givenSite(access, signal));
     return siteId === null ? null : (textOf((await findByTitle(access, { deploymentId, signal }, siteId))?.id) ?? null);
   },
   async cancel({ calls }, providerId, signal) {
@@ -72,9 +71,9 @@ async function siteOf(access: HostAccess, publication: Publication): Promise<str
   const { kept, project, projectGiven } = access;
   if (kept.site_id !== undefined) return kept.site_id;
   if (projectGiven) {
-    // What cannot be found is used as it was given: Netlify says what is wrong with it.
-    const found = (await siteById(access, project, publication.signal)) ?? (await siteByName(access, project, publication.signal));
+    const found = await givenSite(access, publication.signal);
     const { site_id: siteId } = found === null ? {} : await publication.keep({ site_id: found });
+    // What cannot be found is used as it was given: Netlify says what is wrong with it.
     return siteId ?? found ?? project;
   }
   // A name of this deployment's own: names of sites are unique at Netlify, and a site of a try whose answer was lost is found by it.
@@ -89,6 +88,12 @@ async function siteOf(access: HostAccess, publication: Publication): Promise<str
   const { site_id: siteId } = await publication.keep({ site_id: made });
   if (siteId !== undefined && siteId !== made) await removeSite(access, made, publication.signal);
   return siteId ?? made;
+}
+
+/** The site that the account has named, by its id or its name. */
+async function givenSite(access: HostAccess, signal: AbortSignal): Promise<string | null> {
+  if (!access.projectGiven) return null;
+  return (await siteById(access, access.project, signal)) ?? (await siteByName(access, access.project, signal));
 }
 
 async function makeSite({ calls, team }: HostAccess, name: string, signal: AbortSignal): Promise<string> {

@@ -164,6 +164,15 @@ for (const row of hostRows) {
     }
   });
 
+  test(named('what an interrupted publication has created is found by the tag, and nothing where there is none'), async (t) => {
+    const world = await start(t);
+    const { find } = masked(row.host);
+    if (find === undefined) return;
+    assert.equal(await find(world.access, first, signal), null);
+    const made = await world.publish(first);
+    assert.deepEqual([await find(world.access, first, signal), await find(world.access, second, signal)], [made, null]);
+  });
+
   test(named('a cancelled deployment ends at the host, and one that has ended or is not there can be cancelled too'), async (t) => {
     const world = await start(t);
     row.neverReady?.(world.standIn);

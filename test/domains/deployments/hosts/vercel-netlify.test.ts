@@ -69,7 +69,10 @@ test('vercel: it is live at the address of production where that of the deployme
 
 test('vercel: contents that it counts as missing for a while are sent again, and others are a failure', async (t) => {
   const { world, standIn } = await atVercel(t);
-  const missing = (hashes: string[]) => ({ status: 400, json: { error: { code: 'missing_files', message: 'Missing files', missing: hashes } } });
+  const missing = (hashes: string[]) => ({
+    status: 400,
+    json: { error: { code: 'missing_files', message: 'Missing files', missing: hashes } },
+  });
   standIn.meet(vercelRow.requests.create, missing(['f'.repeat(40)]));
   const failed = await world.publish('dep_1').catch((error: unknown) => error);
   assert.ok(failed instanceof DeployFailed && failed.code === 'provider_down', `${failed}`);
@@ -113,11 +116,15 @@ test('netlify: a given project is a site by its id or its name, and one that is 
   for (const project of ['site-of-ours', 'our-name']) {
     const { world, standIn } = await atNetlify(t);
     standIn.sites.set('site-of-ours', 'our-name').set('site-of-others', 'our-name-too');
-    await world.publish('dep_1', world.site, {}, { ...world.access, project, projectGiven: true });
+    const access = { ...world.access, project, projectGiven: true };
+    const made = await world.publish('dep_1', world.site, {}, access);
+    assert.equal(await netlify.find!(access, 'dep_1', signal), made);
     assert.deepEqual([standIn.deploys[0]!.siteId, standIn.sites.size], ['site-of-ours', 2]);
   }
   const { world, standIn } = await atNetlify(t);
-  const failed = await world.publish('dep_1', world.site, {}, { ...world.access, project: 'nothing', projectGiven: true }).catch((error) => error);
+  const failed = await world
+    .publish('dep_1', world.site, {}, { ...world.access, project: 'nothing', projectGiven: true })
+    .catch((error) => error);
   assert.match(`${failed}`, /DeployFailed: Netlify answered 404: Not Found/);
   assert.equal(standIn.sites.size, 0);
 });
