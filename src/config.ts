@@ -275,6 +275,11 @@ export function readCaller(): { folder: string; dumbTerminal: boolean } {
   return { folder: moved ? typedIn : process.cwd(), dumbTerminal: !terminal || terminal === 'dumb' };
 }
 
+/** Where the operator's programs are. Not a setting of the service. */
+export function searchPath(): string {
+  return process.env.PATH ?? '';
+}
+
 function checkRedisUrl(redisUrl: string): void {
   try {
     parseRedisUrl(redisUrl);

@@ -174,7 +174,7 @@ async function startSite(t: Scope) {
 }
 
 const noBuilder: Builder = {
-  refusal: 'No builds here',
+  refusal: async () => 'No builds here',
   build: () => Promise.reject(new DeployFailed('build_failed', 'No builds here')),
   stop: async () => {},
 };

@@ -1,15 +1,15 @@
 /** What the tools and routes of deployments share on a node. */
-import type { Config } from '../../config.ts';
+import { type Config, searchPath } from '../../config.ts';
 import { withoutTrailing } from '../../trailing.ts';
 import type { Platform } from '../domain.ts';
 import type { Builder } from './build/builder.ts';
+import { localBuilder } from './build/local-builder.ts';
 import { accessOf } from './configs/access.ts';
 import { type CredentialBox, credentialBox, openCredentials } from './configs/credentials.ts';
 import type { OpenCalls } from './configs/identify.ts';
 import type { EffectParts } from './deployment/effects.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
-import { DeployFailed } from './hosts/host-failure.ts';
 import { masked } from './hosts/mask.ts';
 import { netlify } from './hosts/netlify.ts';
 import { vercel } from './hosts/vercel.ts';
@@ -39,10 +39,18 @@ export function openDeployments(platform: Platform, findAny: FindHost = findKnow
     const { title } = findHost({ target, projectGiven: false });
     return hostCalls({ outbound: connected, clock, apiUrl: withoutTrailing(apiUrls[target], '/'), title, accountId, credentials: own });
   };
+  const snapshots = openSnapshots(platform);
   return {
     credentials,
-    snapshots: openSnapshots(platform),
-    builder: noBuilder,
+    snapshots,
+    builder: localBuilder({
+      snapshots,
+      allowed: (config.builds ?? (config.redisUrl === null ? 'on' : 'off')) === 'on',
+      network: config.buildNetwork === 'on',
+      timeoutMs: config.buildTimeoutMs,
+      path: searchPath(),
+      dataDir: config.dataDir,
+    }),
     findHost,
     openCalls,
     accessOf(chosen, accountId) {
@@ -65,9 +73,3 @@ function apiUrlsOf(config: Config): Record<Target, string> {
 
 /** Until the others are there. */
 const findKnown: FindHost = ({ target }) => (target === 'netlify' ? netlify : vercel);
-
-const noBuilder: Builder = {
-  refusal: 'This service does not run builds: publish the files as they are, by a configuration without a build_command',
-  build: () => Promise.reject(new DeployFailed('build_failed', 'This service does not run builds')),
-  stop: async () => {},
-};

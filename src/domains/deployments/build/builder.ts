@@ -17,8 +17,8 @@ export type BuildJob = {
 
 export interface Builder {
   /** Why this node does not build (BUILDS=off, or what the machine lacks); null: it does. */
-  readonly refusal: string | null;
-  /** The output as a snapshot. Throws `DeployFailed`: build_failed, timed_out, bad_name. When it settles no process and no folder of it is left. */
+  refusal(): Promise<string | null>;
+  /** The output as a snapshot. Throws `DeployFailed` (build_failed, timed_out, bad_name, too_many_files) or the reason of the signal. When it settles no process and no folder of it is left. */
   build(job: BuildJob): Promise<Snapshot>;
   stop(): Promise<void>;
 }

@@ -3,9 +3,11 @@
  * `build` settles, and after `stop`, none is left; when the node is killed, the system kills them. Nothing of a build is on a disk: its files are in
  * memory that goes with its processes.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { AppError } from '../../../errors.ts';
 import { FairGate } from '../../../fair-queue.ts';
+import { DeployFailed } from '../hosts/host-failure.ts';
 import type { Snapshots } from '../snapshot/site.ts';
 import { runBuild } from './build-process.ts';
 import type { Builder, BuildJob } from './builder.ts';
@@ -18,11 +20,11 @@ export type LocalBuilderOptions = {
   timeoutMs: number;
   /** The operator's PATH. */
   path: string;
-  /** Folders that no build may see: DATA_DIR, and the service's own. */
-  hidden: readonly string[];
+  dataDir: string;
   limits?: Partial<BuildLimits>;
 };
 
+const execFileAsync = promisify(execFile);
 const gib = 2 ** 30;
 const usualLimits: BuildLimits = { memoryBytes: 2 * gib, diskBytes: gib, files: 200_000, processes: 512 };
 const atOnce = 2;
@@ -41,13 +43,13 @@ export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options
   const stopping = new AbortController();
   const namespaces = { ...options, asRoot: process.getuid?.() === 0, limits: { ...usualLimits, ...limits } };
   const running = new Set<Promise<unknown>>();
-  let trial: { refusal: string | null; atMs: number } | null = null;
+  let trial: { refusal: Promise<string | null>; atMs: number } | null = null;
 
-  function refusal(): string | null {
+  async function refusal(): Promise<string | null> {
     if (!allowed) return 'This service does not build (BUILDS is off): deploy files that need no build_command';
-    if (trial === null || (trial.refusal !== null && performance.now() - trial.atMs > trialLastsMs))
+    if (trial === null || ((await trial.refusal) !== null && performance.now() - trial.atMs > trialLastsMs))
       trial = { refusal: refusalOf({ ...namespaces, slot: 0 }), atMs: performance.now() };
-    return trial.refusal;
+    return await trial.refusal;
   }
 
   async function run(job: BuildJob) {
@@ -67,12 +69,10 @@ export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options
   }
 
   return {
-    get refusal() {
-      return refusal();
-    },
+    refusal,
     async build(job) {
-      const refused = refusal();
-      if (refused !== null) throw new AppError('conflict', refused);
+      const refused = await refusal();
+      if (refused !== null) throw new DeployFailed('build_failed', refused);
       const result = run(job);
       running.add(result);
       try {
@@ -89,19 +89,17 @@ export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options
 }
 
 /** Tries it: whether namespaces are allowed depends on the kernel, its settings, and the container. */
-function refusalOf(options: NamespaceOptions): string | null {
-  const why = (() => {
-    if (process.platform !== 'linux') return 'it is not Linux';
-    const [program, words] = trialCommand(options);
-    const { status, signal, error, stderr } = spawnSync(program, words, {
-      env: {},
-      timeout: 5_000,
-      killSignal: 'SIGKILL',
-      encoding: 'utf8',
-    });
-    if (status === 0) return null;
-    const said = stderr?.trim().split('\n')[0];
-    return said || (error?.message ?? `the trial ended with ${signal ?? status}`);
-  })();
+async function refusalOf(options: NamespaceOptions): Promise<string | null> {
+  const why = process.platform === 'linux' ? await trialFault(options) : 'it is not Linux';
   return why === null ? null : `This service does not build: its machine cannot hold a build apart from the service (${why})`;
+}
+
+async function trialFault(options: NamespaceOptions): Promise<string | null> {
+  try {
+    await execFileAsync(...trialCommand(options), { env: {}, timeout: 10_000, killSignal: 'SIGKILL' });
+    return null;
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string };
+    return stderr.trim().split('\n')[0] || message.split('\n')[0]!;
+  }
 }

@@ -28,8 +28,8 @@ export type NamespaceOptions = {
   network: boolean;
   /** The operator's PATH. */
   path: string;
-  /** Folders that stay hidden though they are below a visible one. */
-  hidden: readonly string[];
+  /** DATA_DIR: it stays hidden where it is below a folder that is seen. */
+  dataDir: string;
   limits: BuildLimits;
 };
 
@@ -40,6 +40,7 @@ const uidOf = ({ asRoot, slot }: NamespaceOptions) => (asRoot ? firstUid + slot 
 const innerUid = 1_000;
 const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin';
 const own = '/.troupe';
+const serviceFolder = fileURLToPath(new URL('../../../../', import.meta.url)).replace(/\/$/, '');
 const programs = fileURLToPath(new URL('./inside/', import.meta.url));
 
 /** The program, and its arguments, that starts the supervisor. It dies with the thread that starts it, and everything within dies with it. */
@@ -62,8 +63,9 @@ function entering(options: NamespaceOptions, script: string): [string, string[]]
 /** What the supervisor starts a command with; the command is the last argument. */
 export function commandPrefix(options: NamespaceOptions): string[] {
   const { limits, path } = options;
+  const hidden = hiddenFolders(options);
   const ownUser = [`--reuid=${uidOf(options)}`, `--regid=${uidOf(options)}`, '--clear-groups', '--inh-caps=-all'];
-  const environment = [`PATH=${visiblePath(path, options.hidden).join(':')}`, `HOME=${buildHome}`, 'CI=1', 'LANG=C.UTF-8'];
+  const environment = [`PATH=${visiblePath(path, hidden).join(':')}`, `HOME=${buildHome}`, 'CI=1', 'LANG=C.UTF-8'];
   // The caps of the new user namespace are kept for one step: it forbids further ones, in which memory could be taken by mounting.
   const inside = [
     'echo 0 > /proc/sys/user/max_user_namespaces || exit 125',
@@ -80,14 +82,13 @@ export function commandPrefix(options: NamespaceOptions): string[] {
 
 /** The script that the first process of the namespaces runs. */
 function setUp(options: NamespaceOptions, isReal: boolean): string {
-  const { asRoot, network, path, hidden, limits } = options;
+  const { asRoot, network, path, limits } = options;
   const uid = uidOf(options);
+  const hidden = hiddenFolders(options);
   const folders = [...systemFolders(), ...pathFolders(path, hidden)];
   const root = mountPoint([...folders, process.execPath, programs]);
   const below = (path: string) => quoted(`.${path}`);
-  const readOnly = (path: string) =>
-    ['', ',nosuid,nodev', ',nosuid,nodev,noexec'].map((more) => `mount -o remount,bind,ro${more} ${below(path)} 2>/dev/null`).join(' || ');
-  const bindFolder = (path: string) => `mkdir -p ${below(path)} && mount --rbind ${quoted(path)} ${below(path)} && { ${readOnly(path)}; }`;
+  const bindFolder = (path: string) => `mkdir -p ${below(path)} && mount --rbind ${quoted(path)} ${below(path)}`;
   const bindFile = (from: string, to: string) =>
     `mkdir -p ${below(dirname(to))} && : > ${below(to)} && mount --bind ${quoted(from)} ${below(to)}`;
   const covered = hidden.filter((path) => folders.some((folder) => isWithin(folder, path)));
@@ -101,7 +102,6 @@ function setUp(options: NamespaceOptions, isReal: boolean): string {
     `mkdir -p proc dev/shm etc tmp .${buildHome} .${own}`,
     ...systemLinks().map(([link, target]) => `ln -s ${quoted(target)} ${below(link)}`),
     ...folders.map(bindFolder),
-    ...covered.map((path) => `mount -t tmpfs -o ro,size=4k tmpfs ${below(path)}`),
     ...settings.map((path) => (statSync(path).isDirectory() ? bindFolder(path) : bindFile(realpathSync(path), path))),
     ...devices.map((path) => bindFile(path, path)),
     `echo 'root:x:0:0::/:/bin/sh\nbuild:x:${innerUid}:${innerUid}::${buildHome}:/bin/sh' > etc/passwd`,
@@ -109,6 +109,8 @@ function setUp(options: NamespaceOptions, isReal: boolean): string {
     bindFile(process.execPath, `${own}/node`),
     bindFolder(programs).replaceAll(below(programs), below(`${own}/inside`)),
     `echo '{"type":"module"}' > .${own}/package.json`,
+    everythingReadOnly(root),
+    ...covered.map((path) => `mount -t tmpfs -o ro,size=4k tmpfs ${below(path)}`),
     'mount -t proc -o nosuid,nodev,noexec proc proc',
     `chown ${uid}:${uid} .${buildHome} tmp dev/shm`,
     // There may be no such program; then a build cannot call its own servers.
@@ -118,7 +120,22 @@ function setUp(options: NamespaceOptions, isReal: boolean): string {
     'cd /',
     isReal ? `set -- ${supervisor}` : `set -- ${commandPrefix(options).map(quoted).join(' ')} :`,
     // The shell stays: it takes leave of processes whose parents have ended.
-    asRoot ? `exec setpriv ${rights} --inh-caps=-all sh -c '"$@"; exit $?' sh "$@"` : '"$@"; exit $?',
+    `exec ${asRoot ? `setpriv ${rights} --inh-caps=-all` : ''} sh -c '"$@"; exit $?' sh "$@"`,
+  ].join('\n');
+}
+
+/** What is mounted below `root`, also below a mounted folder: the user of the service may own some of it. Flags that a mount has cannot be taken from it. */
+function everythingReadOnly(root: string): string {
+  const tried = ['', ',nosuid,nodev', ',nosuid,nodev,noexec'].map((flags) => `mount -o remount,bind,ro${flags} "$point" 2>/dev/null`);
+  return [
+    'ours=',
+    // A mount below another comes after it. Those of the machine that lie below the same folder are covered and stay as they are.
+    'while read -r id parent _ _ point _; do',
+    '  case " $ours " in',
+    `    *" $parent "*) ours="$ours $id"; point=$(printf %b "$point"); ${tried.join(' || ')} || { echo "$point cannot be made read only" >&2; exit 1; } ;;`,
+    `    *) [ "$point" != ${quoted(root)} ] || ours=$id ;;`,
+    '  esac',
+    'done < /proc/self/mountinfo',
   ].join('\n');
 }
 
@@ -156,6 +173,9 @@ const etcEntries = [
   'mime.types',
 ].map((name) => `/etc/${name}`);
 const etcOfNetwork = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/services'];
+
+/** By their true paths, those that exist. */
+const hiddenFolders = ({ dataDir }: NamespaceOptions) => [dataDir, serviceFolder].filter(existsSync).map((path) => realpathSync(path));
 
 /** Folders of PATH that can be shown: none that holds a hidden folder, and none of packages, whose programs are links to elsewhere. */
 function visiblePath(path: string, hidden: readonly string[]): string[] {

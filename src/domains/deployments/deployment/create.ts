@@ -32,7 +32,8 @@ export async function createDeployment(parts: CreationParts, creation: Creation)
   const { deploymentId, commandId, config, snapshot: takenBefore = null, site = null, ...given } = creation;
   const there = await actors.query(deployment, deploymentId, 'get', null);
   const isBuilt = config !== null && config.buildCommand !== null && site === null;
-  if (there === null && isBuilt && builder.refusal !== null) throw new AppError('conflict', builder.refusal);
+  const refusal = there === null && isBuilt ? await builder.refusal() : null;
+  if (refusal !== null) throw new AppError('conflict', refusal);
   const snapshot = takenBefore ?? (there !== null || site !== null ? null : await taken(snapshots, creation));
   const input: NewDeployment = { ...given, configId: config?.id ?? null, config, snapshot, site };
   const row = await actors.ask(deployment, deploymentId, 'create', input, { commandId });

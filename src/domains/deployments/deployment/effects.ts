@@ -69,7 +69,6 @@ export function deploymentEffects(parts: EffectParts) {
   function build(_input: object, context: EffectContext): Promise<Built | Failed> {
     return step(context, async (row, signal, log) => {
       const { id, accountId, workspaceId, snapshotId, target, config } = row;
-      if (builder.refusal !== null) throw new DeployFailed('build_failed', builder.refusal);
       const site = await builder.build({
         ...{ deploymentId: id, accountId, workspaceId, snapshotId: snapshotId!, signal },
         ...{ command: config!.buildCommand!, outputDir: config!.outputDir },

@@ -93,8 +93,8 @@ async function look(parts: DeployingParts, args: Arguments, context: ToolContext
   const { target, config_id: configId = null } = args;
   const { mode } = authority;
   const config = await askUntilAnswered(words, () => chooseConfig(actors, { accountId, mode, target, configId }));
-  if (config !== null && config.buildCommand !== null && builder.refusal !== null)
-    throw new ToolError(`${builder.refusal}. ${words.nothing}.`);
+  const refusal = config !== null && config.buildCommand !== null ? await builder.refusal() : null;
+  if (refusal !== null) throw new ToolError(`${refusal}. ${words.nothing}.`);
   const snapshot = await askUntilAnswered(words, () => taken(parts, { id: workspaceId, accountId }));
   try {
     const files = await snapshots.files(snapshot.snapshotId);

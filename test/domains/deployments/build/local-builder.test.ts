@@ -22,10 +22,10 @@ const accountId = 'acct_ann';
 const workspaceId = 'ws_site';
 const path = process.env.PATH!;
 const options: Omit<LocalBuilderOptions, 'snapshots'> = {
-  ...{ allowed: true, network: false, timeoutMs: 20_000, path, hidden: [] },
+  ...{ allowed: true, network: false, timeoutMs: 20_000, path, dataDir: '/var/lib/troupe' },
   limits: { memoryBytes: 400 * mib, diskBytes: 64 * mib, processes: 64 },
 };
-const machineRefuses = localBuilder({ ...options, snapshots: {} as Snapshots }).refusal;
+const machineRefuses = await localBuilder({ ...options, snapshots: {} as Snapshots }).refusal();
 
 let snapshots: Snapshots;
 let close: () => unknown;
@@ -75,7 +75,7 @@ function processesWith(marker: string): number {
 }
 
 test('a service with BUILDS=off says so and builds nothing', async () => {
-  assert.match(localBuilder({ ...options, snapshots, allowed: false }).refusal!, /BUILDS is off/);
+  assert.match((await localBuilder({ ...options, snapshots, allowed: false }).refusal())!, /BUILDS is off/);
 });
 
 describe('a build', { skip: machineRefuses ?? false }, () => {
@@ -130,7 +130,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     ];
     // The last of them ends the shell: what is killed is the build's own.
     const { lines } = await built(`{ ${commands.slice(0, 4).join('; ')}; } 2>&1; ls /proc | grep -c '^[0-9]'; mkdir dist; echo > dist/a`, {
-      hidden: [dataDir],
+      dataDir,
     });
     const said = lines.join('\n');
     for (const found of ['the-secret-of-the-service', marker, 'NESTED', 'CHROOT', 'secret-key:\n']) assert.ok(!said.includes(found), said);

@@ -20,7 +20,7 @@ const publicUrl = 'https://troupe.test';
 test('the tool create_deployment', async (t) => {
   const world = await deploymentWorld(t);
   const { actors, snapshots, host, accountId, runtime } = world;
-  const builder = { refusal: 'No builds here' };
+  const builder = { refusal: async () => 'No builds here' };
   const tool = createDeploymentTool({ actors, snapshots, builder, findHost: () => host.host, publicUrl: () => publicUrl });
   let calls = 0;
   const contextOf = (
