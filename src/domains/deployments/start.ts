@@ -12,6 +12,7 @@ import type { DeploymentParts } from './open.ts';
 import { oldDeploymentLogs } from './retention.ts';
 import { configRoutes } from './routes/configs.ts';
 import { deploymentRoutes } from './routes/deployments.ts';
+import { previewRoutes } from './routes/preview.ts';
 import { unneededSnapshots } from './snapshot/unneeded-snapshots.ts';
 
 export function startDeployments(platform: Platform, deployments: DeploymentParts): StartedDomain {
@@ -29,6 +30,7 @@ export function startDeployments(platform: Platform, deployments: DeploymentPart
     routes: [
       ...configRoutes({ ...parts, identify: (accountId, made, credentials) => identify(parts, accountId, made, credentials) }),
       ...deploymentRoutes(parts),
+      ...previewRoutes(platform),
     ],
     jobs: [unneededSnapshots(clock), oldDeploymentLogs(clock)],
     metrics: (metrics) => addDeploymentMetrics(metrics, { stats }),

@@ -25,11 +25,13 @@ type Json = Record<string, unknown>;
 export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOptions): Json {
   const { publicUrl, description = 'Natural-language tasks, run by AI agents.', chapters = [], examples = {}, webhooks } = options;
   const paths: Record<string, Json> = {};
-  for (const route of inReadingOrder(routes)) {
+  // OpenAPI has no form for a parameter with slashes.
+  const described = routes.map((route) => ({ ...route, path: route.path.replace('*}', '}') }));
+  for (const route of inReadingOrder(described)) {
     paths[route.path] ??= {};
     paths[route.path]![route.method.toLowerCase()] = operation(route, chapterOf(route, chapters), examples);
   }
-  const used = new Set(routes.map((route) => chapterOf(route, chapters)));
+  const used = new Set(described.map((route) => chapterOf(route, chapters)));
   const known = chapters.filter(({ name }) => used.delete(name)).map(({ name, description: about }) => ({ name, description: about }));
   const { schemas, document } = withNamedSchemas({
     openapi: '3.1.0',

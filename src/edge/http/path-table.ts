@@ -1,17 +1,20 @@
-/** Finds the value of a path: fixed segments before parameters, with backtracking where a fixed segment leads nowhere. */
+/** Finds the value of a path: fixed segments before parameters before rests, with backtracking where a segment leads nowhere. */
 
 export type Match<T> = { value: T; parameters: string[] };
 
-type Node<T> = { fixed: Map<string, Node<T>>; parameter: Node<T> | null; value: T | null };
+type Node<T> = { fixed: Map<string, Node<T>>; parameter: Node<T> | null; rest: Node<T> | null; value: T | null };
 
 export class PathTable<T> {
   private readonly root: Node<T> = emptyNode();
 
-  /** The value at a pattern such as `/tasks/{id}`; the first call creates it with `create`. */
+  /** The value at a pattern such as `/tasks/{id}`, or `/files/{path*}` for any number of segments; the first call creates it with `create`. */
   at(pattern: string, create: () => T): T {
     let node = this.root;
     for (const segment of pattern.slice(1).split('/')) {
-      if (segment.startsWith('{')) {
+      if (segment.endsWith('*}')) {
+        node.rest ??= emptyNode();
+        node = node.rest;
+      } else if (segment.startsWith('{')) {
         node.parameter ??= emptyNode();
         node = node.parameter;
       } else {
@@ -29,7 +32,7 @@ export class PathTable<T> {
 
   /**
    * The value for a path as it was sent, from position `from` on. Parameters are returned as sent, and are never empty: `/tasks/` is not
-   * `/tasks/{id}`. Segments are compared unchanged, so `..`, `//` and escaped slashes match nothing fixed.
+   * `/tasks/{id}`; only a rest may be empty. Segments are compared unchanged, so `..`, `//` and escaped slashes match nothing fixed.
    */
   find(path: string, from: number): Match<T> | null {
     const parameters: string[] = [];
@@ -48,13 +51,17 @@ function search<T>(node: Node<T>, path: string, from: number, parameters: string
     const value = search(fixed, path, to + 1, parameters);
     if (value !== null) return value;
   }
-  if (node.parameter === null || segment === '') return null;
-  parameters.push(segment);
-  const value = search(node.parameter, path, to + 1, parameters);
-  if (value === null) parameters.pop();
-  return value;
+  if (node.parameter !== null && segment !== '') {
+    parameters.push(segment);
+    const value = search(node.parameter, path, to + 1, parameters);
+    if (value !== null) return value;
+    parameters.pop();
+  }
+  if (node.rest === null) return null;
+  parameters.push(path.slice(from));
+  return node.rest.value;
 }
 
 function emptyNode<T>(): Node<T> {
-  return { fixed: new Map(), parameter: null, value: null };
+  return { fixed: new Map(), parameter: null, rest: null, value: null };
 }

@@ -38,7 +38,7 @@ type ReplyOf<R extends Responses> =
   | HttpResponse;
 
 type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? { [K in Name]: string } & PathParams<Rest>
+  ? { [K in Name extends `${infer Whole}*` ? Whole : Name]: string } & PathParams<Rest>
   : unknown;
 
 /** The input of a handler. Everything is validated and typed by the route's schemas. */
@@ -109,7 +109,10 @@ export type AnyContext = {
 
 type Declaration = {
   method: Method;
-  /** Without the /v1 prefix, parameters in braces: `/tasks/{id}`. Both prefixes are served. */
+  /**
+   * Without the /v1 prefix, parameters in braces: `/tasks/{id}`. The last may stand for the rest of the path with its slashes, which may be empty:
+   * `/files/{path*}`. Both prefixes are served.
+   */
   path: string;
   summary: string;
   description?: string;
@@ -185,7 +188,7 @@ export function route<
 
 /** Names of the path's parameters, in order. */
 export function parameterNames(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  return [...path.matchAll(/\{(\w+)\*?\}/g)].map((match) => match[1]!);
 }
 
 /** The schema of the path's parameters: the declared one, otherwise plain strings. */

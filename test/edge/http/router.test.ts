@@ -48,6 +48,14 @@ const routes: AnyRoute[] = [
     handler: ({ body, variant }) => ({ status: 201, json: { id: body.prompt, variant }, headers: { Location: '/tasks/1' } }),
   }),
   route({
+    method: 'GET',
+    path: '/sites/{id}/{path*}',
+    summary: 'A file',
+    scope: 'tasks.read',
+    responses: { 200: Task },
+    handler: ({ params, variant }) => ({ status: 200, json: { id: `${params.id}: ${params.path}`, variant } }),
+  }),
+  route({
     method: 'DELETE',
     path: '/tasks/{id}',
     summary: 'Remove',
@@ -186,6 +194,20 @@ test('an unknown path is 404, in every form of trickery', async () => {
 test('a parameter is decoded once and keeps its slash', async () => {
   const answer = await rawRequest(edge.port, 'GET /tasks/a%2Fb%2520%C3%BC HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer all\r\n\r\n');
   assert.equal(JSON.parse(answer!.body.toString()).id, 'a/b%20ü');
+});
+
+test('the rest of a path keeps its slashes, may be empty, and is decoded once', async () => {
+  for (const [path, id] of [
+    ['/v1/sites/a/', 'a: '],
+    ['/sites/a/b/c.html', 'a: b/c.html'],
+    ['/sites/a/b%2Fc//../d%2520', 'a: b/c//../d%20'],
+  ] as const)
+    assert.equal(JSON.parse((await get(path)).body.toString()).id, id, path);
+  for (const path of ['/sites/a', '/sites//b', '/sites/a/%ff', '/sites/a/b%00']) assert.equal((await get(path)).status, 404, path);
+
+  async function get(path: string) {
+    return (await rawRequest(edge.port, `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer all\r\n\r\n`))!;
+  }
 });
 
 test('a fixed segment is preferred to a parameter', async () => {

@@ -1,0 +1,32 @@
+/** Previews: where a test key's deployment is seen. */
+import { type AnyRoute, route } from '../../../edge/http/route.ts';
+import { type PreviewParts, servePreview, toFolder } from '../preview/preview.ts';
+
+const description =
+  'For anybody who has the address, without a token, until the deployment is forgotten. Pages run in a sandbox, apart from this service. ' +
+  'A folder without index.html is a list of its files.';
+
+export function previewRoutes(parts: PreviewParts): AnyRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/preview/{id}',
+      summary: 'Go to a preview',
+      extension: true,
+      scope: null,
+      responses: { 308: null },
+      handler: ({ request }) => toFolder(request),
+    }),
+    route({
+      method: 'GET',
+      path: '/preview/{id}/{path*}',
+      summary: 'See a file of a preview',
+      description,
+      extension: true,
+      scope: null,
+      responses: { 200: null, 308: null },
+      contentTypes: { 200: '*/*' },
+      handler: ({ request, params }) => servePreview(parts, request, params),
+    }),
+  ];
+}
