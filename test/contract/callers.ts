@@ -90,7 +90,7 @@ export async function refuseForeignIds(site: Site): Promise<void> {
       if (operation.scope !== null && isOfAccounts) await gone("another account's", site.foreign);
       await gone('an unknown one', unknownIds);
     }
-    for (const name of parameters.length > 1 ? parameters : []) {
+    for (const name of parameters.length > 1 && operation.scope !== null ? parameters : []) {
       const key = keyOf(operation.path, name);
       await gone(`another account's ${name} among one's own`, { ...site.own, [key]: site.foreign[key]! });
     }
@@ -105,7 +105,9 @@ export async function refuseForeignIds(site: Site): Promise<void> {
 
 export async function refuseUnknownPaths(site: Site): Promise<void> {
   const odd = ['//', '/v1', '/v1//', '/v2/tasks', '/v1/v1/tasks', '/V1/tasks', '/v1/%74asks', `/${'a/'.repeat(4_000)}`, '/.env', '/%00'];
-  const near = site.api.operations.flatMap((operation) => [`${pathOf(operation, site.own)}/`, `${pathOf(operation, site.own)}x/y/z`]);
+  // Every path below a preview is one of its files.
+  const exact = site.api.operations.filter(({ path }) => !path.startsWith('/preview/'));
+  const near = exact.flatMap((operation) => [`${pathOf(operation, site.own)}/`, `${pathOf(operation, site.own)}x/y/z`]);
   const paths = [...odd, ...new Set(near.flatMap((path) => prefixes.map((prefix) => prefix + path)))];
   for (const [i, path] of paths.entries()) {
     const method = ['GET', 'POST', 'OPTIONS', 'DELETE'][i % 4]!;

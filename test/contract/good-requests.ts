@@ -165,6 +165,10 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
     const sent = { path: '/v1/integrations/whatsapp/inbound', body, headers: { 'x-hub-signature-256': `sha256=${signature}` } };
     expect(await site.send(operation, sent, null), 200, operation, 'a signed message');
   },
+  async 'GET /preview/{id}'(site) {
+    const operation = site.api.find('GET', '/preview/x');
+    expect(await site.send(operation, { path: pathOf(operation, site.own) }, null), 308, operation, 'the way to the folder');
+  },
   // It ends every order.
   'POST /trading/halt': (site) => call(site, site.bob, 'POST', '/v1/trading/halt', { reason: 'a storm' }),
   'POST /trading/resume': (site) => call(site, site.bob, 'POST', '/v1/trading/resume', {}),

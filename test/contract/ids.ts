@@ -12,6 +12,7 @@ const exceptions: Record<string, string> = {
   'workspace_file.id': 'the address of the actor of a file name, which nodes of the version before derive as well',
   'workspace_file.content_key': 'holds that address',
   'deliverable.content_key': 'likewise',
+  'snapshot_file.content_key': 'likewise',
 };
 
 /** Everything that was answered to Ann and Bob, and every row of theirs, events included. */

@@ -18,6 +18,8 @@ export const publicOperations = [
   'POST /integrations/whatsapp/inbound',
   'GET /checkout/{key}',
   'POST /checkout/{key}',
+  'GET /preview/{id}',
+  'GET /preview/{id}/{path}',
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/mcp',
   'GET /.well-known/oauth-protected-resource/v1/mcp',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { newId } from '../../src/ids.ts';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
@@ -117,6 +118,8 @@ const makers: Record<string, Make> = {
   },
   '/integrations/mcp/{id}': async (site, caller, _ids, owner) =>
     (await call(site, caller, 'POST', '/v1/integrations/mcp', { name: `of_${owner}`, url: site.mcp.url })).json.id,
+  '/preview/{id}': ({ service }, _caller, ids) => openPreview(service, ids['/workspaces/{id}']!),
+  '/preview/{id}/{path}': async () => 'a.txt',
   '/trading/bars/{symbol}': async () => 'AAPL',
   '/trading/quotes/{symbol}': async () => 'AAPL',
   '/trading/backtests/{id}': (site, caller, ids) => endedOf(site, caller, ids, '/trading/backtests'),
@@ -163,6 +166,22 @@ export async function freshIds(site: Site, { path }: Operation): Promise<Ids> {
   const key = keyOf(path, first);
   if (key in makers) return site.own;
   return { ...site.own, [key]: await byExample(key)(site, site.ann, site.own, `ann, once more for ${path}`) };
+}
+
+/** A row of a deployment that has been live with a test key, and its snapshot of the workspace. Answers its id. */
+function openPreview(service: { dataDir: string }, workspaceId: string): Promise<string> {
+  const [id, snapshotId] = [newId('dep_', workspaceId), newId('snap_', workspaceId)];
+  return onDatabase(service, async (database) => {
+    await database.query(
+      `with file as (select * from workspace_file where workspace_id = $1 and name = 'a.txt'), snapshot as (insert into snapshot_file
+        (snapshot_id, path, account_id, type, size_bytes, sha256, content_key)
+        select $3, name, account_id, type, size_bytes, sha256, content_key from file)
+      insert into deployment (id, account_id, mode, workspace_id, target, status, step, snapshot_id, site_id, log_lines, created_at)
+        select $2, account_id, 'test', $1, 'vercel', 'live', 'ended', $3, $3, 0, now() from file`,
+      [workspaceId, id, snapshotId],
+    );
+    return id;
+  });
 }
 
 /** Answers the key of its page. */

@@ -11,5 +11,10 @@ export const deploymentsApi: ReferencePart = {
         'Publishes the files of a workspace at a host. With a test key nothing leaves: the address is a preview that this service serves.',
     },
   ],
-  examples: { '/deployments/{id}': exampleId('dep_'), '/deployments/configs/{id}': exampleId('cfg_') },
+  examples: {
+    '/deployments/{id}': exampleId('dep_'),
+    '/deployments/configs/{id}': exampleId('cfg_'),
+    '/preview/{id}': exampleId('dep_'),
+    '/preview/{id}/{path}': 'index.html',
+  },
 };

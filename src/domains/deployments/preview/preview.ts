@@ -46,8 +46,14 @@ export async function servePreview(
   return isFolder ? fileList(path, entries) : toFolder(request);
 }
 
+/** From the address without the last slash. Throws `not_found`. */
+export async function goToPreview({ database }: Pick<PreviewParts, 'database'>, request: HttpRequest, id: string): Promise<HttpResponse> {
+  if ((await entriesOfPreview(database, id, '', 1)).length === 0) throw new AppError('not_found', 'Not Found');
+  return toFolder(request);
+}
+
 /** The same address with a slash at its end. */
-export function toFolder({ path, queryString }: HttpRequest): HttpResponse {
+function toFolder({ path, queryString }: HttpRequest): HttpResponse {
   const location = `${path}/${queryString === '' ? '' : `?${queryString}`}`;
   return { status: 308, headers: { ...headers, Location: location }, body: null };
 }

@@ -1,6 +1,6 @@
 /** Previews: where a test key's deployment is seen. */
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
-import { type PreviewParts, servePreview, toFolder } from '../preview/preview.ts';
+import { goToPreview, type PreviewParts, servePreview } from '../preview/preview.ts';
 
 const description =
   'For anybody who has the address, without a token, until the deployment is forgotten. Pages run in a sandbox, apart from this service. ' +
@@ -15,7 +15,7 @@ export function previewRoutes(parts: PreviewParts): AnyRoute[] {
       extension: true,
       scope: null,
       responses: { 308: null },
-      handler: ({ request }) => toFolder(request),
+      handler: ({ request, params }) => goToPreview(parts, request, params.id),
     }),
     route({
       method: 'GET',

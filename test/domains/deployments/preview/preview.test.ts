@@ -149,7 +149,7 @@ test('what is not there, not live, of live mode or beside the preview is 404', a
   const empty = await preview({});
   for (const path of [
     ...[`${id}/no.html`, `${id}/no/`, `${id}//index.html`, `${id}/..%2fx`, `${id}/sub/a.txt/`, `${id}/%00`, `${id}/%ff`],
-    ...[`${pending}/`, `${live}/`, `${live}/index.html`, `${empty}/`, 'dep_no/', 'x/', `ws_1/index.html`],
+    ...[`${pending}/`, `${live}/`, `${live}/index.html`, live, `${empty}/`, 'dep_no/', 'dep_no', 'x/', `ws_1/index.html`],
   ])
     assert.equal((await get(`/preview/${path}`)).status, 404, path);
 });
