@@ -7,25 +7,26 @@ import { AppError, ToolError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
 import type { Log } from '../../log.ts';
 import { DriverGone, DriverProcess } from './driver-process.ts';
+import { placesToRun } from './place-to-run.ts';
 import type { Browser, PageRequest } from './port.ts';
 import type { DriverSettings, Visit, VisitResult } from './protocol.ts';
 
-export type ChromiumBrowserOptions = DriverSettings & {
+export type ChromiumBrowserOptions = Pick<DriverSettings, 'allow' | 'chromium'> & {
   log: Log;
   maxPages?: number;
   maxPagesEach?: number;
-  /** For one page. */
-  timeMs?: number;
 };
 
+const pageMs = 30_000;
 /** After the time of a page has passed, its driver must have said so within this; otherwise it hangs. */
 const graceMs = 10_000;
 /** A start that failed is not tried again at once. */
 const restMs = 5_000;
-const probeMs = 3_000;
+/** A health check takes no longer; a start takes one to two seconds on a machine that is not busy. */
+const probeMs = 8_000;
 
 export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser {
-  const { log, maxPages = 4, maxPagesEach = 2, timeMs = 30_000, allow, chromium } = options;
+  const { log, maxPages = 4, maxPagesEach = 2, allow, chromium } = options;
   const gate = new FairGate({
     maxRunning: maxPages,
     maxRunningEach: maxPagesEach,
@@ -35,70 +36,79 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     full: 'Too many pages wait for the browser',
     retryAfterS: 5,
   });
+  const suspects = new FairGate({ maxRunning: 1, maxWaiting: maxPages, full: 'The browser ends again and again' });
   const closing = new AbortController();
+  let places = placesToRun('path' in chromium);
   let driver: DriverProcess | null = null;
+  /** null: the next page starts it. */
+  let starting: Promise<DriverProcess> | null = null;
   let failed: { atMs: number; error: unknown } | null = null;
 
   async function running(): Promise<DriverProcess> {
     closing.signal.throwIfAborted();
-    if (driver === null) {
-      if (failed !== null && monotonicMs() - failed.atMs < restMs) throw failed.error;
-      driver = start();
-    }
-    const started = driver;
-    try {
-      await started.ready;
-      return started;
-    } catch (error) {
-      failed = { atMs: monotonicMs(), error };
-      throw error;
-    }
+    if (failed !== null && monotonicMs() - failed.atMs < restMs) throw failed.error;
+    starting ??= start();
+    return await starting;
   }
 
-  function start(): DriverProcess {
-    const started = new DriverProcess({ allow, chromium });
-    started.ready.then(
-      ({ version }) => log.info({ version }, 'browser started'),
-      (err: unknown) => log.warn({ err }, 'browser cannot be started'),
-    );
-    void started.gone.then(() => {
-      if (driver === started) driver = null;
-    });
-    return started;
+  /** In the first place that it can run in; the place is kept for its next start. */
+  async function start(): Promise<DriverProcess> {
+    let error: unknown;
+    for (const place of [...places]) {
+      driver = new DriverProcess({ allow, chromium }, place);
+      const { ready, gone } = driver;
+      void gone.then(() => (starting = null));
+      try {
+        const { version } = await ready;
+        log[place.isSafe ? 'info' : 'warn']({ version, ...place }, 'browser started');
+        failed = null;
+        places = [place];
+        return driver;
+      } catch (err) {
+        closing.signal.throwIfAborted();
+        log.warn({ err, ...place }, 'browser cannot be started');
+        error = err;
+      }
+    }
+    failed = { atMs: monotonicMs(), error };
+    throw error;
   }
 
-  async function visit({ url, agentId, accountId, signal }: PageRequest, want: Visit['want']): Promise<VisitResult> {
+  async function visit({ url, agentId, accountId, signal, timeMs = pageMs }: PageRequest, want: Visit['want']): Promise<VisitResult> {
     const address = checkedAddress(url);
     const stopped = AbortSignal.any([signal, closing.signal]);
-    return await gate.pass(
-      accountId,
-      async () => {
-        const started = await running();
-        // It tells of its own limit; a driver that does not is killed with all its pages.
-        const hung = setTimeout(() => void started.kill(), timeMs + graceMs);
-        try {
-          return await started.visit({ url: address, agentId, timeMs, want }, stopped);
-        } catch (error) {
-          if (error instanceof DriverGone)
-            throw new ToolError(`The browser ended while ${new URL(address).host} was open. Try again, or read it without the browser.`);
-          throw error;
-        } finally {
-          clearTimeout(hung);
-        }
-      },
-      stopped,
-    );
+    const once = async () => {
+      const started = await running();
+      // It tells of its own limit; a driver that does not is killed with all its pages.
+      const hung = setTimeout(() => void started.kill(), timeMs + graceMs);
+      try {
+        return await started.visit({ url: address, agentId, timeMs, want }, stopped);
+      } finally {
+        clearTimeout(hung);
+      }
+    };
+    const ended = (error: unknown): null => {
+      if (error instanceof DriverGone) return null;
+      throw error;
+    };
+    const first = await gate.pass(accountId, () => once().catch(ended), stopped);
+    if (first !== null) return first;
+    // Any page that was open may have ended it: each is tried once more, one after the other.
+    const second = await suspects.pass(accountId, () => once().catch(ended), stopped);
+    if (second !== null) return second;
+    throw new ToolError(`The browser ended while ${new URL(address).host} was open. Read it without the browser.`);
   }
 
   return {
+    isConfigured: true,
     async render(request) {
       const { url, status, title, html, truncated } = await visit(request, { kind: 'html' });
       return { url, status, title, html, truncated };
     },
     async screenshot({ width, height, fullPage, ...request }) {
-      const { url, title, png } = await visit(request, { kind: 'png', width, height, fullPage });
+      const { url, status, title, png } = await visit(request, { kind: 'png', width, height, fullPage });
       const header = Buffer.from(png.buffer, png.byteOffset, png.byteLength);
-      return { url, title, png, width: header.readUInt32BE(16), height: header.readUInt32BE(20) };
+      return { url, status, title, png, width: header.readUInt32BE(16), height: header.readUInt32BE(20) };
     },
     async health() {
       try {
@@ -107,13 +117,13 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
         await started.probe(late);
         return { status: 'ok', detail: `Chromium ${(await started.ready).version}` };
       } catch (error) {
-        const detail = error instanceof AppError ? error.message : 'The browser does not answer';
-        return { status: 'unavailable', detail };
+        if (error instanceof AppError) return { status: 'unavailable', detail: error.message };
+        return { status: 'unavailable', detail: driver?.isReady === false ? 'The browser is starting' : 'The browser does not answer' };
       }
     },
     async close() {
       closing.abort(new AppError('draining', 'The service is stopping'));
-      await driver?.kill();
+      await driver?.close();
     },
   };
 }

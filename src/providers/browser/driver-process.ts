@@ -2,10 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { AppError, ToolError } from '../../errors.ts';
+import { makeHome, removeHome, removeLeftHomes } from './driver-home.ts';
+import type { PlaceToRun } from './place-to-run.ts';
 import type { DriverSettings, FromDriver, ToDriver, Visit, VisitResult } from './protocol.ts';
 
 const programFile = fileURLToPath(new URL('./driver/child.ts', import.meta.url));
 const startMs = 30_000;
+/** After that it is killed. */
+const closeMs = 5_000;
 const heapMb = 512;
 
 export class DriverGone extends Error {}
@@ -16,15 +20,20 @@ export class DriverProcess {
   /** Settles when pages can be opened; rejects `unavailable` with the reason. */
   readonly ready: Promise<{ version: string }>;
   readonly gone: Promise<void>;
+  isReady = false;
   isGone = false;
   private readonly child: ChildProcess;
   private readonly waiting = new Map<number, Waiting>();
   private browserPid: number | null = null;
   private lastId = 0;
 
-  constructor(settings: DriverSettings) {
+  constructor(settings: Pick<DriverSettings, 'allow' | 'chromium'>, { uid, sandbox }: PlaceToRun) {
+    removeLeftHomes();
+    const home = makeHome(uid);
     this.child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile], {
-      env: {},
+      ...(uid === null ? {} : { uid, gid: uid }),
+      cwd: home,
+      env: { TMPDIR: home },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
     });
@@ -34,6 +43,7 @@ export class DriverProcess {
         if (this.isGone) return;
         this.isGone = true;
         this.killBrowser();
+        removeHome(home);
         for (const { reject } of this.waiting.values()) reject(new DriverGone('the browser has ended'));
         this.waiting.clear();
         resolve();
@@ -54,11 +64,12 @@ export class DriverProcess {
         if (message.op !== 'ready') return this.settle(message);
         clearTimeout(timer);
         this.browserPid = message.pid;
+        this.isReady = true;
         resolve({ version: message.version });
       });
     });
     this.ready.catch(() => {});
-    this.say({ op: 'begin', settings });
+    this.say({ op: 'begin', settings: { ...settings, sandbox, home } });
   }
 
   /** Rejects with `ToolError`, the signal's reason, or `DriverGone`. */
@@ -68,6 +79,14 @@ export class DriverProcess {
 
   async probe(signal: AbortSignal): Promise<void> {
     await this.ask((id) => ({ op: 'probe', id }), signal);
+  }
+
+  /** Ends it with its browser; resolves when it has ended. */
+  async close(): Promise<void> {
+    if (this.child.connected) this.child.disconnect();
+    const timer = setTimeout(() => void this.kill(), closeMs);
+    await this.gone;
+    clearTimeout(timer);
   }
 
   /** Kills it and its browser at once; resolves when it has ended. */

@@ -5,6 +5,7 @@ import type { Browser } from './port.ts';
 const missing = 'No browser service is configured here. Call fetch_url without `render` to read a page as the server sends it.';
 
 export const noBrowser: Browser = {
+  isConfigured: false,
   async render() {
     throw new ToolError(missing);
   },

@@ -6,15 +6,19 @@ export type PageRequest = {
   agentId: string;
   accountId: string;
   signal: AbortSignal;
+  /** For the page, once it has a place. Default 30 s. */
+  timeMs?: number;
 };
 
 /** `url`: after redirects. `html`: the document once its scripts have run, at most 2 MiB. */
 export type RenderedPage = { url: string; status: number; title: string; html: string; truncated: boolean };
 
 /** `png`: at most 10 MiB. */
-export type Screenshot = { url: string; title: string; png: Uint8Array; width: number; height: number };
+export type Screenshot = { url: string; status: number; title: string; png: Uint8Array; width: number; height: number };
 
 export interface Browser {
+  /** Without a browser the other calls say that there is none. */
+  readonly isConfigured: boolean;
   /** Throws `ToolError` for a page that cannot be opened (text for a model), and `unavailable` where the browser does not answer. */
   render(request: PageRequest): Promise<RenderedPage>;
   screenshot(request: PageRequest & { width: number; height: number; fullPage: boolean }): Promise<Screenshot>;

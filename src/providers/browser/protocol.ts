@@ -4,6 +4,10 @@ export type DriverSettings = {
   /** Ranges that pages may reach although private (OUTBOUND_ALLOW). */
   allow: string[];
   chromium: { path: string } | { url: string };
+  /** Whether a Chromium that is started confines its processes by namespaces of the system. */
+  sandbox: boolean;
+  /** An empty folder of the driver's user: the only one that a Chromium that is started writes to. */
+  home: string;
 };
 
 export type Visit = {

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { createFetchUrl } from '../../../src/domains/tasks/tools/fetch-url.ts';
+import type { Tool } from '../../../src/domains/tasks/tools/port.ts';
+import { runTool } from '../../../src/domains/tasks/tools/run-tool.ts';
+import { createScreenshot } from '../../../src/domains/tasks/tools/screenshot.ts';
 import { createLog } from '../../../src/log.ts';
 import { createChromiumBrowser } from '../../../src/providers/browser/chromium-browser.ts';
 import type { Browser } from '../../../src/providers/browser/port.ts';
+import { inlineCompute } from '../../../src/providers/compute/inline.ts';
+import type { Json } from '../../support/json.ts';
+import { type MemoryWorkspace, memoryWorkspace, toolContext } from '../../support/memory-workspace.ts';
+import { until } from '../../support/until.ts';
 import { type Page, WebSite } from '../../support/web-site.ts';
 
 const path = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) => existsSync(file));
@@ -17,7 +29,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
   before(async () => {
     site = await WebSite.open(pages);
     secret = await WebSite.open({ '/': 'the secret' }, '127.0.0.2');
-    browser = createChromiumBrowser({ allow: ['127.0.0.1'], chromium: { path: path! }, log: createLog('silent'), timeMs: 15_000 });
+    browser = createChromiumBrowser({ allow: ['127.0.0.1'], chromium: { path: path! }, log: createLog('silent') });
   });
   after(async () => {
     await browser.close();
@@ -33,9 +45,10 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
   const render = (at: string, agentId?: string) => browser.render(request(at, agentId));
 
   test('answers once it is started, and says which one it is', async () => {
-    const { status, detail } = await browser.health();
-    assert.match(detail, /^Chromium \d+/);
-    assert.equal(status, 'ok');
+    let health = await browser.health();
+    await until(async () => (health = await browser.health()).detail !== 'The browser is starting');
+    assert.match(health.detail, /^Chromium \d+/);
+    assert.equal(health.status, 'ok');
   });
 
   test('a page is read once its scripts have run, with its title, status and last address', async () => {
@@ -43,6 +56,14 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     pages['/page'] =
       `<title>A page</title><p id=p>before</p><script>fetch('/data').then(r => r.text()).then(t => p.textContent = t)</script>`;
     pages['/data'] = 'made by its script';
+    pages['/endless'] = (_, response) => {
+      const piece = Buffer.alloc(2 ** 20);
+      const more = () => {
+        while (!response.destroyed && response.write(piece));
+      };
+      response.on('drain', more);
+      more();
+    };
     const page = await render('/moved');
     assert.equal(page.title, 'A page');
     assert.equal(page.status, 200);
@@ -50,6 +71,12 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     assert.match(page.html, /made by its script/);
     assert.equal(page.truncated, false);
     assert.equal((await render('/nowhere')).status, 404);
+  });
+
+  test('a document longer than 2 MiB is cut', async () => {
+    pages['/long'] = `<p>long<script>document.write('x'.repeat(3e6))</script>`;
+    const { html, truncated } = await render('/long');
+    assert.deepEqual([Buffer.byteLength(html), truncated], [2 ** 21, true]);
   });
 
   test('an agent keeps its cookies and storage from page to page; another agent sees none of them', async () => {
@@ -106,4 +133,166 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     const full = await browser.screenshot({ ...request('/tall'), width: 800, height: 600, fullPage: true });
     assert.deepEqual([full.width, full.height], [800, 3000]);
   });
+
+  const call = (tool: Tool, args: object, workspace: MemoryWorkspace = memoryWorkspace()): Promise<Json> =>
+    runTool(tool, args, toolContext(workspace), (error) => assert.fail(String(error)));
+
+  test('fetch_url reads with `render` what scripts have written, and tells an agent why a page cannot be opened', async () => {
+    const fetchUrl = createFetchUrl(null as never, inlineCompute, browser);
+    const { result } = await call(fetchUrl, { url: `${site.url}/page`, render: true });
+    assert.deepEqual([result.title, result.status, result.text], ['A page', 200, 'made by its script']);
+    assert.match((await call(fetchUrl, { url: `${site.url}/nowhere`, render: true })).result.error, /nowhere answered with status 404/);
+    assert.match((await call(fetchUrl, { url: secret.url, render: true })).result.error, /is not a public address/);
+  });
+
+  test('the tool screenshot writes a PNG into the workspace, within two seconds once the browser runs', async () => {
+    const workspace = memoryWorkspace();
+    const screenshot = createScreenshot(browser);
+    const shoot = async () => {
+      const beganAtMs = performance.now();
+      const { result } = await call(screenshot, { url: `${site.url}/tall`, path: 'first.png' }, workspace);
+      return { tookMs: performance.now() - beganAtMs, result };
+    };
+    // On a machine that is busy with other tests, the quickest of some.
+    let tookMs = Infinity;
+    for (let tries = 0; tries < 4 && tookMs >= 2_000; tries++) tookMs = Math.min(tookMs, (await shoot()).tookMs);
+    assert.ok(tookMs < 2_000, `${tookMs} ms`);
+    const { result } = await call(screenshot, { url: `${site.url}/tall` }, workspace);
+    assert.deepEqual([result.path, result.version, result.width, result.height], ['screenshot-127.0.0.1.png', 1, 1280, 800]);
+    assert.equal(workspace.text('screenshot-127.0.0.1.png').slice(1, 4), 'PNG');
+    await call(screenshot, { url: `${site.url}/tall`, full_page: true, path: 'whole.png' }, workspace);
+    assert.equal(Buffer.from(workspace.files.get('whole.png')!.content).readUInt32BE(20), 3_000);
+    assert.match((await call(screenshot, { url: site.url, path: 'page.jpg' }, workspace)).result.error, /must end with \.png/);
+  });
+
+  const hostile: Record<string, { page: Page; told: RegExp | null }> = {
+    'a script without end': { page: '<script>for (;;);</script>', told: /do not end/ },
+    'dialogs without end': { page: '<script>for (;;) alert(1)</script>', told: /dialogs without end/ },
+    'a question before it closes': { page: '<p>ask</p><script>onbeforeunload = (e) => e.preventDefault()</script>', told: null },
+    'windows without end': { page: '<script>for (;;) open("/page")</script>', told: /windows without end|do not end/ },
+    'documents without end': { page: '<script>location.href = "/hostile?" + Math.random()</script>', told: /without end|do not end/ },
+    'a download': {
+      page: (_, response) => response.writeHead(200, { 'content-disposition': 'attachment; filename=a.zip' }).end('zip'),
+      told: /is a download/,
+    },
+    'a download by its script': { page: '<p>given</p><a id=a download=x href="/data"></a><script>a.click()</script>', told: null },
+    'an answer without end': {
+      page: `<script>fetch('/endless').then((r) => r.blob())</script>`,
+      told: /transfers more than 64 MB/,
+    },
+    'memory without end': {
+      page: '<script>const all = []; for (;;) all.push(new Uint8Array(2 ** 26).fill(1))</script>',
+      told: /crashed the browser tab/,
+    },
+    'a heap without end': {
+      page: '<script>const all = []; for (;;) all.push(new Array(1e6).fill({}))</script>',
+      told: /crashed the browser tab|do not end/,
+    },
+    'an answer that never begins': { page: () => {}, told: /do not end/ },
+    'a cut answer': { page: (request) => request.socket.destroy(), told: /ERR_EMPTY_RESPONSE/ },
+    'a large text in its console, without end': {
+      page: '<script>const s = "x".repeat(2 ** 28); for (let i = 0; ; i++) console.log(s + i)</script>',
+      told: /crashed the browser tab|do not end|browser ended/,
+    },
+    'properties that hide the document': {
+      page: '<p>hidden</p><form name=documentElement><input name=outerHTML></form><img name=title><script>String.prototype.slice = () => "lie"</script>',
+      told: null,
+    },
+  };
+  for (const [name, { page, told }] of Object.entries(hostile)) {
+    test(`a page with ${name} ends with a clear answer, and harms no other page`, async () => {
+      pages['/hostile'] = page;
+      const read = browser.render({ ...request('/hostile', 'agnt_hostile'), timeMs: 3_000 });
+      const other = render('/page', 'agnt_other');
+      if (told === null) assert.match((await read).html, /<p>/);
+      else await assert.rejects(read, { name: 'ToolError', message: told });
+      assert.match((await other).html, /made by its script/);
+    });
+  }
+
+  test('a page whose browser is killed is opened again in a new one; one that has its browser killed twice is told so', async () => {
+    let asked = 0;
+    pages['/slow'] = (_, response) => {
+      if (++asked === 1) killBrowser();
+      else response.writeHead(200, { 'content-type': 'text/html' }).end('<p>read at last</p>');
+    };
+    assert.match((await render('/slow')).html, /read at last/);
+    assert.equal(asked, 2);
+    pages['/killer'] = () => killBrowser();
+    await assert.rejects(render('/killer'), { name: 'ToolError', message: /browser ended while/ });
+    assert.match((await render('/page')).html, /made by its script/);
+  });
+
+  test('a Chromium of somebody else is used through BROWSER_URL by the same rules', async (t) => {
+    const other = await startChromium(t);
+    const theirs = createChromiumBrowser({ allow: ['127.0.0.1'], chromium: { url: other.url }, log: createLog('silent') });
+    t.after(() => theirs.close());
+    assert.match((await theirs.render(request('/page'))).html, /made by its script/);
+    secret.asked.length = 0;
+    assert.match((await theirs.render(request('/tries'))).html, /fetch:closed redirect:closed socket:closed worker:closed .* all tried/);
+    await assert.rejects(theirs.render({ ...request('/'), url: secret.url }), { message: /is not a public address/ });
+    assert.deepEqual(secret.asked, []);
+    assert.equal((await theirs.health()).status, 'ok');
+  });
+
+  test('a browser that cannot be started, or reached, is unavailable', async () => {
+    for (const chromium of [{ path: '/bin/false' }, { path: '/nowhere/chromium' }, { url: 'http://127.0.0.1:1' }]) {
+      const broken = createChromiumBrowser({ allow: ['127.0.0.1'], chromium, log: createLog('silent') });
+      await assert.rejects(broken.render(request('/page')), { code: 'unavailable', message: 'The browser cannot be started' });
+      assert.deepEqual(await broken.health(), { status: 'unavailable', detail: 'The browser cannot be started' });
+      await broken.close();
+    }
+  });
+
+  test('after its close nothing of it is left', async () => {
+    const [driver] = childrenOf(process.pid);
+    const all = [driver!, ...childrenOf(driver!)];
+    await browser.close();
+    assert.deepEqual(all.filter(isAlive), []);
+    assert.deepEqual(
+      readdirSync(tmpdir()).filter((name) => name.startsWith(`troupe-browser-${process.pid}-`)),
+      [],
+    );
+    await assert.rejects(render('/page'), { code: 'draining' });
+  });
 });
+
+function killBrowser(): void {
+  const [driver] = childrenOf(process.pid);
+  for (const pid of childrenOf(driver!)) process.kill(pid, 'SIGKILL');
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** A process that has ended, but whose parent has not asked how, is not. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** As an operator starts it for others: with a port of the DevTools protocol. */
+async function startChromium(t: { after(end: () => unknown): void }): Promise<{ url: string }> {
+  const profile = mkdtempSync(join(tmpdir(), 'chromium-'));
+  const flags = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`, process.getuid?.() === 0 ? '--no-sandbox' : ''];
+  const child = spawn(path!, flags.filter(Boolean), { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } });
+  t.after(async () => {
+    child.kill();
+    await once(child, 'exit');
+    rmSync(profile, { recursive: true, force: true, maxRetries: 3 });
+  });
+  let said = '';
+  for await (const text of child.stderr) {
+    said += text;
+    const listening = /DevTools listening on ws:\/\/([^/]+)/.exec(said);
+    if (listening !== null) {
+      child.stderr.on('error', () => {}).resume();
+      return { url: `http://${listening[1]}` };
+    }
+  }
+  throw new Error(`Chromium did not start: ${said}`);
+}

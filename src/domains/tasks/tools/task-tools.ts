@@ -9,6 +9,7 @@ import { listFiles } from './list-files.ts';
 import type { Tool } from './port.ts';
 import { createProfileTable } from './profile-table.ts';
 import { readFile } from './read-file.ts';
+import { createScreenshot } from './screenshot.ts';
 import { sendEmail } from './send-email.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
@@ -20,6 +21,7 @@ export type TaskToolsParts = {
   sandbox: SandboxPool;
   /** Where tables and pages are read. */
   compute: Compute;
+  /** Where none is configured, agents have no tool that needs it. */
   browser: Browser;
 };
 
@@ -32,6 +34,7 @@ export function taskTools({ outbound, searchUrl, sandbox, compute, browser }: Ta
     createCodeExec(sandbox),
     createWebSearch(outbound, searchUrl),
     createFetchUrl(outbound, compute, browser),
+    ...(browser.isConfigured ? [createScreenshot(browser)] : []),
     sendEmail,
   ];
 }

@@ -4,26 +4,30 @@
  */
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { Connector } from '../../outbound/connector.ts';
-import { PageProxy } from './page-proxy.ts';
+import { PageProxy, type PageProxyOptions } from './page-proxy.ts';
 
 const maxContexts = 16;
 const idleMs = 300_000;
 const closeTimeoutMs = 5_000;
 
 export type AgentContext = { context: BrowserContext; proxy: PageProxy };
+/** How the browser reaches this process. */
+export type Way = Pick<PageProxyOptions, 'host' | 'isPeer'>;
 type Kept = AgentContext & { users: number; timer: NodeJS.Timeout | undefined; last: Promise<unknown> };
 
 export class AgentContexts {
   private readonly browser: Browser;
   private readonly connector: Connector;
+  private readonly way: Way;
   private readonly onStuck: () => void;
   /** In the order of their last use. */
   private readonly kept = new Map<string, Promise<Kept>>();
 
   /** @param onStuck called when a context does not close: the browser must be ended */
-  constructor(browser: Browser, connector: Connector, onStuck: () => void) {
+  constructor(browser: Browser, connector: Connector, way: Way, onStuck: () => void) {
     this.browser = browser;
     this.connector = connector;
+    this.way = way;
     this.onStuck = onStuck;
   }
 
@@ -77,7 +81,7 @@ export class AgentContexts {
   }
 
   private async create(): Promise<Kept> {
-    const proxy = new PageProxy({ connector: this.connector, host: '127.0.0.1', isPeer: isLoopback });
+    const proxy = new PageProxy({ ...this.way, connector: this.connector });
     const server = await proxy.listen();
     try {
       const context = await this.browser.newContext({
@@ -89,6 +93,7 @@ export class AgentContexts {
         timezoneId: 'UTC',
         userAgent: userAgentOf(this.browser.version()),
       });
+      await context.addInitScript(withoutDatagrams);
       return { context, proxy, users: 0, timer: undefined, last: Promise.resolve() };
     } catch (error) {
       await proxy.close();
@@ -118,9 +123,8 @@ export async function within(timeMs: number, work: Promise<unknown>): Promise<bo
   return await Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address);
-}
+/** What goes by UDP, past any proxy. Here flags end it too; a browser of somebody else may have none. */
+const withoutDatagrams = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name];";
 
 /** As browsers write it, with this service's name: sites may refuse what calls itself headless. */
 function userAgentOf(version: string): string {

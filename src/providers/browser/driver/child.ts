@@ -2,20 +2,24 @@
  * The program that drives a browser: a process of its own, so that what pages make the browser say (messages, dialogs, pictures) takes no
  * memory and no time of the node. It has no secrets: its environment is empty. It lives as long as its browser and its node.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { ToolError } from '../../../errors.ts';
 import { createConnector } from '../../outbound/connector.ts';
 import type { DriverSettings, FromDriver, ToDriver } from '../protocol.ts';
-import { AgentContexts } from './agent-contexts.ts';
-import { openChromium } from './chromium.ts';
+import { AgentContexts, within } from './agent-contexts.ts';
+import { startChromium } from './chromium.ts';
+import { connectChromium, onThisMachine } from './connect-chromium.ts';
+import { MemoryWatch } from './memory-watch.ts';
 import { visitPage } from './visit.ts';
 
+const closeMs = 3_000;
+
+/** Its working directory, in which the browser keeps its profile. */
+const home = process.cwd();
+let isLeaving = false;
 const running = new Map<number, AbortController>();
-let home: string | null = null;
-let opened: { browser: Browser; contexts: AgentContexts } | null = null;
+let opened: { browser: Browser; contexts: AgentContexts; memory: MemoryWatch | null } | null = null;
 
 process.on('message', (message: ToDriver) => {
   if (message.op === 'begin') void begin(message.settings);
@@ -27,14 +31,16 @@ process.on('disconnect', () => void leave());
 
 async function begin(settings: DriverSettings): Promise<void> {
   try {
-    home = await mkdtemp(join(tmpdir(), 'troupe-browser-'));
-    const { browser, pid } = await openChromium(settings, home);
-    browser.on('disconnected', () => void leave());
-    opened = { browser, contexts: new AgentContexts(browser, createConnector(settings.allow), () => void leave()) };
+    const { chromium, allow } = settings;
+    const { browser, pid, way } =
+      'url' in chromium ? await connectChromium(chromium.url) : { ...(await startChromium(chromium.path, settings)), way: onThisMachine };
+    browser.on('disconnected', () => isLeaving || process.exit(1));
+    const contexts = new AgentContexts(browser, createConnector(allow), way, () => process.exit(1));
+    opened = { browser, contexts, memory: pid === null ? null : new MemoryWatch(browser) };
     say({ op: 'ready', version: browser.version(), pid });
   } catch (error) {
-    say({ op: 'failed', reason: error instanceof Error ? error.message : String(error) });
-    await leave();
+    const failed: FromDriver = { op: 'failed', reason: error instanceof Error ? error.message : String(error) };
+    process.send!(failed, () => process.exit(1));
   }
 }
 
@@ -43,26 +49,37 @@ async function answer(message: Extract<ToDriver, { op: 'visit' | 'probe' }>): Pr
   const abort = new AbortController();
   running.set(id, abort);
   try {
-    const { browser, contexts } = opened!;
+    const { browser, contexts, memory } = opened!;
     if (message.op === 'probe') {
-      await (await browser.newBrowserCDPSession()).detach();
+      await probe(browser);
       return say({ op: 'done', id, result: null });
     }
     const { visit } = message;
-    const result = await contexts.use(visit.agentId, (context) =>
-      visitPage(context, visit, abort.signal, () => contexts.drop(visit.agentId)),
-    );
+    const open = () =>
+      contexts.use(visit.agentId, (context) => visitPage(context, visit, abort.signal, () => contexts.drop(visit.agentId)));
+    const result = await (memory === null ? open() : memory.during(open));
     say({ op: 'done', id, result });
   } catch (error) {
+    // What its end has done to a page is nothing about the page.
+    if (opened === null || !(await within(closeMs, probe(opened.browser)))) process.exit(1);
     say({ op: 'threw', id, message: error instanceof Error ? error.message : String(error), forAgent: error instanceof ToolError });
   } finally {
     running.delete(id);
   }
 }
 
-/** Chromium ends when its pipe to this process is closed. */
+/** Settles when the browser answers; ends this process where it has gone. */
+async function probe(browser: Browser): Promise<void> {
+  const session = await browser.newBrowserCDPSession().catch(() => process.exit(1));
+  await session.detach();
+}
+
+/** A Chromium that does not close ends when its pipe to this process does. */
 async function leave(): Promise<void> {
-  if (home !== null) await rm(home, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
+  isLeaving = true;
+  if (opened !== null) await within(closeMs, opened.browser.close());
+  // The node does so too, unless it was killed.
+  await rm(home, { recursive: true, force: true }).catch(() => {});
   process.exit(0);
 }
 

@@ -1,4 +1,4 @@
-/** Starts Chromium, or connects to one that runs. */
+/** Starts a Chromium. */
 import { type Browser, chromium } from 'playwright-core';
 import type { DriverSettings } from '../protocol.ts';
 
@@ -20,16 +20,10 @@ export const hardening = [
   `--js-flags=--max-old-space-size=${heapMb}`,
 ];
 
-/** @param home an empty folder: the browser's only one */
-export async function openChromium({ chromium: place }: DriverSettings, home: string): Promise<{ browser: Browser; pid: number | null }> {
-  if ('url' in place) {
-    const browser = await chromium.connectOverCDP(place.url, { timeout: startTimeoutMs });
-    return { browser, pid: null };
-  }
+export async function startChromium(path: string, { sandbox, home }: DriverSettings): Promise<{ browser: Browser; pid: number | null }> {
   const browser = await chromium.launch({
-    executablePath: place.path,
-    // Chromium refuses to start as root with its sandbox.
-    chromiumSandbox: process.getuid?.() !== 0,
+    executablePath: path,
+    chromiumSandbox: sandbox,
     args: hardening,
     proxy: { server: nowhere },
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: home, TMPDIR: home, LANG: 'C.UTF-8', TZ: 'UTC' },

@@ -24,11 +24,14 @@ export type PageProxyOptions = {
   /** The address of this machine on which the browser reaches it. */
   host: string;
   isPeer(remoteAddress: string): boolean;
+  /** Told of every target that a stranger asks for, who is served nothing. */
+  onStranger?(host: string, remoteAddress: string): void;
 };
 
 export class PageProxy {
   private readonly connector: Connector;
   private readonly isPeer: (remoteAddress: string) => boolean;
+  private readonly onStranger: PageProxyOptions['onStranger'];
   private readonly host: string;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -36,10 +39,11 @@ export class PageProxy {
   private readonly failures = new Map<string, string>();
   private page: { bytesLeft: number; onTooMuch(): void } | null = null;
 
-  constructor({ connector, host, isPeer }: PageProxyOptions) {
+  constructor({ connector, host, isPeer, onStranger }: PageProxyOptions) {
     this.connector = connector;
     this.host = host;
     this.isPeer = isPeer;
+    this.onStranger = onStranger;
     this.server = createServer({ allowHalfOpen: true }, (socket) => void this.serve(socket));
     this.server.maxConnections = maxConnections;
   }
@@ -77,13 +81,18 @@ export class PageProxy {
 
   private async serve(client: Socket): Promise<void> {
     this.own(client);
-    if (this.page === null || !this.isPeer(client.remoteAddress ?? '')) return void client.destroy();
+    const remoteAddress = (client.remoteAddress ?? '').replace(/^::ffff:/, '');
+    const isStranger = !this.isPeer(remoteAddress);
+    if (isStranger ? this.onStranger === undefined : this.page === null) return void client.destroy();
     client.setTimeout(handshakeTimeoutMs, () => client.destroy());
     const handshake = new Handshake(client);
     if ((await handshake.read(readGreeting)) === undefined) return void client.destroy();
     client.write(greetingAnswer);
     const target = await handshake.read(readRequest);
-    if (target === undefined) return void client.destroy();
+    if (target === undefined || isStranger) {
+      if (target !== undefined) this.onStranger?.(target.host, remoteAddress);
+      return void client.destroy();
+    }
     client.setTimeout(0);
     const upstream = await this.connect(client, target);
     const { page } = this;

@@ -13,6 +13,7 @@ const quietMs = 3_000;
 const closeMs = 2_000;
 const maxDialogs = 20;
 const maxWindows = 20;
+const maxDocuments = 20;
 const maxHeight = 10_000;
 const noPage = { html: '', truncated: false, png: new Uint8Array() };
 
@@ -66,6 +67,11 @@ function guard(page: Page, stop: (message: string) => void): void {
   let dialogs = 0;
   page.on('crash', () => stop('The page crashed the browser tab, or needed more memory than it may use.'));
   page.on('close', () => stop('The page closed itself.'));
+  let documents = 0;
+  page.on('request', (request) => {
+    if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return;
+    if (++documents > maxDocuments) stop('The page leads from one document to the next without end.');
+  });
   page.on('dialog', (dialog) => {
     if (++dialogs > maxDialogs) stop('The page shows dialogs without end.');
     dialog.dismiss().catch(() => {});

@@ -42,6 +42,7 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
   create_deployment: { operation: 'POST /deployments', args: { target: 'vercel' } },
   code_exec: { operation: null, args: { code: '1' } },
   web_search: { operation: null, args: { query: 'a' } },
+  screenshot: { operation: 'POST /workspaces/{id}/files', own: true, args: { url: 'https://example.com' } },
   fetch_url: { operation: null, args: { url: 'https://example.com' } },
   send_email: { operation: null, args: { to: 'a@example.com', subject: 'a', body: 'b' } },
 };
@@ -49,7 +50,7 @@ const acts: Record<string, { operation: string | null; own?: true; args: object 
 const none = null as never;
 const spent = () => assert.fail('nothing is spent');
 const catalogue = createCatalogue([
-  ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute, browser: noBrowser }),
+  ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute, browser: { ...noBrowser, isConfigured: true } }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
   ...tradingTools({ market: none, door: none, backtests: none }),
   createDeploymentTool(none),
@@ -204,7 +205,10 @@ test('guidance by a key leaves an agent what both may do, from the turn that hea
   const order: ToolCall = { id: 'c', name: 'create_purchase_order', arguments: acts.create_purchase_order!.args };
   const waiting = answered(thinking('email', authority, 99), [order]).state;
   const guided = turn(waiting, 'guide', { message: 'order more', by });
-  assert.match(guided.reply.message, /loses write_file \(workspaces\.write\), create_purchase_order \(commerce\.write\), charge_card/);
+  assert.match(
+    guided.reply.message,
+    /loses write_file \(workspaces\.write\), screenshot \(workspaces\.write\), create_purchase_order \(commerce\.write\), charge_card/,
+  );
   const approve = { approvalId: guided.state.approvals[0]!.id, approved: true, reason: null, editedArguments: null };
   const person: DirectedBy = { id: 'usr_1', via: 'session', mode: 'live', scopes: null };
   const approved = turn(guided.state, 'approve', { ...approve, by: person });

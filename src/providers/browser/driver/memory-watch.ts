@@ -1,0 +1,70 @@
+/**
+ * Bounds the memory of pages: while pages are open, the process of a page that takes more than `maxEachBytes` is killed, and the largest one
+ * while all together take more than `maxAllBytes`. Its page crashes; the others go on. Only of a browser on this machine: another one is
+ * bounded where it runs.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { processesOf } from './chromium.ts';
+
+const maxEachBytes = 2 ** 30;
+const maxAllBytes = 2 * 2 ** 30;
+const everyMs = 250;
+/** Linux has pages of 4 KiB on the machines that Chromium is built for; larger ones make the limit higher. */
+const memoryPageBytes = 4096;
+
+export class MemoryWatch {
+  private readonly browser: Browser;
+  private readonly kill: (pid: number) => void;
+  private users = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(browser: Browser, kill: (pid: number) => void = (pid) => process.kill(pid, 'SIGKILL')) {
+    this.browser = browser;
+    this.kill = kill;
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    if (this.users++ === 0) this.next();
+    try {
+      return await work();
+    } finally {
+      if (--this.users === 0) clearTimeout(this.timer);
+    }
+  }
+
+  private next(): void {
+    this.timer = setTimeout(() => {
+      void this.look().finally(() => {
+        if (this.users > 0) this.next();
+      });
+    }, everyMs);
+  }
+
+  private async look(): Promise<void> {
+    try {
+      const renderers = (await processesOf(this.browser)).filter(({ type }) => type === 'renderer');
+      const sizes = await Promise.all(renderers.map(async ({ id }) => ({ id, bytes: await residentBytes(id) })));
+      for (const { id } of tooLarge(sizes)) this.kill(id);
+    } catch {
+      // The browser or one of its processes has just ended.
+    }
+  }
+}
+
+/** Those to end: each that is too large, and the largest of the rest while all are together. */
+export function tooLarge<P extends { bytes: number }>(processes: readonly P[], maxEach = maxEachBytes, maxAll = maxAllBytes): P[] {
+  const byBytes = processes.toSorted((one, other) => other.bytes - one.bytes);
+  let all = byBytes.reduce((sum, { bytes }) => sum + bytes, 0);
+  return byBytes.filter(({ bytes }) => {
+    const ends = bytes > maxEach || all > maxAll;
+    if (ends) all -= bytes;
+    return ends;
+  });
+}
+
+/** Of its own: what it shares with others, such as the browser's program, is counted there. */
+async function residentBytes(pid: number): Promise<number> {
+  const [, resident = 0, shared = 0] = (await readFile(`/proc/${pid}/statm`, 'latin1')).split(' ').map(Number);
+  return (resident - shared) * memoryPageBytes;
+}
