@@ -70,11 +70,9 @@ export class HostWorld {
 
   publication(deploymentId: string, site: Site, options: PublishOptions = {}): Publication {
     const { isRepeat = false, providerId = null, signal = new AbortController().signal } = options;
-    const files = siteFiles(site);
     return {
-      ...{ deploymentId, files, isRepeat, providerId, signal },
-      open: async ({ path }) => Readable.from([Buffer.from(site[path]!)]),
-      sha1: async () => files.map(({ path }) => createHash('sha1').update(site[path]!).digest('hex')),
+      ...publicationOf(deploymentId, site),
+      ...{ isRepeat, providerId, signal },
       created: async (id) => {
         signal.throwIfAborted();
         this.providerIds.set(deploymentId, id);
@@ -100,6 +98,19 @@ export class HostWorld {
     }
     throw new Error('It does not end');
   }
+}
+
+/** A first try of which nothing is stored. */
+export function publicationOf(deploymentId: string, site: Site): Publication {
+  const files = siteFiles(site);
+  return {
+    ...{ deploymentId, files, isRepeat: false, providerId: null, signal: new AbortController().signal },
+    open: async ({ path }) => Readable.from([Buffer.from(site[path]!)]),
+    sha1: async () => files.map(({ path }) => createHash('sha1').update(site[path]!).digest('hex')),
+    created: async () => {},
+    keep: async (values) => values,
+    log: () => {},
+  };
 }
 
 export function siteFiles(site: Site): SiteFile[] {

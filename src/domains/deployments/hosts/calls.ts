@@ -1,7 +1,8 @@
 /**
  * Requests at a host's API.
  *
- * H1 429 is tried again after Retry-After or X-RateLimit-Reset, clamped to 1–60 s; after five attempts the failure is `rate_limited`.
+ * H1 429 is tried again after Retry-After or X-RateLimit-Reset, clamped to 1–60 s; after five attempts the failure is `rate_limited`. Meanwhile no other
+ *    request of the same calls begins.
  * H2 5xx and a lost answer are tried again where a repeat does no harm: five attempts, none later than 60 s after the first failure, then `provider_down`.
  * H3 A request that must not be repeated throws `OutcomeUnknown` after 5xx or a lost answer: the caller looks for what it may have made.
  * H4 No credential is in an error.
@@ -56,6 +57,8 @@ type Try = { kind: 'answered'; answer: HostAnswer } | { kind: 'no_answer'; messa
 export function hostCalls(parts: HostCallParts): HostCalls {
   const { outbound, clock, apiUrl, title, accountId, credentials, pause = (ms, signal) => sleep(ms, null, { signal }) } = parts;
   const mask = maskOf(credentials);
+  /** By the monotonic clock. */
+  let limitedUntilMs = -Infinity;
 
   return {
     pause,
@@ -65,6 +68,8 @@ export function hostCalls(parts: HostCallParts): HostCalls {
       let troubleSinceMs: number | null = null;
       for (;;) {
         request.signal.throwIfAborted();
+        for (let leftMs = limitedUntilMs - monotonicMs(); leftMs > 0; leftMs = limitedUntilMs - monotonicMs())
+          await pause(leftMs, request.signal);
         const tried = await attempt(request);
         if (tried.kind === 'answered') {
           const { answer } = tried;
@@ -72,10 +77,10 @@ export function hostCalls(parts: HostCallParts): HostCalls {
           if (answer.status === 429) {
             limits += 1;
             if (limits >= attempts) throw failed('rate_limited', answer);
-            await pause(limitMs(answer), request.signal);
+            await waitForLimit(limitMs(answer), request.signal);
             continue;
           }
-          if (answer.status < 500) throw failed(codeOf(answer.status), answer);
+          if (answer.status < 500 && answer.status !== 408) throw failed(codeOf(answer.status), answer);
         }
         faults += 1;
         if (!request.repeatable) throw unknownOutcome(tried);
@@ -86,6 +91,13 @@ export function hostCalls(parts: HostCallParts): HostCalls {
       }
     },
   };
+
+  async function waitForLimit(ms: number, signal: AbortSignal): Promise<void> {
+    const untilMs = monotonicMs() + ms;
+    limitedUntilMs = Math.max(limitedUntilMs, untilMs);
+    await pause(ms, signal);
+    if (limitedUntilMs === untilMs) limitedUntilMs = -Infinity;
+  }
 
   async function attempt(request: HostRequest): Promise<Try> {
     const { method, body, signal, url } = request;

@@ -77,8 +77,34 @@ test('a limit is waited for as long as Retry-After says, from 1 to 60 s, and the
   assert.match(failure.message, /Slowly/);
 });
 
-test('an outage and a lost answer are tried five times where a repeat does no harm', async () => {
-  standIn.meet(/./, { status: 500, text: '<html>Oops</html>' }, 'lost', 'cut', { status: 503, json: {}, headers: { 'retry-after': '9' } });
+test('while a limit holds no other request begins', async () => {
+  const limited = { status: 429, json: {}, headers: { 'retry-after': '1' } };
+  standIn.meet(/./, limited);
+  let endPause = () => {};
+  const paused = new Promise<void>((resolve) => (endPause = resolve));
+  const waiting: number[] = [];
+  const shared = calls(async (ms) => {
+    waiting.push(ms);
+    await (waiting.length === 1 ? paused : new Promise((resolve) => setTimeout(resolve, ms)));
+  });
+  const first = shared.request(read);
+  while (waiting.length === 0) await new Promise(setImmediate);
+  const others = [shared.request(read), shared.request(make)];
+  while (waiting.length < 3) await new Promise(setImmediate);
+  assert.equal(standIn.requests.length, 1);
+  endPause();
+  await Promise.all([first, ...others]);
+  assert.equal(standIn.requests.length, 4);
+});
+
+test('an outage, a time-out at the host and a lost answer are tried five times where a repeat does no harm', async () => {
+  standIn.meet(
+    /./,
+    { status: 500, text: '<html>Oops</html>' },
+    'lost',
+    { status: 408, text: '' },
+    { status: 503, json: {}, headers: { 'retry-after': '9' } },
+  );
   assert.equal((await calls().request(read)).status, 200);
   assert.deepEqual(pauses, [500, 1_000, 2_000, 9_000]);
   standIn.requests.length = 0;
@@ -164,8 +190,7 @@ test('waiters for bytes are served in their order, and one that leaves blocks no
   assert.deepEqual(order.sort(), ['large left', 'small']);
 });
 
-function calls() {
-  const pause = async (ms: number) => pauses.push(ms);
+function calls(pause: (ms: number) => Promise<unknown> = async (ms) => pauses.push(ms)) {
   return hostCalls({
     ...{ outbound, clock: machineClock, apiUrl: standIn.url, title: 'Plain', accountId: 'acct_1' },
     ...{ credentials: { token: goodToken }, pause },
