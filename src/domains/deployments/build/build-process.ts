@@ -5,7 +5,7 @@ import { DeployFailed } from '../hosts/host-failure.ts';
 import type { NewSnapshot, Snapshot, Snapshots } from '../snapshot/site.ts';
 import type { BuildJob } from './builder.ts';
 import type { FromSupervisor } from './inside/frames.ts';
-import { commandPrefix, type NamespaceOptions, supervisorCommand } from './namespaces.ts';
+import { type BuildLimits, commandPrefix, type NamespaceOptions, supervisorCommand } from './namespaces.ts';
 import { OutputLines } from './output-lines.ts';
 import { SupervisorProcess } from './supervisor-process.ts';
 
@@ -37,7 +37,7 @@ export async function runBuild(job: BuildJob, { snapshots, namespaces, timeoutMs
     await started(supervisor);
     for (const { path, sizeBytes, ...file } of files)
       await supervisor.send({ op: 'file', path, sizeBytes }, await snapshots.open({ path, sizeBytes, ...file }));
-    const { memoryBytes, diskBytes } = limits;
+    const { memoryBytes, diskBytes, sharedBytes, running } = limits;
     const { command, outputDir } = job;
     const run = {
       argv: commandPrefix(namespaces),
@@ -46,7 +46,8 @@ export async function runBuild(job: BuildJob, { snapshots, namespaces, timeoutMs
       outputDirs,
       outputBytes,
       memoryBytes,
-      sharedBytes: memoryBytes + diskBytes,
+      sharedBytes,
+      running,
     };
     await supervisor.send({ op: 'run', run });
     await commandEnds(supervisor, job, namespaces, timeoutMs);
@@ -97,7 +98,7 @@ async function commandEnds(supervisor: SupervisorProcess, job: BuildJob, { limit
       } else if (message.op === 'ended') {
         lines.end();
         if (message.why === 'stopped') throw tooLate();
-        const problem = problemOf(message, limits.memoryBytes);
+        const problem = problemOf(message, limits);
         if (problem !== null) throw new DeployFailed('build_failed', lines.tail === '' ? problem : `${problem}:\n${lines.tail}`);
         return;
       } else throw unexpected(message);
@@ -110,9 +111,10 @@ async function commandEnds(supervisor: SupervisorProcess, job: BuildJob, { limit
   }
 }
 
-function problemOf({ code, signal, why }: FromSupervisor & { op: 'ended' }, memoryBytes: number): string | null {
+function problemOf({ code, signal, why }: FromSupervisor & { op: 'ended' }, { memoryBytes, running }: BuildLimits): string | null {
   if (why === 'memory') return `The build needed more than ${memoryBytes / 2 ** 20} MiB of memory`;
   if (why === 'machine') return 'The build was ended because the memory of its machine ran out';
+  if (why === 'processes') return `The build ran more than ${running} processes at once`;
   if (signal !== null) return `The build was ended by ${signal}`;
   return code === 0 ? null : `The build ended with code ${code}`;
 }

@@ -4,6 +4,7 @@
  * memory that goes with its processes.
  */
 import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { AppError } from '../../../errors.ts';
 import { FairGate } from '../../../fair-queue.ts';
@@ -26,7 +27,15 @@ export type LocalBuilderOptions = {
 
 const execFileAsync = promisify(execFile);
 const gib = 2 ** 30;
-const usualLimits: BuildLimits = { memoryBytes: 2 * gib, diskBytes: gib, files: 200_000, processes: 512 };
+const usualLimits: BuildLimits = {
+  memoryBytes: 2 * gib,
+  diskBytes: gib,
+  files: 200_000,
+  // Bundlers start a process for each processor, and a Node.js process has a dozen threads.
+  processes: 128 + 64 * availableParallelism(),
+  running: 24 + 4 * availableParallelism(),
+  sharedBytes: 3 * gib,
+};
 const atOnce = 2;
 /** A machine that was refused is looked at again. */
 const trialLastsMs = 30_000;

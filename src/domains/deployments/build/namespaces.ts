@@ -19,6 +19,10 @@ export type BuildLimits = {
   files: number;
   /** Threads count too. */
   processes: number;
+  /** Processes that run at once, longer than a moment: more would take the processors from the service. */
+  running: number;
+  /** Growth of the machine's shared memory during the build: a process can hold such memory without having it mapped, so that it is not seen as its own. */
+  sharedBytes: number;
 };
 
 export type NamespaceOptions = {
@@ -70,7 +74,7 @@ export function commandPrefix(options: NamespaceOptions): string[] {
   const inside = [
     'echo 0 > /proc/sys/user/max_user_namespaces || exit 125',
     'echo 1000 > /proc/self/oom_score_adj',
-    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 10 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
+    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 19 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
   ];
   return [
     ...['/usr/bin/env', `PATH=${systemPath}`, 'prlimit', `--nproc=${limits.processes}`, `--data=${limits.memoryBytes}`],

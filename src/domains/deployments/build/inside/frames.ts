@@ -3,6 +3,7 @@
  * bytes follow the line. Both sides import this file; it imports nothing of the service, because it runs within the build's namespaces.
  */
 import type { Readable } from 'node:stream';
+import type { Exceeded } from './processes.ts';
 
 export type ToSupervisor =
   /** A file of the copy of the workspace; its content follows. */
@@ -19,8 +20,10 @@ export type BuildRun = {
   outputDir: string | null;
   outputDirs: string[];
   memoryBytes: number;
-  /** Growth of the machine's shared memory since the start that is blamed on the build: it may hold memory that no process has mapped. */
+  /** Of the machine, since the start: see `BuildLimits`. */
   sharedBytes: number;
+  /** Processes that run at once. */
+  running: number;
   outputBytes: number;
 };
 
@@ -31,7 +34,7 @@ export type FromSupervisor =
   /** The output was longer than `outputBytes`; its last bytes follow. */
   | { op: 'cut'; sizeBytes: number }
   /** No process of the command is left. `why`: what it was ended for. */
-  | { op: 'ended'; code: number | null; signal: string | null; why: 'memory' | 'machine' | 'stopped' | null }
+  | { op: 'ended'; code: number | null; signal: string | null; why: Exceeded | 'stopped' | null }
   /** A file of the output; its content follows. */
   | { op: 'file'; path: string; sizeBytes: number }
   | { op: 'refused'; code: 'bad_name' | 'build_failed'; message: string }

@@ -10,7 +10,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findFiles, outputFolder, Refused } from './collect.ts';
 import { type BuildRun, FrameReader, type FromSupervisor, frame, type ToSupervisor } from './frames.ts';
-import { killAll, processesLeft, watchMemory } from './processes.ts';
+import { type Exceeded, killAll, processesLeft, watchLimits } from './processes.ts';
 
 const [home, uid] = [process.argv[2]!, Number(process.argv[3])];
 const input = new FrameReader(process.stdin);
@@ -69,8 +69,8 @@ function makeFolder(path: string, made: Set<string>): void {
 async function runCommand(run: BuildRun): Promise<FromSupervisor & { op: 'ended' }> {
   const [program, ...words] = run.argv;
   const child = spawn(program!, [...words, run.command], { cwd: home, env: {}, stdio: ['ignore', 'pipe', 'ignore'] });
-  let why: 'memory' | 'machine' | 'stopped' | null = null;
-  const stopWatching = watchMemory(run, (reason) => {
+  let why: Exceeded | 'stopped' | null = null;
+  const stopWatching = watchLimits(run, (reason) => {
     why = reason;
     killAll('SIGKILL');
   });
