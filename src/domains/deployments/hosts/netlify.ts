@@ -17,7 +17,7 @@ const json = { 'content-type': 'application/json' };
 const mostPolls = 500;
 const firstPollMs = 250;
 const longestPollMs = 5_000;
-/** States before which `required` says nothing. */
+/** States in which `required` is not final. */
 const unprepared = new Set(['new', 'enqueued', 'pending_review', 'building', 'preparing']);
 
 export const netlify: Host = {
@@ -48,8 +48,7 @@ export const netlify: Host = {
       deployId = textOf(deploy.id)!;
       await publication.created(deployId);
     }
-    const prepared = await preparedOf(access, deployId, deploy, signal);
-    await uploadRequired(access, publication, deployId, prepared);
+    await uploadRequired(access, publication, deployId, deploy);
     return { providerId: deployId };
   },
   async state(access, providerId, signal) {
@@ -145,26 +144,30 @@ async function findByTitle({ calls }: HostAccess, { deploymentId, signal }: Tagg
   return listOf(answer.json).find(isOurs) ?? null;
 }
 
-/** The deploy as it is once Netlify has compared its files. */
-async function preparedOf(access: HostAccess, deployId: string, known: Fields | null, signal: AbortSignal): Promise<Fields> {
-  let deploy = known ?? (await deployOf(access, deployId, signal));
-  for (let polls = 0; unprepared.has(textOf(deploy.state) ?? ''); polls += 1) {
+/** Uploads what Netlify requires, and waits until it has compared all files: before that its list may be empty or a part. */
+async function uploadRequired(access: HostAccess, publication: Publication, deployId: string, known: Fields | null): Promise<void> {
+  const { signal } = publication;
+  const sent = new Set<string>();
+  for (let polls = 0, deploy = known; ; polls += 1) {
+    if (polls > 0) await access.calls.pause(Math.min(longestPollMs, firstPollMs * polls), signal);
+    deploy = polls === 0 && deploy !== null ? deploy : await deployOf(access, deployId, signal);
+    const state = textOf(deploy.state) ?? '';
+    // Its state tells why, and what has ended needs nothing.
+    if (state === 'error' || state === 'ready') return;
+    const required = textsOf(deploy.required).filter((hash) => !sent.has(hash));
+    if (required.length > 0) await upload(access, publication, deployId, new Set(required));
+    for (const hash of required) sent.add(hash);
+    if (!unprepared.has(state)) return;
     if (polls === mostPolls) throw new DeployFailed('timed_out', `${title} did not compare the files`);
-    await access.calls.pause(Math.min(longestPollMs, firstPollMs * (1 + polls)), signal);
-    deploy = await deployOf(access, deployId, signal);
   }
-  return deploy;
 }
 
-async function uploadRequired(access: HostAccess, publication: Publication, deployId: string, deploy: Fields): Promise<void> {
+async function upload(access: HostAccess, publication: Publication, deployId: string, required: ReadonlySet<string>): Promise<void> {
   const { files, signal } = publication;
-  // Its state tells why, and what has ended needs nothing.
-  if (deploy.state === 'error' || deploy.state === 'ready') return;
-  const required = new Set(textsOf(deploy.required));
-  const hashes = required.size === 0 ? [] : await publication.sha1();
-  const byHash = new Map(files.map((file, at) => [hashes[at] ?? '', file]));
+  const hashes = await publication.sha1();
+  const byHash = new Map(files.map((file, at) => [hashes[at]!, file]));
   const lacking = [...required].flatMap((hash) => byHash.get(hash) ?? []);
-  if (lacking.length > 0) publication.log(`${title} requires ${lacking.length} of ${byHash.size} contents`);
+  publication.log(`${title} requires ${lacking.length} of ${byHash.size} contents`);
   await uploadAll({
     items: lacking,
     bytesOf: ({ sizeBytes }) => sizeBytes,

@@ -9,7 +9,7 @@ import { messageOf, OutcomeUnknown } from './calls.ts';
 import { createOnce } from './create-once.ts';
 import type { Host, HostAccess, HostAnswer, HostState, Publication } from './host.ts';
 import { DeployFailed, type FailureCode } from './host-failure.ts';
-import { fieldsOf, listOf, requiredText, textOf, textsOf } from './read-answer.ts';
+import { fieldsOf, listOf, textOf, textsOf, unknownForm } from './read-answer.ts';
 import { contentOf, uploadAll } from './upload.ts';
 
 const title = 'Vercel';
@@ -143,8 +143,8 @@ function failureIn(answer: HostAnswer): DeployFailed {
 }
 
 function stateOf(json: unknown): HostState {
-  const { readyState, status, aliasAssigned, aliasError, checks, errorMessage, errorCode } = fieldsOf(json);
-  const state = textOf(readyState) ?? textOf(status) ?? '';
+  const { readyState, status, state: plain, aliasAssigned, aliasError, checks, errorMessage, errorCode } = fieldsOf(json);
+  const state = textOf(readyState) ?? textOf(status) ?? textOf(plain) ?? '';
   const said = textOf(errorMessage) ?? textOf(errorCode);
   if (state === 'ERROR' || state.endsWith('_ERROR'))
     return { kind: 'failed', code: 'build_failed', message: `${title} could not build it: ${said ?? 'it does not say why'}` };
@@ -161,8 +161,9 @@ function stateOf(json: unknown): HostState {
 
 /** The address of the one deployment may ask visitors to sign in at Vercel; that of the project's production does not. */
 function addressOf(json: unknown): string {
-  const url = requiredText(json, 'url', title);
   const [production] = textsOf(fieldsOf(json).alias);
+  const url = textOf(fieldsOf(json).url) ?? production;
+  if (url === undefined) throw unknownForm(title);
   return url.endsWith('.vercel.app') && production !== undefined ? production : url;
 }
 

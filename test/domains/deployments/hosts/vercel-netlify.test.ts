@@ -135,3 +135,16 @@ test('netlify: the site of a team is made in the team, and a name with # or ? is
   assert.equal(standIn.requestsOf(/^POST \/api\/v1\/acme\/sites$/).length, 1);
   for (const path of ['a#b.html', 'a/b?.html']) assert.match(netlify.limits.badName!(path)!, /# or \?/);
 });
+
+test('netlify: what it requires while it still compares is sent, and what it adds afterwards too, each once', async (t) => {
+  const { world, standIn } = await atNetlify(t);
+  const hashes = [...new Set(await world.publication('dep_1', world.site).sha1())];
+  let looks = 0;
+  standIn.distort = (json) => {
+    if (json.state === 'preparing') return { ...json, required: [hashes[0]] };
+    looks += 1;
+    return looks === 1 ? { ...json, required: hashes } : json;
+  };
+  await world.end(await world.publish('dep_1'));
+  assert.equal(standIn.uploads.length, hashes.length);
+});
