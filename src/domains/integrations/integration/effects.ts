@@ -11,11 +11,12 @@ import { SecretError } from '../../../storage/secrets.ts';
 import type { IntegrationStats } from '../metrics.ts';
 import { type ServiceClients, tokenEndpointOf } from '../oauth/service-client.ts';
 import { renew, revoke, type TokenAnswer } from '../oauth/token-endpoint.ts';
+import { type RenewalAnswer, renewTokens } from '../renewal/run.ts';
 import type { ServiceCalls } from '../services/calls.ts';
 import { scopesOf } from '../services/granted.ts';
 import { ServiceFailed } from '../services/service-failure.ts';
 import type { IntegrationRow } from './entity.ts';
-import { type Checked, integration, type Refreshed } from './messages.ts';
+import { type Checked, type Grant, integration, type Refreshed } from './messages.ts';
 import type { TokenBox, Tokens } from './tokens.ts';
 
 export type AgentPort = {
@@ -39,40 +40,34 @@ export type EffectParts = {
 export type IntegrationEffects = ReturnType<typeof integrationEffects>;
 
 const tokenTimeoutMs = 8_000;
-const tokenTries = 3;
 const revokeTries = 4;
 const firstPauseMs = 1_000;
 
 export function integrationEffects({ actors, outbound, clients, box, calls, agents, stats, log }: EffectParts) {
   return { refresh, revoke: end, release, announce, check };
 
-  /** Rejects with `unavailable` after three tries without an answer that means anything. */
-  async function refresh(_input: object, { actorId, signal }: EffectContext): Promise<Refreshed> {
-    for (let refusals = 0, failures = 0; ; ) {
-      // The newest stored one, each time: another node may have renewed meanwhile.
+  function refresh(_input: object, { actorId, signal }: EffectContext): Promise<Refreshed> {
+    return renewTokens(request, {
+      signal,
+      onOutage: (detail) => log.warn({ integration: actorId, detail }, 'a token could not be renewed'),
+    });
+
+    async function request(): Promise<RenewalAnswer<Grant>> {
       const row = await actors.query(integration, actorId, 'get', null);
       if (row === null || row.status === 'disconnected') throw new AppError('conflict', 'It was disconnected');
       const known = clients.get(row.service);
       const stored = opened(row);
-      if (known.client === null || known.service.oauth === null) return refused('client_misconfigured');
+      if (known.client === null || known.service.oauth === null) return { kind: 'refused', error: 'invalid_client' };
       const answer = await renew(
         tokenEndpointOf(known, { outbound, account: row.accountId, timeoutMs: tokenTimeoutMs, signal }),
         stored.refresh!,
       );
       stats.renewals.add([row.service, answer.kind === 'refused' ? answer.error : answer.kind]);
-      if (answer.kind === 'granted') return { kind: 'granted', grant: grantOf(answer, stored, row) };
-      if (answer.kind === 'refused') {
-        if (answer.error === 'invalid_client') return refused('client_misconfigured');
-        if (++refusals === 2) return refused('revoked');
-        continue;
-      }
-      log.warn({ integration: actorId, service: row.service, detail: answer.detail }, 'a token could not be renewed');
-      if (++failures === tokenTries) throw new AppError('unavailable', answer.detail);
-      await pause(backoffMs(failures - 1, firstPauseMs, 4_000), null, { signal });
+      return answer.kind === 'granted' ? { kind: 'granted', grant: grantOf(answer, stored, row) } : answer;
     }
   }
 
-  function grantOf(answer: Extract<TokenAnswer, { kind: 'granted' }>, stored: Tokens, row: IntegrationRow) {
+  function grantOf(answer: Extract<TokenAnswer, { kind: 'granted' }>, stored: Tokens, row: IntegrationRow): Grant {
     const { access, expiresInMs, scopes } = answer;
     const tokens: Tokens = { kind: 'oauth', access, user: answer.user ?? stored.user, refresh: answer.refresh ?? stored.refresh };
     const granted = scopes === undefined ? {} : { grantedScopes: scopesOf(scopes, row.grantedScopes ?? []) };
@@ -145,8 +140,4 @@ export function integrationEffects({ actors, outbound, clients, box, calls, agen
       throw new AppError('unavailable', 'The stored tokens cannot be read since SECRET_KEY was changed: connect again', { cause });
     }
   }
-}
-
-function refused(reason: 'revoked' | 'client_misconfigured'): Refreshed {
-  return { kind: 'refused', reason };
 }

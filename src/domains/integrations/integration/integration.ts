@@ -10,21 +10,14 @@ import Type from 'typebox';
 import { defineActor, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { authorization } from '../authorization/messages.ts';
-import { lifeOf } from '../token-life.ts';
+import { lifeOf } from '../renewal/life.ts';
+import { endRenewal, needToken, noPlace, renewalOutcome, type TokenNeed, type TokenReply } from '../renewal/turns.ts';
 import { ReceivedMessageEntry } from '../whatsapp/entity.ts';
 import type { InboundMessage } from '../whatsapp/received.ts';
 import type { IntegrationEffects } from './effects.ts';
 import { type ErrorReason, Integration, type IntegrationRow } from './entity.ts';
 import { integrationInputs } from './inputs.ts';
-import {
-  type Grant,
-  type IntegrationContract,
-  integration,
-  type NewConnection,
-  type Refreshed,
-  type TokenNeed,
-  type TokenReply,
-} from './messages.ts';
+import { type Grant, type IntegrationContract, integration, type NewConnection, type Refreshed } from './messages.ts';
 
 type State = IntegrationRow | null;
 type Context = TurnContext<IntegrationContract>;
@@ -37,7 +30,6 @@ export type IntegrationParts = {
   titleOf(service: string): string;
 };
 
-const refreshedKey = 'refreshed';
 const checkTimer = 'check';
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -52,7 +44,7 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
     commands: {
       connect: (state, input, ctx) => connect(state, input, ctx),
       disconnect,
-      needToken,
+      needToken: tokenNeeded,
       receive,
       refreshed,
       revoked: (state, { effectId }) => ({
@@ -65,24 +57,24 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
     },
     queries: { get: (state) => state },
     effects: {
-      refresh: { run: effects.refresh, ...repeated, timeoutMs: 35_000, outcome: 'refreshed', input: Type.Object({}) },
+      refresh: { run: effects.refresh, ...noPlace, timeoutMs: 35_000, outcome: 'refreshed', input: Type.Object({}) },
       revoke: {
         run: effects.revoke,
-        ...repeated,
+        ...noPlace,
         timeoutMs: 60_000,
         outcome: 'revoked',
         input: Type.Object({ service: Type.String(), tokens: Type.String() }),
       },
       release: {
         run: effects.release,
-        ...repeated,
+        ...noPlace,
         timeoutMs: 30_000,
         outcome: 'noted',
         input: Type.Object({ accountId: Type.String(), message: Type.String() }),
       },
       announce: {
         run: effects.announce,
-        ...repeated,
+        ...noPlace,
         timeoutMs: 30_000,
         outcome: 'noted',
         input: Type.Object({ accountId: Type.String(), service: Type.String(), mode: Type.String() }),
@@ -94,8 +86,8 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
   function connect(state: State, input: NewConnection, ctx: Context): Turn<IntegrationRow, IntegrationRow> {
     const { authorizationId, expiresInMs, ...given } = input;
     // What an earlier connection still has under way must not touch this one: the end of its access could be the end of this one's.
-    for (const effectId of [state?.refreshEffectId, state?.revokeEffectId]) if (typeof effectId === 'string') ctx.cancel(effectId);
-    if (state?.refreshEffectId != null) ctx.answer('needToken', refreshedKey, { kind: 'renewed' });
+    if (state !== null) endRenewal(state, { kind: 'renewed' }, ctx);
+    if (typeof state?.revokeEffectId === 'string') ctx.cancel(state.revokeEffectId);
     const row: IntegrationRow = {
       ...given,
       id: ctx.id,
@@ -119,52 +111,31 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
   function disconnect(state: State, _input: null, ctx: Context): Turn<State, null> {
     if (state === null) throw new AppError('not_found', 'Integration not found');
     if (state.status === 'disconnected') return { state, reply: null };
-    if (state.refreshEffectId !== null) {
-      ctx.cancel(state.refreshEffectId);
-      ctx.answer('needToken', refreshedKey, { kind: 'ended' });
-    }
+    const settled = endRenewal(state, { kind: 'ended' }, ctx);
     const { accountId, service, tokens } = state;
     const revokeEffectId = ctx.run('revoke', { service, tokens });
     ctx.run('release', { accountId, message: `${titleOf(service)} was disconnected` });
     ctx.unschedule(checkTimer);
     const ended: IntegrationRow = {
-      ...state,
+      ...settled,
       ...{ status: 'disconnected', reason: null, tokens: '', renewable: false, expiresAt: null, renewAt: null },
-      ...{ refreshEffectId: null, revokeEffectId, inboundId: null },
+      ...{ revokeEffectId, inboundId: null },
     };
     emit(ended, 'disconnected', ctx);
     return { state: ended, reply: null };
   }
 
-  function needToken(state: State, { generation, why }: TokenNeed, ctx: Context): Turn<State, TokenReply> {
+  function tokenNeeded(state: State, need: TokenNeed, ctx: Context): Turn<State, TokenReply> {
     if (state === null || state.status !== 'connected') return { state, reply: { kind: 'ended' } };
-    if (state.generation > generation) return { state, reply: { kind: 'renewed' } };
-    if (!state.renewable) {
-      const isOver = state.expiresAt !== null && state.expiresAt <= ctx.nowMs;
-      if (why === 'due' && !isOver) return { state, reply: { kind: 'renewed' } };
-      return { state: fail(state, isOver ? 'expired' : 'revoked', ctx), reply: { kind: 'ended' } };
-    }
-    ctx.defer(refreshedKey);
-    // Replaced by the answer of the turn that ends the renewal.
-    const reply: TokenReply = { kind: 'renewed' };
-    if (state.refreshEffectId !== null) return { state, reply };
-    return { state: { ...state, refreshEffectId: ctx.run('refresh', {}) }, reply };
+    return needToken(state, need, ctx, (reason) => fail(state, reason, ctx));
   }
 
   function refreshed(state: State, { effectId, outcome }: EffectResult<Refreshed>, ctx: Context): Turn<State, null> {
     if (state?.refreshEffectId !== effectId) return { state, reply: null };
     const ended = { ...state, refreshEffectId: null };
-    if (outcome.kind !== 'done') {
-      const message = outcome.kind === 'failed' ? outcome.message : 'The service gives no tokens now';
-      ctx.answer('needToken', refreshedKey, { kind: 'unavailable', message });
-      return { state: ended, reply: null };
-    }
-    if (outcome.value.kind === 'refused') {
-      ctx.answer('needToken', refreshedKey, { kind: 'ended' });
-      return { state: fail(ended, outcome.value.reason, ctx), reply: null };
-    }
-    ctx.answer('needToken', refreshedKey, { kind: 'renewed' });
-    return { state: renewed(ended, outcome.value.grant, ctx), reply: null };
+    const found = renewalOutcome(outcome, ctx);
+    if (found === null) return { state: ended, reply: null };
+    return { state: found.kind === 'granted' ? renewed(ended, found.grant, ctx) : fail(ended, found.reason, ctx), reply: null };
   }
 
   function renewed(state: IntegrationRow, { expiresInMs, grantedScopes, ...grant }: Grant, ctx: Context): IntegrationRow {
@@ -194,12 +165,6 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
     ctx.emit({ accountId: row.accountId, type: `integration.${name}`, data: { integration: shown(row) } });
   }
 }
-
-/**
- * They take no place of a lane, although they call the outside: an outage of a service would hold the vital places, for which mails and money wait, and the
- * places of tools are held by the very calls that wait for a renewal. There is one of each for a connection, and `Outbound` bounds what goes to one origin.
- */
-const repeated = { repeatable: () => true, isBrief: true } as const;
 
 function receive(state: State, { messages }: { messages: InboundMessage[] }, ctx: Context): Turn<State, null> {
   if (state === null || state.status === 'disconnected') return { state, reply: null };

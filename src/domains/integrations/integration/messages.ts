@@ -3,6 +3,7 @@ import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import { derivedId } from '../../../ids.ts';
 import type { Mode } from '../../../mode.ts';
 import { integrationIds } from '../ids.ts';
+import type { Renewed, TokenNeed, TokenReply } from '../renewal/turns.ts';
 import type { InboundMessage } from '../whatsapp/received.ts';
 import type { ErrorReason, IntegrationRow } from './entity.ts';
 
@@ -23,14 +24,7 @@ export type NewConnection = Grant &
     authorizationId: string | null;
   };
 
-/** Why a call needs another token: this one ends soon, or the service does not take it. */
-export type TokenNeed = { generation: number; why: 'due' | 'rejected' };
-
-/** `ended`: the connection must be made again. `unavailable`: the service gives no tokens now. */
-export type TokenReply = { kind: 'renewed' } | { kind: 'unavailable'; message: string } | { kind: 'ended' };
-
-/** `refused`: the service said twice that it takes the refresh token no more, or does not know this client. */
-export type Refreshed = { kind: 'granted'; grant: Grant } | { kind: 'refused'; reason: ErrorReason };
+export type Refreshed = Renewed<Grant, ErrorReason>;
 
 export type Checked = { kind: 'checked' };
 

@@ -8,23 +8,15 @@ import Type from 'typebox';
 import { defineActor, type EffectResult, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { authorization } from '../authorization/messages.ts';
-import { lifeOf } from '../token-life.ts';
+import { lifeOf } from '../renewal/life.ts';
+import { endRenewal, needToken, noPlace, renewalOutcome, type TokenNeed, type TokenReply } from '../renewal/turns.ts';
 import { type McpReason, McpServer, type McpServerRow } from './entity.ts';
-import {
-  type McpGrant,
-  type McpRefreshed,
-  type McpServerContract,
-  type McpTokenNeed,
-  type McpTokenReply,
-  mcpServer,
-  type NewMcpServer,
-} from './messages.ts';
+import { type McpGrant, type McpRefreshed, type McpServerContract, mcpServer, type NewMcpServer } from './messages.ts';
 import { approve, type FoundTool, firstPins, isSameList, merge } from './pins.ts';
 
 type State = McpServerRow | null;
 type Context = TurnContext<McpServerContract>;
 
-const refreshedKey = 'refreshed';
 /** Of a page for consent, shorter than that of its state. */
 const authorizeForMs = 480_000;
 
@@ -41,25 +33,17 @@ export function mcpServerActor(effects: {
       authorized,
       listed: (state, { found }, ctx) => listed(state, found, ctx),
       approve: approveTools,
-      needToken,
+      needToken: tokenNeeded,
       remove,
       refreshed,
       noted: (state) => ({ state, reply: null }),
     },
     queries: { get: (state) => (state === null || state.removedAt !== null ? null : state) },
     effects: {
-      refresh: {
-        run: effects.refresh,
-        repeatable: () => true,
-        lane: 'vital',
-        timeoutMs: 35_000,
-        outcome: 'refreshed',
-        input: Type.Object({}),
-      },
+      refresh: { run: effects.refresh, ...noPlace, timeoutMs: 35_000, outcome: 'refreshed', input: Type.Object({}) },
       release: {
         run: effects.release,
-        repeatable: () => true,
-        lane: 'vital',
+        ...noPlace,
         timeoutMs: 30_000,
         outcome: 'noted',
         input: Type.Object({ accountId: Type.String(), message: Type.String() }),
@@ -101,7 +85,7 @@ function authorized(
 ): Turn<McpServerRow, McpServerRow> {
   const known = present(state);
   ctx.send(authorization, authorizationId, 'used', {});
-  const row: McpServerRow = { ...granted(endRefresh(known, { kind: 'renewed' }, ctx), grant, ctx), ...consent(null, ctx) };
+  const row: McpServerRow = { ...granted(endRenewal(known, { kind: 'renewed' }, ctx), grant, ctx), ...consent(null, ctx) };
   return { state: row, reply: row };
 }
 
@@ -126,40 +110,22 @@ function approveTools(state: State, { tools }: { tools: { name: string; hash: st
   return { state: row, reply: row };
 }
 
-function needToken(state: State, { generation, why }: McpTokenNeed, ctx: Context): Turn<State, McpTokenReply> {
+function tokenNeeded(state: State, need: TokenNeed, ctx: Context): Turn<State, TokenReply> {
   if (state === null || state.removedAt !== null || state.status !== 'connected') return { state, reply: { kind: 'ended' } };
-  if (state.generation > generation) return { state, reply: { kind: 'renewed' } };
-  if (!state.renewable) {
-    const isOver = state.expiresAt !== null && state.expiresAt <= ctx.nowMs;
-    if (why === 'due' && !isOver) return { state, reply: { kind: 'renewed' } };
-    return { state: fail(state, isOver ? 'expired' : 'revoked'), reply: { kind: 'ended' } };
-  }
-  ctx.defer(refreshedKey);
-  // Replaced by the answer of the turn that ends the renewal.
-  const reply: McpTokenReply = { kind: 'renewed' };
-  if (state.refreshEffectId !== null) return { state, reply };
-  return { state: { ...state, refreshEffectId: ctx.run('refresh', {}) }, reply };
+  return needToken(state, need, ctx, (reason) => fail(state, reason));
 }
 
 function refreshed(state: State, { effectId, outcome }: EffectResult<McpRefreshed>, ctx: Context): Turn<State, null> {
   if (state?.refreshEffectId !== effectId) return { state, reply: null };
   const ended: McpServerRow = { ...state, refreshEffectId: null };
-  if (outcome.kind !== 'done') {
-    const message = outcome.kind === 'failed' ? outcome.message : 'The authorization server gives no tokens now';
-    ctx.answer('needToken', refreshedKey, { kind: 'unavailable', message });
-    return { state: ended, reply: null };
-  }
-  if (outcome.value.kind === 'refused') {
-    ctx.answer('needToken', refreshedKey, { kind: 'ended' });
-    return { state: fail(ended, outcome.value.reason), reply: null };
-  }
-  ctx.answer('needToken', refreshedKey, { kind: 'renewed' });
-  return { state: granted(ended, outcome.value.grant, ctx), reply: null };
+  const found = renewalOutcome(outcome, ctx);
+  if (found === null) return { state: ended, reply: null };
+  return { state: found.kind === 'granted' ? granted(ended, found.grant, ctx) : fail(ended, found.reason), reply: null };
 }
 
 function remove(state: State, _input: null, ctx: Context): Turn<State, null> {
   const known = present(state);
-  const ended = endRefresh(known, { kind: 'ended' }, ctx);
+  const ended = endRenewal(known, { kind: 'ended' }, ctx);
   ctx.run('release', { accountId: known.accountId, message: `The MCP server ${known.name} was disconnected` });
   const gone = { secrets: '', tools: [], renewable: false, expiresAt: null, renewAt: null, ...consent(null, ctx) };
   return { state: { ...ended, ...gone, removedAt: ctx.nowMs }, reply: null };
@@ -170,14 +136,6 @@ function remove(state: State, _input: null, ctx: Context): Turn<State, null> {
 function present(state: State): McpServerRow {
   if (state === null || state.removedAt !== null) throw new AppError('not_found', 'MCP server not found');
   return state;
-}
-
-/** What an earlier consent has under way must not touch what follows. */
-function endRefresh(row: McpServerRow, answer: McpTokenReply, ctx: Context): McpServerRow {
-  if (row.refreshEffectId === null) return row;
-  ctx.cancel(row.refreshEffectId);
-  ctx.answer('needToken', refreshedKey, answer);
-  return { ...row, refreshEffectId: null };
 }
 
 function granted(row: McpServerRow, { secrets, renewable, expiresInMs }: McpGrant, { nowMs }: Context): McpServerRow {

@@ -3,6 +3,7 @@ import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import { derivedId } from '../../../ids.ts';
 import type { Mode } from '../../../mode.ts';
 import { integrationIds } from '../ids.ts';
+import type { Renewed, TokenNeed, TokenReply } from '../renewal/turns.ts';
 import type { McpReason, McpServerRow } from './entity.ts';
 import type { FoundTool } from './pins.ts';
 
@@ -23,12 +24,7 @@ export type McpGrant = {
   expiresInMs: number | null;
 };
 
-/** Why a call needs another token: this one ends soon, or the server does not take it. */
-export type McpTokenNeed = { generation: number; why: 'due' | 'rejected' };
-/** `ended`: a person must consent again. `unavailable`: the authorization server gives no tokens now. */
-export type McpTokenReply = { kind: 'renewed' } | { kind: 'unavailable'; message: string } | { kind: 'ended' };
-/** `refused`: the authorization server said twice that it takes the refresh token no more, or does not know this client. */
-export type McpRefreshed = { kind: 'granted'; grant: McpGrant } | { kind: 'refused'; reason: McpReason };
+export type McpRefreshed = Renewed<McpGrant, McpReason>;
 
 export type McpServerContract = {
   commands: {
@@ -43,7 +39,7 @@ export type McpServerContract = {
     /** Refuses (`conflict`) where a hash is not the present one. */
     approve(input: { tools: { name: string; hash: string }[] }): McpServerRow;
     /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
-    needToken(input: McpTokenNeed): McpTokenReply;
+    needToken(input: TokenNeed): TokenReply;
     remove(input: null): null;
     /** Outcomes of effects. */
     refreshed(input: EffectResult<McpRefreshed>): null;

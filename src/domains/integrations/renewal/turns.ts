@@ -1,0 +1,89 @@
+/**
+ * The turns by which a connection renews its tokens. At most one renewal runs, all who need another token wait for it, and none of them is
+ * answered before the new tokens are committed.
+ */
+import type { EffectOutcome, Turn, TurnContext } from '../../../actors/define-actor.ts';
+
+/** What a connection's row has for it. */
+export type Renewable = {
+  /** Grows with every other access token. */
+  generation: number;
+  /** Whether there is a refresh token. */
+  renewable: boolean;
+  /** End of the access token; null: it has none. */
+  expiresAt: number | null;
+  /** The renewal that runs. */
+  refreshEffectId: string | null;
+};
+
+/** Why a call needs another token: this one ends soon, or it is not taken. */
+export type TokenNeed = { generation: number; why: 'due' | 'rejected' };
+
+/** `ended`: it must be connected again. `unavailable`: there are no tokens now. */
+export type TokenReply = { kind: 'renewed' } | { kind: 'unavailable'; message: string } | { kind: 'ended' };
+
+/** `refused`: the refresh token was refused twice, or this client is not known. */
+export type Renewed<Grant, Reason> = { kind: 'granted'; grant: Grant } | { kind: 'refused'; reason: Reason };
+
+/**
+ * For effects of connections, which take no place of a lane although they call the outside: an outage of a service would hold the vital places, for which
+ * mails and money wait, and the places of tools are held by the very calls that wait for a renewal. There is one of each for a connection, and `Outbound`
+ * bounds what goes to one origin.
+ */
+export const noPlace = { repeatable: () => true, isBrief: true } as const;
+
+type Context = Pick<
+  TurnContext<{
+    commands: { needToken(input: TokenNeed): TokenReply };
+    queries: Record<never, never>;
+    effects: { refresh(input: Record<string, never>): unknown };
+  }>,
+  'nowMs' | 'defer' | 'answer' | 'run' | 'cancel'
+>;
+
+const waiting = 'refreshed';
+
+/**
+ * For the command `needToken`, which waits for a renewal.
+ *
+ * @param fail the connection without usable tokens
+ */
+export function needToken<Row extends Renewable>(
+  row: Row,
+  { generation, why }: TokenNeed,
+  ctx: Context,
+  fail: (reason: 'expired' | 'revoked') => Row,
+): Turn<Row, TokenReply> {
+  // The reply of a deferred caller is replaced by that of the turn that ends the renewal.
+  const renewed: TokenReply = { kind: 'renewed' };
+  if (row.generation > generation) return { state: row, reply: renewed };
+  if (!row.renewable) {
+    const isOver = row.expiresAt !== null && row.expiresAt <= ctx.nowMs;
+    if (why === 'due' && !isOver) return { state: row, reply: renewed };
+    return { state: fail(isOver ? 'expired' : 'revoked'), reply: { kind: 'ended' } };
+  }
+  ctx.defer(waiting);
+  return { state: row.refreshEffectId === null ? { ...row, refreshEffectId: ctx.run('refresh', {}) } : row, reply: renewed };
+}
+
+/** Answers who waits for the renewal that has ended. Returns what was granted or refused; null: nothing is known, and the tokens stay. */
+export function renewalOutcome<G, R>(outcome: EffectOutcome<Renewed<G, R>>, ctx: Context): Renewed<G, R> | null {
+  if (outcome.kind !== 'done') {
+    answer(ctx, { kind: 'unavailable', message: outcome.kind === 'failed' ? outcome.message : 'There are no tokens now' });
+    return null;
+  }
+  answer(ctx, outcome.value.kind === 'granted' ? { kind: 'renewed' } : { kind: 'ended' });
+  return outcome.value;
+}
+
+/** Ends the renewal that runs: what it brings must not touch what follows. */
+export function endRenewal<Row extends Renewable>(row: Row, reply: TokenReply, ctx: Context): Row {
+  if (row.refreshEffectId === null) return row;
+  ctx.cancel(row.refreshEffectId);
+  answer(ctx, reply);
+  return { ...row, refreshEffectId: null };
+}
+
+function answer(ctx: Context, reply: TokenReply): void {
+  ctx.answer('needToken', waiting, reply);
+}
