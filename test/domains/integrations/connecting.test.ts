@@ -205,9 +205,10 @@ test('a refusal at the service comes back to the caller, and its state is over',
   assert.equal((await send(ann, 'GET', '/integrations/callback')).status, 400);
 });
 
-test('without an address to return to the service is connected at the callback, and the browser stays on a page', async () => {
+test('without an address to return to the service is connected at the callback, and the browser stays on a page; a HEAD does nothing', async () => {
   const { location } = await send(ann, 'GET', '/integrations/connect?service=github');
   const path = `/integrations/callback?code=good&state=${encodeURIComponent(stateOf(new URL(location)))}`;
+  assert.equal((await send(Caller.withToken(world.service, ''), 'HEAD', path)).status, 200);
   const { status, json } = await send(Caller.withToken(world.service, ''), 'GET', path);
   assert.equal(status, 200);
   assert.match(json, /GitHub is connected/);

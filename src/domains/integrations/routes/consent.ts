@@ -79,7 +79,9 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     }),
     responses: { 200: null, 302: null },
     contentTypes: { 200: 'text/html' },
-    async handler({ query: { code, state = '', error, error_description: description, iss = null } }): Promise<HttpResponse> {
+    async handler({ request, query: { code, state = '', error, error_description: description, iss = null } }): Promise<HttpResponse> {
+      // What looks at a link before a person follows it must not use it up.
+      if (request.method === 'HEAD') return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
       const row = code === undefined && error === undefined ? null : await authorizations.returned(state);
       if (row === null) throw new AppError('bad_request', 'This state is unknown, used, or older than 10 minutes: begin again');
       if (error !== undefined || code === undefined) {
