@@ -35,9 +35,10 @@ export function openDeployments(platform: Platform, findAny: FindHost = findKnow
   const { config, connected, clock, secretKey, acceptedKeys } = platform;
   const credentials = credentialBox(secretKey, acceptedKeys);
   const apiUrls = apiUrlsOf(config);
-  const openCalls: OpenCalls = ({ target, accountId, credentials: own }) => {
+  const openCalls: OpenCalls = ({ target, accountId, credentials: own, pause }) => {
     const { title } = findHost({ target, projectGiven: false });
-    return hostCalls({ outbound: connected, clock, apiUrl: withoutTrailing(apiUrls[target], '/'), title, accountId, credentials: own });
+    const apiUrl = withoutTrailing(apiUrls[target], '/');
+    return hostCalls({ outbound: connected, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
   };
   const snapshots = openSnapshots(platform);
   return {

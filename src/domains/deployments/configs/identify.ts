@@ -1,6 +1,7 @@
 /** Whether a host takes the credentials of a new configuration. */
 import type { Clock } from '../../../clock.ts';
-import { AppError, invalidField } from '../../../errors.ts';
+import { invalidField } from '../../../errors.ts';
+import type { HostCallParts } from '../hosts/calls.ts';
 import type { FindHost } from '../hosts/catalogue.ts';
 import type { HostCalls } from '../hosts/host.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
@@ -9,8 +10,15 @@ import { accessOf } from './access.ts';
 import type { DeployConfig } from './config.ts';
 import type { Credentials } from './credentials.ts';
 
-/** Calls of a host for an account. @param credentials are masked in whatever the host says */
-export type OpenCalls = (caller: { target: Target; accountId: string; credentials: Credentials }) => HostCalls;
+/** Calls of a host for an account. */
+export type OpenCalls = (caller: {
+  target: Target;
+  accountId: string;
+  /** Masked in whatever the host says. */
+  credentials: Credentials;
+  /** Between attempts, in place of the time that it takes. */
+  pause?: HostCallParts['pause'];
+}) => HostCalls;
 
 export type IdentifyParts = { findHost: FindHost; openCalls: OpenCalls; clock: Clock };
 
@@ -29,7 +37,7 @@ export async function identify(
 ): Promise<number | null> {
   const { target, project } = config;
   const host = findHost({ target, projectGiven: project !== null });
-  const calls = openCalls({ target, accountId, credentials });
+  const calls = openCalls({ target, accountId, credentials, pause: noSecondAttempt });
   const signal = AbortSignal.timeout(withinMs);
   try {
     await host.identify(accessOf(config, credentials, calls), signal);
@@ -37,8 +45,12 @@ export async function identify(
   } catch (error) {
     if (error instanceof DeployFailed && error.code === 'auth')
       throw invalidField(['body', 'credentials'], `${host.title} does not take these credentials: ${error.message}`, 'credentials_refused');
-    const isNoAnswer = error instanceof DeployFailed || error instanceof AppError || signal.aborted;
-    if (!isNoAnswer) throw error;
-    return null;
+    if (error instanceof DeployFailed || signal.aborted) return null;
+    throw error;
   }
+}
+
+/** The caller waits: a host that is down is asked once. */
+async function noSecondAttempt(): Promise<never> {
+  throw new DeployFailed('provider_down', 'The host did not answer at once');
 }

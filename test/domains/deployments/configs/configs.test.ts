@@ -6,12 +6,17 @@ import { systemClock } from '../../../../src/clock.ts';
 import { chooseConfig } from '../../../../src/domains/deployments/configs/choose.ts';
 import { deployConfigsActor } from '../../../../src/domains/deployments/configs/configs.ts';
 import { credentialBox } from '../../../../src/domains/deployments/configs/credentials.ts';
+import { type IdentifyParts, identify } from '../../../../src/domains/deployments/configs/identify.ts';
 import { deployConfigs, maxConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
+import { hostCalls } from '../../../../src/domains/deployments/hosts/calls.ts';
+import { masked } from '../../../../src/domains/deployments/hosts/mask.ts';
+import { vercel } from '../../../../src/domains/deployments/hosts/vercel.ts';
 import { configRoutes } from '../../../../src/domains/deployments/routes/configs.ts';
 import type { Principal } from '../../../../src/edge/auth/principal.ts';
 import { newId } from '../../../../src/ids.ts';
 import type { Mode } from '../../../../src/mode.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
+import { VercelStandIn } from '../../../support/hosts/vercel-stand-in.ts';
 import { startEdge, type TestEdge } from '../../../support/http-edge.ts';
 import type { Json } from '../../../support/json.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../../../support/runtime.ts';
@@ -21,12 +26,21 @@ const path = '/v1/deployments/configs';
 const box = credentialBox(secretKey);
 let runtime: TestRuntime;
 let edge: TestEdge;
+let vercelApi: VercelStandIn;
+const ends: (() => unknown)[] = [];
 const outbound = createOutbound({ allow: [] });
 
 before(async () => {
   runtime = await testRuntime([deployConfigsActor as AnyActor]);
   const parts = { actors: runtime.actors, clock: systemClock, credentials: box, outbound };
-  edge = await startEdge(configRoutes({ ...parts, identify: async () => null }), {
+  vercelApi = await VercelStandIn.start({ after: (end: () => unknown) => void ends.push(end) });
+  vercelApi.tokens.add(good.credentials.token);
+  const hosts: IdentifyParts = {
+    clock: systemClock,
+    findHost: () => masked(vercel),
+    openCalls: (caller) => hostCalls({ ...caller, outbound, clock: systemClock, apiUrl: vercelApi.apiUrl, title: vercel.title }),
+  };
+  edge = await startEdge(configRoutes({ ...parts, identify: (...made) => identify(hosts, ...made) }), {
     authenticate: (request) => principalOf(request.header('authorization')),
   });
 });
@@ -35,6 +49,7 @@ after(async () => {
   await edge?.server.close(0);
   await runtime?.close();
   await outbound.close();
+  for (const end of ends.reverse()) await end();
 });
 
 /** `Bearer acct_… live|test [read]` */
@@ -67,7 +82,7 @@ test('a configuration is shown without its credentials, which are stored encrypt
   assert.match(made.id, /^cfg_[0-9a-z]{26}$/);
   assert.equal(made.id.slice(-2), acct.slice(-2));
   assert.deepEqual(
-    { ...made, id: '', created_at: '' },
+    { ...made, id: '', created_at: '', verified_at: null },
     {
       ...{ id: '', name: 'Website', target: 'vercel', build_command: 'npm run build', output_dir: 'dist', project: null, team: null },
       ...{ url: 'https://www.example.com/', mode: 'live', verified_at: null, created_at: '' },
@@ -79,6 +94,40 @@ test('a configuration is shown without its credentials, which are stored encrypt
   const [{ credentials: sealed }] = JSON.parse(row!.text);
   assert.deepEqual(box.open(sealed, made.id), { token: 'token-of-vercel' });
   assert.throws(() => box.open(sealed, 'cfg_other'));
+});
+
+test('the credentials are tried at the host by one request: what it refuses is not stored, and its text is told without them', async () => {
+  const acct = account();
+  const bad = { ...good, credentials: { token: 'token-that-is-not-taken' } };
+  const before = vercelApi.requests.length;
+  const { status, json } = await send(`${acct} live`, 'POST', path, bad);
+  assert.equal(status, 422);
+  assert.deepEqual(json.detail[0].loc, ['body', 'credentials']);
+  assert.match(json.detail[0].msg, /Not authorized: \[masked\]/);
+  assert.deepEqual(
+    vercelApi.requests.slice(before).map((request) => `${request.method} ${request.path}`),
+    ['GET /v2/user'],
+  );
+  assert.equal((await send(`${acct} live`, 'GET', path)).json.total, 0);
+  const { verified_at: verifiedAt } = await make(`${acct} live`);
+  assert.ok(Math.abs(Date.parse(verifiedAt) - Date.now()) < 60_000);
+});
+
+test('a host that is down, limits, or does not answer hinders nobody: the configuration is not verified', async () => {
+  const acct = account();
+  const limited = { status: 429, headers: { 'retry-after': '60' } };
+  for (const [i, fault] of ([{ status: 500 }, { status: 404, json: {} }, 'cut', limited] as const).entries()) {
+    vercelApi.meet(/user/, fault);
+    const before = vercelApi.requests.length;
+    assert.equal((await make(`${acct} live`, { name: `${i}` })).verified_at, null);
+    assert.equal(vercelApi.requests.length, before + 1);
+  }
+});
+
+test('nothing is tried with a test key', async () => {
+  const before = vercelApi.requests.length;
+  assert.equal((await make(`${account()} test`, { credentials: { token: 'any' } })).verified_at, null);
+  assert.equal(vercelApi.requests.length, before);
 });
 
 test('a body that no host could serve is refused with its field, and nothing of it is stored', async () => {
