@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks|cards|trading|mcp …] [--seconds N] [--times N] [--json]
+ * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks|cards|trading|mcp|deploy …] [--seconds N] [--times N] [--json]
  * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { benchActors } from './actors.ts';
 import { benchCards } from './cards.ts';
 import { benchCluster } from './cluster.ts';
 import { benchCommit } from './commit.ts';
+import { benchDeploy } from './deploy.ts';
 import { benchFailover } from './failover.ts';
 import { benchHttp } from './http.ts';
 import { benchJoin } from './join.ts';
@@ -50,6 +51,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   cards: benchCards,
   trading: benchTrading,
   mcp: benchMcp,
+  deploy: benchDeploy,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--times 1 to 1000] [--json] [--profile]`;
 

@@ -53,6 +53,14 @@ export class Customer {
     return request(this.url, 'POST', `/v1/workspaces/${workspaceId}/files`, this.token, form);
   }
 
+  /** The same with folders in its name. */
+  uploadAt(workspaceId: string, path: string, text: string): Promise<Json> {
+    const form = new FormData();
+    form.append('path', path);
+    form.append('file', new Blob([text]), 'file.html');
+    return request(this.url, 'POST', `/v1/workspaces/${workspaceId}/files`, this.token, form);
+  }
+
   /** Creates a task and waits until its agents are done. */
   async finishedTask(workspaceId: string): Promise<{ id: string; agents: unknown[] }> {
     const config = { autonomy_level: 100 };

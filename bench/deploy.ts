@@ -1,0 +1,172 @@
+/** Deployments: a site of a thousand files from the request to the host's having it, beside a bare script; and what requests notice of fifty at once. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { goodToken } from '../test/support/hosts/host-stand-in.ts';
+import type { Received } from './programs/deploy-host.ts';
+import type { Offer, Offered } from './programs/flooder.ts';
+import { splitCpus } from './support/cpus.ts';
+import { Customer } from './support/customer.ts';
+import { machineMs } from './support/machine-clock.ts';
+import { Program } from './support/program.ts';
+import { makeRow, type Row } from './support/row.ts';
+import { Service } from './support/service.ts';
+import { isNoisy, median } from './support/statistics.ts';
+import type { Surroundings } from './support/surroundings.ts';
+
+const sliceCount = 5;
+const siteFiles = 1_000;
+const atOnce = 50;
+const smallSiteFiles = 20;
+const uploadsAtOnce = 16;
+const pollMs = 100;
+const endWithinMs = 120_000;
+const connections = 1_000;
+const tooMuch = { commands: 10_000, lists: 1_500 } as const;
+
+type File = { path: string; content: string };
+
+export async function benchDeploy(surroundings: Surroundings): Promise<Row[]> {
+  const cpus = splitCpus();
+  const host = new Program('programs/deploy-host.ts', { cpus: cpus.clients });
+  const raw = new Program('limits/raw-deploy.ts', { cpus: cpus.service });
+  const flooder = new Program('programs/flooder.ts', { cpus: cpus.clients });
+  const hostUrl = await host.call<string>('listen');
+  const service = await Service.start({
+    dataDir: await surroundings.emptyFolder('deploy'),
+    nodeOptions: surroundings.profiled('deploy'),
+    env: { VERCEL_API_URL: hostUrl, OUTBOUND_ALLOW: '127.0.0.0/8' },
+    cpus: cpus.service,
+  });
+  try {
+    return [
+      ...(await oneLargeSite(surroundings, { service, host, raw, hostUrl })),
+      ...(await manyAtOnce(surroundings, { service, host, flooder })),
+    ];
+  } finally {
+    await service.stop();
+    await Promise.all([host.end(), raw.end(), flooder.end()]);
+  }
+}
+
+/** Each slice has a site of its own, so that neither side knows a hash. */
+async function oneLargeSite(
+  surroundings: Surroundings,
+  { service, host, raw, hostUrl }: { service: Service; host: Program; raw: Program; hostUrl: string },
+): Promise<Row[]> {
+  const [ours, limit, again]: [number[], number[], number[]] = [[], [], []];
+  let sentAgain = 0;
+  for (let slice = -1; slice < sliceCount; slice++) {
+    const files = siteOf(siteFiles);
+    const folder = await surroundings.emptyFolder(`site ${slice}`);
+    for (const { path, content } of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), content);
+    }
+    await host.call('forget');
+    const rawBeganMs = machineMs();
+    await raw.call('publish', { url: hostUrl, token: goodToken, folder });
+    const rawTookMs = (await host.call<Received>('received')).atMs - rawBeganMs;
+
+    const publisher = await Publisher.register(service.url, `site${slice}@example.com`, files);
+    await host.call('forget');
+    const tookMs = await publisher.publish(host);
+    const { uploads } = await host.call<Received>('received');
+    if (uploads !== siteFiles) throw new Error(`${uploads} contents were sent in place of ${siteFiles}`);
+    const tookAgainMs = await publisher.publish(host);
+    sentAgain += (await host.call<Received>('received')).uploads - uploads;
+    // The first one warms both up.
+    if (slice < 0) continue;
+    limit.push(rawTookMs);
+    ours.push(tookMs);
+    again.push(tookAgainMs);
+  }
+  const noisy = [ours, limit].some(isNoisy);
+  const figures = { bench: 'deploy', unit: 'ms', noisy } as const;
+  const row = `${siteFiles.toLocaleString('en-US')} new files, from the request to the host`;
+  return [
+    makeRow({ ...figures, row, ours: median(ours), limit: median(limit), reach: { atMost: 1.5 } }),
+    makeRow({ ...figures, row: 'the same site again', ours: median(again), limit: median(ours), reach: null }),
+    makeRow({ ...figures, row: 'contents sent again', unit: 'files', ours: sentAgain, limit: 1, reach: { atMost: 0 } }),
+  ];
+}
+
+async function manyAtOnce(
+  surroundings: Surroundings,
+  { service, host, flooder }: { service: Service; host: Program; flooder: Program },
+): Promise<Row[]> {
+  const customer = await Customer.register(service.url, 'beside@example.com');
+  const authorization = `Bearer ${await customer.apiKey()}`;
+  for (let i = 0; i < 100; i++) await customer.post('/v1/workspaces', { name: `there ${i}` });
+  const publishers: Publisher[] = [];
+  for (let i = 0; i < atOnce; i++)
+    publishers.push(await Publisher.register(service.url, `publisher${i}@example.com`, siteOf(smallSiteFiles)));
+  const ms = surroundings.seconds * 1_000;
+  const offer = (what: Offer['what'], perSecond: number): Promise<Offered> =>
+    flooder.call<Offered>('offer', {
+      ...{ url: service.url, authorization, what, perSecond, ms },
+      ...{ maxConnections: connections, standingConnections: connections },
+    } satisfies Offer);
+  const rows: Row[] = [];
+  // Lists first: commands make their table longer.
+  for (const what of ['lists', 'commands'] as const) {
+    await offer(what, tooMuch[what]);
+    const half = (await offer(what, tooMuch[what])).admitted / surroundings.seconds / 2;
+    const [alone, beside]: [number[], number[]] = [[], []];
+    for (let slice = 0; slice < sliceCount; slice++) {
+      alone.push((await offer(what, half)).p99Ms);
+      await host.call('forget');
+      const deployments = Promise.all(publishers.map((publisher) => publisher.publish(host)));
+      beside.push((await offer(what, half)).p99Ms);
+      await deployments;
+    }
+    const row = `p99 of ${what} at half load, ${atOnce} deployments begun at once`;
+    const figures = { ours: median(beside), limit: median(alone), noisy: [alone, beside].some(isNoisy) };
+    rows.push(makeRow({ bench: 'deploy', row, unit: 'ms', ...figures, reach: { atMost: 1.25 } }));
+  }
+  return rows;
+}
+
+/** An account with a site in a workspace, and a configuration. */
+class Publisher {
+  private readonly customer: Customer;
+  private readonly workspaceId: string;
+
+  private constructor(customer: Customer, workspaceId: string) {
+    this.customer = customer;
+    this.workspaceId = workspaceId;
+  }
+
+  static async register(url: string, email: string, files: readonly File[]): Promise<Publisher> {
+    const customer = await Customer.register(url, email);
+    const { id } = await customer.post('/v1/workspaces', { name: 'site' });
+    const left = files.values();
+    const send = async () => {
+      for (const { path, content } of left) await customer.uploadAt(id, path, content);
+    };
+    await Promise.all(Array.from({ length: uploadsAtOnce }, send));
+    await customer.post('/v1/deployments/configs', { name: 'site', target: 'vercel', credentials: { token: goodToken } });
+    return new Publisher(customer, id);
+  }
+
+  /** From the request until the host had all; resolves when the deployment is live. */
+  async publish(host: Program): Promise<number> {
+    const beganMs = machineMs();
+    const { id } = await this.customer.post('/v1/deployments', { workspace_id: this.workspaceId, target: 'vercel' });
+    for (;;) {
+      await pause(pollMs);
+      const { status, error } = await this.customer.get(`/v1/deployments/${id}`);
+      if (status === 'live') return (await host.call<Received>('received')).atMs - beganMs;
+      if (status === 'failed') throw new Error(`the deployment failed: ${JSON.stringify(error)}`);
+      if (machineMs() - beganMs > endWithinMs) throw new Error(`the deployment is ${status} for too long`);
+    }
+  }
+}
+
+function siteOf(count: number): File[] {
+  return Array.from({ length: count }, (_, i) => ({
+    path: i === 0 ? 'index.html' : `pages/${i % 20}/page-${i}.html`,
+    content: `<!doctype html><title>${i}</title><p>${randomBytes(1_000).toString('base64')}</p>`,
+  }));
+}
