@@ -1,5 +1,5 @@
 /** Sends the files that a host lacks: ten at once for a deployment, and never more of their bytes in memory than the node allows. */
-import { buffer } from 'node:stream/consumers';
+import { addAbortSignal } from 'node:stream';
 import type { SiteFile } from '../snapshot/site.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { Publication } from './host.ts';
@@ -42,9 +42,15 @@ export async function uploadAll<T>({ items, bytesOf, send, signal, atOnce: most 
 }
 
 /** Throws when the content is not as long as the snapshot says: what is sent would not be what was hashed. */
-export async function contentOf(publication: Pick<Publication, 'open'>, file: SiteFile): Promise<Uint8Array> {
-  const bytes = await buffer(await publication.open(file));
-  if (bytes.length !== file.sizeBytes)
-    throw new Error(`The content of ${file.path} has ${bytes.length} bytes in place of ${file.sizeBytes}`);
+export async function contentOf({ open, signal }: Pick<Publication, 'open' | 'signal'>, file: SiteFile): Promise<Uint8Array> {
+  // Filled in place: chunks and their concatenation would take the memory twice.
+  const bytes = Buffer.allocUnsafeSlow(file.sizeBytes);
+  let filled = 0;
+  for await (const chunk of addAbortSignal(signal, await open(file)) as AsyncIterable<Buffer>) {
+    filled += chunk.length;
+    if (filled > bytes.length) break;
+    chunk.copy(bytes, filled - chunk.length);
+  }
+  if (filled !== bytes.length) throw new Error(`The content of ${file.path} is not of ${bytes.length} bytes`);
   return bytes;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import test, { after, before, beforeEach } from 'node:test';
 import { machineClock } from '../../../../src/clock.ts';
 import { ByteBudget } from '../../../../src/domains/deployments/hosts/byte-budget.ts';
@@ -6,9 +7,10 @@ import { hostCalls, OutcomeUnknown } from '../../../../src/domains/deployments/h
 import { createOnce } from '../../../../src/domains/deployments/hosts/create-once.ts';
 import type { HostRequest } from '../../../../src/domains/deployments/hosts/host.ts';
 import { DeployFailed, type FailureCode } from '../../../../src/domains/deployments/hosts/host-failure.ts';
-import { uploadAll } from '../../../../src/domains/deployments/hosts/upload.ts';
+import { contentOf, uploadAll } from '../../../../src/domains/deployments/hosts/upload.ts';
 import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
 import { goodToken, HostStandIn, type StandInAnswer } from '../../../support/hosts/host-stand-in.ts';
+import { publicationOf, siteFiles } from '../../../support/hosts/host-world.ts';
 
 class PlainHost extends HostStandIn {
   protected override answer(): StandInAnswer {
@@ -170,6 +172,17 @@ test('uploads run ten at once within the bytes of the node, and end together wit
   });
   assert.equal((await failureOf(failing)).code, 'quota');
   assert.equal(sent, 10);
+});
+
+test('a content that is not as long as the snapshot says is not sent, and reading ends when it is aborted', async () => {
+  const site = { 'a.txt': 'four' };
+  const [file] = siteFiles(site);
+  const { open } = publicationOf('dep_1', site);
+  assert.equal(Buffer.from(await contentOf({ open, signal }, file!)).toString(), 'four');
+  for (const sizeBytes of [0, 3, 5]) await assert.rejects(contentOf({ open, signal }, { ...file!, sizeBytes }), /is not of \d bytes/);
+  const ending = new AbortController();
+  const endless = async () => new Readable({ read: () => ending.abort() });
+  await assert.rejects(contentOf({ open: endless, signal: ending.signal }, file!), { name: 'AbortError' });
 });
 
 test('waiters for bytes are served in their order, and one that leaves blocks nobody', async () => {
