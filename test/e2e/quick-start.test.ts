@@ -6,17 +6,17 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { startService } from '../support/service.ts';
 
-test("the README's first task by curl reports the figures of the file, its first card pays and its first order fills, with the books right", {
+test("the README's first task by curl reports the figures of the file, its first card pays, its first order fills, with the books right, and its first site is served", {
   timeout: 120_000,
 }, async (t) => {
   const service = await startService(t, {}, { fresh: true, limited: true });
   const readme = await readFile('README.md', 'utf8');
   // In one shell, as somebody reads it: the card uses what the task has set.
-  const blocks = ['quick-start', 'first-card', 'first-order'].map((name) => blockOf(readme, name));
+  const blocks = ['quick-start', 'first-card', 'first-order', 'first-deployment'].map((name) => blockOf(readme, name));
   const script = blocks.join('echo; echo "== next"\n').replaceAll('http://127.0.0.1:8080', service.url);
   const env = { ...process.env, DATA_DIR: service.dataDir };
   const { stdout } = await promisify(execFile)('sh', ['-euc', script], { timeout: 90_000, env });
-  const [task, card, order] = stdout.split('== next') as [string, string, string];
+  const [task, card, order, site] = stdout.split('== next') as [string, string, string, string];
 
   const rows = (await readFile('examples/sales.csv', 'utf8')).trimEnd().split('\n');
   const [header, ...records] = rows.map((row) => row.split(','));
@@ -35,6 +35,8 @@ test("the README's first task by curl reports the figures of the file, its first
 
   assert.match(order, /"symbol":"AAPL","asset_class":"equity","side":"long","quantity":1,/);
   assert.match(order, /The books of trading are right: 1 accounts, 1 orders, 0 of them open, 1 fills/);
+
+  assert.match(site, /\n<link rel="stylesheet" href="css\/site.css"><h1>Hello<\/h1>\n$/);
 });
 
 for (const status of ['failed', 'cancelled']) {

@@ -1,0 +1,127 @@
+/** Deployments by tasks through the whole service: an agent writes a page, a person approves, a host publishes it, a browser opens it. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import test from 'node:test';
+import { goodToken } from '../support/hosts/host-stand-in.ts';
+import { NetlifyStandIn } from '../support/hosts/netlify-stand-in.ts';
+import type { Json } from '../support/json.ts';
+import { type Behaviour, callTool, finish } from '../support/openai-server.ts';
+import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
+import type { Caller } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) => existsSync(file));
+/** Its text is there once its script has run. */
+const page = `<title>Shop</title><h1 id=h></h1><script>h.textContent = ['Open', 'daily'].join(' ')</script>`;
+const writePage = callTool('write_file', { path: 'index.html', content: page });
+
+test('tasks publish their workspace', { timeout: 120_000 }, async (t) => {
+  const host = await NetlifyStandIn.start(t);
+  const env = { NETLIFY_API_URL: host.apiUrl, ...(chromium === undefined ? {} : { CHROMIUM_PATH: chromium }) };
+  const world = await scriptedService(t, env);
+  const { service, caller, begin, play, requestsOf } = world;
+  const autoDeploy = { autonomy_level: 0, auto_deploy: true, deploy_target: 'netlify' };
+  const creation = (config: object, by = caller) => by.fetch('POST', '/v1/tasks', { prompt: 'case none', config });
+
+  await t.test('auto_deploy to a target without a configuration is 422 when the task is created', async () => {
+    const { detail } = (await (await creation(autoDeploy)).json()) as Json;
+    assert.deepEqual(
+      [detail[0].loc, /no deploy configuration for netlify/.test(detail[0].msg)],
+      [['body', 'config', 'deploy_target'], true],
+    );
+  });
+
+  const credentials = { token: goodToken };
+  const config = await caller.json('POST', '/v1/deployments/configs', { name: 'shop', target: 'netlify', credentials });
+  let published: Json;
+
+  await t.test('an agent writes a page, a person approves what they are shown, and the host has it', async () => {
+    const script = turns(writePage, callTool('create_deployment', { target: 'netlify' }), openIt, finish('It is public.'));
+    const { id, workspace_id } = await begin('page', script, { autonomy_level: 99 });
+    const approval = await pending(caller, id);
+    assert.match(
+      approval.summary,
+      new RegExp(
+        `^Publishes 1 file \\(\\d+ bytes\\) of the workspace ${workspace_id} at Netlify with the configuration "shop" \\(${config.id}\\)`,
+      ),
+    );
+    assert.match(approval.summary, /\nFiles: index\.html\.$/);
+    assert.equal(host.deploys.length, 0, 'nothing is published before the approval');
+    await caller.json('POST', `/v1/agents/${approval.agent_id}/approve/${approval.id}`, { approved: true });
+    const task = await caller.untilTask(id, endStatuses);
+    assert.deepEqual([task.status, task.deployment_id], ['complete', null], task.error);
+    const { data } = await caller.json('GET', '/v1/deployments');
+    assert.equal(data.length, 1);
+    published = data[0];
+    assert.deepEqual(
+      [published.status, published.task_id, published.config_id, published.workspace_id],
+      ['live', id, config.id, workspace_id],
+    );
+    assert.equal(await (await fetch(published.url)).text(), page);
+    assert.deepEqual([host.deploys.length, host.uploads.map(String)], [1, [page]]);
+    const types = (await caller.events()).map(({ type }) => type).filter((type) => /^deployment\.(?!log)/.test(type));
+    assert.deepEqual(types, ['deployment.building', 'deployment.deploying', 'deployment.live']);
+  });
+
+  await t.test('a real browser opens it for the agent', { skip: chromium === undefined && 'no Chromium on this machine' }, () => {
+    const read = JSON.parse(String(requestsOf('page').at(-1)!.body.messages.at(-1)!.content));
+    assert.deepEqual([read.url, read.title, read.text], [`${published.url}/`, 'Shop', '# Open daily']);
+  });
+
+  await t.test('with auto_deploy the complete task is published once, without asking; a failed or cancelled one is not', async () => {
+    const done = await play('auto', turns(writePage, finish('Written.')), autoDeploy);
+    assert.deepEqual([done.status, done.approvals], ['complete', []]);
+    const deployment = await ended(caller, done.deployment_id);
+    assert.deepEqual([deployment.status, deployment.task_id, deployment.config_id], ['live', done.id, config.id]);
+    assert.equal(host.uploads.length, 1, 'what the host has is not sent again');
+    const failed = await play('failing', () => (response) => void response.writeHead(400).end('{}'), autoDeploy);
+    const cancelled = await begin('cancelled', turns(writePage), autoDeploy);
+    await caller.fetch('POST', `/v1/tasks/${cancelled.id}/cancel`);
+    assert.deepEqual([failed.status, failed.deployment_id], ['failed', null]);
+    assert.equal((await caller.json('GET', '/v1/deployments')).total, 2);
+    assert.equal(host.deploys.length, 2);
+  });
+
+  await t.test("a test key's task is published as a preview, which no live key sees, and nothing is sent to the host", async () => {
+    const tester = await caller.program('test', ['tasks.read', 'tasks.write', 'workspaces.read', 'workspaces.write']);
+    const sent = host.requests.length;
+    const done = await play('trial', turns(writePage, finish('Written.')), { ...autoDeploy, deploy_target: 'vercel' }, tester);
+    const deployment = await ended(tester, done.deployment_id);
+    assert.deepEqual([deployment.status, deployment.mode], ['live', 'test']);
+    assert.match(deployment.url, new RegExp(`/preview/${deployment.id}/$`));
+    assert.equal(await (await fetch(`${service.url}/preview/${deployment.id}/`)).text(), page);
+    assert.equal(host.requests.length, sent);
+    assert.equal((await caller.fetch('GET', `/v1/deployments/${deployment.id}`)).status, 404);
+  });
+
+  await t.test('the token of the host is in no answer, event, log or prompt', async () => {
+    const seen = [await caller.json('GET', '/v1/deployments/configs'), await caller.events(), requestsOf('page').map(({ body }) => body)];
+    assert.ok(!(JSON.stringify(seen) + service.output()).includes(goodToken));
+  });
+});
+
+/** Opens the address that the deployment has answered. */
+const openIt: Behaviour = (response, request) => {
+  const { url } = JSON.parse(String(request.body.messages.at(-1)!.content));
+  return callTool('fetch_url', { url, render: chromium !== undefined })(response, request);
+};
+
+async function pending(caller: Caller, taskId: string): Promise<Json> {
+  let found: Json;
+  await until(async () => {
+    const task = await caller.json('GET', `/v1/tasks/${taskId}`);
+    assert.ok(!endStatuses.includes(task.status), JSON.stringify(task));
+    found = task.approvals.find(({ status }: Json) => status === 'pending');
+    return found !== undefined;
+  }, 'an approval');
+  return found;
+}
+
+async function ended(caller: Caller, deploymentId: string): Promise<Json> {
+  let found: Json;
+  await until(async () => {
+    found = await caller.json('GET', `/v1/deployments/${deploymentId}`);
+    return found.completed_at !== null;
+  }, 'the end of a deployment');
+  return found;
+}
