@@ -113,6 +113,10 @@ export async function answerDeleters(site: Site): Promise<void> {
 const before: Record<string, (site: Site, ids: Ids) => Promise<unknown>> = {
   'POST /commerce/cards/{id}/unfreeze': (site, ids) =>
     call(site, site.ann, 'POST', `/v1/commerce/cards/${ids['/commerce/cards/{id}']}/freeze`),
+  'POST /deployments/{id}/redeploy': (site, ids) => {
+    const shown = () => call(site, site.ann, 'GET', `/v1/deployments/${ids['/deployments/{id}']}`);
+    return until(async () => ['deploying', 'failed'].includes((await shown()).json.status), 'what it publishes');
+  },
 };
 
 /** Where an example says too little. */

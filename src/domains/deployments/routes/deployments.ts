@@ -43,7 +43,7 @@ export function deploymentRoutes(parts: DeploymentRouteParts): AnyRoute[] {
       ...PageQuery.properties,
       status: Type.Optional(Type.Enum([...deploymentStatuses])),
       target: Type.Optional(Type.Enum([...targets])),
-      workspace_id: Type.Optional(Type.String({ maxLength: 64 })),
+      workspace_id: Type.Optional(Type.String({ pattern: '^ws_.{1,60}$' })),
     }),
     responses: { 200: PageOf(DeploymentView) },
     async handler({ principal: { accountId, mode }, query }) {
