@@ -20,6 +20,7 @@ export type ChromiumBrowserOptions = Pick<DriverSettings, 'allow' | 'chromium'> 
 const pageMs = 30_000;
 /** After the time of a page has passed, its driver must have said so within this; otherwise it hangs. */
 const graceMs = 10_000;
+const tooMany = 'Too many pages wait for the browser';
 /** A start that failed is not tried again at once. */
 const restMs = 5_000;
 /** A health check takes no longer; a start takes one to two seconds on a machine that is not busy. */
@@ -33,9 +34,11 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     maxWaiting: 256,
     maxWaitingEach: 64,
     maxWaitMs: 60_000,
-    full: 'Too many pages wait for the browser',
+    full: tooMany,
     retryAfterS: 5,
   });
+  // Pages of one agent share its context, one after the other: a page's time begins with its turn.
+  const agents = new FairGate({ maxRunning: 1_024, maxRunningEach: 1, maxWaiting: 1_024, full: tooMany });
   const suspects = new FairGate({ maxRunning: 1, maxWaiting: maxPages, full: 'The browser ends again and again' });
   const closing = new AbortController();
   let places = placesToRun('path' in chromium);
@@ -91,11 +94,15 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
       if (error instanceof DriverGone) return null;
       throw error;
     };
-    const first = await gate.pass(accountId, () => once().catch(ended), stopped);
-    if (first !== null) return first;
-    // Any page that was open may have ended it: each is tried once more, one after the other.
-    const second = await suspects.pass(accountId, () => once().catch(ended), stopped);
-    if (second !== null) return second;
+    const pass = () => gate.pass(accountId, () => once().catch(ended), stopped);
+    const leave = await agents.enter(agentId, stopped);
+    try {
+      // Any page that was open may have ended it: each is tried once more, one after the other.
+      const result = (await pass()) ?? (await suspects.pass(accountId, pass, stopped));
+      if (result !== null) return result;
+    } finally {
+      leave();
+    }
     throw new ToolError(`The browser ended while ${new URL(address).host} was open. Read it without the browser.`);
   }
 

@@ -13,7 +13,7 @@ const closeTimeoutMs = 5_000;
 export type AgentContext = { context: BrowserContext; proxy: PageProxy };
 /** How the browser reaches this process. */
 export type Way = Pick<PageProxyOptions, 'host' | 'isPeer'>;
-type Kept = AgentContext & { users: number; timer: NodeJS.Timeout | undefined; last: Promise<unknown> };
+type Kept = { opening: Promise<AgentContext>; isBusy: boolean; idle: NodeJS.Timeout | undefined };
 
 export class AgentContexts {
   private readonly browser: Browser;
@@ -21,7 +21,9 @@ export class AgentContexts {
   private readonly way: Way;
   private readonly onStuck: () => void;
   /** In the order of their last use. */
-  private readonly kept = new Map<string, Promise<Kept>>();
+  private readonly kept = new Map<string, Kept>();
+  /** The last use of each agent that has one. */
+  private readonly uses = new Map<string, Promise<unknown>>();
 
   /** @param onStuck called when a context does not close: the browser must be ended */
   constructor(browser: Browser, connector: Connector, way: Way, onStuck: () => void) {
@@ -33,54 +35,47 @@ export class AgentContexts {
 
   /** Runs `work` with the agent's context; of one agent one after the other. */
   async use<T>(agentId: string, work: (context: AgentContext) => Promise<T>): Promise<T> {
-    const kept = await this.take(agentId);
-    kept.users++;
-    clearTimeout(kept.timer);
-    const before = kept.last;
+    const before = this.uses.get(agentId);
     const run = (async () => {
       await before;
-      return await work(kept);
+      return await this.useNow(agentId, work);
     })();
-    kept.last = run.catch(() => {});
-    try {
-      return await run;
-    } finally {
-      kept.users--;
-      if (kept.users === 0) kept.timer = setTimeout(() => void this.drop(agentId), idleMs);
-    }
+    const use = run.catch(() => {});
+    this.uses.set(agentId, use);
+    void use.then(() => this.uses.get(agentId) === use && this.uses.delete(agentId));
+    return await run;
   }
 
   /** Ends the agent's context; its next page gets a new one. */
   async drop(agentId: string): Promise<void> {
-    const opening = this.kept.get(agentId);
-    if (opening === undefined) return;
+    const kept = this.kept.get(agentId);
+    if (kept === undefined) return;
     this.kept.delete(agentId);
-    const kept = await opening.catch(() => null);
-    if (kept === null) return;
-    clearTimeout(kept.timer);
-    await kept.proxy.close();
-    const closed = await within(closeTimeoutMs, kept.context.close());
-    if (!closed) this.onStuck();
+    clearTimeout(kept.idle);
+    const opened = await kept.opening.catch(() => null);
+    if (opened === null) return;
+    await opened.proxy.close();
+    if (!(await within(closeTimeoutMs, opened.context.close()))) this.onStuck();
   }
 
-  private async take(agentId: string): Promise<Kept> {
-    const opening = this.kept.get(agentId) ?? this.open(agentId);
+  private async useNow<T>(agentId: string, work: (context: AgentContext) => Promise<T>): Promise<T> {
+    const kept = this.kept.get(agentId) ?? { opening: this.create(), isBusy: true, idle: undefined };
+    kept.isBusy = true;
+    clearTimeout(kept.idle);
     // Moves to the end.
     this.kept.delete(agentId);
-    this.kept.set(agentId, opening);
-    if (this.kept.size > maxContexts) await this.dropOldest(agentId);
-    return await opening;
+    this.kept.set(agentId, kept);
+    kept.opening.catch(() => this.kept.get(agentId) === kept && this.kept.delete(agentId));
+    try {
+      if (this.kept.size > maxContexts) await this.dropOldest();
+      return await work(await kept.opening);
+    } finally {
+      kept.isBusy = false;
+      if (this.kept.get(agentId) === kept) kept.idle = setTimeout(() => void this.drop(agentId), idleMs);
+    }
   }
 
-  private open(agentId: string): Promise<Kept> {
-    const opening = this.create();
-    opening.catch(() => {
-      if (this.kept.get(agentId) === opening) this.kept.delete(agentId);
-    });
-    return opening;
-  }
-
-  private async create(): Promise<Kept> {
+  private async create(): Promise<AgentContext> {
     const proxy = new PageProxy({ ...this.way, connector: this.connector });
     const server = await proxy.listen();
     try {
@@ -94,19 +89,15 @@ export class AgentContexts {
         userAgent: userAgentOf(this.browser.version()),
       });
       await context.addInitScript(withoutDatagrams);
-      return { context, proxy, users: 0, timer: undefined, last: Promise.resolve() };
+      return { context, proxy };
     } catch (error) {
       await proxy.close();
       throw error;
     }
   }
 
-  private async dropOldest(except: string): Promise<void> {
-    for (const [agentId, opening] of this.kept) {
-      if (agentId === except) continue;
-      const kept = await opening.catch(() => null);
-      if (kept !== null && kept.users === 0) return await this.drop(agentId);
-    }
+  private async dropOldest(): Promise<void> {
+    for (const [agentId, { isBusy }] of this.kept) if (!isBusy) return await this.drop(agentId);
   }
 }
 

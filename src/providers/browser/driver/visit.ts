@@ -1,5 +1,5 @@
 /** One page, from its address to what is wanted of it, under limits of time, bytes, dialogs and windows. */
-import type { CDPSession, Page } from 'playwright-core';
+import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { ToolError } from '../../../errors.ts';
 import { maxHtmlBytes, maxPngBytes, type Visit, type VisitResult } from '../protocol.ts';
 import { type AgentContext, within } from './agent-contexts.ts';
@@ -10,7 +10,8 @@ const maxPageBytes = 64 * 2 ** 20;
 const loadMs = 15_000;
 /** Scripts that ask for more after the load have this time. */
 const quietMs = 3_000;
-const closeMs = 2_000;
+const patienceMs = 1_000;
+const closeMs = 3_000;
 const maxDialogs = 20;
 const maxWindows = 20;
 const maxDocuments = 20;
@@ -47,10 +48,23 @@ export async function visitPage(
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     proxy.endPage();
-    const closed = await within(closeMs, Promise.all(context.pages().map((open) => open.close())));
+    const closed = await closePages(context);
     context.off('page', onWindow);
     if (!closed) await stuck();
   }
+}
+
+/** Whether all are closed. One that computes and does not close has its process ended. */
+async function closePages(context: BrowserContext): Promise<boolean> {
+  const closing = Promise.all(context.pages().map((page) => page.close()));
+  if (await within(patienceMs, closing)) return true;
+  await within(closeMs, Promise.all(context.pages().map(crash)));
+  return await within(closeMs, closing);
+}
+
+async function crash(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Page.crash');
 }
 
 function windowCloser(own: () => Page | null, stop: (message: string) => void): (opened: Page) => void {
