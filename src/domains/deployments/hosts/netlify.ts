@@ -139,7 +139,7 @@ type Tagged = Pick<Publication, 'deploymentId' | 'signal'>;
 
 async function findByTitle({ calls }: HostAccess, { deploymentId, signal }: Tagged, siteId: string): Promise<Fields | null> {
   const path = `/sites/${encodeURIComponent(siteId)}/deploys?per_page=100`;
-  const answer = await calls.request({ method: 'GET', path, repeatable: true, signal });
+  const answer = await calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
   const isOurs = ({ title: given, id }: Fields) => textOf(given)?.startsWith(deploymentId) === true && textOf(id) !== undefined;
   return listOf(answer.json).find(isOurs) ?? null;
 }

@@ -102,7 +102,8 @@ type Tagged = Pick<Publication, 'deploymentId' | 'signal'>;
 
 async function findByTag({ calls, team }: HostAccess, { deploymentId, signal }: Tagged): Promise<string | null> {
   const path = `/v6/deployments${queryOf(team, { [`meta-${tag}`]: deploymentId, limit: '20' })}`;
-  const answer = await calls.request({ method: 'GET', path, repeatable: true, signal });
+  const answer = await calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
+  if (answer.status === 404) return null;
   failOnError(answer);
   const found = listOf(fieldsOf(answer.json).deployments).find(({ meta }) => fieldsOf(meta)[tag] === deploymentId);
   return textOf(found?.uid) ?? textOf(found?.id) ?? null;

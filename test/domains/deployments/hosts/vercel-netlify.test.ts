@@ -148,3 +148,11 @@ test('netlify: what it requires while it still compares is sent, and what it add
   await world.end(await world.publish('dep_1'));
   assert.equal(standIn.uploads.length, hashes.length);
 });
+
+test('a server that speaks like the host and has no list is created at again after an outage', async (t) => {
+  for (const { world, standIn } of [await atVercel(t), await atNetlify(t)]) {
+    standIn.meet(world.row.requests.create, { status: 500, text: '' });
+    for (const list of [/^GET \/v6\/deployments$/, /^GET .*\/deploys$/]) standIn.meet(list, { status: 404, text: 'No such path' });
+    assert.equal((await world.end(await world.publish('dep_1'))).kind, 'live', world.row.name);
+  }
+});
