@@ -2,6 +2,7 @@
 import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
 import { addNodeMetrics } from '../../src/admin/node-metrics.ts';
 import { addPaymentMetrics } from '../../src/domains/billing/metrics.ts';
+import { addDeploymentMetrics } from '../../src/domains/deployments/metrics.ts';
 import { addIntegrationMetrics } from '../../src/domains/integrations/metrics.ts';
 import { addToolMetrics } from '../../src/domains/tasks/metrics.ts';
 import { addTradingMetrics } from '../../src/domains/trading/metrics.ts';
@@ -12,7 +13,7 @@ import { Metrics } from '../../src/metrics.ts';
 export function allMetrics(): Metrics {
   const metrics = new Metrics(silentLog);
   addNodeMetrics(metrics, { runtime: {} } as never);
-  for (const add of [addToolMetrics, addPaymentMetrics, addWebhookMetrics, addTradingMetrics, addIntegrationMetrics])
+  for (const add of [addToolMetrics, addPaymentMetrics, addWebhookMetrics, addTradingMetrics, addIntegrationMetrics, addDeploymentMetrics])
     add(metrics, {} as never);
   addClusterMetrics(metrics, { transport: {} } as never);
   return metrics;

@@ -1,15 +1,21 @@
 /**
- * Removes snapshots that no deployment names: the step that took one was repeated, or its deployment was deleted. A day old, so that those
- * are not affected whose deployment is about to name them. Their contents are found by the sweep of orphaned contents afterwards.
+ * Removes snapshots that no deployment needs. A deployment needs its own until 30 days after its end; the one that is live needs them until 30
+ * days after a newer one of its configuration is. No deployment names a snapshot whose step was repeated: it is removed when it is a day old,
+ * so that those are not affected whose deployment is about to name them. Their contents are found by the sweep of orphaned contents afterwards.
  */
 import type { Clock } from '../../../clock.ts';
 import type { HousekeepingJob } from '../../../storage/maintenance.ts';
+import { keptForMs } from '../retention.ts';
 
 const minAgeMs = 24 * 3_600_000;
 /** A walk reads all snapshots. */
 const walkEveryMs = 6 * 3_600_000;
 /** A snapshot may have as many rows as a site has files. */
 const pieceSnapshots = 50;
+
+const isLive = (name: string) => `${name}.status = 'live' and ${name}.mode = 'live'`;
+const needsIt = `(d.completed_at is null or d.completed_at >= $4 or (${isLive('d')} and not exists (select from deployment n
+  where n.config_id = d.config_id and ${isLive('n')} and n.completed_at > d.completed_at and n.completed_at < $4)))`;
 
 export function unneededSnapshots(clock: Clock): HousekeepingJob {
   let after = '';
@@ -19,10 +25,10 @@ export function unneededSnapshots(clock: Clock): HousekeepingJob {
     pieceRows: pieceSnapshots,
     async doSome(limit, client) {
       const { rows } = await client.query<{ id: string; unneeded: boolean }>(
-        `select s.id, s.created_at < $3 and not exists (select from deployment d where d.snapshot_id = s.id)
-            and not exists (select from deployment d where d.site_id = s.id) as unneeded
+        `select s.id, s.created_at < $3 and not exists (select from deployment d where d.snapshot_id = s.id and ${needsIt})
+            and not exists (select from deployment d where d.site_id = s.id and ${needsIt}) as unneeded
           from snapshot s where s.id > $1 order by s.id limit $2`,
-        [after, limit, new Date(clock.nowMs() - minAgeMs)],
+        [after, limit, new Date(clock.nowMs() - minAgeMs), new Date(clock.nowMs() - keptForMs)],
       );
       after = rows.length < limit ? '' : rows.at(-1)!.id;
       const unneeded = rows.filter((row) => row.unneeded).map(({ id }) => id);

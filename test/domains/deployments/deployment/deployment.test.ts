@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { deployConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
 import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
+import { unneededSnapshots } from '../../../../src/domains/deployments/snapshot/unneeded-snapshots.ts';
 import { newId } from '../../../../src/ids.ts';
 import { type DeploymentWorld, deploymentWorld } from '../../../support/deployment-world.ts';
 import { ScriptedDeployHost } from '../../../support/scripted-deploy-host.ts';
@@ -232,6 +233,38 @@ test('redeploying publishes the files of the earlier deployment under the config
   assert.equal((await world.ended(json.id)).status, 'live');
   assert.equal(world.host.made[1]!.files!.get('index.html'), 'an early state');
   assert.equal(world.host.uploads.length, 1);
+});
+
+test('files are kept until 30 days after a deployment has ended, and those of the live one until 30 days after a newer one is live', async () => {
+  const { id: configId } = await world.configure({ name: 'kept' });
+  const { runtime } = world;
+  const workspace = await world.workspace();
+  const [old, newest] = [
+    await world.deploy({ workspace_id: workspace, config_id: configId }),
+    await world.deploy({ workspace_id: workspace }, 'test'),
+  ];
+  const rows = [await world.ended(old), await world.ended(newest)];
+  const sweep = () => unneededSnapshots(world.clock).doSome(1_000, runtime.database.pool as never);
+  const age = (id: string, days: number) =>
+    runtime.sql(`update deployment set completed_at = now() - interval '${days} days' where id = $1`, [id]);
+  const kept = async () =>
+    (await runtime.sql('select id from snapshot where id = any($1) order by id', [rows.map(({ snapshotId }) => snapshotId)])).length;
+  await runtime.sql(`update snapshot set created_at = now() - interval '99 days'`);
+  await sweep();
+  assert.equal(await kept(), 2, 'both have just ended');
+  await age(old, 99);
+  await age(newest, 31);
+  await sweep();
+  assert.equal(await kept(), 1, 'a preview is gone after 30 days; the site that is live stays');
+  const later = await world.ended(await world.deploy({ workspace_id: workspace, config_id: configId }));
+  await sweep();
+  assert.equal(await kept(), 1);
+  await age(later.id, 31);
+  await sweep();
+  assert.equal(await kept(), 0);
+  const { status, json } = await world.send('POST', `/v1/deployments/${old}/redeploy`);
+  assert.deepEqual([status, json.detail], [409, 'The files of this deployment are not kept any more']);
+  await world.actors.ask(deployConfigs, world.accountId, 'remove', { id: configId });
 });
 
 test('killed at any moment it goes on where it was: one deployment at the host, each file sent once, each event told once', async () => {
