@@ -1,6 +1,7 @@
 /** What holds for every host: how a site gets there, what is not sent again, and what becomes of refusals, crashes and strange answers. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import fc from 'fast-check';
 import type { HostCalls } from '../../../../src/domains/deployments/hosts/host.ts';
 import { DeployFailed, type FailureCode } from '../../../../src/domains/deployments/hosts/host-failure.ts';
 import { masked } from '../../../../src/domains/deployments/hosts/mask.ts';
@@ -95,6 +96,35 @@ for (const row of hostRows) {
         const uploads = row.uploads(world.standIn);
         assert.equal(new Set(uploads).size, uploads.length, `request ${at} of ${steps}: ${JSON.stringify(uploads)}`);
       }
+  });
+
+  test(named('after any deaths one after the other, with faults between, there is one deployment at the host'), async (t) => {
+    const death = fc.record({
+      at: fc.integer({ min: 1, max: 12 }),
+      acted: fc.boolean(),
+      fault: fc.constantFrom<Fault | null>(null, 'lost', 'cut', row.refusal(502, 'Bad gateway')),
+    });
+    const property = fc.asyncProperty(fc.array(death, { minLength: 2, maxLength: 4 }), async (deaths) => {
+      const ends: (() => unknown)[] = [];
+      const world = await start({ after: (end) => void ends.push(end) });
+      for (const [tries, { at, acted, fault }] of deaths.entries()) {
+        const crash = new AbortController();
+        if (fault !== null) world.standIn.meet(/./, fault);
+        const access = world.accessWith(credentialsOf(row), outbound, (calls) => crashing(calls, crash, at, acted));
+        const providerId = world.providerIds.get(first) ?? null;
+        await world.publish(first, world.site, { isRepeat: tries > 0, providerId, signal: crash.signal }, access).catch((error: Error) => {
+          assert.equal(error.message, 'crash');
+        });
+      }
+      world.standIn.faults = [];
+      const made = await world.publish(first, world.site, { isRepeat: true, providerId: world.providerIds.get(first) ?? null });
+      assert.equal((await world.end(made)).kind, 'live');
+      const ours = row.deployments(world.standIn).filter(({ tag }) => tag.startsWith(first));
+      assert.deepEqual([ours.length, ours[0]!.files], [1, world.site]);
+      for (const end of ends) end();
+    });
+    await fc.assert(property, { numRuns: Number(process.env.RUNS ?? 8), seed: Number(process.env.FAST_CHECK_SEED) || undefined });
+    t.diagnostic('other deaths: RUNS and FAST_CHECK_SEED');
   });
 
   test(named('a publication that is repeated when all was done makes nothing'), async (t) => {
