@@ -92,7 +92,7 @@ export abstract class HostStandIn {
     return this.requests.filter(({ method, path }) => request.test(`${method} ${path}`));
   }
 
-  protected abstract answer(request: HostRequest): StandInAnswer;
+  protected abstract answer(request: HostRequest): StandInAnswer | Promise<StandInAnswer>;
 
   /** A file of the site that is live; `path` without a slash at its beginning. */
   protected abstract fileOf(path: string): Buffer | undefined;
@@ -118,7 +118,7 @@ export abstract class HostStandIn {
     const fault = at < 0 ? null : this.faults.splice(at, 1)[0]!.fault;
     if (fault === 'cut') return void request.socket.destroy();
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return reply(response, fault);
-    const plain = this.answer(heard);
+    const plain = await this.answer(heard);
     const answer = plain.json === undefined ? plain : { ...plain, json: this.distort(structuredClone(plain.json) as Json) };
     heard.answer = answer;
     if (fault === 'lost') return void request.socket.destroy();

@@ -11,6 +11,8 @@ export type HostAccess = {
   /** Whether `project` was given by the account. */
   projectGiven: boolean;
   team: string | null;
+  /** The account's own address of the site, which is reached in place of the host's. */
+  url?: string | null;
   /** What an earlier deployment of this configuration has stored by `keep`, such as the id of a site. */
   kept: Readonly<Record<string, string>>;
   calls: HostCalls;
