@@ -10,9 +10,7 @@ import type { OpenCalls } from './configs/identify.ts';
 import type { EffectParts } from './deployment/effects.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
-import { masked } from './hosts/mask.ts';
-import { netlify } from './hosts/netlify.ts';
-import { vercel } from './hosts/vercel.ts';
+import { findHost } from './hosts/find-host.ts';
 import { DeploymentStats } from './metrics.ts';
 import type { Snapshots } from './snapshot/site.ts';
 import { openSnapshots } from './snapshot/snapshots.ts';
@@ -29,9 +27,7 @@ export type DeploymentParts = {
   stats: DeploymentStats;
 };
 
-/** @param findAny the hosts that sites can be published at */
-export function openDeployments(platform: Platform, findAny: FindHost = findKnown): DeploymentParts {
-  const findHost: FindHost = (choice) => masked(findAny(choice));
+export function openDeployments(platform: Platform): DeploymentParts {
   const { config, connected, clock, secretKey, acceptedKeys } = platform;
   const credentials = credentialBox(secretKey, acceptedKeys);
   const apiUrls = apiUrlsOf(config);
@@ -71,6 +67,3 @@ function apiUrlsOf(config: Config): Record<Target, string> {
     expo: config.expoApiUrl ?? defaultApiUrls.expo,
   };
 }
-
-/** Until the others are there. */
-const findKnown: FindHost = ({ target }) => (target === 'netlify' ? netlify : vercel);

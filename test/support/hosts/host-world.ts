@@ -52,7 +52,7 @@ export class HostWorld {
     });
     const world = this;
     return {
-      ...{ credentials, project: 'my-site', projectGiven, team: null, calls: wrap(calls) },
+      ...{ credentials, project: 'my-site', projectGiven, team: null, url: null, calls: wrap(calls) },
       get kept() {
         return world.kept;
       },

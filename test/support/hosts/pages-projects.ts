@@ -8,22 +8,27 @@ type Stage = {
   name: 'queued' | 'initialize' | 'clone_repo' | 'build' | 'deploy';
   status: 'success' | 'idle' | 'active' | 'failure' | 'canceled';
 };
-type Deployment = {
+export type PagesDeployment = {
   id: string;
   project: string;
   message: string;
   stage: Stage;
+  isDeleted: boolean;
   files: Map<string, Buffer>;
   settings: Record<string, string>;
 };
 
 export class PagesProjects {
   readonly projects = new Map<string, { name: string; production_branch: string }>();
-  readonly deployments: Deployment[] = [];
+  readonly deployments: PagesDeployment[] = [];
   readonly contents = new Map<string, { bytes: Buffer; type: string }>();
   readonly noted = new Set<string>();
   /** What the next deployments pass through, one stage at each look. */
   stages: Stage[] = [];
+  /** Deployments stay at their stage. */
+  isStuck = false;
+  /** Contents in the order in which they came. */
+  readonly sent: Buffer[] = [];
   /** The lines of a deployment's log. */
   lines: string[] = [];
   maxFiles = 20_000;
@@ -51,11 +56,11 @@ export class PagesProjects {
     if (rest === 'upload-token') return good({ jwt: this.uploadToken(project.name) });
     if (rest === 'deployments') {
       if (method === 'POST') return this.deploy(project.name, request);
-      const listed = this.deployments.filter((one) => one.project === project.name);
+      const listed = this.deployments.filter((one) => one.project === project.name && !one.isDeleted);
       return good(listed.map((one) => this.shown(one)));
     }
     const [, id, log] = /^deployments\/([^/]+)(\/history\/logs)?$/.exec(rest) ?? [];
-    const deployment = this.deployments.find((one) => one.id === id);
+    const deployment = this.deployments.find((one) => one.id === id && !one.isDeleted);
     if (deployment === undefined) return bad(404, 8_000_009, 'Deployment not found.');
     if (log !== undefined) {
       const data = this.lines.map((line) => ({ line, ts: new Date(0).toISOString() }));
@@ -63,10 +68,10 @@ export class PagesProjects {
     }
     if (method === 'DELETE') {
       if (deployment === this.deployments.find(isLive)) return bad(400, 8_000_034, 'Cannot delete the active production deployment.');
-      this.deployments.splice(this.deployments.indexOf(deployment), 1);
+      deployment.isDeleted = true;
       return good(null);
     }
-    deployment.stage = this.stages.shift() ?? { name: 'deploy', status: 'success' };
+    if (!this.isStuck) deployment.stage = this.stages.shift() ?? { name: 'deploy', status: 'success' };
     return good(this.shown(deployment));
   }
 
@@ -74,8 +79,11 @@ export class PagesProjects {
   assets(path: string, request: HostRequest): StandInAnswer {
     if (!this.uploadTokens.has(request.token)) return bad(401, 8_000_013, 'Authorization failed');
     if (path.endsWith('/upload')) {
-      for (const one of request.json as { key: string; value: string; metadata: { contentType: string }; base64: true }[])
-        this.contents.set(one.key, { bytes: Buffer.from(one.value, 'base64'), type: one.metadata.contentType });
+      for (const one of request.json as { key: string; value: string; metadata: { contentType: string }; base64: true }[]) {
+        const bytes = Buffer.from(one.value, 'base64');
+        this.contents.set(one.key, { bytes, type: one.metadata.contentType });
+        this.sent.push(bytes);
+      }
       return good({ successful_key_count: (request.json as unknown[]).length, unsuccessful_keys: [] });
     }
     const { hashes } = request.json as { hashes: string[] };
@@ -107,12 +115,12 @@ export class PagesProjects {
     if (entries.some(([path, hash]) => !path.startsWith('/') || !this.contents.has(hash)))
       return bad(400, 8_000_013, 'A file of the manifest is unknown');
     const files = new Map(entries.map(([path, hash]) => [path, this.contents.get(hash)!.bytes]));
-    const deployment: Deployment = { id: randomUUID(), project, message, stage: { name: 'queued', status: 'active' }, files, settings };
+    const deployment: PagesDeployment = { id: randomUUID(), project, message, stage: { name: 'queued', status: 'active' }, isDeleted: false, files, settings };
     this.deployments.unshift(deployment);
     return good(this.shown(deployment));
   }
 
-  private shown({ id, project, message, stage }: Deployment): object {
+  private shown({ id, project, message, stage }: PagesDeployment): object {
     return {
       ...{ id, short_id: id.slice(0, 8), project_id: project, project_name: project, environment: 'production', url: this.siteUrl() },
       ...{ aliases: null, is_skipped: false, stages: [stage], latest_stage: { ...stage, started_on: null, ended_on: null } },
@@ -121,6 +129,6 @@ export class PagesProjects {
   }
 }
 
-function isLive({ stage }: Deployment): boolean {
+export function isLive({ stage }: PagesDeployment): boolean {
   return stage.name === 'deploy' && stage.status === 'success';
 }

@@ -6,7 +6,8 @@ import type { HostRequest, StandInAnswer } from './host-stand-in.ts';
 
 type Manifest = Record<string, { hash: string; size: number }>;
 type Asset = { bytes: Buffer; type: string };
-type Script = { versions: { id: string; annotations: Record<string, string> }[]; isServed: boolean; metadata: Metadata };
+type Version = { id: string; annotations: Record<string, string>; files: Map<string, Buffer> };
+type Script = { versions: Version[]; isServed: boolean; metadata: Metadata };
 export type Metadata = {
   assets?: { jwt?: string; config?: Record<string, string> };
   annotations?: Record<string, string>;
@@ -18,6 +19,8 @@ export class WorkerScripts {
   readonly scripts = new Map<string, Script>();
   /** The files of the newest Worker. */
   live: Map<string, Buffer> | null = null;
+  /** Contents in the order in which they came. */
+  readonly sent: Buffer[] = [];
   /** Of a bucket. */
   bucketFiles = 3;
   readonly uploads = new Map<string, Manifest>();
@@ -46,7 +49,7 @@ export class WorkerScripts {
   /** A Worker that somebody has made before. */
   add(name: string, tag?: string): void {
     const annotations: Record<string, string> = tag === undefined ? {} : { 'workers/tag': tag };
-    this.scripts.set(name, { versions: [{ id: randomUUID(), annotations }], isServed: true, metadata: {} });
+    this.scripts.set(name, { versions: [{ id: randomUUID(), annotations, files: new Map() }], isServed: true, metadata: {} });
   }
 
   /** Files of a session, in base64: as files of a form, and as its plain fields. */
@@ -59,6 +62,7 @@ export class WorkerScripts {
       const content = Buffer.from(bytes.toString('latin1'), 'base64');
       if (wanted.get(name) !== content.length) return bad(400, 10_021, `${name} is not of the manifest, or has another size`);
       this.assets.set(name, { bytes: content, type });
+      this.sent.push(content);
     }
     if (this.missingOf(manifest).length > 0) return good({}, 202);
     return good({ jwt: this.complete(manifest) }, 201);
@@ -87,9 +91,9 @@ export class WorkerScripts {
     if (metadata === null || manifest === undefined) return bad(400, 10_021, 'The assets of the Worker need a completion token');
     const id = randomUUID();
     const script = this.scripts.get(name) ?? { versions: [], isServed: false, metadata };
-    script.versions.unshift({ id, annotations: metadata.annotations ?? {} });
-    this.scripts.set(name, { ...script, metadata });
     this.live = new Map(Object.entries(manifest).map(([path, { hash }]) => [path, this.assets.get(hash)!.bytes]));
+    script.versions.unshift({ id, annotations: metadata.annotations ?? {}, files: this.live });
+    this.scripts.set(name, { ...script, metadata });
     return good({
       id: name,
       tag: randomUUID(),
@@ -110,7 +114,7 @@ export class WorkerScripts {
     return jwt;
   }
 
-  private shown({ id, annotations }: Script['versions'][number], number: number): object {
+  private shown({ id, annotations }: Version, number: number): object {
     const metadata = { source: 'api', author_id: '', author_email: 'of@tests.example', created_on: new Date(0).toISOString() };
     return { id, number, metadata, annotations: { 'workers/triggered_by': 'upload', ...annotations } };
   }

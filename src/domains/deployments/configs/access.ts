@@ -9,6 +9,7 @@ export function accessOf(config: DeployConfig, credentials: Credentials, calls: 
     project: config.project ?? slugOf(config),
     projectGiven: config.project !== null,
     team: config.team,
+    url: config.url,
     kept: config.kept,
     calls,
   };

@@ -12,7 +12,7 @@ export type HostAccess = {
   projectGiven: boolean;
   team: string | null;
   /** The account's own address of the site, which is reached in place of the host's. */
-  url?: string | null;
+  url: string | null;
   /** What an earlier deployment of this configuration has stored by `keep`, such as the id of a site. */
   kept: Readonly<Record<string, string>>;
   calls: HostCalls;

@@ -53,7 +53,9 @@ export const pages: Host = {
     return { providerId };
   },
   async state(access, providerId, signal) {
-    const answer = await access.calls.request({ method: 'GET', path: deploymentPath(access, providerId), repeatable: true, signal });
+    const path = deploymentPath(access, providerId);
+    const answer = await access.calls.request({ method: 'GET', path, accept: [404], repeatable: true, signal });
+    if (answer.status === 404) return { kind: 'failed', code: 'cancelled', message: `${title} has no such deployment any more` };
     return stateIn(fieldsOfResult(answer), () => lastLine(access, providerId, signal));
   },
   find,

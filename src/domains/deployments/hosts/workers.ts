@@ -19,6 +19,7 @@ import {
   servedType,
   splitSite,
 } from './cloudflare-api.ts';
+import { messageOf } from './calls.ts';
 import { createOnce } from './create-once.ts';
 import type { Host, HostAccess, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
@@ -108,6 +109,7 @@ async function completionToken(access: HostAccess, publication: Publication, fil
   const byKey = new Map(files.map((file) => [assetKey(file), file]));
   const manifest = Object.fromEntries(files.map((file) => [`/${file.path}`, { hash: assetKey(file), size: file.sizeBytes }]));
   const request = { method: 'POST', path: `${scriptPath(access)}/assets-upload-session`, ...jsonRequest({ manifest }) } as const;
+  let refusal: DeployFailed | null = null;
   for (let session = 1; session <= sessions; session++) {
     const begun = fieldsOfResult(await calls.request({ ...request, repeatable: true, signal }));
     const jwt = requiredText(begun, 'jwt', title);
@@ -116,9 +118,10 @@ async function completionToken(access: HostAccess, publication: Publication, fil
     publication.log(`${missing} of ${files.length} files are to be sent`);
     if (missing === 0) return jwt;
     const completed = await sendBuckets(access, publication, jwt, buckets);
-    if (completed !== null) return completed;
+    if (typeof completed === 'string') return completed;
+    refusal = completed;
   }
-  throw new DeployFailed('provider_down', `${title} gave no token for the files that it was sent`);
+  throw refusal ?? new DeployFailed('provider_down', `${title} gave no token for the files that it was sent`);
 }
 
 function filesOf(keys: readonly string[], byKey: ReadonlyMap<string, SiteFile>): SiteFile[] {
@@ -129,14 +132,14 @@ function filesOf(keys: readonly string[], byKey: ReadonlyMap<string, SiteFile>):
   });
 }
 
-/** null: another session is needed. */
+/** The token that stands for all files. Another session is needed where there is none, or the token of this one was refused. */
 async function sendBuckets(
   { calls, credentials }: HostAccess,
   publication: Publication,
   jwt: string,
   buckets: readonly SiteFile[][],
-): Promise<string | null> {
-  let completed: string | null = null;
+): Promise<string | DeployFailed | null> {
+  let completed: string | DeployFailed | null = null;
   const path = `${accountPath({ credentials })}/workers/assets/upload?base64=true`;
   await uploadAll({
     items: buckets.filter((bucket) => bucket.length > 0),
@@ -153,6 +156,7 @@ async function sendBuckets(
       const body = await bodyOf(pieces, publication);
       const answer = await calls.request({ method: 'POST', path, headers, body, accept: [401, 403], repeatable: true, signal });
       if (answer.status < 300) completed = textOf(fieldsOf(resultOf(answer)).jwt) ?? completed;
+      else completed ??= new DeployFailed('auth', messageOf(answer, title));
     },
   });
   return completed;
@@ -160,7 +164,7 @@ async function sendBuckets(
 
 /** Where workers.dev serves it; null: the account has an address of its own for the site. Asked before anything is sent. */
 async function addressOf({ calls, credentials, project, url }: HostAccess, signal: AbortSignal): Promise<string | null> {
-  if (url !== null && url !== undefined) return null;
+  if (url !== null) return null;
   const path = `${accountPath({ credentials })}/workers/subdomain`;
   const answer = await calls.request({ method: 'GET', path, accept: [404], repeatable: true, signal });
   const subdomain = answer.status === 404 ? undefined : textOf(fieldsOfResult(answer).subdomain);

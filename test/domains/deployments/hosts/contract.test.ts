@@ -70,8 +70,8 @@ for (const row of hostRows) {
     assert.equal(world.standIn.requests.length, 1);
     const wrong = 'wrong-token-of-a-stranger';
     const access = world.accessWith({ ...credentialsOf(row), token: wrong }, outbound);
-    for (const running of [masked(row.host).identify(access, signal), world.publish(first, world.site, {}, access)]) {
-      const failure = await failureOf(running);
+    for (const run of [() => masked(row.host).identify(access, signal), () => world.publish(first, world.site, {}, access)]) {
+      const failure = await failureOf(run());
       assert.equal(failure.code, 'auth');
       assert.ok(!failure.message.includes(wrong), failure.message);
     }

@@ -31,7 +31,7 @@ for (const { name, host, site: given } of hostRows) {
     const calls = hostCalls({
       ...{ outbound, clock: machineClock, apiUrl: defaultApiUrls[host.target], title: host.title, accountId: 'acct_1', credentials },
     });
-    const access: HostAccess = { credentials, project: 'troupe-conformance', projectGiven: false, team: null, kept: {}, calls };
+    const access: HostAccess = { credentials, project: 'troupe-conformance', projectGiven: false, team: null, url: null, kept: {}, calls };
     const { signal } = new AbortController();
     const run = Date.now().toString(36);
     const site: Site = given ?? { 'index.html': `<!doctype html><title>${run}</title>`, 'a/style.css': `/* ${run} */` };
