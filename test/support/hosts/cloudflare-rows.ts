@@ -22,7 +22,7 @@ const inCommon = {
 
 export const workersRow = defineRow<CloudflareStandIn>({
   ...inCommon,
-  name: 'cloudflare workers',
+  name: 'workers',
   host: workers,
   requests: {
     identify: /^GET \/client\/v4\/user\/tokens\/verify$/,
@@ -43,7 +43,7 @@ export const workersRow = defineRow<CloudflareStandIn>({
 
 export const pagesRow = defineRow<CloudflareStandIn>({
   ...inCommon,
-  name: 'cloudflare pages',
+  name: 'pages',
   host: pages,
   projectGiven: true,
   requests: {

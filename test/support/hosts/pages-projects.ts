@@ -115,7 +115,15 @@ export class PagesProjects {
     if (entries.some(([path, hash]) => !path.startsWith('/') || !this.contents.has(hash)))
       return bad(400, 8_000_013, 'A file of the manifest is unknown');
     const files = new Map(entries.map(([path, hash]) => [path, this.contents.get(hash)!.bytes]));
-    const deployment: PagesDeployment = { id: randomUUID(), project, message, stage: { name: 'queued', status: 'active' }, isDeleted: false, files, settings };
+    const deployment: PagesDeployment = {
+      id: randomUUID(),
+      project,
+      message,
+      stage: { name: 'queued', status: 'active' },
+      isDeleted: false,
+      files,
+      settings,
+    };
     this.deployments.unshift(deployment);
     return good(this.shown(deployment));
   }

@@ -6,7 +6,7 @@ import { contentOf } from './upload.ts';
 /** Text as it is, or a file's content in base64. */
 export type Piece = string | SiteFile;
 
-export async function bodyOf(pieces: readonly Piece[], publication: Pick<Publication, 'open'>): Promise<Uint8Array> {
+export async function bodyOf(pieces: readonly Piece[], publication: Pick<Publication, 'open' | 'signal'>): Promise<Uint8Array> {
   const body = Buffer.allocUnsafe(pieces.reduce((total, piece) => total + lengthOf(piece), 0));
   let at = 0;
   for (const piece of pieces) {

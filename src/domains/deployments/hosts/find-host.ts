@@ -9,7 +9,12 @@ import { pages } from './pages.ts';
 import { vercel } from './vercel.ts';
 import { workers } from './workers.ts';
 
-const hosts: Readonly<Record<Target, Host>> = { vercel: masked(vercel), netlify: masked(netlify), cloudflare: masked(workers), expo: masked(expo) };
+const hosts: Readonly<Record<Target, Host>> = {
+  vercel: masked(vercel),
+  netlify: masked(netlify),
+  cloudflare: masked(workers),
+  expo: masked(expo),
+};
 const maskedPages = masked(pages);
 
 export const findHost: FindHost = ({ target, projectGiven }) => (target === 'cloudflare' && projectGiven ? maskedPages : hosts[target]);

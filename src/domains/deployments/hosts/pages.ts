@@ -109,7 +109,7 @@ async function sendMissing(tokens: UploadTokens, publication: Publication, files
   const hashes = [...byKey.keys()];
   const missing = new Set(textsOf(resultOf(await tokens.send('/pages/assets/check-missing', { hashes }, publication.signal))));
   const left = [...byKey].filter(([key]) => missing.has(key)).map(([, file]) => file);
-  publication.log(`${left.length} of ${files.length} files are to be sent`);
+  if (left.length > 0) publication.log(`${title} lacks ${left.length} of ${byKey.size} contents`);
   await uploadAll({
     items: bucketsOf(left),
     bytesOf: memoryOf,
@@ -120,7 +120,7 @@ async function sendMissing(tokens: UploadTokens, publication: Publication, files
         const rest = JSON.stringify({ key: assetKey(file), metadata: { contentType: servedType(file) }, base64: true });
         return [`${n === 0 ? '[' : ','}${rest.slice(0, -1)},"value":"`, file, '"}'];
       });
-      resultOf(await tokens.send('/pages/assets/upload', await bodyOf([...pieces, ']'], publication), signal));
+      resultOf(await tokens.send('/pages/assets/upload', await bodyOf([...pieces, ']'], { ...publication, signal }), signal));
     },
   });
   // Without it the next deployment may send the same files again: that is no reason to fail.

@@ -4,6 +4,7 @@
  */
 import type { SiteFile } from '../snapshot/site.ts';
 import { bodyOf, memoryOf } from './base64-body.ts';
+import { messageOf } from './calls.ts';
 import {
   accountPath,
   assetKey,
@@ -19,7 +20,6 @@ import {
   servedType,
   splitSite,
 } from './cloudflare-api.ts';
-import { messageOf } from './calls.ts';
 import { createOnce } from './create-once.ts';
 import type { Host, HostAccess, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
@@ -115,8 +115,8 @@ async function completionToken(access: HostAccess, publication: Publication, fil
     const jwt = requiredText(begun, 'jwt', title);
     const buckets = (Array.isArray(begun.buckets) ? begun.buckets : []).map((bucket) => filesOf(textsOf(bucket), byKey));
     const missing = buckets.flat().length;
-    publication.log(`${missing} of ${files.length} files are to be sent`);
     if (missing === 0) return jwt;
+    publication.log(`${title} lacks ${missing} of ${byKey.size} contents`);
     const completed = await sendBuckets(access, publication, jwt, buckets);
     if (typeof completed === 'string') return completed;
     refusal = completed;
@@ -153,7 +153,7 @@ async function sendBuckets(
       });
       const { type, pieces } = multipart(parts);
       const headers = { authorization: `Bearer ${jwt}`, 'content-type': type };
-      const body = await bodyOf(pieces, publication);
+      const body = await bodyOf(pieces, { ...publication, signal });
       const answer = await calls.request({ method: 'POST', path, headers, body, accept: [401, 403], repeatable: true, signal });
       if (answer.status < 300) completed = textOf(fieldsOf(resultOf(answer)).jwt) ?? completed;
       else completed ??= new DeployFailed('auth', messageOf(answer, title));

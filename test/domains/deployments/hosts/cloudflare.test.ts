@@ -88,7 +88,10 @@ test('the token of an upload that has ended is replaced by that of another sessi
   assert.equal(standIn.requestsOf(/assets-upload-session/).length, 2);
   assert.equal(deployment.opened.length, 9);
   standIn.meet(/assets\/upload/, ended, ended, ended);
-  await assert.rejects(deployWorker({ deploymentId: 'dep_2', site: { 'index.html': 'new' } }).publish(), { code: 'auth', message: /Expired/ });
+  await assert.rejects(deployWorker({ deploymentId: 'dep_2', site: { 'index.html': 'new' } }).publish(), {
+    code: 'auth',
+    message: /Expired/,
+  });
 });
 
 test('a site of Pages makes its project, sends what is missing, and is live once its stages have passed', async () => {
