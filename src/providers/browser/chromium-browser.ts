@@ -2,11 +2,13 @@
  * The browser of a node: a Chromium behind a process that drives it, both started when the first page is opened and again after they have
  * ended. At most `maxPages` pages are open at a time, `maxPagesEach` of one account; accounts wait in turn.
  */
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { monotonicMs } from '../../clock.ts';
 import { AppError, ToolError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
 import type { Log } from '../../log.ts';
-import { DriverGone, DriverProcess } from './driver-process.ts';
+import { cannotStart, DriverGone, DriverProcess } from './driver-process.ts';
 import { placesToRun } from './place-to-run.ts';
 import type { Browser, PageRequest } from './port.ts';
 import type { DriverSettings, Visit, VisitResult } from './protocol.ts';
@@ -56,6 +58,11 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
 
   /** In the first place that it can run in; the place is kept for its next start. */
   async function start(): Promise<DriverProcess> {
+    try {
+      if ('path' in chromium) await access(chromium.path, constants.X_OK);
+    } catch (cause) {
+      throw remember(new AppError('unavailable', cannotStart, { cause }));
+    }
     let error: unknown;
     for (const place of [...places]) {
       driver = new DriverProcess({ allow, chromium }, place);
@@ -64,7 +71,6 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
       try {
         const { version } = await ready;
         log[place.isSafe ? 'info' : 'warn']({ version, ...place }, 'browser started');
-        failed = null;
         places = [place];
         return driver;
       } catch (err) {
@@ -73,8 +79,13 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
         error = err;
       }
     }
+    throw remember(error);
+  }
+
+  function remember(error: unknown): unknown {
     failed = { atMs: monotonicMs(), error };
-    throw error;
+    starting = null;
+    return error;
   }
 
   async function visit({ url, agentId, accountId, signal, timeMs = pageMs }: PageRequest, want: Visit['want']): Promise<VisitResult> {

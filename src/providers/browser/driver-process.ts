@@ -12,6 +12,8 @@ const startMs = 30_000;
 const closeMs = 5_000;
 const heapMb = 512;
 
+export const cannotStart = 'The browser cannot be started';
+
 export class DriverGone extends Error {}
 
 type Waiting = { resolve(result: VisitResult | null): void; reject(error: unknown): void };
@@ -54,7 +56,7 @@ export class DriverProcess {
     this.ready = new Promise((resolve, reject) => {
       const fail = (reason: string) => {
         clearTimeout(timer);
-        reject(new AppError('unavailable', 'The browser cannot be started', { cause: new Error(reason) }));
+        reject(new AppError('unavailable', cannotStart, { cause: new Error(reason) }));
         void this.kill();
       };
       const timer = setTimeout(fail, startMs, 'no answer in time');

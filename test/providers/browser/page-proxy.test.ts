@@ -163,17 +163,15 @@ test('what speaks no SOCKS is closed, whatever it sends', async (t) => {
 });
 
 test('the process of a page ends when it is too large, and the largest ones while all are', () => {
-  const ends = (...sizes: number[]) =>
-    tooLarge(
-      sizes.map((bytes) => ({ bytes })),
-      10,
-      20,
-    ).map(({ bytes }) => bytes);
+  const pages = (sizes: number[]) => sizes.map((bytes) => ({ type: 'renderer', bytes }));
+  const ends = (...sizes: number[]) => tooLarge([...pages(sizes), { type: 'browser', bytes: 10 }], 10, 20).map(({ bytes }) => bytes);
   assert.deepEqual(ends(), []);
   assert.deepEqual(ends(10, 10), []);
   assert.deepEqual(ends(3, 11, 2), [11]);
   assert.deepEqual(ends(8, 9, 7), [9]);
   assert.deepEqual(ends(9, 9, 9, 9, 9), [9, 9, 9]);
+  const browser = { type: 'browser', bytes: 11 };
+  assert.deepEqual(tooLarge([...pages([1, 9]), browser], 10, 20), [browser]);
 });
 
 test('a browser that this service starts is confined by its sandbox or by a user of its own, and only root starts it without both', () => {

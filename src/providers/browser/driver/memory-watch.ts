@@ -1,7 +1,7 @@
 /**
- * Bounds the memory of pages: while pages are open, the process of a page that takes more than `maxEachBytes` is killed, and the largest one
- * while all together take more than `maxAllBytes`. Its page crashes; the others go on. Only of a browser on this machine: another one is
- * bounded where it runs.
+ * Bounds the memory of pages: while pages are open, a process of the browser that takes more than `maxEachBytes` is killed, and the largest one
+ * of pages while these together take more than `maxAllBytes`. Its page crashes; the others go on. A page can fill the browser's own process
+ * too: then all pages end, and each is opened once more. Only of a browser on this machine: another one is bounded where it runs.
  */
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
@@ -43,8 +43,8 @@ export class MemoryWatch {
 
   private async look(): Promise<void> {
     try {
-      const renderers = (await processesOf(this.browser)).filter(({ type }) => type === 'renderer');
-      const sizes = await Promise.all(renderers.map(async ({ id }) => ({ id, bytes: await residentBytes(id) })));
+      const all = await processesOf(this.browser);
+      const sizes = await Promise.all(all.map(async ({ id, type }) => ({ id, type, bytes: await residentBytes(id) })));
       for (const { id } of tooLarge(sizes)) this.kill(id);
     } catch {
       // The browser or one of its processes has just ended.
@@ -52,13 +52,17 @@ export class MemoryWatch {
   }
 }
 
-/** Those to end: each that is too large, and the largest of the rest while all are together. */
-export function tooLarge<P extends { bytes: number }>(processes: readonly P[], maxEach = maxEachBytes, maxAll = maxAllBytes): P[] {
+/** Those to end: each that is too large, and the largest ones of pages while all of these are together. */
+export function tooLarge<P extends { type: string; bytes: number }>(
+  processes: readonly P[],
+  maxEach = maxEachBytes,
+  maxAll = maxAllBytes,
+): P[] {
   const byBytes = processes.toSorted((one, other) => other.bytes - one.bytes);
-  let all = byBytes.reduce((sum, { bytes }) => sum + bytes, 0);
-  return byBytes.filter(({ bytes }) => {
-    const ends = bytes > maxEach || all > maxAll;
-    if (ends) all -= bytes;
+  let all = byBytes.reduce((sum, { type, bytes }) => sum + (type === 'renderer' ? bytes : 0), 0);
+  return byBytes.filter(({ type, bytes }) => {
+    const ends = bytes > maxEach || (type === 'renderer' && all > maxAll);
+    if (ends && type === 'renderer') all -= bytes;
     return ends;
   });
 }
