@@ -6,7 +6,7 @@
  *    are read, a row without a number of files announces the snapshot: from then on no content of the workspace is removed. A content that was
  *    removed before was replaced before, so the statement that reads the files sees the newer one. Announcements count for ten minutes, and
  *    the files are read within the first five.
- * S3 Only finished snapshots are shown. The remains of others are removed by `UnneededSnapshots`.
+ * S3 Only finished snapshots are shown. The remains of others are removed by `unneeded-snapshots.ts`.
  */
 import { AppError } from '../../../errors.ts';
 import { newId } from '../../../ids.ts';

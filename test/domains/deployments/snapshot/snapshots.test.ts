@@ -259,24 +259,69 @@ describe('SHA-1 of files', () => {
   });
 });
 
-test('snapshots that no deployment names are removed after a day, and finished or young ones stay', async () => {
+test('snapshots are kept as long as a deployment needs them, and a day in any case', async () => {
   await node.database.pool.query('truncate snapshot, snapshot_file');
   const site = await newWorkspace();
   await site.write('a.html', 'a');
-  const [ofSource, ofSite, unnamed] = [await site.take(), await site.take(), await site.take()];
+  const names = new Map<string, string>();
+  const take = async (name: string) => {
+    const { snapshotId } = await site.take();
+    names.set(snapshotId, name);
+    return snapshotId;
+  };
+  let deployments = 0;
+  const deployed = (values: Record<string, unknown>) =>
+    insertNeutralRow(node.database, 'deployment', { id: `dep_${deployments++}`, mode: 'live', status: 'live', ...values });
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+  await take('unnamed');
+  await deployed({ status: 'building', snapshot_id: await take('of a build under way') });
+  const built = { snapshot_id: await take('of a build that has ended'), site_id: await take('built') };
+  await deployed({ ...built, completed_at: daysAgo(2) });
+  await deployed({ status: 'pending', site_id: await take('published again') });
+  await deployed({ status: 'failed', site_id: await take('failed, 29 days'), completed_at: daysAgo(29) });
+  await deployed({ status: 'failed', site_id: await take('failed, 31 days'), completed_at: daysAgo(31) });
+  await deployed({ mode: 'test', site_id: await take('preview, 29 days'), completed_at: daysAgo(29) });
+  await deployed({ mode: 'test', site_id: await take('preview, 31 days'), completed_at: daysAgo(31) });
+  await deployed({ config_id: 'cfg_1', site_id: await take('replaced 31 days ago'), completed_at: daysAgo(90) });
+  await deployed({ config_id: 'cfg_1', site_id: await take('replaced 29 days ago'), completed_at: daysAgo(31) });
+  await deployed({ config_id: 'cfg_1', status: 'failed', completed_at: daysAgo(30.5) });
+  await deployed({ config_id: 'cfg_1', site_id: await take('live for 29 days'), completed_at: daysAgo(29) });
+  await deployed({ config_id: 'cfg_2', site_id: await take('live for a year'), completed_at: daysAgo(365) });
   await insertNeutralRow(node.database, 'snapshot', { id: 'snap_abandoned', workspace_id: site.id, files: null });
-  await insertNeutralRow(node.database, 'deployment', { id: 'dep_1', snapshot_id: ofSource.snapshotId, site_id: ofSite.snapshotId });
+  names.set('snap_abandoned', 'abandoned');
   await node.database.pool.query(`update snapshot set created_at = now() - interval '25 hours'`);
-  const young = await site.take();
+  await take('young');
+
   const removing = new Maintenance({
-    databaseUrl: node.url,
-    jobs: [unneededSnapshots({ nowMs: Date.now })],
-    log: silentLog,
-    pieceRows: 2,
-    pauseMs: 0,
+    ...{ databaseUrl: node.url, jobs: [unneededSnapshots({ nowMs: Date.now })], log: silentLog },
+    ...{ pieceRows: 2, pauseMs: 0 },
   });
-  assert.deepEqual(await removing.runOnce(), { 'unneeded snapshots': 2 });
+  const removed = ['unnamed', 'failed, 31 days', 'preview, 31 days', 'replaced 31 days ago', 'abandoned'];
+  assert.deepEqual(await removing.runOnce(), { 'unneeded snapshots': removed.length });
   const { rows } = await node.database.pool.query('select distinct s.id from snapshot s join snapshot_file f on f.snapshot_id = s.id');
-  assert.deepEqual(rows.map(({ id }) => id).sort(), [ofSource, ofSite, young].map(({ snapshotId }) => snapshotId).sort());
-  await assert.rejects(snapshots.files(unnamed.snapshotId), { code: 'not_found' });
+  const kept = rows.map(({ id }) => names.get(id)!);
+  assert.deepEqual(kept.sort(), [...names.values()].filter((name) => !removed.includes(name)).sort());
+});
+
+test('an announcement holds contents for ten minutes, and its statement reads nothing after five', async () => {
+  const site = await newWorkspace();
+  await site.write('a.html', 'a');
+  const { contentKey } = await snapshots.file((await site.take()).snapshotId, 'a.html');
+  await site.remove('a.html');
+  await node.settled();
+  await node.database.pool.query('truncate snapshot, snapshot_file');
+  await insertNeutralRow(node.database, 'snapshot', { id: 'snap_announced', workspace_id: site.id, files: null });
+  for (const [minutes, held] of [
+    [9, true],
+    [11, false],
+  ] as const) {
+    await node.database.pool.query(`update snapshot set created_at = now() - $1 * interval '1 minute'`, [minutes]);
+    assert.deepEqual(await unneededContents(node.database, [contentKey]), held ? [] : [contentKey]);
+  }
+  await node.database.pool.query(`create function old_announcement() returns trigger language plpgsql as
+    $$ begin new.created_at := now() - interval '6 minutes'; return new; end $$`);
+  await node.database.pool.query('create trigger old before insert on snapshot for each row execute function old_announcement()');
+  await assert.rejects(site.take(), { code: 'unavailable' });
+  await node.database.pool.query('drop trigger old on snapshot');
 });
