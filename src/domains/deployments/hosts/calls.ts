@@ -55,7 +55,7 @@ const maxAnswerBytes = 4 * 2 ** 20;
 type Try = { kind: 'answered'; answer: HostAnswer } | { kind: 'no_answer'; message: string; cause: unknown };
 
 export function hostCalls(parts: HostCallParts): HostCalls {
-  const { outbound, clock, apiUrl, title, accountId, credentials, pause = (ms, signal) => sleep(ms, null, { signal }) } = parts;
+  const { outbound, clock, apiUrl, title, accountId, credentials, pause = pauseFor } = parts;
   const mask = maskOf(credentials);
   /** By the monotonic clock. */
   let limitedUntilMs = -Infinity;
@@ -150,6 +150,15 @@ export function hostCalls(parts: HostCallParts): HostCalls {
 
   function plain(code: FailureCode, message: string, cause?: unknown): DeployFailed {
     return new DeployFailed(code, shown(mask, message), cause === undefined ? undefined : { cause });
+  }
+}
+
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, null, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   }
 }
 

@@ -143,6 +143,10 @@ test('an address from outside gets no token and is judged, and an aborted reques
   standIn.onRequest = () => ending.abort(new Error('enough'));
   await assert.rejects(calls().request({ ...read, signal: ending.signal }), /enough/);
   standIn.onRequest = () => {};
+  const leaving = new AbortController();
+  const waiting = hostCalls(callParts()).pause(60_000, leaving.signal);
+  leaving.abort(new Error('no more'));
+  await assert.rejects(waiting, /no more/);
 });
 
 test('uploads run ten at once within the bytes of the node, and end together with the first that fails', async () => {
@@ -203,11 +207,13 @@ test('waiters for bytes are served in their order, and one that leaves blocks no
   assert.deepEqual(order.sort(), ['large left', 'small']);
 });
 
+const callParts = () => ({
+  ...{ outbound, clock: machineClock, apiUrl: standIn.url, title: 'Plain', accountId: 'acct_1', credentials: { token: goodToken } },
+});
+
+/** Without a wait between attempts. */
 function calls(pause: (ms: number) => Promise<unknown> = async (ms) => pauses.push(ms)) {
-  return hostCalls({
-    ...{ outbound, clock: machineClock, apiUrl: standIn.url, title: 'Plain', accountId: 'acct_1' },
-    ...{ credentials: { token: goodToken }, pause },
-  });
+  return hostCalls({ ...callParts(), pause });
 }
 
 async function failureOf(running: Promise<unknown>): Promise<DeployFailed> {
