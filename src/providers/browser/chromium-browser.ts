@@ -17,6 +17,8 @@ export type ChromiumBrowserOptions = Pick<DriverSettings, 'allow' | 'chromium'> 
   log: Log;
   maxPages?: number;
   maxPagesEach?: number;
+  /** Without a page for so long it ends. */
+  idleMs?: number;
 };
 
 const pageMs = 30_000;
@@ -27,9 +29,10 @@ const tooMany = 'Too many pages wait for the browser';
 const restMs = 5_000;
 /** A health check takes no longer; a start takes one to two seconds on a machine that is not busy. */
 const probeMs = 8_000;
+const defaultIdleMs = 600_000;
 
 export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser {
-  const { log, maxPages = 4, maxPagesEach = 2, allow, chromium } = options;
+  const { log, maxPages = 4, maxPagesEach = 2, idleMs = defaultIdleMs, allow, chromium } = options;
   const gate = new FairGate({
     maxRunning: maxPages,
     maxRunningEach: maxPagesEach,
@@ -47,6 +50,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
   let driver: DriverProcess | null = null;
   /** null: the next page starts it. */
   let starting: Promise<DriverProcess> | null = null;
+  let idle: NodeJS.Timeout | undefined;
   let failed: { atMs: number; error: unknown } | null = null;
 
   async function running(): Promise<DriverProcess> {
@@ -65,14 +69,17 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     }
     let error: unknown;
     for (const place of [...places]) {
-      driver = new DriverProcess({ allow, chromium }, place);
-      const { ready, gone } = driver;
-      void gone.then(() => (starting = null));
+      const started = new DriverProcess({ allow, chromium }, place);
+      driver = started;
       try {
-        const { version } = await ready;
+        const { version } = await started.ready;
+        void started.gone.then(() => {
+          if (driver === started) starting = null;
+        });
         log[place.isSafe ? 'info' : 'warn']({ version, ...place }, 'browser started');
         places = [place];
-        return driver;
+        endWhenIdle();
+        return started;
       } catch (err) {
         closing.signal.throwIfAborted();
         log.warn({ err, ...place }, 'browser cannot be started');
@@ -80,6 +87,17 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
       }
     }
     throw remember(error);
+  }
+
+  /** It takes some 400 MB; the next page starts another. */
+  function endWhenIdle(): void {
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      if (gate.size.running > 0) return;
+      const unused = driver;
+      driver = starting = null;
+      void unused?.close();
+    }, idleMs).unref();
   }
 
   function remember(error: unknown): unknown {
@@ -99,6 +117,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
         return await started.visit({ url: address, agentId, timeMs, want }, stopped);
       } finally {
         clearTimeout(hung);
+        endWhenIdle();
       }
     };
     const ended = (error: unknown): null => {
@@ -141,6 +160,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     },
     async close() {
       closing.abort(new AppError('draining', 'The service is stopping'));
+      clearTimeout(idle);
       await driver?.close();
     },
   };

@@ -229,7 +229,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
 
   test('a Chromium of somebody else is used through BROWSER_URL by the same rules', async (t) => {
     const other = await startChromium(t);
-    const theirs = createChromiumBrowser({ allow: ['127.0.0.1'], chromium: { url: other.url }, log: createLog('silent') });
+    const theirs = createChromiumBrowser({ allow: ['127.0.0.1'], chromium: { url: other.url }, log: createLog('silent'), idleMs: 2_000 });
     t.after(() => theirs.close());
     assert.match((await theirs.render(request('/page'))).html, /made by its script/);
     secret.asked.length = 0;
@@ -237,6 +237,10 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     await assert.rejects(theirs.render({ ...request('/'), url: secret.url }), { message: /is not a public address/ });
     assert.deepEqual(secret.asked, []);
     assert.equal((await theirs.health()).status, 'ok');
+    // Without a page for a while its driver ends; their browser does not, and the next page is read.
+    const drivers = childrenOf(process.pid);
+    await until(() => drivers.some((pid) => !isAlive(pid)));
+    assert.match((await theirs.render(request('/page'))).html, /made by its script/);
   });
 
   test('a browser that cannot be started, or reached, is unavailable', async () => {

@@ -26,6 +26,8 @@ process.on('message', (message: ToDriver) => {
   else if (message.op === 'abort') running.get(message.id)?.abort();
   else void answer(message);
 });
+// Signals to the whole group are the node's to handle.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 // The node has ended.
 process.on('disconnect', () => void leave());
 
