@@ -29,6 +29,9 @@ export async function abuse(t: Scope, { seed, requests, minutes }: Bounds): Prom
   const attacker = await Attacker.of(site);
   const deliveries = 'GET /api-keys/webhooks/{id}/deliveries';
   await until(async () => !String((await attacker.victimsThings())[deliveries]).includes('"pending"'), "the victim's webhook is tried");
+  const hasEnded = async (caller: Caller, ids: Site['own']) =>
+    (await call(site, caller, 'GET', `/v1/deployments/${ids['/deployments/{id}']}`)).json.completed_at !== null;
+  await until(async () => (await hasEnded(site.ann, site.own)) && (await hasEnded(site.bob, site.foreign)), 'the end of both deployments');
   const before = await Promise.all([leftBehind(site.service), attacker.victimsThings()]);
 
   const guarded = site.api.operations.filter(({ scope }) => scope !== null);
@@ -69,6 +72,7 @@ class Attacker {
   private readonly accepted = new Map<string, number>();
   /** By the path of their list: things that commands of other paths made. */
   private readonly beside = new Map<string, number>();
+  private tasksDeploy = false;
   private readonly site: Site;
   private readonly tokens: Record<'session' | 'key' | 'weak', string>;
   private readonly secrets: string[];
@@ -186,6 +190,8 @@ class Attacker {
     if (status >= 300 || method === 'GET' || headers['idempotency-replayed'] === 'true') return;
     this.accepted.set(name, (this.accepted.get(name) ?? 0) + 1);
     if (name === 'POST /tasks' && !Object.hasOwn(JSON.parse(String(body)), 'workspace_id')) this.madeBeside('/workspaces', 1);
+    if (name === 'POST /tasks' && JSON.parse(String(body)).config?.auto_deploy === true) this.tasksDeploy = true;
+    if (name === 'POST /deployments/{id}/redeploy') this.madeBeside('/deployments', 1);
     if (name === 'POST /trading/backtest') this.madeBeside('/trading/backtests', 1);
     if (name === 'PATCH /trading/orders/{id}') this.madeBeside('/trading/orders', 1);
     if (name === 'POST /trading/positions/open') {
@@ -217,8 +223,9 @@ class Attacker {
     return totals;
   }
 
-  /** A strategy that runs places orders by itself. */
+  /** A strategy that runs places orders by itself, and a task may end with a deployment. */
   private isCounted(path: string): boolean {
+    if (path === '/deployments') return !this.tasksDeploy;
     return path !== '/trading/orders' || !this.accepted.has('POST /trading/strategies/{id}/start');
   }
 

@@ -71,8 +71,14 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   const snapshots = new Proxy({} as Snapshots, {
     get: (_target, name: keyof Snapshots) => openSnapshots({ database: runtime.database, files: files as never })[name],
   });
+  const database = new Proxy({} as Database, {
+    get(_target, name) {
+      const value: unknown = Reflect.get(runtime.database, name);
+      return typeof value === 'function' ? value.bind(runtime.database) : value;
+    },
+  });
   const parts = {
-    ...{ actors, clock, outbound, snapshots, builder, maskOf, apiUrls: defaultApiUrls },
+    ...{ actors, database, clock, outbound, snapshots, builder, maskOf, apiUrls: defaultApiUrls },
     findHost: findHost ?? ((): typeof host.host => host.host),
     accessOf: (config: DeployConfig) => accessOf(config, openCredentials(box, config), {} as HostCalls),
   };
@@ -82,13 +88,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
     ...{ timeoutMs, probeMs },
   });
   runtime = await testRuntime([actor, deployConfigsActor, workspaceActor] as AnyActor[], { clock, ...runtimeOptions });
-  const database = new Proxy({} as Database, {
-    get(_target, name) {
-      const value: unknown = Reflect.get(runtime.database, name);
-      return typeof value === 'function' ? value.bind(runtime.database) : value;
-    },
-  });
-  const edge = await startEdge(deploymentRoutes({ ...parts, database, publicUrl: () => publicUrl }), { authenticate: principalOf });
+  const edge = await startEdge(deploymentRoutes({ ...parts, publicUrl: () => publicUrl }), { authenticate: principalOf });
   t.after(async () => {
     await edge.server.close(0);
     await runtime.close();

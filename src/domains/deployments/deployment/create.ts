@@ -1,6 +1,7 @@
 /** A deployment is created: with its configuration and the files of its workspace as they are at this moment. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
+import type { Database } from '../../../storage/database.ts';
 import type { Builder } from '../build/builder.ts';
 import type { DeployConfig } from '../configs/config.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
@@ -10,6 +11,7 @@ import { deployment, type NewDeployment } from './messages.ts';
 
 export type CreationParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
+  database: Pick<Database, 'read'>;
   snapshots: Snapshots;
   builder: Pick<Builder, 'refusal'>;
 };
@@ -26,19 +28,39 @@ export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' 
   site?: Snapshot;
 };
 
-/** Throws `conflict` where this node must build and does not, and `invalid` for a workspace without files. */
+/** Of an account: each holds a snapshot. */
+const mostUnderWay = 200;
+
+/**
+ * Throws `conflict` where this node must build and does not, `invalid` for a workspace without files, and `rate_limited` while too many of the account are
+ * under way.
+ */
 export async function createDeployment(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
-  const { actors, snapshots, builder } = parts;
+  const { actors, database, snapshots, builder } = parts;
   const { deploymentId, commandId, config, snapshot: takenBefore = null, site = null, ...given } = creation;
   const there = await actors.query(deployment, deploymentId, 'get', null);
+  if (there === null) await mustHaveRoom(database, given.accountId);
+  const snapshot = takenBefore ?? (there !== null || site !== null ? null : await taken(snapshots, creation));
   const isBuilt = config !== null && config.buildCommand !== null && site === null;
   const refusal = there === null && isBuilt ? await builder.refusal() : null;
-  if (refusal !== null) throw new AppError('conflict', refusal);
-  const snapshot = takenBefore ?? (there !== null || site !== null ? null : await taken(snapshots, creation));
+  if (refusal !== null) {
+    if (snapshot !== null) await snapshots.remove(snapshot.snapshotId);
+    throw new AppError('conflict', refusal);
+  }
   const input: NewDeployment = { ...given, configId: config?.id ?? null, config, snapshot, site };
   const row = await actors.ask(deployment, deploymentId, 'create', input, { commandId });
   if (snapshot !== null && row.snapshotId !== snapshot.snapshotId) await snapshots.remove(snapshot.snapshotId);
   return row;
+}
+
+async function mustHaveRoom(database: Pick<Database, 'read'>, accountId: string): Promise<void> {
+  const { rows } = await database.read({
+    name: 'deployments_under_way',
+    text: 'select count(*)::int as count from deployment where account_id = $1 and completed_at is null',
+    values: [accountId],
+  });
+  if (rows[0].count >= mostUnderWay)
+    throw new AppError('rate_limited', 'Too many deployments of this account are under way', { retryAfterS: 10 });
 }
 
 /** null: the workspace cannot be published; the deployment says why when it takes the snapshot itself. */

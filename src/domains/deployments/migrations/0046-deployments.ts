@@ -18,6 +18,7 @@ const statements = [
   `create index deployment_to_forget on deployment (created_at)`,
   `create index deployment_by_snapshot on deployment (snapshot_id)`,
   `create index deployment_by_site on deployment (site_id)`,
+  `create index deployment_under_way on deployment (account_id) where completed_at is null`,
   `create index deployment_live_by_config on deployment (config_id, completed_at) where status = 'live' and mode = 'live'`,
   `create table deployment_log (deployment_id text not null, line integer not null, at timestamptz(3) not null, source text not null, text text not null,
     primary key (deployment_id, line))`,

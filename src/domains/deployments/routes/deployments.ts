@@ -27,7 +27,8 @@ import { targets } from '../targets.ts';
 export type DeploymentRouteParts = CreationParts & { actors: ActorSystem; database: Database; clock: Clock; publicUrl(): string };
 
 const base = '/deployments';
-const buildNote = 'Where its configuration has a `build_command` and this service does not build: 409.';
+const buildNote =
+  'Where its configuration has a `build_command` and this service does not build: 409. With 200 under way in the account: 429.';
 
 export function deploymentRoutes(parts: DeploymentRouteParts): AnyRoute[] {
   const { actors, database, clock, snapshots, publicUrl } = parts;

@@ -6,6 +6,7 @@ import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-fai
 import { unneededSnapshots } from '../../../../src/domains/deployments/snapshot/unneeded-snapshots.ts';
 import { newId } from '../../../../src/ids.ts';
 import { type DeploymentWorld, deploymentWorld } from '../../../support/deployment-world.ts';
+import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { ScriptedDeployHost } from '../../../support/scripted-deploy-host.ts';
 import { until } from '../../../support/until.ts';
 
@@ -36,6 +37,11 @@ function holdAt(moment: string): { reached: Promise<void>; go(): void } {
     await going.promise;
   };
   return { reached: reached.promise, go: () => going.resolve() };
+}
+
+async function unnamedSnapshots(): Promise<number> {
+  const text = 'select count(*)::int as n from snapshot s where not exists (select from deployment d where d.snapshot_id = s.id)';
+  return (await world.runtime.sql(text))[0].n;
 }
 
 test('a deployment is pending, building, deploying and live, each told once, and the host has the files of its creation', async () => {
@@ -120,6 +126,9 @@ test('where this service does not build, a configuration with a build command is
     ...{ workspace_id: await world.workspace(), target: 'vercel', config_id: id },
   });
   assert.deepEqual([status, json.detail], [409, 'No builds here']);
+  const empty = { workspace_id: await world.workspace({}), target: 'vercel', config_id: id };
+  assert.equal((await world.send('POST', '/v1/deployments', empty)).status, 422, 'the body is looked at first');
+  assert.equal(await unnamedSnapshots(), 0);
   await world.actors.ask(deployConfigs, world.accountId, 'remove', { id });
 });
 
@@ -212,6 +221,17 @@ test('a deployment that was cancelled is failed at once, and the host is asked t
     assert.deepEqual(await world.runtime.sql('select id from effect where actor_id = $1', [id]), []);
     assert.deepEqual(await world.runtime.sql('select name from timer where actor_id = $1', [id]), []);
   }
+});
+
+test('an account has at most 200 deployments under way', async () => {
+  const { accountId, runtime } = world;
+  const ids = Array.from({ length: 200 }, () => newId('dep_', accountId));
+  for (const id of ids)
+    await insertNeutralRow(runtime.database, 'deployment', { id, account_id: accountId, mode: 'live', status: 'pending' });
+  const { status } = await world.send('POST', '/v1/deployments', { workspace_id: await world.workspace(), target: 'vercel' });
+  assert.equal(status, 429);
+  await runtime.sql('delete from deployment where id = any($1)', [ids]);
+  assert.equal((await world.ended(await world.deploy({ workspace_id: await world.workspace() }))).status, 'live');
 });
 
 test('a deployment past its time fails as timed_out and is cancelled at the host', async () => {

@@ -21,7 +21,14 @@ test('the tool create_deployment', async (t) => {
   const world = await deploymentWorld(t);
   const { actors, snapshots, host, accountId, runtime } = world;
   const builder = { refusal: async () => 'No builds here' };
-  const tool = createDeploymentTool({ actors, snapshots, builder, findHost: () => host.host, publicUrl: () => publicUrl });
+  const tool = createDeploymentTool({
+    actors,
+    database: runtime.database,
+    snapshots,
+    builder,
+    findHost: () => host.host,
+    publicUrl: () => publicUrl,
+  });
   let calls = 0;
   const contextOf = (
     workspaceId: string,
