@@ -12,7 +12,7 @@ import { DeployFailed } from '../hosts/host-failure.ts';
 import type { Snapshots } from '../snapshot/site.ts';
 import { runBuild } from './build-process.ts';
 import type { Builder, BuildJob } from './builder.ts';
-import { type BuildLimits, type NamespaceOptions, trialCommand } from './namespaces.ts';
+import { type BuildLimits, type Means, type NamespaceOptions, trialCommand } from './namespaces.ts';
 
 export type LocalBuilderOptions = {
   snapshots: Snapshots;
@@ -50,38 +50,38 @@ export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options
   });
   const free = Array.from({ length: atOnce }, (_, slot) => slot);
   const stopping = new AbortController();
-  const namespaces = { ...options, asRoot: process.getuid?.() === 0, limits: { ...usualLimits, ...limits } };
+  const namespaces = { ...options, limits: { ...usualLimits, ...limits } };
   const running = new Set<Promise<unknown>>();
-  let trial: { refusal: Promise<string | null>; atMs: number } | null = null;
+  let trial: { result: Promise<Trial>; atMs: number } | null = null;
 
-  async function refusal(): Promise<string | null> {
-    if (!allowed) return 'This service does not build (BUILDS is off): deploy files that need no build_command';
-    if (trial === null || ((await trial.refusal) !== null && performance.now() - trial.atMs > trialLastsMs))
-      trial = { refusal: refusalOf({ ...namespaces, slot: 0 }), atMs: performance.now() };
-    return await trial.refusal;
+  async function tried(): Promise<Trial> {
+    if (!allowed) return { refusal: 'This service does not build (BUILDS is off): deploy files that need no build_command' };
+    if (trial === null || ('refusal' in (await trial.result) && performance.now() - trial.atMs > trialLastsMs))
+      trial = { result: tryMeans(namespaces), atMs: performance.now() };
+    return await trial.result;
   }
 
   async function run(job: BuildJob) {
+    const found = await tried();
+    if ('refusal' in found) throw new DeployFailed('build_failed', found.refusal);
+    const { means } = found;
     const signal = AbortSignal.any([job.signal, stopping.signal]);
-    return await gate.pass(
-      job.accountId,
-      async () => {
-        const slot = free.pop()!;
-        try {
-          return await runBuild({ ...job, signal }, { snapshots, namespaces: { ...namespaces, slot }, timeoutMs });
-        } finally {
-          free.push(slot);
-        }
-      },
-      signal,
-    );
+    const leave = await gate.enter(job.accountId, signal);
+    const slot = free.pop()!;
+    try {
+      return await runBuild({ ...job, signal }, { snapshots, namespaces: { ...namespaces, means, slot }, timeoutMs });
+    } finally {
+      free.push(slot);
+      leave();
+    }
   }
 
   return {
-    refusal,
+    async refusal() {
+      const found = await tried();
+      return 'refusal' in found ? found.refusal : null;
+    },
     async build(job) {
-      const refused = await refusal();
-      if (refused !== null) throw new DeployFailed('build_failed', refused);
       const result = run(job);
       running.add(result);
       try {
@@ -97,10 +97,20 @@ export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options
   };
 }
 
-/** Tries it: whether namespaces are allowed depends on the kernel, its settings, and the container. */
-async function refusalOf(options: NamespaceOptions): Promise<string | null> {
-  const why = process.platform === 'linux' ? await trialFault(options) : 'it is not Linux';
-  return why === null ? null : `This service does not build: its machine cannot hold a build apart from the service (${why})`;
+type Trial = { means: Means } | { refusal: string };
+type AnyMeans = Omit<NamespaceOptions, 'means' | 'slot'>;
+
+/** Tries them: whether namespaces are allowed depends on the kernel, its settings, and the container. */
+async function tryMeans(namespaces: AnyMeans): Promise<Trial> {
+  const faults: string[] = [];
+  if (process.platform !== 'linux') faults.push('it is not Linux');
+  else
+    for (const means of process.getuid?.() === 0 ? (['root', 'other user'] as const) : (['user'] as const)) {
+      const fault = await trialFault({ ...namespaces, means, slot: 0 });
+      if (fault === null) return { means };
+      faults.push(fault);
+    }
+  return { refusal: `This service does not build: its machine cannot hold a build apart from the service (${faults[0]})` };
 }
 
 async function trialFault(options: NamespaceOptions): Promise<string | null> {

@@ -3,12 +3,12 @@
  * bounded size, with the system's programs and the folders of PATH in it, read only; its own processes; and no network, unless the operator allows it. It
  * sees no DATA_DIR and no process of the service, whoever it runs as.
  *
- * Where the service is root, root mounts and the command gets a user id of its own. Otherwise a user namespace lets the service mount. In both cases the
- * command then enters a user namespace in which it has no rights and can make no further one.
+ * However that is made (`Means`), the command then enters a user namespace in which it has no rights and can make no further one.
  */
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isWithin, pathFolders, systemFolders, systemLinks, visiblePath } from './visible-folders.ts';
 
 export const buildHome = '/build';
 
@@ -25,8 +25,14 @@ export type BuildLimits = {
   sharedBytes: number;
 };
 
+/**
+ * Who mounts: `root`; the `user` of the service, in a user namespace; or, where root may not mount, another user in such a namespace. As any other user than
+ * the service's own, a build has a user id of its own.
+ */
+export type Means = 'root' | 'user' | 'other user';
+
 export type NamespaceOptions = {
-  asRoot: boolean;
+  means: Means;
   /** Of 0 to 9 builds at once, each another: processes are counted by user id. */
   slot: number;
   network: boolean;
@@ -39,7 +45,10 @@ export type NamespaceOptions = {
 
 /** Not in use by a distribution: systemd leaves 60578 to 61183 free. */
 const firstUid = 60_600;
-const uidOf = ({ asRoot, slot }: NamespaceOptions) => (asRoot ? firstUid + slot : 0);
+const ownUid = ({ slot }: NamespaceOptions) => firstUid + slot;
+/** As the supervisor and its files see it: in a user namespace the only user is its root. */
+const uidOf = (options: NamespaceOptions) => (options.means === 'root' ? ownUid(options) : 0);
+const becoming = (uid: number) => ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'];
 /** The user id that a command sees. */
 const innerUid = 1_000;
 const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin';
@@ -58,17 +67,17 @@ export function trialCommand(options: NamespaceOptions): [string, string[]] {
 }
 
 function entering(options: NamespaceOptions, script: string): [string, string[]] {
-  const user = options.asRoot ? [] : ['--user', '--map-root-user'];
+  const user = options.means === 'root' ? [] : ['--user', '--map-root-user'];
+  const other = options.means === 'other user' ? becoming(ownUid(options)) : ['setpriv'];
   const network = options.network ? [] : ['--net'];
   const unshare = ['unshare', ...user, '--mount', '--pid', '--fork', '--kill-child', '--ipc', '--uts', ...network];
-  return ['/usr/bin/env', [`PATH=${systemPath}`, 'setpriv', '--pdeathsig', 'KILL', ...unshare, '/bin/sh', '-c', script]];
+  return ['/usr/bin/env', [`PATH=${systemPath}`, ...other, '--pdeathsig', 'KILL', ...unshare, '/bin/sh', '-c', script]];
 }
 
 /** What the supervisor starts a command with; the command is the last argument. */
 export function commandPrefix(options: NamespaceOptions): string[] {
   const { limits, path } = options;
   const hidden = hiddenFolders(options);
-  const ownUser = [`--reuid=${uidOf(options)}`, `--regid=${uidOf(options)}`, '--clear-groups', '--inh-caps=-all'];
   const environment = [`PATH=${visiblePath(path, hidden).join(':')}`, `HOME=${buildHome}`, 'CI=1', 'LANG=C.UTF-8'];
   // The caps of the new user namespace are kept for one step: it forbids further ones, in which memory could be taken by mounting.
   const inside = [
@@ -79,17 +88,18 @@ export function commandPrefix(options: NamespaceOptions): string[] {
   return [
     ...['/usr/bin/env', `PATH=${systemPath}`, 'prlimit', `--nproc=${limits.processes}`, `--data=${limits.memoryBytes}`],
     ...[`--fsize=${limits.diskBytes}`, '--core=0', '--nofile=4096', '--memlock=65536', '--sigpending=4096', '--msgqueue=0'],
-    ...(options.asRoot ? ['setpriv', ...ownUser] : []),
+    ...(options.means === 'root' ? becoming(ownUid(options)) : []),
     ...['unshare', '--user', `--map-user=${innerUid}`, `--map-group=${innerUid}`, '--keep-caps', '/bin/sh', '-c', inside.join('\n'), 'sh'],
   ];
 }
 
 /** The script that the first process of the namespaces runs. */
 function setUp(options: NamespaceOptions, isReal: boolean): string {
-  const { asRoot, network, path, limits } = options;
+  const { means, network, path, limits } = options;
   const uid = uidOf(options);
   const hidden = hiddenFolders(options);
-  const folders = [...systemFolders(), ...pathFolders(path, hidden)];
+  const ofPath = pathFolders(path, hidden);
+  const folders = [...systemFolders(), ...ofPath];
   const root = mountPoint([...folders, process.execPath, programs]);
   const below = (path: string) => quoted(`.${path}`);
   const bindFolder = (path: string) => `mkdir -p ${below(path)} && mount --rbind ${quoted(path)} ${below(path)}`;
@@ -105,7 +115,9 @@ function setUp(options: NamespaceOptions, isReal: boolean): string {
     `cd ${quoted(root)}`,
     `mkdir -p proc dev/shm etc tmp .${buildHome} .${own}`,
     ...systemLinks().map(([link, target]) => `ln -s ${quoted(target)} ${below(link)}`),
-    ...folders.map(bindFolder),
+    ...systemFolders().map(bindFolder),
+    // Another user may not be able to enter them.
+    ...ofPath.map((path) => `{ ${bindFolder(path)}; } 2>/dev/null || :`),
     ...settings.map((path) => (statSync(path).isDirectory() ? bindFolder(path) : bindFile(realpathSync(path), path))),
     ...devices.map((path) => bindFile(path, path)),
     `echo 'root:x:0:0::/:/bin/sh\nbuild:x:${innerUid}:${innerUid}::${buildHome}:/bin/sh' > etc/passwd`,
@@ -124,7 +136,7 @@ function setUp(options: NamespaceOptions, isReal: boolean): string {
     'cd /',
     isReal ? `set -- ${supervisor}` : `set -- ${commandPrefix(options).map(quoted).join(' ')} :`,
     // The shell stays: it takes leave of processes whose parents have ended.
-    `exec ${asRoot ? `setpriv ${rights} --inh-caps=-all` : ''} sh -c '"$@"; exit $?' sh "$@"`,
+    `exec ${means === 'root' ? `setpriv ${rights} --inh-caps=-all` : ''} sh -c '"$@"; exit $?' sh "$@"`,
   ].join('\n');
 }
 
@@ -152,16 +164,6 @@ function mountPoint(needed: readonly string[]): string {
   return found;
 }
 
-const systemNames = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-const systemFolders = () => [
-  '/usr',
-  ...systemNames.filter((path) => existsSync(path) && !lstatSync(path).isSymbolicLink()),
-  ...['/nix/store'].filter(existsSync),
-];
-const systemLinks = () =>
-  systemNames
-    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-    .map((path) => [path, readlinkSync(path)] as const);
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'];
 /** Of /etc nothing else is seen: settings of the service may be there. */
 const etcEntries = [
@@ -180,25 +182,4 @@ const etcOfNetwork = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/
 
 /** By their true paths, those that exist. */
 const hiddenFolders = ({ dataDir }: NamespaceOptions) => [dataDir, serviceFolder].filter(existsSync).map((path) => realpathSync(path));
-
-/** Folders of PATH that can be shown: none that holds a hidden folder, and none of packages, whose programs are links to elsewhere. */
-function visiblePath(path: string, hidden: readonly string[]): string[] {
-  const given = path.split(':').filter((folder) => folder.startsWith('/') && folder !== '/' && !folder.split(sep).includes('node_modules'));
-  const shown = given.filter((folder) => isFolder(folder) && !hidden.some((one) => isWithin(folder, one) || isWithin(one, folder)));
-  return [...new Set(shown)];
-}
-
-/** Those of PATH that are not below a folder of the system, and the packages of a Node.js that is installed there (npm is such a package). */
-function pathFolders(path: string, hidden: readonly string[]): string[] {
-  const system = ['/usr', ...systemNames, '/nix/store'];
-  const outside = visiblePath(path, hidden).filter((folder) => !system.some((one) => isWithin(one, folder)));
-  const packages = outside
-    .filter((folder) => existsSync(join(folder, 'node')))
-    .map((folder) => join(dirname(realpathSync(join(folder, 'node'))), '..', 'lib', 'node_modules'))
-    .filter((folder) => isFolder(folder) && !system.some((one) => isWithin(one, folder)));
-  return [...new Set([...outside, ...packages])].filter((folder, _, all) => !all.some((one) => one !== folder && isWithin(one, folder)));
-}
-
-const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-const isWithin = (folder: string, path: string) => path === folder || path.startsWith(folder + sep);
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
