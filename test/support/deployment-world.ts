@@ -43,10 +43,15 @@ export const deployToken = 'secret-token';
 const publicUrl = 'https://troupe.test';
 
 export type DeploymentWorld = Awaited<ReturnType<typeof deploymentWorld>>;
-export type DeploymentWorldOptions = TestRuntimeOptions & { timeoutMs?: number; probeMs?: number; builder?: Builder; findHost?: FindHost };
+export type DeploymentWorldOptions = TestRuntimeOptions & {
+  timeoutMs?: number;
+  probeMs?: number;
+  openBuilder?: (snapshots: Snapshots) => Builder;
+  findHost?: FindHost;
+};
 
 export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions = {}) {
-  const { timeoutMs = 1_800_000, probeMs = 60_000, builder = noBuilder, findHost, ...runtimeOptions } = options;
+  const { timeoutMs = 1_800_000, probeMs = 60_000, openBuilder = () => noBuilder, findHost, ...runtimeOptions } = options;
   const clock = new SteadyClock();
   const host = new ScriptedDeployHost();
   const site = await startSite(t);
@@ -77,6 +82,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
       return typeof value === 'function' ? value.bind(runtime.database) : value;
     },
   });
+  const builder = openBuilder(snapshots);
   const parts = {
     ...{ actors, database, clock, outbound, snapshots, builder, maskOf, apiUrls: defaultApiUrls },
     findHost: findHost ?? ((): typeof host.host => host.host),
@@ -91,6 +97,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   const edge = await startEdge(deploymentRoutes({ ...parts, publicUrl: () => publicUrl }), { authenticate: principalOf });
   t.after(async () => {
     await edge.server.close(0);
+    await builder.stop();
     await runtime.close();
     await outbound.close();
   });

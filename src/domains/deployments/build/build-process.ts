@@ -49,6 +49,8 @@ export async function runBuild(job: BuildJob, { snapshots, namespaces, timeoutMs
       sharedBytes,
       running,
     };
+    // From here on it may be the command that ends it: as a plain user both have the same user id.
+    supervisor.lost = new DeployFailed('build_failed', 'The build was ended by itself, or by its machine');
     await supervisor.send({ op: 'run', run });
     await commandEnds(supervisor, job, namespaces, timeoutMs);
     await storeFiles(supervisor, made, diskBytes);
@@ -91,10 +93,10 @@ async function commandEnds(supervisor: SupervisorProcess, job: BuildJob, { limit
   try {
     for (;;) {
       const message = await supervisor.next();
-      if (message.op === 'output') lines.add(await supervisor.input.whole(message.sizeBytes));
+      if (message.op === 'output') lines.add(await supervisor.whole(message.sizeBytes));
       else if (message.op === 'cut') {
         lines.skip();
-        lines.add(await supervisor.input.whole(message.sizeBytes));
+        lines.add(await supervisor.whole(message.sizeBytes));
       } else if (message.op === 'ended') {
         lines.end();
         if (message.why === 'stopped') throw tooLate();
@@ -136,10 +138,10 @@ async function storeFiles(supervisor: SupervisorProcess, made: NewSnapshot, maxB
     left -= sizeBytes;
     if (left < 0) throw new DeployFailed('build_failed', `The build left files of more than ${maxBytes / 2 ** 20} MiB`);
     if (sizeBytes > smallBytes) {
-      await made.add({ path, sizeBytes, content: Readable.from(supervisor.input.bytes(sizeBytes)) });
+      await made.add({ path, sizeBytes, content: Readable.from(supervisor.bytes(sizeBytes)) });
       continue;
     }
-    const content = await supervisor.input.whole(sizeBytes);
+    const content = await supervisor.whole(sizeBytes);
     const stored = made.add({ path, sizeBytes, content: Readable.from([content]) }).catch((error: unknown) => {
       failed ??= { error };
     });

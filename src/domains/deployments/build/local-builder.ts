@@ -23,6 +23,8 @@ export type LocalBuilderOptions = {
   path: string;
   dataDir: string;
   limits?: Partial<BuildLimits>;
+  /** The first that this machine allows is taken. Default: what suits the user that the service runs as. */
+  means?: readonly Means[];
 };
 
 const execFileAsync = promisify(execFile);
@@ -40,7 +42,7 @@ const atOnce = 2;
 /** A machine that was refused is looked at again. */
 const trialLastsMs = 30_000;
 
-export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options }: LocalBuilderOptions): Builder {
+export function localBuilder({ snapshots, allowed, timeoutMs, limits, means = usualMeans(), ...options }: LocalBuilderOptions): Builder {
   const gate = new FairGate({
     maxRunning: atOnce,
     maxWaiting: 256,
@@ -57,19 +59,18 @@ export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options
   async function tried(): Promise<Trial> {
     if (!allowed) return { refusal: 'This service does not build (BUILDS is off): deploy files that need no build_command' };
     if (trial === null || ('refusal' in (await trial.result) && performance.now() - trial.atMs > trialLastsMs))
-      trial = { result: tryMeans(namespaces), atMs: performance.now() };
+      trial = { result: tryMeans(means, namespaces), atMs: performance.now() };
     return await trial.result;
   }
 
   async function run(job: BuildJob) {
     const found = await tried();
     if ('refusal' in found) throw new DeployFailed('build_failed', found.refusal);
-    const { means } = found;
     const signal = AbortSignal.any([job.signal, stopping.signal]);
     const leave = await gate.enter(job.accountId, signal);
     const slot = free.pop()!;
     try {
-      return await runBuild({ ...job, signal }, { snapshots, namespaces: { ...namespaces, means, slot }, timeoutMs });
+      return await runBuild({ ...job, signal }, { snapshots, namespaces: { ...namespaces, means: found.means, slot }, timeoutMs });
     } finally {
       free.push(slot);
       leave();
@@ -97,19 +98,19 @@ export function localBuilder({ snapshots, allowed, timeoutMs, limits, ...options
   };
 }
 
+const usualMeans = (): Means[] => (process.getuid?.() === 0 ? ['root', 'other user'] : ['user']);
+
 type Trial = { means: Means } | { refusal: string };
 type AnyMeans = Omit<NamespaceOptions, 'means' | 'slot'>;
 
 /** Tries them: whether namespaces are allowed depends on the kernel, its settings, and the container. */
-async function tryMeans(namespaces: AnyMeans): Promise<Trial> {
+async function tryMeans(all: readonly Means[], namespaces: AnyMeans): Promise<Trial> {
   const faults: string[] = [];
-  if (process.platform !== 'linux') faults.push('it is not Linux');
-  else
-    for (const means of process.getuid?.() === 0 ? (['root', 'other user'] as const) : (['user'] as const)) {
-      const fault = await trialFault({ ...namespaces, means, slot: 0 });
-      if (fault === null) return { means };
-      faults.push(fault);
-    }
+  for (const means of all) {
+    const fault = process.platform === 'linux' ? await trialFault({ ...namespaces, means, slot: 0 }) : 'it is not Linux';
+    if (fault === null) return { means };
+    faults.push(fault);
+  }
   return { refusal: `This service does not build: its machine cannot hold a build apart from the service (${faults[0]})` };
 }
 

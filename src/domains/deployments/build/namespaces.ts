@@ -83,7 +83,7 @@ export function commandPrefix(options: NamespaceOptions): string[] {
   const inside = [
     'echo 0 > /proc/sys/user/max_user_namespaces || exit 125',
     'echo 1000 > /proc/self/oom_score_adj',
-    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 19 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
+    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 15 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
   ];
   return [
     ...['/usr/bin/env', `PATH=${systemPath}`, 'prlimit', `--nproc=${limits.processes}`, `--data=${limits.memoryBytes}`],

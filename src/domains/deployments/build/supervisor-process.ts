@@ -9,8 +9,9 @@ import { FrameReader, type FromSupervisor, frame, type ToSupervisor } from './in
 const killAgainMs = 50;
 
 export class SupervisorProcess {
-  /** What follows a line that has a size. */
-  readonly input: FrameReader;
+  /** Thrown to the reader when it ends by itself. */
+  lost: Error = new AppError('unavailable', 'The build could not be started');
+  private readonly input: FrameReader;
   private readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   private readonly gone: Promise<void>;
   private isGone = false;
@@ -40,12 +41,23 @@ export class SupervisorProcess {
     });
   }
 
-  /** The next message. Throws the reason of `kill`, or `unavailable` where it has ended by itself. */
+  /** The next message. Throws the reason of `kill`, or `lost`; so do `whole` and `bytes`. */
   async next(): Promise<FromSupervisor> {
-    const message = (await this.input.line().catch(() => null)) as FromSupervisor | null;
-    if (message !== null) return message;
-    await this.end();
-    throw this.reason ?? new AppError('unavailable', 'The build was ended by its machine', { cause: new Error(this.words.trim()) });
+    const message = await this.input.line().catch(() => null);
+    return message === null ? this.fail() : (message as FromSupervisor);
+  }
+
+  /** What follows a message that has a size. */
+  async whole(sizeBytes: number): Promise<Buffer> {
+    return await this.input.whole(sizeBytes).catch(() => this.fail());
+  }
+
+  async *bytes(sizeBytes: number): AsyncGenerator<Buffer> {
+    try {
+      yield* this.input.bytes(sizeBytes);
+    } catch {
+      await this.fail();
+    }
   }
 
   /** A process that has ended takes nothing more, which the next read tells. */
@@ -79,6 +91,13 @@ export class SupervisorProcess {
     const timer = new AbortController();
     await Promise.race([this.gone, pause(withinMs, undefined, { signal: timer.signal }).catch(() => {})]);
     timer.abort();
+  }
+
+  private async fail(): Promise<never> {
+    await this.end();
+    if (this.reason !== null) throw this.reason;
+    this.lost.cause ??= new Error(this.words.trim());
+    throw this.lost;
   }
 
   private write(bytes: string | Uint8Array): Promise<void> {

@@ -69,6 +69,7 @@ export function deploymentEffects(parts: EffectParts) {
   function build(_input: object, context: EffectContext): Promise<Built | Failed> {
     return step(context, async (row, signal, log) => {
       const { id, accountId, workspaceId, snapshotId, target, config } = row;
+      if (context.isRepeat) log.add('The build was interrupted and begins again', 'troupe');
       const site = await builder.build({
         ...{ deploymentId: id, accountId, workspaceId, snapshotId: snapshotId!, signal },
         ...{ command: config!.buildCommand!, outputDir: config!.outputDir },
