@@ -1,5 +1,6 @@
 /** What holds for every host: how a site gets there, what is not sent again, and what becomes of refusals, crashes and strange answers. */
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
 import fc from 'fast-check';
 import type { HostCalls } from '../../../../src/domains/deployments/hosts/host.ts';
@@ -23,6 +24,17 @@ after(() => outbound.close());
 const first = 'dep_first000000001';
 const second = 'dep_second00000002';
 const { signal } = new AbortController();
+
+test('every stand-in says where its shapes were read, and when; those older than 180 days are printed', (t) => {
+  const folder = new URL('../../../support/hosts/', import.meta.url);
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('-stand-in.ts') && one !== 'host-stand-in.ts')) {
+    const [head] = readFileSync(new URL(name, folder), 'utf8').split('*/');
+    const [, seen] = /shape_seen (20\d\d-[01]\d-[0-3]\d)/.exec(head!) ?? [];
+    assert.ok(seen !== undefined && /\b[0-9a-f]{7,40}\b/.test(head!), `${name} does not name a commit and a day (shape_seen)`);
+    const days = Math.floor((Date.now() - Date.parse(seen)) / 86_400_000);
+    if (days > 180) t.diagnostic(`${name}: its shapes were read ${days} days ago`);
+  }
+});
 
 for (const row of hostRows) {
   const named = (what: string) => `${row.name}: ${what}`;

@@ -15,10 +15,11 @@ const variables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   vercel: { token: 'VERCEL_TOKEN' },
   netlify: { token: 'NETLIFY_AUTH_TOKEN' },
   workers: { token: 'CLOUDFLARE_API_TOKEN', account_id: 'CLOUDFLARE_ACCOUNT_ID' },
+  pages: { token: 'CLOUDFLARE_API_TOKEN', account_id: 'CLOUDFLARE_ACCOUNT_ID' },
   expo: { token: 'EXPO_TOKEN' },
 };
 
-for (const { name, host, site: given } of hostRows) {
+for (const { name, host, site: given, projectGiven = false } of hostRows) {
   const names = variables[name];
   if (names === undefined) continue;
   const missing = Object.values(names).filter((variable) => !process.env[variable]);
@@ -31,14 +32,18 @@ for (const { name, host, site: given } of hostRows) {
     const calls = hostCalls({
       ...{ outbound, clock: machineClock, apiUrl: defaultApiUrls[host.target], title: host.title, accountId: 'acct_1', credentials },
     });
-    const access: HostAccess = { credentials, project: 'troupe-conformance', projectGiven: false, team: null, url: null, kept: {}, calls };
+    const kept: Record<string, string> = {};
+    const access: HostAccess = { credentials, project: 'troupe-conformance', projectGiven, team: null, url: null, kept: {}, calls };
     const { signal } = new AbortController();
     const run = Date.now().toString(36);
     const site: Site = given ?? { 'index.html': `<!doctype html><title>${run}</title>`, 'a/style.css': `/* ${run} */` };
     await masked(host).identify(access, signal);
     for (const round of [1, 2]) {
       const lines: string[] = [];
-      const publication = { ...publicationOf(`dep_${run}${round}`, site), keep: async (values: Record<string, string>) => values };
+      const publication = {
+        ...publicationOf(`dep_${run}${round}`, site),
+        keep: async (values: Record<string, string>) => Object.assign(kept, { ...values, ...kept }),
+      };
       const { providerId } = await masked(host).publish(access, { ...publication, log: (text) => void lines.push(text) });
       let state = await masked(host).state(access, providerId, signal);
       while (state.kind === 'working') {
