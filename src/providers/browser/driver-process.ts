@@ -12,7 +12,7 @@ const startMs = 30_000;
 const closeMs = 5_000;
 const heapMb = 512;
 
-export const cannotStart = 'The browser cannot be started';
+export const cannotStart = 'The browser cannot be started or reached; the log of the service says why';
 
 export class DriverGone extends Error {}
 
@@ -35,7 +35,8 @@ export class DriverProcess {
     this.child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile], {
       ...(uid === null ? {} : { uid, gid: uid }),
       cwd: home,
-      env: { TMPDIR: home },
+      // A user that the system has no name for has no other home.
+      env: { HOME: home, TMPDIR: home },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
     });

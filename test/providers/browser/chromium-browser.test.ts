@@ -246,8 +246,8 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
   test('a browser that cannot be started, or reached, is unavailable', async () => {
     for (const chromium of [{ path: '/nowhere/chromium' }, { url: 'http://127.0.0.1:1' }]) {
       const broken = createChromiumBrowser({ allow: ['127.0.0.1'], chromium, log: createLog('silent') });
-      await assert.rejects(broken.render(request('/page')), { code: 'unavailable', message: 'The browser cannot be started' });
-      assert.deepEqual(await broken.health(), { status: 'unavailable', detail: 'The browser cannot be started' });
+      await assert.rejects(broken.render(request('/page')), { code: 'unavailable', message: /cannot be started or reached/ });
+      assert.equal((await broken.health()).status, 'unavailable');
       await broken.close();
     }
   });
