@@ -29,6 +29,17 @@ const rules: readonly Rule[] = [
       optional({ target: hostIn(tokens) }, { config_id: tokens.find(({ text }) => /^cfg_\w{1,60}$/.test(text))?.text ?? null }),
   },
   {
+    tool: 'screenshot',
+    verbs: words('take make capture erstelle mache'),
+    read: (clause) =>
+      has(clause, 'screenshot')
+        ? optional(
+            { url: clause.tokens.find(({ kind }) => kind === 'url')?.text ?? null },
+            { full_page: has(clause, 'full', 'whole', 'entire', 'ganzen', 'gesamten') || null },
+          )
+        : null,
+  },
+  {
     tool: 'send_message',
     verbs: sending,
     textField: 'text',

@@ -32,7 +32,7 @@ export function parseToolOrders(text: string, offers: readonly ToolOffer[], with
   for (let i = 0; i < tokens.length && found.orders.length < mostOrders && found.refused.length < mostOrders; i++) {
     if (tokens[i]!.start < from) continue;
     const offer = byName.get(tokens[i]!.text);
-    const read = offer === undefined ? byRule(text, tokens, i, isKnown) : byItsName(text, tokens, i, offer);
+    const read = (offer && byItsName(text, tokens, i, offer)) ?? byRule(text, tokens, i, isKnown);
     if (read === null) continue;
     from = Math.max(from, read.end);
     if ('refusal' in read) found.refused.push(read.refusal);
@@ -80,6 +80,8 @@ function byItsName(text: string, tokens: readonly Token[], i: number, offer: Too
   const verb = tokens.findLastIndex((token, at) => at >= from && at < i && calling.has(token.lower));
   const sent = jsonAfter(text, tokens[i]!.end);
   if (verb === -1 && i !== from && sent === null) return null;
+  // "screenshot" is an ordinary word, too.
+  if (!offer.name.includes('_') && sent === null) return null;
   const stance = stanceOf(tokens, verb === -1 ? i : verb);
   if (stance !== 'order' && (verb !== -1 || stance !== 'none')) {
     const refusal = refusalOf(stance, `${offer.name} was not called`, sentenceText(text, tokens, i));

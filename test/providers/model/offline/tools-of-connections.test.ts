@@ -14,6 +14,7 @@ const offers: ToolOffer[] = [
   ...services.flatMap(({ tools }) => tools.map(({ name, description, parameters }) => ({ name, description, parameters }))),
   mcp('mcp_notes_add', { text: { type: 'string' }, count: { type: 'integer' }, urgent: { type: 'boolean' } }, ['text']),
   mcp('mcp_notes_list', {}),
+  mcp('screenshot', { url: { type: 'string' }, full_page: { type: 'boolean' } }, ['url']),
   mcp('finish', { summary: { type: 'string' } }, ['summary']),
 ];
 
@@ -36,6 +37,10 @@ function work(prompt: string, tools = offers): { calls: [string, object][]; clos
 const orders: [string, [string, object][]][] = [
   ['Post "The build is done" to #general on Slack.', [['post_message', { channel: '#general', text: 'The build is done' }]]],
   ['Please post to #ops: all is well', [['post_message', { channel: '#ops', text: 'all is well' }]]],
+  ['Take a screenshot of https://example.com/a.', [['screenshot', { url: 'https://example.com/a' }]]],
+  ['Call screenshot with {"url": "https://example.com"}', [['screenshot', { url: 'https://example.com' }]]],
+  ['Use the screenshot in the folder', []],
+  ['Make a screenshot of the whole page https://example.com', [['screenshot', { url: 'https://example.com', full_page: true }]]],
   ['Create a channel #launch.', [['create_channel', { name: 'launch' }]]],
   ['Read the last 5 messages of #general', [['read_channel', { channel: '#general', limit: 5 }]]],
   [
