@@ -1,6 +1,7 @@
 /** Deployments as callers see them: the whole service against stand-ins of hosts. One service, which is killed and started again in one of the tests. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { CloudflareStandIn, goodAccount } from '../support/hosts/cloudflare-stand-in.ts';
 import type { HostStandIn } from '../support/hosts/host-stand-in.ts';
 import { goodToken } from '../support/hosts/host-stand-in.ts';
 import { NetlifyStandIn } from '../support/hosts/netlify-stand-in.ts';
@@ -11,6 +12,7 @@ import { until } from '../support/until.ts';
 
 let vercel: VercelStandIn;
 let netlify: NetlifyStandIn;
+let cloudflare: CloudflareStandIn;
 let service: Service;
 let caller: Caller;
 const configs: Record<string, Json> = {};
@@ -19,9 +21,15 @@ let workspaces = 0;
 
 before(async () => {
   const t = { after: (end: () => unknown) => void ends.push(end) };
-  [vercel, netlify] = await Promise.all([VercelStandIn.start(t), NetlifyStandIn.start(t)]);
+  [vercel, netlify, cloudflare] = await Promise.all([VercelStandIn.start(t), NetlifyStandIn.start(t), CloudflareStandIn.start(t)]);
   service = await startService(t, {
-    ...{ VERCEL_API_URL: vercel.apiUrl, NETLIFY_API_URL: netlify.apiUrl, OUTBOUND_ALLOW: '127.0.0.1', DEPLOY_PROBE_MS: '3000' },
+    ...{
+      VERCEL_API_URL: vercel.apiUrl,
+      NETLIFY_API_URL: netlify.apiUrl,
+      CLOUDFLARE_API_URL: cloudflare.apiUrl,
+      OUTBOUND_ALLOW: '127.0.0.1',
+      DEPLOY_PROBE_MS: '3000',
+    },
   });
   caller = await Caller.register(service);
   for (const target of ['vercel', 'netlify'])
@@ -88,6 +96,17 @@ test('a site is live at each host by events in order, its address answers, and w
   assert.deepEqual([data.length, total, has_more], [3, 4, true]);
 });
 
+test('the address of a site at Cloudflare is the one that its configuration names', async () => {
+  const own = netlify.siteHost;
+  const credentials = { token: goodToken, account_id: goodAccount };
+  const asked = { name: 'my worker', target: 'cloudflare', credentials, url: `http://${own}/` };
+  configs.cloudflare = await caller.json('POST', '/v1/deployments/configs', asked);
+  const live = await ended((await deploy(await workspaceWith({ 'index.html': '<h1>worker</h1>' }), 'cloudflare')).id);
+  assert.deepEqual([live.status, live.error, live.url, live.provider_id === null], ['live', null, `http://${own}/`, false]);
+  const { total } = await caller.json('GET', '/v1/deployments?target=cloudflare');
+  assert.equal(total, 1);
+});
+
 test('a host that accepts and never gets ready is cancelled within ten seconds of the request, and a failing one keeps its text', async () => {
   vercel.next = 'none';
   const { id } = await deploy(await workspaceWith({ 'index.html': 'never' }), 'vercel');
@@ -103,6 +122,21 @@ test('a host that accepts and never gets ready is cancelled within ten seconds o
   const failed = await ended((await deploy(await workspaceWith({ 'index.html': 'no alias' }), 'vercel')).id);
   assert.deepEqual([failed.status, failed.error.code, failed.provider_id === null, failed.url], ['failed', 'alias_failed', false, null]);
   assert.match(failed.error.message, /certificate of the alias/);
+});
+
+test('a test key sends nothing: its site is a preview of this service, in a sandbox, by the same events', async () => {
+  const asked = vercel.requests.length;
+  const program = await caller.program('test', ['workspaces.read', 'workspaces.write']);
+  const workspace_id = await workspaceWith({ 'index.html': '<h1>preview</h1>' });
+  const { id } = await program.json('POST', '/v1/deployments', { workspace_id, target: 'vercel' });
+  await until(async () => (await program.json('GET', `/v1/deployments/${id}`)).status === 'live', 'the preview');
+  const { url, mode } = await program.json('GET', `/v1/deployments/${id}`);
+  assert.deepEqual([url, mode], [`${service.url}/preview/${id}/`, 'test']);
+  const page = await fetch(url);
+  assert.deepEqual([page.status, await page.text()], [200, '<h1>preview</h1>']);
+  assert.match(page.headers.get('content-security-policy')!, /sandbox allow-scripts/);
+  assert.equal(vercel.requests.length, asked);
+  assert.equal((await caller.fetch('GET', `/v1/deployments/${id}`)).status, 404, 'live callers do not see it');
 });
 
 test('a site without an index fails as probe_failed and keeps its id at the host', async () => {

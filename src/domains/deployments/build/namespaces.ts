@@ -6,7 +6,7 @@
  * However that is made (`Means`), the command then enters a user namespace in which it has no rights and can make no further one.
  */
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isWithin, pathFolders, systemFolders, systemLinks, visiblePath } from './visible-folders.ts';
 
@@ -53,7 +53,7 @@ const becoming = (uid: number) => ['setpriv', `--reuid=${uid}`, `--regid=${uid}`
 const innerUid = 1_000;
 const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin';
 const own = '/.troupe';
-const serviceFolder = fileURLToPath(new URL('../../../../', import.meta.url)).replace(/\/$/, '');
+const serviceFolder = join(import.meta.dirname, '../../../..');
 const programs = fileURLToPath(new URL('./inside/', import.meta.url));
 
 /** The program, and its arguments, that starts the supervisor. It dies with the thread that starts it, and everything within dies with it. */
