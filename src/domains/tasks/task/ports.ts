@@ -7,7 +7,7 @@ import type { Mode } from '../../../mode.ts';
 export const deployTargets = ['vercel', 'netlify', 'cloudflare', 'expo'] as const;
 export type DeployTarget = (typeof deployTargets)[number];
 
-/** Publishes a workspace. */
+/** Publishes a workspace. Called in a co-located transaction: `create` never throws. */
 export type DeploymentPort = {
   commands: {
     create: (input: {

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
+import { shardOf } from '../../../../src/cluster/address.ts';
 import { mustBeDeployable } from '../../../../src/domains/tasks/task/auto-deploy.ts';
 import type { TaskConfig, TaskRow } from '../../../../src/domains/tasks/task/entity.ts';
 import type { AgentReport, TaskContract } from '../../../../src/domains/tasks/task/messages.ts';
 import { planRequest } from '../../../../src/domains/tasks/task/plan.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
-import { derivedId, newId } from '../../../../src/ids.ts';
+import { newId } from '../../../../src/ids.ts';
 import { type Call, play, RecordedTurn } from '../../../support/turn-context.ts';
 
 const accountId = newId('acct_', null);
@@ -15,14 +16,25 @@ const taskId = newId('task_', accountId);
 const actor = taskActor({ plan: null as never });
 const deploying: TaskConfig = { max_agents: 1, autonomy_level: 0, auto_deploy: true, deploy_target: 'netlify' };
 
-/** A task of one agent, and everything that it sends to deployments until it has ended. */
+/** With deployments on the task's shard. */
+class TurnBesideDeployments extends RecordedTurn {
+  readonly called: { id: string; command: string; input: unknown }[] = [];
+  override callColocated(...args: unknown[]): never {
+    const [to, id, command, input] = args as [{ kind: string }, string, string, unknown];
+    assert.deepEqual([to.kind, shardOf(to.kind, id)], ['deployment', shardOf('task', this.id)]);
+    this.called.push({ id, command, input });
+    return undefined as never;
+  }
+}
+
+/** A task of one agent, and everything that it has asked of deployments when it has ended. */
 function ended(config: TaskConfig, how: AgentReport['status'] | 'cancel', mode: 'live' | 'test' = 'live') {
   let state: TaskRow | null = null;
   const sent: unknown[] = [];
   const tell = (...[command, input]: Call<TaskContract>) => {
-    const ctx = new RecordedTurn(taskId, 1);
+    const ctx = new TurnBesideDeployments(taskId, 1);
     ({ state } = play(actor, command, state, input, ctx));
-    for (const { kind, ...message } of ctx.messages) if (kind === 'deployment') sent.push(message);
+    sent.push(...ctx.called);
     return state as TaskRow;
   };
   tell('create', { accountId, userId: 'usr_1', mode, scopes: null, prompt: 'p', config, workspaceId: 'ws_1' });
@@ -37,13 +49,15 @@ function ended(config: TaskConfig, how: AgentReport['status'] | 'cancel', mode: 
   return { sent, task: last };
 }
 
-test('a task with auto_deploy that completes creates one deployment, whose id follows from its own, in its mode', () => {
-  const id = derivedId('dep_', accountId, taskId, 'auto');
-  for (const mode of ['live', 'test'] as const) {
+test('a task with auto_deploy that completes creates one deployment beside it, whose id follows from its own, in its mode', () => {
+  const ids = (['live', 'test'] as const).map((mode) => {
     const { sent, task } = ended(deploying, 'complete', mode);
     const input = { accountId, mode, workspaceId: 'ws_1', target: 'netlify', configId: null, taskId };
-    assert.deepEqual([task.status, task.deploymentId, sent], ['complete', id, [{ id, command: 'create', input }]]);
-  }
+    assert.deepEqual([task.status, sent], ['complete', [{ id: task.deploymentId, command: 'create', input }]]);
+    return task.deploymentId!;
+  });
+  assert.match(ids[0]!, new RegExp(`^dep_\\w{24}${accountId.slice(-2)}$`));
+  assert.equal(ids[0], ids[1]);
 });
 
 test('a failed or cancelled task deploys nothing, nor one without auto_deploy, nor one of an earlier version without a target', () => {
