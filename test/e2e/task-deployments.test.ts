@@ -97,6 +97,26 @@ test('tasks publish their workspace', { timeout: 120_000 }, async (t) => {
     assert.equal((await caller.fetch('GET', `/v1/deployments/${deployment.id}`)).status, 404);
   });
 
+  await t.test('an agent whose node is killed while it waits for its deployment has deployed once, and hears of it once', async () => {
+    const [deploys, sent] = [host.deploys.length, host.requestsOf(/^PUT /).length];
+    host.meet(/^PUT /, 'hang');
+    const other = callTool('write_file', { path: 'index.html', content: '<title>After the fall</title>' });
+    const task = await begin('killed', turns(other, callTool('create_deployment', { target: 'netlify' }), finish('It is public.')), {
+      autonomy_level: 100,
+    });
+    await until(() => host.requestsOf(/^PUT /).length > sent, 'the upload');
+    await service.kill();
+    await service.restart();
+    assert.equal((await endOfTask(caller, task)).status, 'complete');
+    const results = requestsOf('killed')
+      .at(-1)!
+      .body.messages.filter(({ role }) => role === 'tool');
+    const deployment = JSON.parse(String(results.at(-1)!.content));
+    assert.deepEqual([results.length, deployment.status, deployment.task_id], [2, 'live', task.id]);
+    assert.equal(host.deploys.length, deploys + 1);
+    assert.match(await (await fetch(deployment.url)).text(), /After the fall/);
+  });
+
   await t.test('the token of the host is in no answer, event, log or prompt', async () => {
     const seen = [await caller.json('GET', '/v1/deployments/configs'), await caller.events(), requestsOf('page').map(({ body }) => body)];
     assert.ok(!(JSON.stringify(seen) + service.output()).includes(goodToken));
