@@ -72,7 +72,7 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs }: Deployme
         if (state === null) throw new AppError('not_found', 'Deployment not found');
         if (hasEnded(state)) throw new AppError('conflict', `The deployment is ${state.status} already`);
         const row = stop(state, 'cancelled', 'It was cancelled', ctx);
-        return { state: row, reply: row };
+        return { state: row, reply: forReply(row) };
       },
       timedOut(state, _input, ctx) {
         if (state === null || hasEnded(state)) return { state, reply: null };
@@ -111,7 +111,7 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs }: Deployme
   });
 
   function create(state: State, input: NewDeployment, ctx: Context): Turn<DeploymentRow, DeploymentRow> {
-    if (state !== null) return { state, reply: state };
+    if (state !== null) return { state, reply: forReply(state) };
     const { accountId, mode, taskId, workspaceId, target, config = null, snapshot = null, site = null } = input;
     const taken = site ?? snapshot;
     const row: DeploymentRow = {
@@ -126,7 +126,7 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs }: Deployme
     };
     ctx.schedule(deadline, ctx.nowMs + timeoutMs, 'timedOut', {});
     ctx.send(deployment, ctx.id, 'begin', {});
-    return { state: row, reply: row };
+    return { state: row, reply: forReply(row) };
   }
 
   function begin(state: State, _input: object, ctx: Context): Turn<State, null> {
@@ -269,6 +269,11 @@ function cancelledAtHost(state: State, { effectId, outcome }: Outcome<CancelledA
 
 function say(row: DeploymentRow, text: string, ctx: Context): DeploymentRow {
   return withLines(row, [{ at: ctx.nowMs, source: 'troupe', text }], ctx);
+}
+
+/** Replies to commands with an id are stored for a day: the credentials are not. */
+function forReply(row: DeploymentRow): DeploymentRow {
+  return { ...row, config: null };
 }
 
 function hasEnded({ status }: DeploymentRow): boolean {

@@ -9,6 +9,8 @@ export type ProbeParts = { outbound: Pick<Outbound, 'fetch'> };
 
 const pauseMs = 2_000;
 const requestTimeoutMs = 10_000;
+/** The last request begins when the time is over. */
+const shortestTimeoutMs = 1_000;
 
 /** Returns the status, 2xx or 3xx, of the first such answer. Throws `DeployFailed` where there is none within `forMs`; it asks once at least. */
 export async function probe(
@@ -18,11 +20,11 @@ export async function probe(
   const begunAtMs = monotonicMs();
   const untilMs = begunAtMs + forMs;
   for (;;) {
-    const leftMs = untilMs - monotonicMs();
-    const last = await ask(Math.min(requestTimeoutMs, Math.max(1_000, leftMs)));
+    const last = await ask(Math.min(requestTimeoutMs, Math.max(shortestTimeoutMs, untilMs - monotonicMs())));
     if (typeof last === 'number' && last >= 200 && last < 400) return last;
-    if (monotonicMs() + pauseMs > untilMs) throw failed(typeof last === 'number' ? `it answered ${last}` : last);
-    await pause(pauseMs, null, { signal });
+    const leftMs = untilMs - monotonicMs();
+    if (leftMs <= 0) throw failed(typeof last === 'number' ? `it answered ${last}` : last);
+    await pause(Math.min(pauseMs, leftMs), null, { signal });
   }
 
   async function ask(timeoutMs: number): Promise<number | string> {

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { deployConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
+import { deployment } from '../../../../src/domains/deployments/deployment/messages.ts';
 import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
+import { DeploymentStats } from '../../../../src/domains/deployments/metrics.ts';
 import { unneededSnapshots } from '../../../../src/domains/deployments/snapshot/unneeded-snapshots.ts';
 import { newId } from '../../../../src/ids.ts';
 import { type DeploymentWorld, deploymentWorld } from '../../../support/deployment-world.ts';
@@ -48,6 +50,7 @@ test('a deployment is pending, building, deploying and live, each told once, and
   const workspace = await world.workspace({ 'index.html': 'one', 'about/index.html': 'about' });
   const hold = holdAt('begin');
   const { status, json } = await world.send('POST', '/v1/deployments', { workspace_id: workspace, target: 'vercel' });
+  assert.equal((await world.actors.ask(deployment, json.id, 'create', {} as never)).config, null, 'no reply holds credentials');
   assert.deepEqual([status, json.status, json.url, json.error, json.completed_at], [201, 'pending', null, null, null]);
   await world.write(workspace, 'index.html', 'two');
   await hold.reached;
@@ -67,6 +70,9 @@ test('a deployment is pending, building, deploying and live, each told once, and
       ['live', world.site.url],
     ],
   );
+  const stats = new DeploymentStats();
+  stats.committed(world.runtime.events);
+  assert.equal(stats.ended.read().find(({ labels }) => labels!.target === 'vercel' && labels!.outcome === 'live')!.value, 1);
   const shown = (await world.send('GET', `/v1/deployments/${json.id}`)).json;
   assert.deepEqual([shown.status, shown.url, shown.provider_id], ['live', world.site.url, 'at-host-1']);
   assert.deepEqual((await world.send('POST', `/v1/deployments/${json.id}/cancel`)).status, 409);
@@ -175,9 +181,11 @@ test('failures of the host keep its code, its text without the token, and its id
 
 test('a site that does not answer fails as probe_failed with the id at the host; its own address is asked in place of the host’s', async () => {
   world.site.status = 404;
+  const requests = world.site.requests;
   const unanswered = await world.ended(await world.deploy({ workspace_id: await world.workspace() }));
   assert.deepEqual([unanswered.status, unanswered.errorCode, unanswered.providerId], ['failed', 'probe_failed', 'at-host-1']);
   assert.match(unanswered.errorMessage!, /404/);
+  assert.equal(world.site.requests - requests, 2, 'the last request begins when the time is over');
   assert.deepEqual(world.host.cancelled, []);
   world.site.status = 301;
   world.host.states = [{ kind: 'live', url: 'site.example.invalid' }];
@@ -238,7 +246,7 @@ test('a deployment past its time fails as timed_out and is cancelled at the host
   world.host.states = [{ kind: 'working', detail: 'QUEUED' }];
   const id = await world.deploy({ workspace_id: await world.workspace() });
   await until(async () => (await world.row(id)).step === 'poll', 'the poll');
-  await world.actors.ask({ kind: 'deployment' } as never, id, 'timedOut' as never, {} as never);
+  await world.actors.ask(deployment, id, 'timedOut', {});
   assert.deepEqual([(await world.row(id)).errorCode, (await world.row(id)).status], ['timed_out', 'failed']);
   await until(() => world.host.cancelled.length === 1, 'the cancellation at the host');
 });
