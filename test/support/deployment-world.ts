@@ -74,7 +74,8 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
     query: (...args: Parameters<TestRuntime['actors']['query']>) => runtime.actors.query(...args),
   } as TestRuntime['actors'];
   const snapshots = new Proxy({} as Snapshots, {
-    get: (_target, name: keyof Snapshots) => openSnapshots({ database: runtime.database, files: files as never })[name],
+    get: (_target, name: keyof Snapshots) =>
+      openSnapshots({ database: runtime.database, files: files as never, limitsOf: async () => ({ bytes: -1, files: -1 }) })[name],
   });
   const database = new Proxy({} as Database, {
     get(_target, name) {

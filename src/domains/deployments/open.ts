@@ -1,6 +1,7 @@
 /** What the tools and routes of deployments share on a node. */
 import { type Config, searchPath } from '../../config.ts';
 import { withoutTrailing } from '../../trailing.ts';
+import { storageLimits } from '../accounts/contract.ts';
 import type { Platform } from '../domain.ts';
 import type { Builder } from './build/builder.ts';
 import { localBuilder } from './build/local-builder.ts';
@@ -36,7 +37,7 @@ export function openDeployments(platform: Platform): DeploymentParts {
     const apiUrl = withoutTrailing(apiUrls[target], '/');
     return hostCalls({ outbound: connected, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
   };
-  const snapshots = openSnapshots(platform);
+  const snapshots = openSnapshots({ ...platform, limitsOf: (accountId) => storageLimits(platform.actors, accountId) });
   return {
     credentials,
     snapshots,

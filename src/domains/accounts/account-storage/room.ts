@@ -25,7 +25,7 @@ export function mustFit(used: StorageUse, more: StorageUse, limits: StorageUse):
   );
 }
 
-function sizeInWords(bytes: number): string {
+export function sizeInWords(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   let power = 0;
   while (power < units.length - 1 && bytes >= 1024 ** (power + 1)) power++;

@@ -42,8 +42,8 @@ export function beginSnapshot(parts: SnapshotParts, { id: workspaceId, accountId
       const column = (name: keyof AddedFile) => files.map((file) => file[name]);
       await parts.database.write({
         name: 'complete_snapshot',
-        text: `with whole as (insert into snapshot (id, account_id, workspace_id, files, bytes, created_at)
-            values ($1, $2, $3, $4, $5, now()) on conflict do nothing)
+        text: `with whole as (insert into snapshot (id, account_id, workspace_id, files, bytes, new_bytes, created_at)
+            values ($1, $2, $3, $4, $5, $5, now()) on conflict do nothing)
           insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
           select $1, f.path, $2, f.type, f.size_bytes, f.sha256, f.sha1, f.content_key
           from unnest($6::text[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::text[])

@@ -15,16 +15,23 @@ import type { FileStore } from '../../../storage/files.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
 import { deploymentIds } from '../ids.ts';
 import { beginSnapshot, bothFileAndFolder } from './new-snapshot.ts';
+import { mustHaveRoom, type StorageLimits } from './room.ts';
 import { sha1OfFiles } from './sha1.ts';
 import type { SiteFile, Snapshot, Snapshots } from './site.ts';
 
-export type SnapshotParts = { database: Database; files: Pick<FileStore, 'put' | 'open' | 'remove'> };
+export type SnapshotParts = {
+  database: Database;
+  files: Pick<FileStore, 'put' | 'open' | 'remove'>;
+  /** What the plan of an account lets it store. */
+  limitsOf(accountId: string): Promise<StorageLimits>;
+};
 
 export function openSnapshots(parts: SnapshotParts): Snapshots {
   const { database, files } = parts;
 
   const snapshots: Snapshots = {
     async take({ id: workspaceId, accountId }) {
+      await mustHaveRoom(database, accountId, await parts.limitsOf(accountId));
       const snapshotId = newId(deploymentIds.snapshot, accountId);
       const announcement = 'insert into snapshot (id, account_id, workspace_id, created_at) values ($1, $2, $3, now())';
       await database.write({ name: 'begin_snapshot', text: announcement, values: [snapshotId, accountId, workspaceId] });
@@ -52,8 +59,8 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
             from snapshot_file where snapshot_id = $2 and starts_with(path, $3)),
           files as (insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
             select $1, * from part)
-          insert into snapshot (id, account_id, workspace_id, files, bytes, created_at)
-          select $1, account_id, workspace_id, (select count(*) from part), (select coalesce(sum(size_bytes), 0) from part), now()
+          insert into snapshot (id, account_id, workspace_id, files, bytes, new_bytes, created_at)
+          select $1, account_id, workspace_id, (select count(*) from part), (select coalesce(sum(size_bytes), 0) from part), 0, now()
           from snapshot where id = $2 returning files, bytes`,
         values: [snapshotId, sourceId, `${folder.normalize('NFC')}/`],
       });
@@ -101,12 +108,14 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
     const { rows } = await database.write({
       name: 'take_snapshot',
       text: `with begun as materialized (select id from snapshot where id = $1 and files is null and created_at > now() - interval '5 minutes'),
+        found as materialized (select f.*, k.sha1, k.content_key is null as is_new from workspace_file f
+          left join lateral (select content_key, sha1 from snapshot_file s where s.content_key = f.content_key order by sha1 nulls last limit 1) k on true
+          where f.workspace_id = $2 and f.status = 'present'),
         taken as (insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
-          select begun.id, f.name, f.account_id, f.type, f.size_bytes, f.sha256,
-            (select s.sha1 from snapshot_file s where s.content_key = f.content_key and s.sha1 is not null limit 1), f.content_key
-          from begun, workspace_file f where f.workspace_id = $2 and f.status = 'present' returning size_bytes),
-        total as (select count(*)::int as files, coalesce(sum(size_bytes), 0)::bigint as bytes from taken)
-        update snapshot set files = total.files, bytes = total.bytes from begun, total where snapshot.id = begun.id
+          select begun.id, f.name, f.account_id, f.type, f.size_bytes, f.sha256, f.sha1, f.content_key from begun, found f),
+        total as (select count(*)::int as files, coalesce(sum(size_bytes), 0)::bigint as bytes,
+          coalesce(sum(size_bytes) filter (where is_new), 0)::bigint as new_bytes from found)
+        update snapshot set files = total.files, bytes = total.bytes, new_bytes = total.new_bytes from begun, total where snapshot.id = begun.id
         returning snapshot.files, snapshot.bytes`,
       values: [snapshotId, workspaceId],
     });

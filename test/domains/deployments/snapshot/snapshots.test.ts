@@ -20,6 +20,8 @@ let snapshots: Snapshots;
 const opened: string[] = [];
 const { signal } = new AbortController();
 const accountId = 'acct_ann';
+const unlimited = { bytes: -1, files: -1 };
+let limits = unlimited;
 let workspaces = 0;
 
 let close: () => unknown;
@@ -30,7 +32,7 @@ before(async () => {
     opened.push(key);
     return files.open(key, range);
   };
-  snapshots = openSnapshots({ database: node.database, files: { ...files, open } });
+  snapshots = openSnapshots({ database: node.database, files: { ...files, open }, limitsOf: async () => limits });
 });
 after(() => close());
 
@@ -302,6 +304,28 @@ test('snapshots are kept as long as a deployment needs them, and a day in any ca
   const { rows } = await node.database.pool.query('select distinct s.id from snapshot s join snapshot_file f on f.snapshot_id = s.id');
   const kept = rows.map(({ id }) => names.get(id)!);
   assert.deepEqual(kept.sort(), [...names.values()].filter((name) => !removed.includes(name)).sort());
+});
+
+test('snapshots of an account hold at most five times the bytes of its plan, each content counted once, and 200 times its files', async () => {
+  await node.database.pool.query('truncate snapshot, snapshot_file');
+  const site = await newWorkspace();
+  await site.write('a.html', '0123456789');
+  limits = { bytes: 4, files: 10 };
+  const first = await site.take();
+  for (let i = 0; i < 3; i++) await site.take();
+  await snapshots.within(first.snapshotId, 'absent');
+  const begun = await snapshots.begin(site);
+  await begun.add(added('b.html', '0123456789'));
+  await begun.complete();
+  await site.write('a.html', 'x');
+  await site.take();
+  await assert.rejects(site.take(), { code: 'quota', message: /hold 21 bytes in 6 files, as much as its plan allows/ });
+  limits = { bytes: -1, files: 0 };
+  await assert.rejects(site.take(), { code: 'quota' });
+  limits = { bytes: 4, files: 10 };
+  await snapshots.remove(first.snapshotId);
+  await site.take();
+  limits = unlimited;
 });
 
 test('an announcement holds contents for ten minutes, and its statement reads nothing after five', async () => {
