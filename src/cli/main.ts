@@ -2,6 +2,7 @@
 import { type Config, ConfigError, readCaller, readConfig } from '../config.ts';
 import { clusterUsage } from './cluster-options.ts';
 import { deadLetterUsage } from './dead-letter-options.ts';
+import { deployUsage } from './deploy-options.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { leftWorkUsage } from './left-work-options.ts';
 import { type Caller, run } from './run.ts';
@@ -17,6 +18,11 @@ type Command = {
 
 const commands: Record<string, Command> = {
   run: { summary: 'start a task, watch it, save what it delivers', usage: runUsage, run },
+  deploy: {
+    summary: 'publish a folder at a host, and follow it to live',
+    usage: deployUsage,
+    run: async (args, config, caller) => (await import('./deploy.ts')).deploy(args, config, caller),
+  },
   account: {
     summary: 'give one account another plan or other limits',
     usage: 'npm run troupe -- account set EMAIL [--plan P] [--requests-per-minute N] …, account show EMAIL, or --help for all options',

@@ -23,7 +23,7 @@ async function outcome(
 }
 
 test('help is on standard output and ends with 0; no command at all ends with 2', async () => {
-  for (const args of [['--help'], ['help'], ['run', '--help'], ['run', '-h']]) {
+  for (const args of [['--help'], ['help'], ['run', '--help'], ['run', '-h'], ['deploy', '--help']]) {
     const { code, out, error } = await outcome(args);
     assert.deepEqual([code, error], [0, '']);
     assert.match(out, /^Usage: npm run troupe -- /);
@@ -48,6 +48,13 @@ test('wrong use is one line, the usage, and exit 2', async () => {
     [['run', 'x', '--attach', 'task_1'], /takes no prompt/],
     [['run', '--attach', 'task_1', '--model', 'm'], /--model says what a new task is like/],
     [['run', 'x', '--url', 'http://service.example'], /needs a token/],
+    [['deploy'], /Say which folder to publish/],
+    [['deploy', 'a', 'b', '--target', 'vercel'], /One folder is published/],
+    [['deploy', '.'], /Say where to publish: --target/],
+    [['deploy', 'nowhere', '--target', 'vercel'], /nowhere is not there/],
+    [['deploy', '.', '--target', 'vercel'], /There is no file to publish/],
+    [['deploy', '.', '--attach', 'dep_1'], /takes no folder/],
+    [['deploy', '--attach', 'dep_1', '--target', 'vercel'], /--target says what is published/],
   ];
   for (const [args, words] of wrong) {
     const { code, out, error, left } = await outcome(args);

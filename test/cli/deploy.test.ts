@@ -1,0 +1,131 @@
+/** `troupe deploy` against the whole service and a stand-in of Vercel. */
+import assert from 'node:assert/strict';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { testDatabase } from '../support/database.ts';
+import { VercelStandIn } from '../support/hosts/vercel-stand-in.ts';
+import type { Json } from '../support/json.ts';
+import { Caller, startService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
+import { troupe, type Where } from './command.ts';
+
+const token = 'token-of-the-person-that-deploys';
+const site = { 'index.html': '<h1>Hello</h1>', 'css/a b.css': 'h1{}', 'größe.txt': 'x' };
+
+async function folderWith(t: TestContext, files: Record<string, string>): Promise<string> {
+  const folder = await temporaryFolder('troupe-site-');
+  t.after(() => folder.remove());
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder.path, name)), { recursive: true });
+    await writeFile(join(folder.path, name), content);
+  }
+  return folder.path;
+}
+
+test('a folder is published from the command line', { timeout: 240_000 }, async (t) => {
+  const database = await testDatabase();
+  t.after(() => database.close());
+  const host = await VercelStandIn.start(t);
+  host.tokens.add(token);
+  host.quick = true;
+  const places = { VERCEL_API_URL: host.apiUrl, OUTBOUND_ALLOW: '127.0.0.1', DATABASE_URL: database.url };
+  const service = await startService(t, places);
+  const person = await Caller.register(service);
+  await person.json('POST', '/v1/deployments/configs', { name: 'Website', target: 'vercel', credentials: { token } });
+  const scopes = ['workspaces.read', 'workspaces.write'];
+  const [live, trial] = [await person.program('live', scopes), await person.program('test', scopes)];
+
+  async function where(t: TestContext, caller: Caller, files: Record<string, string> = site): Promise<Where> {
+    const folder = await folderWith(t, files);
+    return { url: service.url, dataDir: join(folder, '.data'), folder, env: { TROUPE_TOKEN: caller.token } };
+  }
+  const newest = async (caller: Caller): Promise<Json> => (await caller.json('GET', '/v1/deployments?limit=1')).data[0];
+
+  await t.test('to a host by the name of a configuration: exit 0, its log, and its address as the last line', async (t) => {
+    const at = await where(t, live);
+    const command = troupe(['deploy', '.', '--config', 'Website'], at);
+    assert.equal(await command.exit, 0, command.stderr());
+    const { url, status, files } = await newest(live);
+    assert.deepEqual([status, files], ['live', 3]);
+    assert.equal(command.stdout().trimEnd().split('\n').at(-1), `Live: ${url}`);
+    assert.match(command.stdout(), /^\d\d:\d\d:\d\d {2}(pending|building)\n/m);
+    assert.match(command.stdout(), /^\d\d:\d\d:\d\d {2}troupe {6}\S/m);
+    assert.equal(await (await fetch(`${url}/css/a%20b.css`)).text(), 'h1{}');
+    assert.ok(!`${command.stdout()}${command.stderr()}`.includes(token));
+    assert.ok(!command.stdout().includes('\x1b'), 'no escape sequences without a terminal');
+  });
+
+  await t.test('with a test key to a preview, without what is hidden, installed or linked', async (t) => {
+    const at = await where(t, trial, {
+      ...site,
+      '.env': 'SECRET=1',
+      '.git/config': 'x',
+      'node_modules/a/a.js': 'x',
+      '.well-known/a.txt': 'w',
+    });
+    await symlink('/etc/passwd', join(at.folder, 'link.txt'));
+    const command = troupe(['deploy', at.folder, '--target', 'netlify', '--json'], at);
+    assert.equal(await command.exit, 0, command.stderr());
+    const { deployment } = JSON.parse(command.stdout().trimEnd().split('\n').at(-1)!);
+    assert.equal(deployment.url, `${service.url}/preview/${deployment.id}/`);
+    assert.equal(deployment.files, 4);
+    assert.equal(await (await fetch(deployment.url)).text(), '<h1>Hello</h1>');
+    assert.equal(await (await fetch(`${deployment.url}.well-known/a.txt`)).text(), 'w');
+    for (const path of ['.env', 'link.txt', '.git/config']) assert.equal((await fetch(deployment.url + path)).status, 404, path);
+    assert.match(command.stderr(), /Left out: .*\.env.*/);
+    const lines = command
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(lines.filter(({ type }) => type === 'status').at(-1).status, 'live');
+    const again = troupe(['deploy', '--attach', deployment.id], at);
+    assert.equal(await again.exit, 0, again.stderr());
+    assert.match(again.stdout(), /Live: http/);
+  });
+
+  await t.test('not where there is no such configuration, or none of the target: exit 2, and nothing is uploaded', async (t) => {
+    const at = await where(t, live);
+    const before = (await live.json('GET', '/v1/workspaces')).length;
+    const unknown = troupe(['deploy', '.', '--target', 'vercel', '--config', 'Other'], at);
+    assert.equal(await unknown.exit, 2);
+    assert.match(unknown.stderr(), /no deploy configuration of vercel called Other: there are Website/);
+    const none = troupe(['deploy', '.', '--target', 'netlify'], at);
+    assert.equal(await none.exit, 2);
+    assert.match(none.stderr(), /no deploy configuration of netlify/);
+    assert.equal((await live.json('GET', '/v1/workspaces')).length, before);
+  });
+
+  await t.test('a file that the service does not take is named: exit 1, and the others are not left there', async (t) => {
+    const at = await where(t, live, { ...site, 'tool.exe': 'MZ' });
+    const command = troupe(['deploy', '.', '--target', 'vercel'], at);
+    assert.equal(await command.exit, 1);
+    assert.match(command.stderr(), /tool\.exe could not be uploaded\. /);
+    const id = /workspace (ws_\w+)/.exec(command.stderr())![1];
+    assert.deepEqual(await live.json('GET', `/v1/workspaces/${id}/files`), []);
+  });
+
+  await t.test('a host that refuses: exit 1 with its words', async (t) => {
+    const at = await where(t, live);
+    host.tokens.delete(token);
+    const command = troupe(['deploy', '.', '--target', 'vercel'], at);
+    assert.equal(await command.exit, 1);
+    assert.match(command.stderr(), /The deployment failed \(auth\): .*Not authorized/);
+    host.tokens.add(token);
+  });
+
+  await t.test('Ctrl-C cancels: exit 3, and the host is told', async (t) => {
+    const at = await where(t, live);
+    host.next = 'none';
+    const command = troupe(['deploy', '.', '--target', 'vercel'], at);
+    await command.says(/deploying/);
+    await until(async () => (await newest(live)).provider_id !== null, 'the deployment at the host');
+    command.child.kill('SIGINT');
+    assert.equal(await command.exit, 3, command.stderr());
+    assert.match(command.stderr(), /Cancelling the deployment/);
+    assert.equal((await newest(live)).error.code, 'cancelled');
+    await until(() => host.requestsOf(/^PATCH .*\/cancel$/).length > 0, 'the cancellation at the host');
+  });
+});
