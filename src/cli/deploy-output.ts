@@ -1,4 +1,5 @@
 /** What `troupe deploy` prints: for people, at a terminal or not, or as JSON lines. */
+import { isoTimestamp, machineClock } from '../clock.ts';
 import { fileSize, oneLine, plainText } from './plain-text.ts';
 import type { Uploaded } from './site-upload.ts';
 
@@ -61,7 +62,7 @@ export function humanOutput({ out, notices }: Streams, isLive: boolean): DeployO
     log({ at, source, text }) {
       for (const line of plainText(text).split('\n')) print(out, `${timeOf(at)}  ${oneLine(source).padEnd(10)}  ${line}`);
     },
-    status: ({ status }) => print(out, `${timeOf(new Date().toISOString())}  ${oneLine(status)}`),
+    status: ({ status }) => print(out, `${timeOf(isoTimestamp(machineClock.nowMs()))}  ${oneLine(status)}`),
     result({ status, url, error }) {
       if (status === 'live') return print(out, `Live: ${oneLine(url ?? '', 2_048)}`);
       if (error?.code === 'cancelled') return print(notices, 'The deployment was cancelled.');
