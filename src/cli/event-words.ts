@@ -47,6 +47,13 @@ const sayings: Record<string, Say> = {
   'approval.expired': ({ action }) => bad(`not decided in time: ${said(action)}`),
   'deliverable.created': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} (${fileSize(Number(bytes))})`),
   'deliverable.updated': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} again (${fileSize(Number(bytes))})`),
+  'deployment.building': ({ deployment }) => plain(`deployment at ${said(fieldOf(deployment, 'target'))} begun`),
+  'deployment.deploying': ({ deployment }) => step(`publishes at ${said(fieldOf(deployment, 'target'))}`),
+  'deployment.live': ({ deployment }) => good(`published: ${said(fieldOf(deployment, 'url'))}`),
+  'deployment.failed': ({ deployment }) => {
+    const error = fieldOf(deployment, 'error');
+    return bad(`deployment failed (${said(fieldOf(error, 'code'))}): ${said(fieldOf(error, 'message'))}`);
+  },
 };
 
 /** A type without a text is shown by its name. */
@@ -61,6 +68,10 @@ function planOf(agents: unknown[]): string {
     .map((one) => ({ type: '', title: '', ...(one as object) }))
     .map(({ type, title }) => `${oneLine(type, 30)} "${oneLine(title, 80)}"`)
     .join(', ');
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 function said(value: unknown): string {
