@@ -13,7 +13,7 @@ import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import { ownWorkspace } from '../../workspaces/contract.ts';
-import { chooseConfig } from '../configs/choose.ts';
+import { chooseConfig, noConfig } from '../configs/choose.ts';
 import { deployConfigs } from '../configs/messages.ts';
 import { type CreationParts, createDeployment } from '../deployment/create.ts';
 import { Deployment, type DeploymentRow, deploymentStatuses } from '../deployment/entity.ts';
@@ -152,16 +152,17 @@ export function deploymentRoutes(parts: DeploymentRouteParts): AnyRoute[] {
     summary: 'Publish the files of an earlier deployment again',
     description:
       'A new deployment of the same files, which are not built again, such as for going back to an earlier state. With its configuration as it is now, or the newest of the ' +
-      'target where that is gone. 409 where it has published nothing, or its files are not kept any more.',
+      'target where that is gone. 409 where there is none, where it has published nothing, or its files are not kept any more.',
     extension: true,
     scope: 'workspaces.write',
     errors: [409],
     responses: { 201: DeploymentView },
     async handler(context) {
       const { accountId, mode, workspaceId, target, taskId, configId, siteId } = await own(context.principal, context.params.id);
-      const known = configId === null ? null : await actors.query(deployConfigs, accountId, 'find', { id: configId, mode });
-      const config = known ?? (await chooseConfig(actors, { accountId, mode, target, configId: null }));
       const site = await kept(siteId);
+      const named = configId === null ? null : await actors.query(deployConfigs, accountId, 'find', { id: configId, mode });
+      const config = named ?? (await actors.query(deployConfigs, accountId, 'newest', { target, mode }));
+      if (config === null && mode === 'live') throw new AppError('conflict', noConfig(target));
       const { id: deploymentId, commandId } = commandIds(context, deploymentIds.deployment, clock.nowMs());
       const creation = { deploymentId, commandId, accountId, mode, workspaceId, target, taskId, config, site };
       return answer(201, shown(await createDeployment(parts, creation)));

@@ -261,6 +261,12 @@ test('redeploying publishes the files of the earlier deployment under the config
   assert.equal((await world.ended(json.id)).status, 'live');
   assert.equal(world.host.made[1]!.files!.get('index.html'), 'an early state');
   assert.equal(world.host.uploads.length, 1);
+  const { id } = await world.configure({ target: 'netlify', name: 'gone' });
+  const gone = await world.send('POST', '/v1/deployments', { workspace_id: workspace, target: 'netlify', config_id: id });
+  await world.ended(gone.json.id);
+  for (const one of await world.actors.query(deployConfigs, world.accountId, 'list', { mode: 'live' }))
+    if (one.target === 'netlify') await world.actors.ask(deployConfigs, world.accountId, 'remove', { id: one.id });
+  assert.equal((await world.send('POST', `/v1/deployments/${gone.json.id}/redeploy`)).status, 409);
 });
 
 test('files are kept until 30 days after a deployment has ended, and those of the live one until 30 days after a newer one is live', async () => {
