@@ -83,7 +83,7 @@ export function commandPrefix(options: NamespaceOptions): string[] {
   const inside = [
     'echo 0 > /proc/sys/user/max_user_namespaces || exit 125',
     'echo 1000 > /proc/self/oom_score_adj',
-    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 15 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
+    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 5 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
   ];
   return [
     ...['/usr/bin/env', `PATH=${systemPath}`, 'prlimit', `--nproc=${limits.processes}`, `--data=${limits.memoryBytes}`],
@@ -108,7 +108,7 @@ function setUp(options: NamespaceOptions, isReal: boolean): string {
   const covered = hidden.filter((path) => folders.some((folder) => isWithin(folder, path)));
   const settings = [...etcEntries, ...(network ? etcOfNetwork : [])].filter(existsSync);
   const supervisor = `${own}/node --disable-warning=ExperimentalWarning --max-old-space-size=256 ${own}/inside/supervisor.ts ${buildHome} ${uid}`;
-  const rights = '--bounding-set=-all,+setuid,+setgid,+setpcap,+kill,+chown,+dac_override';
+  const rights = '--bounding-set=-all,+setuid,+setgid,+setpcap,+kill,+chown,+dac_override,+sys_nice';
   return [
     'set -e',
     `mount -t tmpfs -o mode=755,size=${limits.diskBytes},nr_inodes=${limits.files} tmpfs ${quoted(root)}`,

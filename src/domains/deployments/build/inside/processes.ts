@@ -1,11 +1,15 @@
 /** The processes of a build, as its supervisor sees them: all but itself and the first process of the namespace. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, setPriority } from 'node:os';
 
 const watchMs = 100;
 /** With less memory left the machine is about to stop its processes. */
 const machineReserveKib = 128 * 1024;
-/** More running processes than `running` in so many looks in a row are no start of a few programs. */
-const crowdedLooks = 8;
+/** What is seen in so many looks in a row is no start of a few programs. */
+const longLooks = 8;
+/** More running processes than this get the lowest priority. */
+const fewRunning = 2 * availableParallelism();
+const lowestPriority = 19;
 
 export type Exceeded = 'memory' | 'machine' | 'processes';
 
@@ -16,11 +20,21 @@ export function watchLimits(
 ): () => void {
   const sharedAtStart = machineMemory().shared;
   let crowded = 0;
+  let busy = 0;
   const timer = setInterval(() => {
     const machine = machineMemory();
-    const members = memberIds().map(statusOf);
+    const ids = memberIds();
+    const members = ids.map(statusOf);
     const used = members.reduce((sum, status) => sum + memoryOf(status), 0);
-    crowded = members.filter((status) => stateOf(status) === 'R').length > limits.running ? crowded + 1 : 0;
+    const running = members.filter((status) => stateOf(status) === 'R').length;
+    const threads = members.reduce((sum, status) => sum + threadsOf(status), 0);
+    crowded = running > limits.running ? crowded + 1 : 0;
+    // Which threads run is not read: there are many, and the machine says how many of its threads do.
+    busy = running > fewRunning || (threads > limits.running && machineRunning() > limits.running) ? busy + 1 : 0;
+    if (busy >= longLooks) {
+      busy = 0;
+      for (const pid of ids) lowerPriority(pid);
+    }
     const reason = reasonOf(
       used > limits.memoryBytes / 1024 || machine.shared - sharedAtStart > limits.sharedBytes / 1024,
       machine,
@@ -36,7 +50,7 @@ export function watchLimits(
 function reasonOf(usesTooMuch: boolean, machine: { available: number }, crowded: number): Exceeded | null {
   if (usesTooMuch) return 'memory';
   if (machine.available < machineReserveKib) return 'machine';
-  return crowded >= crowdedLooks ? 'processes' : null;
+  return crowded >= longLooks ? 'processes' : null;
 }
 
 export function killAll(signal: NodeJS.Signals): void {
@@ -61,6 +75,20 @@ function memberIds(): number[] {
 /** Memory that only this process holds, and shared memory it has mapped, in KiB. */
 const memoryOf = (status: string) => kib(status, /^RssAnon:\s+(\d+)/m) + kib(status, /^RssShmem:\s+(\d+)/m);
 const stateOf = (status: string) => /^State:\s(\S)/m.exec(status)?.[1];
+
+const threadsOf = (status: string) => Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+
+/** Of the process and its threads; those that they start have the same. */
+function lowerPriority(pid: number): void {
+  try {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), lowestPriority);
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Threads of the whole machine that run or could run. */
+const machineRunning = () => Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'latin1'))?.[1] ?? 0);
 
 function machineMemory(): { available: number; shared: number } {
   const text = readFileSync('/proc/meminfo', 'latin1');
