@@ -1,6 +1,6 @@
 /** Carries out orders for tools of connections, in their order. What a tool has read may be the text of a later order. */
 import { writeOrdered } from './actions.ts';
-import { type Conversation, findCall } from './conversation.ts';
+import { type Conversation, findCall, isRecord, type PastCall } from './conversation.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
 import { shownResult, type ToolOrder, type ToolOrders } from './tool-orders.ts';
 
@@ -45,5 +45,12 @@ function callTool(conversation: Conversation, { tool, args: given, reads, textFi
   if (past.outcome === 'rejected') return over(`${tool} was not done: a person rejected it.`);
   if (past.outcome === 'failed') return over(`${tool} failed: ${past.said.slice(0, 500)}`);
   if (reads) readings.push(shownResult(past.result, mostPassedOn));
-  return over(`${tool} answered: ${shownResult(past.result, mostShown)}`);
+  return over(published(past) ?? `${tool} answered: ${shownResult(past.result, mostShown)}`);
+}
+
+/** null: it is no deployment that is live. */
+function published({ name, result }: PastCall): string | null {
+  if (name !== 'create_deployment' || !isRecord(result) || result.status !== 'live') return null;
+  const { url, target, mode } = result;
+  return mode === 'test' ? `A preview of what ${target} would get is at ${url}` : `Published at ${target}: ${url}`;
 }

@@ -29,7 +29,8 @@ function work(prompt: string, { failing = '', withheld = '' } = {}): { calls: [s
     for (const { id, name, arguments: args } of toolCalls) {
       if (name === 'finish') return { calls, closing: (args as { summary: string }).summary };
       if (name !== 'list_files') calls.push([name, args]);
-      const result = name === 'list_files' ? { files: [] } : { url: 'https://shop.example/' };
+      const result =
+        name === 'list_files' ? { files: [] } : { status: 'live', mode: 'live', target: 'a host', url: 'https://shop.example/' };
       messages.push({ role: 'tool', callId: id, name, result: name === failing ? { error: 'no' } : result, isError: name === failing });
     }
   }
@@ -59,7 +60,7 @@ for (const [prompt, args, content] of deployed) {
   test(`writes and publishes: ${prompt}`, () => {
     const { calls, closing } = work(prompt);
     assert.deepEqual(calls.at(-1), ['create_deployment', args]);
-    assert.match(closing, /create_deployment answered: .*https:\/\/shop\.example/);
+    assert.match(closing, /^Published at a host: https:\/\/shop\.example\/$/m);
     if (content === null) return assert.equal(calls.length, 1);
     assert.deepEqual([calls.length, calls[0]![0], calls[0]![1].path], [2, 'write_file', 'index.html']);
     assert.match(calls[0]![1].content, content);
