@@ -14,8 +14,10 @@ const walkEveryMs = 6 * 3_600_000;
 const pieceSnapshots = 50;
 
 const isLive = (name: string) => `${name}.status = 'live' and ${name}.mode = 'live'`;
-const needsIt = `(d.completed_at is null or d.completed_at >= $4 or (${isLive('d')} and not exists (select from deployment n
-  where n.config_id = d.config_id and ${isLive('n')} and n.completed_at > d.completed_at and n.completed_at < $4)))`;
+const isNewest = `${isLive('d')} and not exists (select from deployment n
+  where n.config_id = d.config_id and ${isLive('n')} and n.completed_at > d.completed_at and n.completed_at < $4)`;
+/** One that had nothing to publish cannot be published again either. */
+const needsIt = `(d.completed_at is null or (d.site_id is not null and (d.completed_at >= $4 or ${isNewest})))`;
 
 export function unneededSnapshots(clock: Clock): HousekeepingJob {
   let after = '';

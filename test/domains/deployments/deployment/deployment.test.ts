@@ -283,8 +283,14 @@ test('files are kept until 30 days after a deployment has ended, and those of th
     runtime.sql(`update deployment set completed_at = now() - interval '${days} days' where id = $1`, [id]);
   const kept = async () =>
     (await runtime.sql('select id from snapshot where id = any($1) order by id', [rows.map(({ snapshotId }) => snapshotId)])).length;
+  const refused = await world.ended(await world.deploy({ workspace_id: await world.workspace({ 'a#b.html': 'x' }) }));
   await runtime.sql(`update snapshot set created_at = now() - interval '99 days'`);
   await sweep();
+  assert.deepEqual(
+    await runtime.sql('select id from snapshot where id = $1', [refused.snapshotId]),
+    [],
+    'what was refused is not published again',
+  );
   assert.equal(await kept(), 2, 'both have just ended');
   await age(old, 99);
   await age(newest, 31);
