@@ -38,11 +38,14 @@ serveCalls({
     const send = async () => {
       for (const hash of missing) {
         const { content } = byHash.get(hash)!;
-        const response = await fetch(`${url}/v2/files`, {
-          method: 'POST',
-          headers: { ...headers, 'x-vercel-digest': hash },
-          body: content,
-        });
+        const upload = () =>
+          fetch(`${url}/v2/files`, {
+            method: 'POST',
+            headers: { ...headers, 'x-vercel-digest': hash },
+            body: content,
+          });
+        // The host may close an idle connection in the moment in which it is used again.
+        const response = await upload().catch(upload);
         await response.arrayBuffer();
         if (!response.ok) throw new Error(`an upload was answered ${response.status}`);
       }
