@@ -1,5 +1,6 @@
 /** The process that drives the browser, seen from the node: started, asked, and killed with its browser. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, ToolError } from '../../errors.ts';
 import { makeHome, removeHome, removeLeftHomes } from './driver-home.ts';
@@ -11,6 +12,9 @@ const startMs = 30_000;
 /** After that it is killed. */
 const closeMs = 5_000;
 const heapMb = 512;
+/** Below the node's own priority, for the browser too: on few cores, requests run first. */
+const niceness = 5;
+const lowest = 19;
 
 export const cannotStart = 'The browser cannot be started or reached; the log of the service says why';
 
@@ -40,6 +44,11 @@ export class DriverProcess {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
     });
+    try {
+      if (this.child.pid !== undefined) setPriority(this.child.pid, Math.min(lowest, getPriority() + niceness));
+    } catch {
+      // It has ended already.
+    }
     const lastWords = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {

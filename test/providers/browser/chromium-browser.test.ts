@@ -158,7 +158,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     };
     // On a machine that is busy with other tests, the quickest of some.
     let tookMs = Infinity;
-    for (let tries = 0; tries < 4 && tookMs >= 2_000; tries++) tookMs = Math.min(tookMs, (await shoot()).tookMs);
+    for (let tries = 0; tries < 8 && tookMs >= 2_000; tries++) tookMs = Math.min(tookMs, (await shoot()).tookMs);
     assert.ok(tookMs < 2_000, `${tookMs} ms`);
     const { result } = await call(screenshot, { url: `${site.url}/tall` }, workspace);
     assert.deepEqual([result.path, result.version, result.width, result.height], ['screenshot-127.0.0.1.png', 1, 1280, 800]);
