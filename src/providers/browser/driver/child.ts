@@ -14,6 +14,7 @@ import { MemoryWatch } from './memory-watch.ts';
 import { visitPage } from './visit.ts';
 
 const closeMs = 3_000;
+const watchMs = 500;
 
 /** Its working directory, in which the browser keeps its profile. */
 const home = process.cwd();
@@ -37,6 +38,7 @@ async function begin(settings: DriverSettings): Promise<void> {
     const { browser, pid, way } =
       'url' in chromium ? await connectChromium(chromium.url) : { ...(await startChromium(chromium.path, settings)), way: onThisMachine };
     browser.on('disconnected', () => isLeaving || process.exit(1));
+    if (pid !== null) leaveWithout(pid);
     const contexts = new AgentContexts(browser, createConnector(allow), way, () => process.exit(1));
     opened = { browser, contexts, memory: pid === null ? null : new MemoryWatch(browser) };
     say({ op: 'ready', version: browser.version(), pid });
@@ -74,6 +76,17 @@ async function answer(message: Extract<ToDriver, { op: 'visit' | 'probe' }>): Pr
 async function probe(browser: Browser): Promise<void> {
   const session = await browser.newBrowserCDPSession().catch(() => process.exit(1));
   await session.detach();
+}
+
+/** Processes that Chromium has started may outlive it and keep its pipe open, so that its end is not told. */
+function leaveWithout(pid: number): void {
+  setInterval(() => {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      if (!isLeaving) process.exit(1);
+    }
+  }, watchMs).unref();
 }
 
 /** A Chromium that does not close ends when its pipe to this process does. */
