@@ -23,7 +23,7 @@ export type ChromiumBrowserOptions = Pick<DriverSettings, 'allow' | 'chromium'> 
 
 const pageMs = 30_000;
 /** After the time of a page has passed, its driver must have said so within this; otherwise it hangs. */
-const graceMs = 10_000;
+const graceMs = 20_000;
 const tooMany = 'Too many pages wait for the browser';
 /** A start that failed is not tried again at once. */
 const restMs = 5_000;
