@@ -89,10 +89,16 @@ async function commandEnds(supervisor: SupervisorProcess, job: BuildJob, { limit
   });
   const logging = setInterval(flush, logEveryMs);
   const stopping = setTimeout(() => void supervisor.send({ op: 'stop', graceMs }), timeoutMs);
+  const silent = setTimeout(
+    () => supervisor.kill(new DeployFailed('build_failed', 'The build was ended because nothing watched it any more')),
+    limits.silenceMs,
+  );
   const killing = setTimeout(() => supervisor.kill(tooLate()), timeoutMs + graceMs + killMs);
   try {
     for (;;) {
       const message = await supervisor.next();
+      silent.refresh();
+      if (message.op === 'alive') continue;
       if (message.op === 'output') lines.add(await supervisor.whole(message.sizeBytes));
       else if (message.op === 'cut') {
         lines.skip();
@@ -109,6 +115,7 @@ async function commandEnds(supervisor: SupervisorProcess, job: BuildJob, { limit
     clearInterval(logging);
     clearTimeout(stopping);
     clearTimeout(killing);
+    clearTimeout(silent);
     flush();
   }
 }

@@ -37,6 +37,7 @@ const usualLimits: BuildLimits = {
   processes: 128 + 64 * availableParallelism(),
   running: 24 + 4 * availableParallelism(),
   sharedBytes: 3 * gib,
+  silenceMs: 30_000,
 };
 const atOnce = 2;
 /** A machine that was refused is looked at again. */

@@ -23,6 +23,8 @@ export type BuildLimits = {
   running: number;
   /** Growth of the machine's shared memory during the build: a process can hold such memory without having it mapped, so that it is not seen as its own. */
   sharedBytes: number;
+  /** Without a sign of the supervisor for so long, the build is ended: nobody watches it. As a plain user a build can stop its supervisor. */
+  silenceMs: number;
 };
 
 /**

@@ -183,6 +183,17 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.equal(processesWith(marker), 0);
   });
 
+  test('that stops its supervisor, as one of a plain user can, is ended', async (t) => {
+    const marker = `sleep 94${process.pid}`;
+    const means = [process.getuid!() === 0 ? 'other user' : 'user'] as const;
+    const given = { means, limits: { ...options.limits, silenceMs: 1_500 } };
+    const refused = await localBuilder({ ...options, snapshots, ...given }).refusal();
+    if (refused !== null) return t.skip(refused);
+    const command = `for pid in $(ls /proc | grep '^[0-9]'); do [ $pid = 1 ] || [ $pid = $$ ] || kill -STOP $pid; done; ${marker}`;
+    await assert.rejects(built(command, given), { code: 'build_failed', message: /nothing watched it/ });
+    assert.equal(processesWith(marker), 0);
+  });
+
   test('leaves no background process when it succeeds', async () => {
     const marker = `sleep 97${process.pid}`;
     const { made } = await built(`(setsid ${marker} &); ${marker} & mkdir dist; echo done > dist/a`);

@@ -29,6 +29,8 @@ export type BuildRun = {
 
 export type FromSupervisor =
   | { op: 'ready' }
+  /** Once a second while the command runs. */
+  | { op: 'alive' }
   /** Output of the command; the bytes follow. */
   | { op: 'output'; sizeBytes: number }
   /** The output was longer than `outputBytes`; its last bytes follow. */

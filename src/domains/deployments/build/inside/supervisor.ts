@@ -15,6 +15,7 @@ import { type Exceeded, killAll, processesLeft, watchLimits } from './processes.
 const [home, uid] = [process.argv[2]!, Number(process.argv[3])];
 const input = new FrameReader(process.stdin);
 const tailBytes = 8 * 1024;
+const aliveMs = 1_000;
 
 try {
   await say({ op: 'ready' });
@@ -79,12 +80,14 @@ async function runCommand(run: BuildRun): Promise<FromSupervisor & { op: 'ended'
     killAll('SIGTERM');
     setTimeout(() => killAll('SIGKILL'), graceMs);
   });
+  const alive = setInterval(() => void say({ op: 'alive' }), aliveMs);
   const output = forwardOutput(child, run.outputBytes);
   const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', reject);
   });
   stopWatching();
+  clearInterval(alive);
   // What it has started in the background ends with it.
   while (processesLeft()) {
     killAll('SIGKILL');
@@ -130,9 +133,9 @@ async function nextMessage(): Promise<ToSupervisor> {
   return message as ToSupervisor;
 }
 
+/** In one piece: several parts of this program speak while the command runs. */
 async function say(message: FromSupervisor, bytes?: Buffer): Promise<void> {
-  await put(frame(message));
-  if (bytes !== undefined) await put(bytes);
+  await put(bytes === undefined ? frame(message) : Buffer.concat([Buffer.from(frame(message)), bytes]));
 }
 
 function put(bytes: string | Buffer): Promise<void> {
