@@ -1,17 +1,20 @@
-/** Request bodies that hold files in base64: written once, so that a body is in memory once beside the file that is being read. */
+/** Request bodies that hold files: written once, so that a body is in memory once beside the file that is being read. */
 import type { SiteFile } from '../snapshot/site.ts';
 import type { Publication } from './host.ts';
 import { contentOf } from './upload.ts';
 
-/** Text as it is, or a file's content in base64. */
-export type Piece = string | SiteFile;
+/** Text and bytes as they are, or a file's content in base64. */
+export type Piece = string | Uint8Array | SiteFile;
 
 export async function bodyOf(pieces: readonly Piece[], publication: Pick<Publication, 'open' | 'signal'>): Promise<Uint8Array> {
   const body = Buffer.allocUnsafe(pieces.reduce((total, piece) => total + lengthOf(piece), 0));
   let at = 0;
   for (const piece of pieces) {
     if (typeof piece === 'string') at += body.write(piece, at, 'utf8');
-    else at += body.write(Buffer.from(await contentOf(publication, piece)).toString('base64'), at, 'latin1');
+    else if (piece instanceof Uint8Array) {
+      body.set(piece, at);
+      at += piece.length;
+    } else at += body.write(Buffer.from(await contentOf(publication, piece)).toString('base64'), at, 'latin1');
   }
   return body;
 }
@@ -22,5 +25,6 @@ export function memoryOf(files: readonly SiteFile[]): number {
 }
 
 function lengthOf(piece: Piece): number {
-  return typeof piece === 'string' ? Buffer.byteLength(piece) : 4 * Math.ceil(piece.sizeBytes / 3);
+  if (typeof piece === 'string') return Buffer.byteLength(piece);
+  return piece instanceof Uint8Array ? piece.length : 4 * Math.ceil(piece.sizeBytes / 3);
 }

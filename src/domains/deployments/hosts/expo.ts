@@ -1,16 +1,187 @@
-/** Expo, experimental. */
-import type { Host } from './host.ts';
+/**
+ * Expo, experimental: publishes an export as updates that installed apps fetch, by the private API of Expo's own client. Assets are sent by their hashes to
+ * addresses that Expo signs; Expo takes a while to see them. What is published is live at once.
+ */
+import { createHash } from 'node:crypto';
+import { bodyOf } from './base64-body.ts';
+import { createOnce } from './create-once.ts';
+import { ask, checkActor, type ExpoApp, ensureBranch, findApp, findBranch, findGroups, groupsIn, title } from './expo-api.ts';
+import { checkExport, type ExpoAsset, type ExpoExport, type PlatformUpdate, readExport } from './expo-export.ts';
+import type { Host, HostAccess, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
+import { multipart } from './multipart.ts';
+import { fieldsOf, listOf, requiredText, textsOf, unknownForm } from './read-answer.ts';
+import { contentOf, uploadAll } from './upload.ts';
 
-const refuse = () => Promise.reject(new DeployFailed('provider_down', 'Expo cannot be published at yet'));
+/** As Expo's own client does. */
+const signedAtOnce = 100;
+const looks = 13;
+const uploads = 3;
+const longestLookPauseMs = 5_000;
 
 export const expo: Host = {
   target: 'expo',
-  title: 'Expo',
+  title,
   credentials: ['token'],
   limits: { files: 20_000, fileBytes: 100 * 2 ** 20 },
-  identify: refuse,
-  publish: refuse,
-  state: refuse,
-  cancel: async () => {},
+  identify: checkActor,
+  check: checkExport,
+  async publish(access, publication) {
+    const { deploymentId, isRepeat, signal } = publication;
+    if (publication.providerId !== null) return { providerId: publication.providerId };
+    const exported = await readExport(publication);
+    const known = isRepeat ? await find(access, deploymentId, signal) : null;
+    const providerId = known ?? (await publishUpdates(access, publication, exported));
+    await publication.created(providerId);
+    return { providerId };
+  },
+  async state(access, providerId, signal) {
+    const query = 'query Group($group: ID!) { updatesByGroup(group: $group) { id group app { id slug ownerAccount { id name } } } }';
+    const group = providerId.split(',')[0]!;
+    const { updatesByGroup } = await ask(access, query, { group }, { signal });
+    const [update] = listOf(updatesByGroup);
+    if (update === undefined) return { kind: 'failed', code: 'cancelled', message: `${title} has no such updates any more` };
+    const { slug, ownerAccount } = fieldsOf(update.app);
+    const parts = [requiredText(ownerAccount, 'name', title), requiredText({ slug }, 'slug', title), group].map(encodeURIComponent);
+    return { kind: 'live', url: `https://expo.dev/accounts/${parts[0]}/projects/${parts[1]}/updates/${parts[2]}` };
+  },
+  find,
+  /** Apps that have not fetched it yet get the updates before it. */
+  async cancel(access, providerId, signal) {
+    const query = 'mutation Delete($group: ID!) { update { scheduleUpdateGroupDeletion(group: $group) { id state } } }';
+    for (const group of providerId.split(',')) {
+      const { updatesByGroup } = await ask(
+        access,
+        'query Ids($group: ID!) { updatesByGroup(group: $group) { id } }',
+        { group },
+        { signal },
+      );
+      if (listOf(updatesByGroup).length > 0) await ask(access, query, { group }, { signal });
+    }
+  },
 };
+
+async function find(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null> {
+  const app = await findApp(access, signal);
+  const branch = await findBranch(access, app, signal);
+  return branch === null ? null : findGroups(access, app, branch, messageOf(deploymentId), signal);
+}
+
+async function publishUpdates(access: HostAccess, publication: Publication, exported: ExpoExport): Promise<string> {
+  const { deploymentId, signal } = publication;
+  const app = await findApp(access, signal);
+  const assets = await sendAssets(access, publication, app, exported);
+  const branch = await ensureBranch(access, app, signal);
+  const message = messageOf(deploymentId);
+  const groups = Map.groupBy(exported.updates, ({ runtimeVersion }) => runtimeVersion);
+  const input = [...groups].map(([runtimeVersion, updates]) => ({
+    ...{ branchId: branch.id, runtimeVersion, message, awaitingCodeSigningInfo: false },
+    updateInfoGroup: Object.fromEntries(updates.map((update) => [update.platform, infoOf(update, assets, exported)])),
+  }));
+  const query = `mutation Publish($input: [PublishUpdateGroupInput!]!) {
+    updateBranch { publishUpdateGroups(publishUpdateGroupsInput: $input) { id group } }
+  }`;
+  return createOnce({
+    mayExist: false,
+    find: () => findGroups(access, app, branch, message, signal),
+    async create() {
+      const { updateBranch } = await ask(access, query, { input }, { signal, repeatable: false });
+      const made = groupsIn(listOf(fieldsOf(updateBranch).publishUpdateGroups));
+      if (made === null) throw unknownForm(title);
+      publication.log(`${title} published the update for runtime version ${[...groups.keys()].join(' and ')}`, 'provider');
+      return made;
+    },
+    calls: access.calls,
+    signal,
+  });
+}
+
+type BundleKeys = ReadonlyMap<string, string>;
+
+function infoOf({ launchAsset, assets }: PlatformUpdate, keys: BundleKeys, { expoClient }: ExpoExport): object {
+  const shown = ({ fileSHA256, contentType, storageKey, fileExtension }: ExpoAsset) => {
+    return { fileSHA256, contentType, storageKey, bundleKey: keys.get(fileSHA256), fileExtension };
+  };
+  return { launchAsset: shown(launchAsset), assets: assets.map(shown), extra: { expoClient } };
+}
+
+/** Until Expo sees every asset. Returns the MD5 of each content by its SHA-256: installed apps know assets by it. */
+async function sendAssets(access: HostAccess, publication: Publication, app: ExpoApp, { updates }: ExpoExport): Promise<BundleKeys> {
+  const all = updates.flatMap(({ launchAsset, assets }) => [launchAsset, ...assets]);
+  const assets = [...new Map(all.map((asset) => [asset.storageKey, asset])).values()];
+  if (assets.length > app.mostAssets)
+    throw new DeployFailed('too_many_files', `${title} takes ${app.mostAssets} assets in an update; the export has ${assets.length}`);
+  const keys = new Map<string, string>();
+  for (const { file, fileSHA256 } of assets) {
+    if (!keys.has(fileSHA256))
+      keys.set(
+        fileSHA256,
+        createHash('md5')
+          .update(await contentOf(publication, file))
+          .digest('hex'),
+      );
+  }
+  const { signal } = publication;
+  let missing = await missingOf(access, assets, signal);
+  if (missing.length > 0) publication.log(`${title} lacks ${missing.length} of ${assets.length} contents`);
+  for (let upload = 1; missing.length > 0 && upload <= uploads; upload++) {
+    await uploadAssets(access, publication, missing);
+    for (let look = 1; missing.length > 0 && look <= looks; look++) {
+      missing = await missingOf(access, missing, signal);
+      if (missing.length > 0) await access.calls.pause(Math.min(look * 1_000, longestLookPauseMs), signal);
+    }
+  }
+  if (missing.length === 0) return keys;
+  throw new DeployFailed('provider_down', `${title} has taken ${missing.length} files and does not see them: try again later`);
+}
+
+async function missingOf(access: HostAccess, assets: readonly ExpoAsset[], signal: AbortSignal): Promise<ExpoAsset[]> {
+  const query = 'query Assets($storageKeys: [String!]!) { asset { metadata(storageKeys: $storageKeys) { storageKey status } } }';
+  const { asset } = await ask(access, query, { storageKeys: assets.map(({ storageKey }) => storageKey) }, { signal });
+  const there = listOf(fieldsOf(asset).metadata).filter(({ status }) => status === 'EXISTS');
+  const known = new Set(there.map(({ storageKey }) => storageKey));
+  return assets.filter(({ storageKey }) => !known.has(storageKey));
+}
+
+async function uploadAssets(access: HostAccess, publication: Publication, assets: readonly ExpoAsset[]): Promise<void> {
+  const { signal } = publication;
+  const query = `mutation Sign($types: [String!]!) {
+    asset { getSignedAssetUploadSpecifications(assetContentTypes: $types) { specifications } }
+  }`;
+  for (let at = 0; at < assets.length; at += signedAtOnce) {
+    const part = assets.slice(at, at + signedAtOnce);
+    const { asset } = await ask(access, query, { types: part.map(({ contentType }) => contentType) }, { signal });
+    const { specifications } = fieldsOf(fieldsOf(asset).getSignedAssetUploadSpecifications);
+    const signed = textsOf(specifications);
+    if (signed.length !== part.length) throw unknownForm(title);
+    await uploadAll({
+      items: part.map((one, n) => ({ file: one.file, ...signedPost(signed[n]!) })),
+      bytesOf: ({ file }) => 2 * file.sizeBytes,
+      signal,
+      async send({ file, url, fields }, ending) {
+        const content = await contentOf({ ...publication, signal: ending }, file);
+        const form = Object.entries(fields).map(([name, value]) => ({ name, content: value }));
+        const { type, pieces } = multipart([...form, { name: 'file', filename: 'file', type: 'application/octet-stream', content }]);
+        const body = await bodyOf(pieces, publication);
+        const headers = { 'content-type': type };
+        await access.calls.request({ method: 'POST', path: '', url, headers, body, repeatable: true, signal: ending });
+      },
+    });
+  }
+}
+
+function signedPost(specification: string): { url: string; fields: Record<string, string> } {
+  let given: unknown;
+  try {
+    given = JSON.parse(specification);
+  } catch {
+    throw unknownForm(title);
+  }
+  const { url, fields } = fieldsOf(given);
+  const texts = Object.entries(fieldsOf(fields)).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : []));
+  return { url: requiredText({ url }, 'url', title), fields: Object.fromEntries(texts) };
+}
+
+function messageOf(deploymentId: string): string {
+  return `${deploymentId} by Troupe`;
+}

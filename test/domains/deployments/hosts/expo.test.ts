@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import test, { after, before, beforeEach } from 'node:test';
+import { expo } from '../../../../src/domains/deployments/hosts/expo.ts';
+import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
+import { exportedApp } from '../../../support/hosts/expo-row.ts';
+import { ExpoStandIn } from '../../../support/hosts/expo-stand-in.ts';
+import { goodToken } from '../../../support/hosts/host-stand-in.ts';
+import { Publishing, type PublishingOptions } from '../../../support/hosts/publishing.ts';
+import type { Json } from '../../../support/json.ts';
+
+const ends: (() => unknown)[] = [];
+let standIn: ExpoStandIn;
+let outbound: Outbound;
+
+before(() => {
+  outbound = createOutbound({ allow: ['127.0.0.0/8'] });
+  ends.push(() => outbound.close());
+});
+beforeEach(async () => {
+  standIn = await ExpoStandIn.start({ after: (end) => void ends.push(end) });
+});
+after(async () => {
+  for (const end of ends) await end();
+});
+
+test('an export is published to the channel production, with what installed apps may know of its configuration', async () => {
+  const deployment = deploying();
+  const group = await deployment.publish();
+  const [update] = standIn.published;
+  assert.deepEqual([standIn.channels, standIn.branches, standIn.published.length], [['production'], ['production'], 1]);
+  assert.deepEqual([update!.platform, update!.runtimeVersion, update!.group], ['ios', '1.2.0', group]);
+  const url = `https://expo.dev/accounts/acme/projects/my-site/updates/${group}`;
+  assert.deepEqual(await expo.state(deployment.access, group, deployment.abort.signal), { kind: 'live', url });
+  assert.deepEqual(update!.manifest.extra, { expoClient: { slug: 'my-site', runtimeVersion: '1.2.0' } });
+  assert.deepEqual(
+    [update!.manifest.launchAsset.fileExtension, update!.manifest.launchAsset.contentType],
+    ['.js', 'application/javascript'],
+  );
+  assert.deepEqual([update!.manifest.assets[0]!.fileExtension, update!.manifest.assets[0]!.contentType], ['.png', 'image/png']);
+  for (const { headers } of standIn.requestsOf(/storage/))
+    assert.equal(headers.authorization, undefined, 'the storage is not told the token');
+});
+
+test('two platforms with runtime versions of their own are two groups, which a repeat takes up and a cancellation deletes', async () => {
+  const bundles = { 'bundles/ios.js': 'ios()', 'bundles/android.js': 'android()' };
+  const fileMetadata = { ios: { bundle: 'bundles/ios.js', assets: [] }, android: { bundle: 'bundles/android.js', assets: [] } };
+  const config = { version: '3.0.0', ios: { runtimeVersion: 'i1' }, runtimeVersion: { policy: 'appVersion' } };
+  const site = {
+    ...bundles,
+    'metadata.json': JSON.stringify({ version: 0, bundler: 'metro', fileMetadata }),
+    'expoConfig.json': JSON.stringify(config),
+  };
+  const providerId = await deploying({ site }).publish();
+  assert.deepEqual(standIn.published.map(({ platform, runtimeVersion }) => [platform, runtimeVersion]).sort(), [
+    ['android', '3.0.0'],
+    ['ios', 'i1'],
+  ]);
+  const { access, abort } = deploying();
+  assert.equal(await deploying({ site }).publish(true), providerId);
+  assert.equal(await expo.find!(access, 'dep_1', abort.signal), providerId);
+  await expo.cancel(access, providerId, abort.signal);
+  await expo.cancel(access, providerId, abort.signal);
+  assert.equal(standIn.deleted.size, 2);
+  assert.equal((await expo.state(access, providerId, abort.signal)).kind, 'failed');
+});
+
+test('assets that Expo does not see yet are waited for, and sent again after 55 seconds, three times in all', async () => {
+  standIn.unseenFor = 3;
+  const deployment = deploying();
+  await deployment.publish();
+  assert.deepEqual([deployment.pauses, standIn.sent.length], [[1_000, 2_000], 2]);
+  standIn.unseenFor = 1_000;
+  const other = deploying({ deploymentId: 'dep_2', site: { ...exportedApp, 'assets/0a1b2c': 'another' } });
+  await assert.rejects(other.publish(), { code: 'provider_down', message: /does not see/ });
+  assert.equal(standIn.sent.length, 2 + 3 * 2);
+  assert.equal(standIn.published.length, 1);
+});
+
+test('files that are no export are refused before anything is sent, and say what they lack', async () => {
+  const { 'metadata.json': _metadata, 'app.json': _app, ...bare } = exportedApp;
+  const metadata = exportedApp['metadata.json']!;
+  const cases: [Record<string, string>, RegExp][] = [
+    [bare, /metadata\.json is missing/],
+    [{ ...bare, 'metadata.json': '{' }, /no JSON/],
+    [{ ...bare, 'metadata.json': '{"version":1}' }, /version 0/],
+    [{ ...bare, 'metadata.json': metadata }, /app\.json must be beside/],
+    [{ ...bare, 'metadata.json': metadata, 'app.json': '{"expo":{"runtimeVersion":{"policy":"fingerprint"}}}' }, /runtimeVersion for ios/],
+    [{ 'metadata.json': metadata, 'app.json': exportedApp['app.json']! }, /names _expo.*not there/],
+    [{ ...exportedApp, 'metadata.json': '{"version":0,"bundler":"metro","fileMetadata":{"web":{"bundle":"a.js"}}}' }, /another host/],
+  ];
+  for (const [site, message] of cases) await assert.rejects(deploying({ site }).publish(), { code: 'build_failed', message });
+  assert.throws(() => expo.check!(deploying({ site: bare }).files), { code: 'build_failed' });
+  assert.deepEqual(standIn.requests, []);
+});
+
+test('the count of assets that the project allows is looked at before anything is sent', async () => {
+  standIn.assetLimit = 1;
+  await assert.rejects(deploying().publish(), { code: 'too_many_files', message: /takes 1 assets/ });
+  assert.equal(standIn.sent.length, 0);
+});
+
+test('a project is found by its id, by its name, and by its slug in the first account of the token', async () => {
+  const [app] = await projectsAsked({ project: 'my-site' });
+  assert.deepEqual(app, { fullName: '@acme/my-site' });
+  assert.deepEqual((await projectsAsked({ project: 'acme/my-site' }))[0], { fullName: '@acme/my-site' });
+  const id = '7f0bcd4a-5b2f-4d51-8c1b-9a4f8e7d6c5b';
+  await assert.rejects(deploying({ project: id }).publish(), { code: 'provider_down', message: /App with id 7f0bcd4a/ });
+});
+
+test('a passing error is tried again, and a lost answer of the last step is looked for by its message', async () => {
+  const passing = { status: 200, json: { errors: [{ message: 'Try again', extensions: { isTransient: true } }] } };
+  standIn.meet(/graphql/, passing, passing);
+  const deployment = deploying();
+  await deployment.publish();
+  assert.equal(deployment.pauses.length, 2);
+  const lossy = deploying({ deploymentId: 'dep_2' });
+  standIn.onRequest = ({ json }) => {
+    if (/publishUpdateGroups/.test((json as Json)?.query ?? '')) standIn.meet(/graphql/, 'lost');
+    if (standIn.faults.length > 0) standIn.onRequest = () => {};
+  };
+  await lossy.publish();
+  assert.equal(standIn.published.filter(({ message }) => message.startsWith('dep_2')).length, 1);
+});
+
+async function projectsAsked(options: Partial<PublishingOptions>): Promise<Json[]> {
+  standIn.requests.length = 0;
+  await deploying(options).publish();
+  return standIn.requests.map(({ json }) => json as Json).flatMap((json) => (/byFullName/.test(json?.query ?? '') ? [json.variables] : []));
+}
+
+function deploying(more: Partial<PublishingOptions> = {}): Publishing {
+  return new Publishing({
+    ...{ host: expo, outbound, apiUrl: standIn.apiUrl, credentials: { token: goodToken }, deploymentId: 'dep_1', site: exportedApp },
+    ...more,
+  });
+}
