@@ -53,10 +53,10 @@ export function deploymentEffects(parts: EffectParts) {
   return { prepare, build, publish, poll, probe, cancelAtHost };
 
   function prepare(_input: object, context: EffectContext): Promise<Prepared | Failed> {
-    return step(context, async (row, signal) => {
+    return step(context, async (row) => {
       const config = row.config ?? (await lookUp(row));
       const { workspaceId, accountId } = row;
-      const snapshot = takenBefore(row) ?? (await patiently(signal, () => snapshots.take({ id: workspaceId, accountId })));
+      const snapshot = takenBefore(row) ?? (await snapshots.take({ id: workspaceId, accountId }));
       if (snapshot.files === 0) throw new DeployFailed('build_failed', 'The workspace has no files');
       const found = { kind: 'prepared', config, snapshot } as const;
       if (row.siteId === null && config !== null && config.buildCommand !== null) return { ...found, site: null };
@@ -81,15 +81,15 @@ export function deploymentEffects(parts: EffectParts) {
   }
 
   function publish(_input: object, context: EffectContext): Promise<Published | Failed> {
-    return step(context, async (row, signal, log) => {
+    return step(context, async (row, signal, log, isRepeat) => {
       const { id: deploymentId, accountId, providerId } = row;
       const config = row.config!;
       const siteId = row.siteId!;
-      const files = await patiently(signal, () => snapshots.files(siteId));
-      const access = await newestAccess(row, signal);
+      const files = await snapshots.files(siteId);
+      const access = await newestAccess(row);
       let hashed: Promise<readonly string[]> | null = null;
       const publication: Publication = {
-        ...{ deploymentId, files, isRepeat: context.isRepeat, providerId, signal },
+        ...{ deploymentId, files, isRepeat, providerId, signal },
         open: (file: SiteFile) => snapshots.open(file),
         sha1: () => (hashed ??= snapshots.sha1(siteId, files, signal)),
         created: (made) => created(deploymentId, context.effectId, made, signal),
@@ -125,7 +125,7 @@ export function deploymentEffects(parts: EffectParts) {
     return step(context, async (first, signal) => {
       const { id, target, config } = first;
       const host = hostOf(target, config);
-      const access = await newestAccess(first, signal);
+      const access = await newestAccess(first);
       for (const pauseMs of findPausesMs) {
         await pause(pauseMs, null, { signal });
         const { providerId: named } = await current(id, signal);
@@ -138,19 +138,26 @@ export function deploymentEffects(parts: EffectParts) {
     });
   }
 
-  /** Runs a step on the row as it is stored. A `DeployFailed` is an outcome, and masked; its log is stored before its outcome is. */
+  /**
+   * Runs a step on the row as it is stored, and again while parts of this service, such as the database, do not answer. A `DeployFailed` is an outcome, and
+   * masked; its log is stored before its outcome is.
+   */
   async function step<V>(
-    { actorId, effectId, signal: asked }: EffectContext,
-    work: (row: DeploymentRow, signal: AbortSignal, log: LogSender) => Promise<V>,
+    { actorId, effectId, isRepeat, signal: asked }: EffectContext,
+    work: (row: DeploymentRow, signal: AbortSignal, log: LogSender, isRepeat: boolean) => Promise<V>,
   ): Promise<V | Failed> {
     const row = await current(actorId, asked);
+    let runs = 0;
     const unneeded = new AbortController();
     const signal = AbortSignal.any([asked, unneeded.signal]);
     const onUnneeded = () => unneeded.abort(new AppError('conflict', 'The deployment has ended'));
     const mask = maskFor(row);
     const log = new LogSender({ ...parts, deploymentId: actorId, effectId, mask, signal, onUnneeded });
     try {
-      return await work(row, signal, log);
+      return await patiently(signal, async () => {
+        const isFirst = runs++ === 0;
+        return work(isFirst ? row : await current(actorId, signal), signal, log, isRepeat || !isFirst);
+      });
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof DeployFailed)) throw error;
@@ -195,8 +202,8 @@ export function deploymentEffects(parts: EffectParts) {
   }
 
   /** With what was kept meanwhile: by this deployment, or by another that has made what this one would make again. */
-  async function newestAccess({ accountId, mode, config }: DeploymentRow, signal: AbortSignal): Promise<HostAccess> {
-    const newest = await patiently(signal, () => actors.query(deployConfigs, accountId, 'find', { id: config!.id, mode }));
+  async function newestAccess({ accountId, mode, config }: DeploymentRow): Promise<HostAccess> {
+    const newest = await actors.query(deployConfigs, accountId, 'find', { id: config!.id, mode });
     return accessOf({ ...config!, kept: newest?.kept ?? config!.kept }, accountId);
   }
 

@@ -6,6 +6,7 @@ import { deployment } from '../../../../src/domains/deployments/deployment/messa
 import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
 import { DeploymentStats } from '../../../../src/domains/deployments/metrics.ts';
 import { unneededSnapshots } from '../../../../src/domains/deployments/snapshot/unneeded-snapshots.ts';
+import { AppError } from '../../../../src/errors.ts';
 import { newId } from '../../../../src/ids.ts';
 import { type DeploymentWorld, deploymentWorld } from '../../../support/deployment-world.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
@@ -229,6 +230,15 @@ test('a deployment that was cancelled is failed at once, and the host is asked t
     assert.deepEqual(await world.runtime.sql('select id from effect where actor_id = $1', [id]), []);
     assert.deepEqual(await world.runtime.sql('select name from timer where actor_id = $1', [id]), []);
   }
+});
+
+test('a part of this service that does not answer for a moment fails no deployment, and nothing is made or sent twice', async () => {
+  const away = new Set(['begin', 'made', 'stored', 'uploaded', 'finished', 'state']);
+  world.host.at = (moment) => {
+    if (away.delete(moment)) throw new AppError('unavailable', 'The database does not answer; try again shortly');
+  };
+  const row = await world.ended(await world.deploy({ workspace_id: await world.workspace({ 'index.html': 'patience' }) }));
+  assert.deepEqual([row.status, away.size, world.host.made.length, world.host.uploads.length], ['live', 0, 1, 1]);
 });
 
 test('an account has at most 200 deployments under way', async () => {
