@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { startService } from '../support/service.ts';
 
 test("the README's first task by curl reports the figures of the file, its first card pays, its first order fills, with the books right, and its first site is served", {
-  timeout: 120_000,
+  timeout: 150_000,
 }, async (t) => {
   const service = await startService(t, {}, { fresh: true, limited: true });
   const readme = await readFile('README.md', 'utf8');
@@ -15,7 +15,7 @@ test("the README's first task by curl reports the figures of the file, its first
   const blocks = ['quick-start', 'first-card', 'first-order', 'first-deployment'].map((name) => blockOf(readme, name));
   const script = blocks.join('echo; echo "== next"\n').replaceAll('http://127.0.0.1:8080', service.url);
   const env = { ...process.env, DATA_DIR: service.dataDir };
-  const { stdout } = await promisify(execFile)('sh', ['-euc', script], { timeout: 90_000, env });
+  const { stdout } = await promisify(execFile)('sh', ['-euc', script], { timeout: 120_000, env });
   const [task, card, order, site] = stdout.split('== next') as [string, string, string, string];
 
   const rows = (await readFile('examples/sales.csv', 'utf8')).trimEnd().split('\n');

@@ -15,7 +15,7 @@ const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const page = `<title>Shop</title><h1 id=h></h1><script>h.textContent = ['Open', 'daily'].join(' ')</script>`;
 const writePage = callTool('write_file', { path: 'index.html', content: page });
 
-test('tasks publish their workspace', { timeout: 120_000 }, async (t) => {
+test('tasks publish their workspace', { timeout: 240_000 }, async (t) => {
   const host = await NetlifyStandIn.start(t);
   const env = { NETLIFY_API_URL: host.apiUrl, ...(chromium === undefined ? {} : { CHROMIUM_PATH: chromium }) };
   const world = await scriptedService(t, env);
