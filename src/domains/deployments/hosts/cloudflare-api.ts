@@ -52,7 +52,7 @@ function checkActive(status: unknown): void {
 
 /**
  * The key of a content, 32 characters. The type it is served with is kept with the content, so it is a part of the key. Cloudflare's own client takes BLAKE3
- * over content and extension; any hash will do.
+ * over content and extension; its guide takes SHA-256, so any hash is taken.
  */
 export function assetKey(file: SiteFile): string {
   return createHash('sha256')
