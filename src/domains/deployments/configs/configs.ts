@@ -24,10 +24,10 @@ function add(state: State, made: DeployConfig, ctx: TurnContext): Turn<State, De
   const configs = state?.configs ?? [];
   const there = configs.find(({ id }) => id === made.id);
   if (there !== undefined) return { state, reply: there };
-  if (configs.some(({ name, mode }) => name === made.name && mode === made.mode))
-    throw new AppError('conflict', 'Another deploy configuration has this name');
-  if (configs.length >= maxConfigs)
-    throw new AppError('conflict', `An account has ${maxConfigs} deploy configurations at most: delete one`);
+  // By mode: a test key takes neither names nor room of live configurations.
+  const ofMode = configs.filter(({ mode }) => mode === made.mode);
+  if (ofMode.some(({ name }) => name === made.name)) throw new AppError('conflict', 'Another deploy configuration has this name');
+  if (ofMode.length >= maxConfigs) throw new AppError('conflict', `An account has ${maxConfigs} deploy configurations at most: delete one`);
   return { state: { accountId: ctx.id, configs: [...configs, made] }, reply: made };
 }
 

@@ -8,7 +8,7 @@ import type { DeployConfigsPort } from '../../tasks/contract.ts';
 import type { Target } from '../targets.ts';
 import type { DeployConfig } from './config.ts';
 
-/** Of an account. */
+/** Of an account in each mode. */
 export const maxConfigs = 50;
 
 export type DeployConfigsContract = {

@@ -5,13 +5,15 @@ import type { AnyActor } from '../../../../src/actors/define-actor.ts';
 import { systemClock } from '../../../../src/clock.ts';
 import { chooseConfig } from '../../../../src/domains/deployments/configs/choose.ts';
 import { deployConfigsActor } from '../../../../src/domains/deployments/configs/configs.ts';
-import { credentialBox } from '../../../../src/domains/deployments/configs/credentials.ts';
+import { credentialBox, credentialFields } from '../../../../src/domains/deployments/configs/credentials.ts';
 import { type IdentifyParts, identify } from '../../../../src/domains/deployments/configs/identify.ts';
 import { deployConfigs, maxConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
 import { hostCalls } from '../../../../src/domains/deployments/hosts/calls.ts';
+import { findHost } from '../../../../src/domains/deployments/hosts/find-host.ts';
 import { masked } from '../../../../src/domains/deployments/hosts/mask.ts';
 import { vercel } from '../../../../src/domains/deployments/hosts/vercel.ts';
 import { configRoutes } from '../../../../src/domains/deployments/routes/configs.ts';
+import { targets } from '../../../../src/domains/deployments/targets.ts';
 import type { Principal } from '../../../../src/edge/auth/principal.ts';
 import { newId } from '../../../../src/ids.ts';
 import type { Mode } from '../../../../src/mode.ts';
@@ -196,6 +198,12 @@ test('an account has a bounded number of configurations', async () => {
   const acct = account();
   for (let i = 0; i < maxConfigs; i++) await make(`${acct} live`, { name: `config ${i}` });
   assert.equal((await send(`${acct} live`, 'POST', path, good)).status, 409);
+  await make(`${acct} test`);
+});
+
+test('each host is called with the fields that a configuration of its target has', () => {
+  for (const target of targets)
+    for (const projectGiven of [true, false]) assert.deepEqual(findHost({ target, projectGiven }).credentials, credentialFields[target]);
 });
 
 test('a test key uses the configurations of live mode and changes none; its own serve test mode alone', async () => {

@@ -241,6 +241,17 @@ test('a part of this service that does not answer for a moment fails no deployme
   assert.deepEqual([row.status, away.size, world.host.made.length, world.host.uploads.length], ['live', 0, 1, 1]);
 });
 
+test('a deployment ends with the configuration that it began with, though that is deleted meanwhile', async () => {
+  const { id: configId } = await world.configure();
+  const hold = holdAt('made');
+  const id = await world.deploy({ workspace_id: await world.workspace(), config_id: configId });
+  await hold.reached;
+  await world.actors.ask(deployConfigs, world.accountId, 'remove', { id: configId });
+  hold.go();
+  const row = await world.ended(id);
+  assert.deepEqual([row.status, row.configId, world.host.made.length], ['live', configId, 1]);
+});
+
 test('an account has at most 200 deployments under way', async () => {
   const { accountId, runtime } = world;
   const ids = Array.from({ length: 200 }, () => newId('dep_', accountId));
