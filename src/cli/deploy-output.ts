@@ -40,7 +40,7 @@ export function jsonOutput({ out, notices }: Streams): DeployOutput {
   };
 }
 
-/** @param isLive one line shows how far the upload is */
+/** @param isLive one line shows how far the upload is; otherwise a line now and then */
 export function humanOutput({ out, notices }: Streams, isLive: boolean): DeployOutput {
   let isDrawn = false;
   const erase = () => {
@@ -51,10 +51,15 @@ export function humanOutput({ out, notices }: Streams, isLive: boolean): DeployO
     erase();
     to.write(`${line}\n`);
   };
+  let toldAtMs = performance.now();
   return {
     notice: seldom((line) => print(notices, line)),
     uploading(sofar, all) {
-      if (!isLive) return;
+      if (!isLive) {
+        if (performance.now() - toldAtMs < sameNoticeMs) return;
+        toldAtMs = performance.now();
+        return print(notices, `Uploaded ${sofar.files} of ${all.files} files`);
+      }
       erase();
       out.write(`Uploading ${sofar.files} of ${all.files} files, ${fileSize(sofar.bytes)} of ${fileSize(all.bytes)}`);
       isDrawn = true;
