@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks|cards|trading|mcp|deploy …] [--seconds N] [--times N] [--json]
+ * `npm run bench [-- actors|commit|http|stream|replay|sockets|remote|memory|start|placement|cluster|failover|rolling|join|overload|limits|webhooks|cards|trading|mcp|deploy|browser …] [--seconds N] [--times N] [--json]
  * [--profile]`: what the product is fast at, each beside the limit of a minimal program measured in the same run. Without a name all of them run. Everything stays on this machine.
  */
 import { mkdtemp } from 'node:fs/promises';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchActors } from './actors.ts';
+import { benchBrowser } from './browser.ts';
 import { benchCards } from './cards.ts';
 import { benchCluster } from './cluster.ts';
 import { benchCommit } from './commit.ts';
@@ -52,6 +53,7 @@ const benches: Record<string, (surroundings: Surroundings) => Promise<Row[]>> = 
   trading: benchTrading,
   mcp: benchMcp,
   deploy: benchDeploy,
+  browser: benchBrowser,
 };
 const usage = `Usage: npm run bench -- [${Object.keys(benches).join('|')} …] [--seconds 1 to 600] [--times 1 to 1000] [--json] [--profile]`;
 
