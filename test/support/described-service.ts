@@ -1,7 +1,11 @@
 /** The real service with two accounts that own one of each kind of thing, and every answer held against its OpenAPI description. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { newId } from '../../src/ids.ts';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
@@ -31,7 +35,8 @@ export async function openSite(t: Scope) {
   t.after(() => mcp.stop());
   const github = await OAuthStandIn.start(t);
   const nowhere = 'http://127.0.0.1:1';
-  const hosts = { VERCEL_API_URL: nowhere, NETLIFY_API_URL: nowhere, CLOUDFLARE_API_URL: nowhere, EXPO_API_URL: nowhere };
+  const host = await refusingHost(t);
+  const hosts = { VERCEL_API_URL: host, NETLIFY_API_URL: host, CLOUDFLARE_API_URL: host, EXPO_API_URL: host };
   const places = { OUTBOUND_ALLOW: '127.0.0.1', ALPACA_API_URL: nowhere, ...hosts };
   const service = await startService(t, {
     ...places,
@@ -73,9 +78,30 @@ export async function openSite(t: Scope) {
   }
 
   [site.own, site.foreign] = await Promise.all([resourcesOf(site, ann, 'ann'), resourcesOf(site, bob, 'bob')]);
+  // What is counted afterwards has come to its end.
+  for (const [caller, ids] of [[ann, site.own] as const, [bob, site.foreign] as const]) {
+    const path = `/v1/deployments/${ids['/deployments/{id}']}`;
+    await until(async () => (await call(site, caller, 'GET', path)).json.status === 'failed', 'the end of a deployment');
+  }
   // Tries whether files can be stored, by a file that stays.
   await call(site, ann, 'GET', '/v1/health');
   return site;
+}
+
+/** A host that knows every token and takes no site, which it says so late that what is published there can be cancelled before. */
+async function refusingHost(t: Scope): Promise<string> {
+  const server = createServer(async (request, response) => {
+    request.resume();
+    const isLook = request.method === 'GET';
+    if (!isLook) await pause(3_000);
+    response.writeHead(isLook ? 200 : 403, json).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** Some things need that plan. */

@@ -45,7 +45,10 @@ export class SteadyLooks {
           const status = await statusOf(caller.at(all[n % all.length]!), path);
           this.latenciesMs.push(performance.now() - beganMs);
           this.looks++;
-          if (status !== '200') this.failures.push(`${path}: ${status}`);
+          if (status === '200') continue;
+          this.failures.push(`${path}: ${status}`);
+          // A place that has gone fails at once: without a pause nothing else would run any more.
+          await pause(againMs);
         }
       }),
     );
