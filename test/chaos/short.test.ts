@@ -11,7 +11,8 @@ const load = { customers: 2, customerClients: 3, spenders: 3, spenderClients: 2,
 const script = ['kill', 'redis emptied', 'postgres connections cut', 'clocks a minute apart', 'clock stepped', 'term'].map(faultNamed);
 
 test(`three nodes under load, of which one is killed and one told to stop, break no rule (seed ${seed})`, {
-  skip: withoutRedis,
+  // Half a minute of both processors, which a run on every change has not; the suites of nodes have each of these faults alone.
+  skip: process.env.CI ? 'not on every change: npm run chaos, or npm test' : withoutRedis,
   timeout: 360_000,
 }, async (t) => {
   const { violations, summary, history } = await run({ seed, nodes: 3, clustered: true, minutes: 0, load, script });

@@ -347,16 +347,21 @@ function addressOf(url: string): { host: string; port: number } {
   return { host: hostname, port: Number(port) };
 }
 
+/** Those that this process has been given: a node listens on its own only later. */
+const givenPorts = new Set<number>();
+
 /** Below those that connections are given, so that it is still free when the node listens, also after a restart; each test process has a thousand of its own. */
 async function freePort(): Promise<number> {
   const first = 15_000 + (process.pid % 17) * 1_000;
   for (;;) {
     const port = randomInt(first, first + 1_000);
+    if (givenPorts.has(port)) continue;
     const server = createServer().listen(port, '127.0.0.1');
     const isFree = await Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
     if (!isFree) continue;
     server.close();
     await once(server, 'close');
+    givenPorts.add(port);
     return port;
   }
 }
