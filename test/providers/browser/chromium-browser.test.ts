@@ -279,11 +279,16 @@ function isAlive(pid: number): boolean {
 async function startChromium(t: { after(end: () => unknown): void }): Promise<{ url: string }> {
   const profile = mkdtempSync(join(tmpdir(), 'chromium-'));
   const flags = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`, process.getuid?.() === 0 ? '--no-sandbox' : ''];
-  const child = spawn(path!, flags.filter(Boolean), { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } });
+  const child = spawn(path!, flags.filter(Boolean), {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, HOME: profile },
+    detached: true,
+  });
   t.after(async () => {
-    child.kill();
+    // With all of its processes, which else write to the profile a little longer.
+    process.kill(-child.pid!, 'SIGKILL');
     await once(child, 'exit');
-    rmSync(profile, { recursive: true, force: true, maxRetries: 3 });
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   });
   let said = '';
   for await (const text of child.stderr) {
