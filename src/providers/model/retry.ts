@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoffMs } from '../../backoff.ts';
+import { retryAfterMs as headerMs } from '../../retry-after.ts';
 
 /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -32,9 +33,5 @@ export function retryPauseMs(failedTries: number, retryAfterMs: number | undefin
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const inMs = headers.get('retry-after-ms');
   if (inMs !== null && /^\d{1,9}$/.test(inMs)) return Number(inMs);
-  const value = headers.get('retry-after')?.trim();
-  if (!value) return undefined;
-  if (/^\d{1,9}(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
-  const atMs = Date.parse(value);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+  return headerMs(headers.get('retry-after') ?? undefined, nowMs) ?? undefined;
 }

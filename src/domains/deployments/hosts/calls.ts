@@ -12,11 +12,11 @@ import { backoffMs } from '../../../backoff.ts';
 import { type Clock, monotonicMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
+import { retryAfterMs } from '../../../retry-after.ts';
 import type { HostAnswer, HostCalls, HostRequest } from './host.ts';
 import { DeployFailed, type FailureCode } from './host-failure.ts';
 import { bounded, type Mask, maskOf } from './mask.ts';
 import { fieldsOf, listOf, textOf, textsOf } from './read-answer.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 /** Whether the request was carried out is not known. */
 export class OutcomeUnknown extends DeployFailed {

@@ -1,5 +1,4 @@
 /** Texts of hosts may repeat what they were sent: no credential is in a log, an event or an error. */
-
 import type { Host } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 
@@ -24,7 +23,7 @@ export function masked(host: Host): Host {
     ...(find !== undefined && {
       find: (access, deploymentId, signal) => failing(maskOf(access.credentials), () => find(access, deploymentId, signal)),
     }),
-    identify: ({ ...access }, signal) => failing(maskOf(access.credentials), () => host.identify(access, signal)),
+    identify: (access, signal) => failing(maskOf(access.credentials), () => host.identify(access, signal)),
     publish(access, publication) {
       const mask = maskOf(access.credentials);
       const log: typeof publication.log = (text, source) => publication.log(bounded(mask(text)), source);

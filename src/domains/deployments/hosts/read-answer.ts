@@ -1,12 +1,8 @@
 /** Reads answers of hosts without trust in their form. */
+import { type Fields, fieldsOf, isFields, textsOf } from '../../../fields.ts';
 import { DeployFailed } from './host-failure.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** The object, or an empty one. */
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
+export { type Fields, fieldsOf, textsOf };
 
 /** The objects of a list; none where it is no list. */
 export function listOf(value: unknown): Fields[] {
@@ -15,10 +11,6 @@ export function listOf(value: unknown): Fields[] {
 
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-export function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 /** Throws `DeployFailed`: without this field nothing can go on. */
@@ -30,8 +22,4 @@ export function requiredText(answer: unknown, field: string, title: string): str
 
 export function unknownForm(title: string): DeployFailed {
   return new DeployFailed('provider_down', `${title} answered in a form that is not known here`);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

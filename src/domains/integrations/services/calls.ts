@@ -12,6 +12,7 @@ import { backoffMs } from '../../../backoff.ts';
 import { type Clock, isoTimestamp, monotonicMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
+import { retryAfterMs } from '../../../retry-after.ts';
 import { SecretError } from '../../../storage/secrets.ts';
 import type { IntegrationRow } from '../integration/entity.ts';
 import { integration } from '../integration/messages.ts';
@@ -22,7 +23,6 @@ import type { TokenReply } from '../renewal/turns.ts';
 import { failureByStatus, withoutSecrets } from './answer-failure.ts';
 import { reasonTexts } from './granted.ts';
 import { LimitGates } from './limit-gate.ts';
-import { retryAfterMs } from './retry-after.ts';
 import type { ReceivedMessage, ServiceAnswer, ServiceCall, ServiceRequest } from './service.ts';
 import { ServiceFailed, type ServiceFailure } from './service-failure.ts';
 

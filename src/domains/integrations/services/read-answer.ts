@@ -1,12 +1,9 @@
 /** Reads answers of services without trust in their form: what is missing is empty, and what cannot be read at all is a failure of the service. */
+import { type Fields, fieldsOf, isFields, textsOf } from '../../../fields.ts';
 import { ServiceFailed } from './service-failure.ts';
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** The object, or an empty one: for an answer to something that was done, which must not fail afterwards. */
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
+/** `fieldsOf` is for an answer to something that was done, which must not fail afterwards. */
+export { type Fields, fieldsOf, textsOf };
 
 /** Throws `ServiceFailed`: what a list would show of such an answer would be wrong. */
 export function requiredFields(value: unknown, title: string): Fields {
@@ -33,16 +30,8 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-export function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-}
-
 /** An instant, where the text or number is one. */
 export function instantOf(ms: number): string | null {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
  * when another agent needs its place.
  */
 import type { Browser, BrowserContext } from 'playwright-core';
+import { settlesWithin } from '../../../within.ts';
 import type { Connector } from '../../outbound/connector.ts';
 import { PageProxy, type PageProxyOptions } from './page-proxy.ts';
 
@@ -55,7 +56,7 @@ export class AgentContexts {
     const opened = await kept.opening.catch(() => null);
     if (opened === null) return;
     await opened.proxy.close();
-    if (!(await within(closeTimeoutMs, opened.context.close()))) this.onStuck();
+    if (!(await settlesWithin(opened.context.close(), closeTimeoutMs))) this.onStuck();
   }
 
   private async useNow<T>(agentId: string, work: (context: AgentContext) => Promise<T>): Promise<T> {
@@ -99,19 +100,6 @@ export class AgentContexts {
   private async dropOldest(): Promise<void> {
     for (const [agentId, { isBusy }] of this.kept) if (!isBusy) return await this.drop(agentId);
   }
-}
-
-/** Whether it has ended in time, in whatever way. */
-export async function within(timeMs: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, timeMs, false);
-  });
-  const ended = work.then(
-    () => true,
-    () => true,
-  );
-  return await Promise.race([ended, late]).finally(() => clearTimeout(timer));
 }
 
 /** What goes by UDP, past any proxy. Here flags end it too; a browser of somebody else may have none. */

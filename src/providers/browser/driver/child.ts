@@ -5,9 +5,10 @@
 import { rm } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { ToolError } from '../../../errors.ts';
+import { settlesWithin } from '../../../within.ts';
 import { createConnector } from '../../outbound/connector.ts';
 import type { DriverSettings, FromDriver, ToDriver } from '../protocol.ts';
-import { AgentContexts, within } from './agent-contexts.ts';
+import { AgentContexts } from './agent-contexts.ts';
 import { startChromium } from './chromium.ts';
 import { connectChromium, onThisMachine } from './connect-chromium.ts';
 import { MemoryWatch } from './memory-watch.ts';
@@ -65,7 +66,7 @@ async function answer(message: Extract<ToDriver, { op: 'visit' | 'probe' }>): Pr
     say({ op: 'done', id, result });
   } catch (error) {
     // What its end has done to a page is nothing about the page.
-    if (opened === null || !(await within(closeMs, probe(opened.browser)))) process.exit(1);
+    if (opened === null || !(await settlesWithin(probe(opened.browser), closeMs))) process.exit(1);
     say({ op: 'threw', id, message: error instanceof Error ? error.message : String(error), forAgent: error instanceof ToolError });
   } finally {
     running.delete(id);
@@ -92,7 +93,7 @@ function leaveWithout(pid: number): void {
 /** A Chromium that does not close ends when its pipe to this process does. */
 async function leave(): Promise<void> {
   isLeaving = true;
-  if (opened !== null) await within(closeMs, opened.browser.close());
+  if (opened !== null) await settlesWithin(opened.browser.close(), closeMs);
   // The node does so too, unless it was killed.
   await rm(home, { recursive: true, force: true }).catch(() => {});
   process.exit(0);

@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
-import { type Way, within } from './agent-contexts.ts';
+import { settlesWithin } from '../../../within.ts';
+import type { Way } from './agent-contexts.ts';
 import { PageProxy } from './page-proxy.ts';
 
 const connectMs = 10_000;
@@ -54,10 +55,10 @@ async function peerOf(browser: Browser, host: string): Promise<string> {
   try {
     const page = await context.newPage();
     page.goto(`http://${secret}/`).catch(() => {});
-    if (!(await within(pairingMs, found))) throw new Error(`the browser does not reach this node at ${host}`);
+    if (!(await settlesWithin(found, pairingMs))) throw new Error(`the browser does not reach this node at ${host}`);
     return await found;
   } finally {
-    await within(connectMs, context.close());
+    await settlesWithin(context.close(), connectMs);
     await proxy.close();
   }
 }

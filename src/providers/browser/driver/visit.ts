@@ -1,8 +1,9 @@
 /** One page, from its address to what is wanted of it, under limits of time, bytes, dialogs and windows. */
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { ToolError } from '../../../errors.ts';
+import { settlesWithin } from '../../../within.ts';
 import { maxHtmlBytes, maxPngBytes, type Visit, type VisitResult } from '../protocol.ts';
-import { type AgentContext, within } from './agent-contexts.ts';
+import type { AgentContext } from './agent-contexts.ts';
 import { readExpression } from './read-page.ts';
 
 const maxPageBytes = 64 * 2 ** 20;
@@ -57,9 +58,9 @@ export async function visitPage(
 /** Whether all are closed. One that computes and does not close has its process ended. */
 async function closePages(context: BrowserContext): Promise<boolean> {
   const closing = Promise.all(context.pages().map((page) => page.close()));
-  if (await within(patienceMs, closing)) return true;
-  await within(closeMs, Promise.all(context.pages().map(crash)));
-  return await within(closeMs, closing);
+  if (await settlesWithin(closing, patienceMs)) return true;
+  await settlesWithin(Promise.all(context.pages().map(crash)), closeMs);
+  return await settlesWithin(closing, closeMs);
 }
 
 async function crash(page: Page): Promise<void> {
@@ -95,8 +96,8 @@ function guard(page: Page, stop: (message: string) => void): void {
 async function read(page: Page, visit: Visit, proxy: AgentContext['proxy']): Promise<VisitResult> {
   if (visit.want.kind === 'png') await page.setViewportSize({ width: visit.want.width, height: visit.want.height });
   const status = await open(page, visit.url, proxy);
-  const isLoaded = await within(loadMs, page.waitForLoadState('load'));
-  if (isLoaded) await within(quietMs, page.waitForLoadState('networkidle'));
+  const isLoaded = await settlesWithin(page.waitForLoadState('load'), loadMs);
+  if (isLoaded) await settlesWithin(page.waitForLoadState('networkidle'), quietMs);
   const session = await page.context().newCDPSession(page);
   const found = await readDocument(session);
   if (!/^https?:/.test(found.url)) throw new ToolError(`${visit.url} leads to an address that is not http or https.`);

@@ -7,12 +7,12 @@ import type { HostCalls } from '../../../../src/domains/deployments/hosts/host.t
 import { DeployFailed, type FailureCode } from '../../../../src/domains/deployments/hosts/host-failure.ts';
 import { masked } from '../../../../src/domains/deployments/hosts/mask.ts';
 import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
+import { distorted } from '../../../support/distorted.ts';
 import { credentialsOf } from '../../../support/hosts/host-row.ts';
 import type { Fault } from '../../../support/hosts/host-stand-in.ts';
 import { HostWorld } from '../../../support/hosts/host-world.ts';
 import { hostRows } from '../../../support/hosts/rows.ts';
-import type { Json } from '../../../support/json.ts';
-import { type Random, randomFrom } from '../../../support/random.ts';
+import { randomFrom } from '../../../support/random.ts';
 import type { Scope } from '../../../support/scope.ts';
 
 let outbound: Outbound;
@@ -280,19 +280,6 @@ function crashing(calls: HostCalls, crash: AbortController, at: number, acted: b
       return mine;
     },
   };
-}
-
-const strange: unknown[] = [null, 7, -1, true, 'text', '', [], {}, [null], [7], [[]], [{}], { id: 7 }];
-
-/** With one value, anywhere in it, of another form. */
-function distorted(json: unknown, random: Random): unknown {
-  if (typeof json !== 'object' || json === null || random.between(0, 3) === 0) return random.pick(strange);
-  const names = Object.keys(json);
-  if (names.length === 0) return random.pick(strange);
-  const name = random.pick(names);
-  const inner = distorted((json as Json)[name], random);
-  if (Array.isArray(json)) return json.map((value, at) => (String(at) === name ? inner : value));
-  return { ...json, [name]: inner };
 }
 
 async function failureOf(running: Promise<unknown>): Promise<DeployFailed> {

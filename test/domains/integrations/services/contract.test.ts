@@ -4,8 +4,9 @@ import test from 'node:test';
 import { services } from '../../../../src/domains/integrations/services/catalogue.ts';
 import { ServiceFailed } from '../../../../src/domains/integrations/services/service-failure.ts';
 import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
+import { distorted } from '../../../support/distorted.ts';
 import type { Json } from '../../../support/json.ts';
-import { type Random, randomFrom } from '../../../support/random.ts';
+import { randomFrom } from '../../../support/random.ts';
 import { directCall } from '../../../support/services/direct-call.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
 import { goodToken, poorToken, type ServiceRow } from '../../../support/services/service-row.ts';
@@ -181,19 +182,6 @@ const endless = { ok: true, nextPageToken: 'x', has_more: true, next_cursor: 'x'
 
 function emptied(json: Json): object {
   return Object.fromEntries(Object.entries(json ?? {}).map(([name, value]) => [name, Array.isArray(value) ? [] : value]));
-}
-
-const strange: unknown[] = [null, 7, -1, true, 'text', '', [], {}, [null], [7], [[]], [{}], { id: 7 }];
-
-/** With one value, anywhere in it, of another form. */
-function distorted(json: unknown, random: Random): unknown {
-  if (typeof json !== 'object' || json === null || random.between(0, 3) === 0) return random.pick(strange);
-  const names = Object.keys(json);
-  if (names.length === 0) return random.pick(strange);
-  const name = random.pick(names);
-  const inner = distorted((json as Json)[name], random);
-  if (Array.isArray(json)) return json.map((value, at) => (String(at) === name ? inner : value));
-  return { ...json, [name]: inner };
 }
 
 function toolsWithRequests({ tools }: ServiceRow) {
