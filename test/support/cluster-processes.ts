@@ -21,11 +21,11 @@ import { NodeProcess, ownProgram } from './node-process.ts';
 import { OwnPostgres } from './own-postgres.ts';
 import { type Pgbouncer, startPgbouncer } from './pgbouncer.ts';
 import { type TestRedis, testRedis } from './redis.ts';
-import { socketOwner } from './socket-owner.ts';
+import { type Ends, socketOwner } from './socket-owner.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Of the kernel's table of connections, for one of them; and what lies between. */
-const mostReadings = 20;
+const mostReadings = 5;
 const againMs = 5;
 
 export type ClusterOptions = {
@@ -295,20 +295,24 @@ export class ClusterProcesses {
 
   private async openNodeLink(name: string): Promise<Record<string, string>> {
     const port = await freePort();
-    const link = await Link.to({ host: '127.0.0.1', port }, (dialled) => this.nodeThatDialled(dialled), await freePort());
+    const link = await Link.to({ host: '127.0.0.1', port }, (ends) => this.nodeThatDialled(ends), await freePort());
     link.refuse();
     this.nodeLinks.set(name, link);
     this.closing.push(() => link.close());
     return { CLUSTER_PORT: String(port), CLUSTER_ANNOUNCE: `127.0.0.1:${link.port}` };
   }
 
-  /** The kernel's table is read in pieces: where connections come and go meanwhile, a reading can miss one that is there, and a cut would let it through. */
-  private async nodeThatDialled(port: number): Promise<string | null> {
+  /**
+   * The kernel gives its table in pieces: where connections come and go meanwhile, a reading can miss one that is there, and a cut would let
+   * it through. Who closed it is not looked for again: each node that is refused asks once more whether the port is open, and leaves.
+   */
+  private async nodeThatDialled(ends: Ends): Promise<string | null> {
     for (let reading = 0; reading < mostReadings; reading++) {
-      const pids = this.nodes.flatMap(({ pid }) => (pid === null ? [] : [pid]));
-      const pid = await socketOwner(port, pids);
-      const node = this.nodes.find((each) => each.pid !== null && each.pid === pid);
-      if (node !== undefined) return node.name;
+      const owner = socketOwner(
+        ends,
+        this.nodes.flatMap(({ pid }) => pid ?? []),
+      );
+      if (owner !== null) return this.nodes.find(({ pid }) => pid === owner)?.name ?? null;
       await pause(againMs);
     }
     return null;

@@ -8,12 +8,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Ends } from './socket-owner.ts';
 
 export type Way = 'to target' | 'to dialler';
 /** Ends a disturbance. Ending it twice does nothing. */
 export type Heal = () => void;
-/** Finds the dialling node by the dialler's port; null if unknown. */
-export type WhoDialled = (port: number) => Promise<string | null>;
+/** Finds the dialling node by the connection's two ends; null if unknown. */
+export type WhoDialled = (ends: Ends) => Promise<string | null>;
 
 type Connection = { dialler: string | null; client: Socket; server: Socket };
 type Silence = { of: (dialler: string | null) => boolean; ways: readonly Way[]; over: Promise<void> };
@@ -108,7 +109,7 @@ export class Link {
 
   private async accept(client: Socket): Promise<void> {
     client.on('error', () => {});
-    const dialler = await this.whoDialled(client.remotePort ?? 0);
+    const dialler = await this.whoDialled({ dialler: client.remotePort ?? 0, dialled: this.port });
     if (client.destroyed || [...this.cuts].some((of) => of(dialler))) return void client.destroy();
     const server = connect({ ...this.target, noDelay: true });
     server.on('error', () => {});
