@@ -30,13 +30,24 @@ test(
     await isolated(victim);
     await world.untilBalanced(['node-1', 'node-2']);
     const moved = await changes();
-    moved.forEach((times, shard) => assert.equal(times, ownerBefore[shard] === victim.name ? 2 : 0, 'given up, then taken'));
+    movedOnce(world, ownerBefore, victim, moved);
     await back(world, victim, heal, ['node-1', 'node-2', 'node-3']);
     await writes.end();
-    (await changes()).forEach((times, shard) => assert.equal(times, 2 * moved[shard]!, 'and back once'));
+    const movedBack = (await changes()).map((times, shard) => times - moved[shard]!);
+    movedOnce(world, ownerBefore, victim, movedBack);
     assert.doesNotMatch(victim.log, /"level":"error"/);
   },
 );
+
+/** Shards of the victim were given up and taken, others not; an offer that nobody took for seconds, which owners log, is made again. */
+function movedOnce({ cluster }: World, ownerBefore: readonly string[], victim: NodeProcess, changes: readonly number[]): void {
+  const logs = cluster.nodes.map(({ log }) => log).join('\n');
+  const taken = logs.includes('does not claim the shards it is offered') ? [2, 4] : [2];
+  changes.forEach((times, shard) => {
+    const allowed = ownerBefore[shard] === victim.name ? taken : [0];
+    assert.ok(allowed.includes(times), `shard ${shard} of ${ownerBefore[shard]} has changed ${times} times\n${logs}`);
+  });
+}
 
 async function isolated(node: NodeProcess): Promise<void> {
   await node.untilReadiness((status) => status === 503);
