@@ -42,7 +42,7 @@ test("the README's first task by curl reports the figures of the file, its first
 for (const status of ['failed', 'cancelled']) {
   test(`the README's wait for the task ends where it is ${status}, and says so`, { timeout: 20_000 }, async () => {
     const lines = blockOf(await readFile('README.md', 'utf8'), 'quick-start');
-    const wait = /# How it goes\n([\s\S]*?)\n\n/.exec(lines)![1]!;
+    const wait = /# Wait until the task ends\n([\s\S]*?)\n\n/.exec(lines)![1]!;
     // What the service answers: it runs once, then it is over.
     const answers = `N=$(mktemp); curl() { echo >> $N; if [ $(wc -l < $N) -gt 1 ]; then echo ${status}; else echo running; fi; }; field() { cat; }`;
     const { stdout } = await promisify(execFile)('sh', ['-euc', `BASE=; TASK=; TOKEN=; ${answers}\n${wait}\nrm $N`], { timeout: 10_000 });
