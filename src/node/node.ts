@@ -2,6 +2,7 @@
 
 import { Canary, canaryActor } from '../actors/canary/canary.ts';
 import { Runtime } from '../actors/runtime.ts';
+import type { AdminServer } from '../admin/admin-server.ts';
 import { monotonicMs, systemClock } from '../clock.ts';
 import { SingleNode } from '../cluster/single-node.ts';
 import type { Config } from '../config.ts';
@@ -130,6 +131,9 @@ export async function startNode(
     started.domains.flatMap(({ routes = [] }) => routes),
     { version, node: config.nodeName, startedAtMs, readiness, checks, browser: () => providers.browser.health() },
   );
+  let admin: AdminServer | null = null;
+  disposers.push(() => admin?.close());
+  // The admin port serves meanwhile.
   disposers.push(async (graceMs) => {
     draining = true;
     // Balancers see it in the answers of /health/ready, clients on open connections in `Connection: close`.
@@ -182,6 +186,6 @@ export async function startNode(
     compute: providers.compute,
     traces,
   };
-  await openAdminPort(config, parts, started.domains, cluster && { ...cluster, relay: relay! }, log, disposers);
+  admin = await openAdminPort(config, parts, started.domains, cluster && { ...cluster, relay: relay! }, log);
   return { address };
 }

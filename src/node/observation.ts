@@ -1,4 +1,5 @@
 /** A node's data for operators: its traces and its admin port. Both are loaded only if configured. */
+import type { AdminServer } from '../admin/admin-server.ts';
 import type { NodeParts } from '../admin/node-metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type Config, collectorHeaders } from '../config.ts';
@@ -26,15 +27,15 @@ export async function openTracing(
   return { tracer, traces };
 }
 
+/** null if it is switched off, or its default port is in use. */
 export async function openAdminPort(
   config: Config,
   sources: NodeParts,
   domains: readonly StartedDomain[],
   cluster: (Cluster & { relay: EventRelay }) | null,
   log: Log,
-  disposers: Disposers,
-): Promise<void> {
-  if (config.adminPort === 0) return;
+): Promise<AdminServer | null> {
+  if (config.adminPort === 0) return null;
   const [{ Metrics }, { addNodeMetrics }, { addClusterMetrics }, { startAdminServer }] = await Promise.all([
     import('../metrics.ts'),
     import('../admin/node-metrics.ts'),
@@ -56,6 +57,5 @@ export async function openAdminPort(
     cluster: cluster?.node.status() ?? null,
   });
   const { adminHost: host, adminPort: port, adminPortGiven: portGiven } = config;
-  const admin = await startAdminServer({ host, port, portGiven, metrics, status, readiness, log });
-  disposers.push(() => admin?.close());
+  return startAdminServer({ host, port, portGiven, metrics, status, readiness, log });
 }

@@ -49,7 +49,7 @@ before(async () => {
   const shared = { MODEL_BASE_URL: model.url, MODEL_API_KEY: 'a-key-of-the-model', MODEL_NAME: 'gpt-5', ...stripe.env };
   const env = { ...shared, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   cluster = await ClusterProcesses.start({ nodes: 1, redis: true, env: { ...env, ADMIN_PORT: await freeAdminPort() } });
-  await cluster.add({ ADMIN_PORT: await freeAdminPort() });
+  await cluster.add({ ADMIN_PORT: await freeAdminPort(), DRAIN_GRACE_MS: '500' });
   await cluster.untilReady();
   await until(
     async () => [...(await cluster.owners()).values()].filter((shards) => shards.length > 400).length === 2,
@@ -133,4 +133,14 @@ test('the status tells how the node stands, and no secret', options, async () =>
     const { SECRET_KEY: key, DATABASE_URL: database } = cluster.nodes[n]!.env;
     for (const secret of [key!, database!, 'a-key-of-the-model']) assert.ok(!text.includes(secret));
   }
+});
+
+test('a node that leaves gives its metrics and its status until its callers are gone', options, async () => {
+  const [node, url] = [cluster.nodes[1]!, admins[1]!];
+  const ended = node.term();
+  await until(async () => (await fetch(`${url}/health/ready`)).status === 503, 'the node to say that it leaves');
+  const [status, metrics] = await Promise.all([fetch(`${url}/status`), fetch(`${url}/metrics`)]);
+  assert.equal(((await status.json()) as { ready: string }).ready, 'draining');
+  assert.match(await metrics.text(), /^troupe_peer_up\{peer="node-1"\} 1$/m);
+  assert.equal((await ended).code, 0);
 });
