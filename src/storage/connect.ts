@@ -89,7 +89,9 @@ function clientConfig({ url, name, queryTimeoutMs, connectTimeoutMs = 5_000, typ
     application_name: name,
     connectionTimeoutMillis: connectTimeoutMs,
     ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
+    // A server that is gone without a word is found after twenty seconds (ten more probes, one a second), whatever is waited for.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     ...(bindsChannel(url) && { enableChannelBinding: true }),
     ...(types !== undefined && { types }),
   } as pg.ClientConfig;
