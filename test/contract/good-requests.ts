@@ -157,6 +157,15 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
     const query = new URLSearchParams({ code: 'good', state });
     expect(await site.send(operation, { path: `/v1/integrations/callback?${query}` }, null), 200, operation, 'the way back');
   },
+  async 'POST /integrations/callback'(site) {
+    const begin = site.api.find('GET', '/integrations/connect');
+    const { headers: to } = await site.send(begin, { path: '/v1/integrations/connect?service=github' });
+    const state = new URL(String(to.location)).searchParams.get('state')!;
+    const operation = site.api.find('POST', '/integrations/callback');
+    const body = new URLSearchParams({ code: 'good', state }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect(await site.send(operation, { path: '/v1/integrations/callback', body, headers }, null), 200, operation, 'the button');
+  },
   async 'GET /integrations/whatsapp/inbound'(site) {
     const operation = site.api.find('GET', '/integrations/whatsapp/inbound');
     const query = new URLSearchParams({ 'hub.mode': 'subscribe', 'hub.verify_token': whatsapp.verifyToken, 'hub.challenge': '1' });

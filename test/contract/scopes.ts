@@ -14,6 +14,7 @@ export const publicOperations = [
   'POST /auth/verify-email/page',
   'GET /integrations/oauth-client.json',
   'GET /integrations/callback',
+  'POST /integrations/callback',
   'GET /integrations/whatsapp/inbound',
   'POST /integrations/whatsapp/inbound',
   'GET /checkout/{key}',

@@ -114,7 +114,7 @@ export async function integrationWorld(
     async begin() {
       const known = clients.get(service);
       const scopes = scopesFor(known.service, []);
-      const asked = await authorizations.begin({ accountId, mode: 'live', target: service, redirectUri: null, scopes });
+      const asked = await authorizations.begin({ accountId, mode: 'live', target: service, redirectUri: null, scopes, browser: null });
       return new URL(authorizeUrl(known, { ...asked, clientId: known.client!.id, redirectUri: parts.callbackUrl(), scopes }));
     },
     connect: (code = 'good', { service: name = service, given = {}, state } = {}) =>

@@ -2,6 +2,7 @@
 import { AccountFeed } from '../../edge/stream/account-feed.ts';
 import { newestSeq } from '../../edge/stream/newest-event.ts';
 import type { Platform, StartedDomain } from '../domain.ts';
+import { ownerOf } from '../identity/contract.ts';
 import { connectionMade, failAgentsRelyingOn } from '../tasks/contract.ts';
 import { authorizationActor } from './authorization/authorization.ts';
 import { integrationIds } from './ids.ts';
@@ -23,8 +24,10 @@ export function startIntegrations(platform: Platform, integrations: IntegrationP
   const { actors, database, clock, config, hub, log, publicUrl } = platform;
   const { clients, stats, authorizations } = integrations;
   const mcpServers = startMcpServers(platform, integrations.mcp, authorizations);
-  const complete = new Map([[integrationIds.mcpServer, mcpServers.completeConsent]]);
-  const parts = { ...platform, ...integrations, callbackUrl: () => `${publicUrl()}/integrations/callback`, complete };
+  const targets = new Map([[integrationIds.mcpServer, mcpServers.consent]]);
+  const accountName = async (accountId: string) => (await ownerOf({ actors, database }, accountId))?.email ?? null;
+  const callbackUrl = () => `${publicUrl()}/integrations/callback`;
+  const parts = { ...platform, ...integrations, callbackUrl, targets, accountName };
   const effects = integrationEffects({
     ...parts,
     agents: {

@@ -214,6 +214,53 @@ test('without an address to return to the service is connected at the callback, 
   assert.match(json, /GitHub is connected/);
 });
 
+test('a browser that did not begin the consent is asked whose account it is, before the code is used', async () => {
+  const chrome = { accept: 'text/html,application/xhtml+xml,image/avif,*/*;q=0.8', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' };
+  const browse = (path: string, init: { method?: string; cookie?: string; accept?: string; form?: Record<string, string> } = {}) => {
+    const { method = 'GET', cookie = '', accept = chrome.accept, form } = init;
+    const headers = { ...chrome, accept, 'sec-fetch-site': 'cross-site', ...(cookie !== '' && { cookie }) };
+    return fetch(world.service.url + path, {
+      ...{ method, headers, redirect: 'manual' },
+      ...(form !== undefined && { body: new URLSearchParams(form) }),
+    });
+  };
+  const mallory = await Caller.register(world.service, 'mallory');
+  const begun = await fetch(`${world.service.url}/integrations/connect?service=github`, {
+    ...{ redirect: 'manual', headers: { authorization: `Bearer ${mallory.token}` } },
+  });
+  const [cookie = ''] = begun.headers.getSetCookie();
+  assert.match(cookie, /^troupe_consent=[\w-]{32,}; Path=\/; Max-Age=600; SameSite=Lax; HttpOnly$/);
+  const state = stateOf(new URL(begun.headers.get('location')!));
+  const before = github.tokenRequests.length;
+  const back = `/integrations/callback?code=good&state=${encodeURIComponent(state)}`;
+  // Another person's browser, which an address of an attacker has led there: by a link, or hidden in a page.
+  for (const accept of [chrome.accept, 'image/avif,image/webp,*/*;q=0.8', '*/*']) {
+    const asked = await browse(back, { accept, cookie: 'troupe_consent=another-browser-began-another-consent' });
+    assert.equal(asked.status, 200);
+    const text = await asked.text();
+    assert.match(text, /GitHub with the account <strong>mallory@example\.com<\/strong>/);
+    assert.match(asked.headers.get('content-security-policy')!, /frame-ancestors 'none'/);
+    assert.doesNotMatch(text, /is connected/);
+  }
+  assert.equal(github.tokenRequests.length, before);
+  assert.deepEqual(await mallory.json('GET', '/v1/integrations'), []);
+  const pressed = await browse('/integrations/callback', { method: 'POST', form: { code: 'good', state } });
+  assert.match(await pressed.text(), /GitHub is connected/);
+  assert.equal((await browse('/integrations/callback', { method: 'POST', form: { code: 'good', state } })).status, 400);
+  assert.equal((await browse(back)).status, 400);
+  assert.equal(github.tokenRequests.length, before + 1);
+
+  // The browser that began is not asked; it keeps its value over further consents.
+  const own = cookie.split(';')[0]!;
+  const again = await fetch(`${world.service.url}/integrations/connect?service=github`, {
+    ...{ redirect: 'manual', headers: { authorization: `Bearer ${mallory.token}`, cookie: own } },
+  });
+  assert.equal(again.headers.getSetCookie()[0]!.split(';')[0], own);
+  const mine = stateOf(new URL(again.headers.get('location')!));
+  const connected = await browse(`/integrations/callback?code=good&state=${encodeURIComponent(mine)}`, { cookie: own });
+  assert.match(await connected.text(), /GitHub is connected/);
+});
+
 test('a refused code is 422, a wrong client 409, an outage 502; then nothing is stored and the same code may be tried again', async () => {
   const eve = await Caller.register(world.service);
   await expectIssue(send(eve, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'bad' }), 'body', 'oauth_code');

@@ -9,6 +9,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { derivedKey } from '../../../derived-key.ts';
 import { cookieLifeMs } from '../../../edge/auth/tokens.ts';
+import { cookieOf } from '../../../edge/http/cookie.ts';
 import type { HttpRequest } from '../../../edge/http/message.ts';
 import { base62 } from './base62.ts';
 
@@ -66,14 +67,6 @@ export function createCookieSessions({ secretKey, acceptedKeys = [], publicUrl }
       return keys.some((key) => isSame(request.header(csrfHeader), tokenOf(sessionId, key)));
     },
   };
-}
-
-function cookieOf(request: HttpRequest, name: string): string | null {
-  for (const pair of request.header('cookie').split(';')) {
-    const at = pair.indexOf('=');
-    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || null;
-  }
-  return null;
 }
 
 /** For a header with any content: its numbers of characters and bytes may differ. */

@@ -22,12 +22,18 @@ export type AskedConsent = {
   redirectUri: string | null;
   scopes: string[];
   facts?: Record<string, string>;
+  /** Of `markBrowser`; null: it was begun by a program, or for a person elsewhere. */
+  browser: string | null;
 };
+
+/** A consent that the browser may come back with. `isBrowser`: whether this value is that of the browser that began it. */
+export type AwaitedConsent = { row: AuthorizationRow; isBrowser(browser: string | null): boolean };
 
 /** A consent whose code may be exchanged. */
 export type TakenConsent = { id: string; verifier: string; row: AuthorizationRow };
 
-type Hidden = { verifier: string; stateHash: string };
+/** `browserHash`: absent where no browser is known, and in consents that a version before this one began. */
+type Hidden = { verifier: string; stateHash: string; browserHash?: string };
 
 export class Authorizations {
   private readonly actors: Pick<ActorSystem, 'ask' | 'query'>;
@@ -45,14 +51,23 @@ export class Authorizations {
     this.secrets = new Secrets(secretKey, acceptedKeys);
   }
 
-  async begin({ facts = {}, ...asked }: AskedConsent): Promise<{ state: string; challenge: string }> {
+  async begin({ facts = {}, browser, ...asked }: AskedConsent): Promise<{ state: string; challenge: string }> {
     const id = newId(integrationIds.authorization, asked.accountId, this.clock.nowMs());
     const secret = randomState();
     const { verifier, challenge } = await pkcePair();
-    const hidden: Hidden = { verifier, stateHash: hashOf(secret) };
+    const hidden: Hidden = { verifier, stateHash: hashOf(secret), ...(browser !== null && { browserHash: hashOf(browser) }) };
     const secrets = this.secrets.encrypt(purpose, JSON.stringify(hidden), id);
     await this.actors.ask(authorization, id, 'begin', { ...asked, facts, secrets });
     return { state: `${id}.${secret}`, challenge };
+  }
+
+  /** Changes nothing. null: the state is unknown, over, or came back before. */
+  async awaited(state: string): Promise<AwaitedConsent | null> {
+    const known = await this.known(state);
+    if (known === null) return null;
+    const { row, browserHash } = known;
+    if (row.usedAt !== null || row.returnedAt !== null || row.expiresAt <= this.clock.nowMs()) return null;
+    return { row, isBrowser: (browser) => browser !== null && browserHash !== undefined && isSame(browserHash, hashOf(browser)) };
   }
 
   /** The browser came back with this state. null: it is unknown, over, or came back before. */
@@ -77,14 +92,16 @@ export class Authorizations {
     await this.actors.ask(authorization, id, 'used', {});
   }
 
-  private async known(state: string): Promise<{ id: string; verifier: string } | null> {
+  private async known(
+    state: string,
+  ): Promise<{ id: string; verifier: string; browserHash: string | undefined; row: AuthorizationRow } | null> {
     const [id = '', secret = '', ...rest] = state.split('.');
     if (!/^aut_[0-9a-z]{26}$/.test(id) || secret === '' || rest.length > 0) return null;
     const row = await this.actors.query(authorization, id, 'get', null);
     if (row === null || row.secrets === '') return null;
     const hidden = this.opened(row);
-    if (hidden === null || !timingSafeEqual(Buffer.from(hidden.stateHash), Buffer.from(hashOf(secret)))) return null;
-    return { id, verifier: hidden.verifier };
+    if (hidden === null || !isSame(hidden.stateHash, hashOf(secret))) return null;
+    return { id, verifier: hidden.verifier, browserHash: hidden.browserHash, row };
   }
 
   private opened({ secrets, id }: AuthorizationRow): Hidden | null {
@@ -95,6 +112,10 @@ export class Authorizations {
       throw error;
     }
   }
+}
+
+function isSame(hash: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(hash), Buffer.from(other));
 }
 
 function hashOf(secret: string): string {

@@ -132,7 +132,7 @@ async function askForConsent(
   { authority }: FoundAuthority,
 ): Promise<string> {
   const scopes = authority.scope?.split(' ') ?? [];
-  const { state, challenge } = await authorizations.begin({ accountId, mode, target: id, redirectUri, scopes });
+  const { state, challenge } = await authorizations.begin({ accountId, mode, target: id, redirectUri, scopes, browser: null });
   return authorizeUrl(authority, { callbackUrl: callbackUrl(), state, challenge });
 }
 

@@ -8,6 +8,7 @@ import { completeConsent, type McpConnectParts } from './connect.ts';
 import { McpConnections } from './connections.ts';
 import { mcpServerEffects } from './effects.ts';
 import { mcpServerActor } from './mcp-server.ts';
+import { mcpServer } from './messages.ts';
 import { clientDocumentPath, mcpServerRoutes } from './routes.ts';
 import { type McpSecretBox, mcpSecretBox } from './secrets.ts';
 
@@ -20,7 +21,10 @@ export function openMcpServers(platform: Platform, stats: IntegrationStats): Mcp
 
 export type StartedMcpServers = Required<Pick<StartedDomain, 'actors' | 'routes'>> & {
   /** For the callback of consents, by the prefix of their target. */
-  completeConsent(row: AuthorizationRow, returned: { code: string; state: string; iss: string | null }): Promise<string>;
+  consent: {
+    complete(row: AuthorizationRow, returned: { code: string; state: string; iss: string | null }): Promise<string>;
+    nameOf(row: AuthorizationRow): Promise<string>;
+  };
   stop(): void;
 };
 
@@ -35,7 +39,10 @@ export function startMcpServers(platform: Platform, { box, connections }: McpPar
   return {
     actors: [mcpServerActor(mcpServerEffects({ actors, outbound, log, box, release }))],
     routes: mcpServerRoutes({ ...platform, ...parts }),
-    completeConsent: (row, returned) => completeConsent(parts, row, returned),
+    consent: {
+      complete: (row, returned) => completeConsent(parts, row, returned),
+      nameOf: async ({ target }) => `the MCP server ${(await actors.query(mcpServer, target, 'get', null))?.name ?? ''}`.trimEnd(),
+    },
     stop: () => connections.close(),
   };
 }

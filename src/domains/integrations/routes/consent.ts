@@ -1,11 +1,13 @@
 /** The way of a browser to a service and back: a person consents there, and the code comes back. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
+import { readForm } from '../../../edge/http/form-body.ts';
 import { html } from '../../../edge/http/html.ts';
 import type { HttpResponse } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { page } from '../../../edge/routes/html-page.ts';
 import { AppError } from '../../../errors.ts';
+import { browserOf, isFromBrowser, markBrowser } from '../authorization/browser.ts';
 import type { AuthorizationRow } from '../authorization/entity.ts';
 import { type ConnectParts, connect } from '../integration/connect.ts';
 import { configuredClient, type ServiceClient, type ServiceClients } from '../oauth/service-client.ts';
@@ -16,12 +18,17 @@ import { checkRedirect, checkTools } from './integrations.ts';
 export type ReturnedCode = { code: string; state: string; iss: string | null };
 /** Completes a consent for something else than a service. Resolves with what was connected, for people. */
 export type CompleteConsent = (row: AuthorizationRow, returned: ReturnedCode) => Promise<string>;
+/** What a consent that is not for a service leads to. `nameOf` is its target, for people. */
+export type ConsentTarget = { complete: CompleteConsent; nameOf(row: AuthorizationRow): Promise<string> };
 
 export type ConsentRouteParts = ConnectParts & {
   actors: ActorSystem;
   clients: ServiceClients;
   /** By the prefix of the consent's target, such as `mcp_`. */
-  complete: ReadonlyMap<string, CompleteConsent>;
+  targets: ReadonlyMap<string, ConsentTarget>;
+  /** For people; null: not known. */
+  accountName(accountId: string): Promise<string | null>;
+  publicUrl(): string;
 };
 
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, pattern: '^[^\\u0000]*$', description }));
@@ -48,7 +55,7 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
       ),
     }),
     responses: { 302: null },
-    async handler({ principal, query }): Promise<HttpResponse> {
+    async handler({ principal, query, request }): Promise<HttpResponse> {
       const { accountId, mode } = principal;
       const known = clients.get(query.service);
       const tools = (query.tools ?? '').split(',').filter((name) => name !== '');
@@ -56,9 +63,11 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
       if (query.redirect_uri !== undefined) await checkRedirect(actors, accountId, query.redirect_uri, 'query');
       const { client } = configuredClient(known);
       const scopes = scopesFor(known.service, tools);
-      const asked = { accountId, mode, target: known.service.name, redirectUri: query.redirect_uri ?? null, scopes };
+      const { browser, cookie } = markBrowser(request, parts.publicUrl());
+      const asked = { accountId, mode, target: known.service.name, redirectUri: query.redirect_uri ?? null, scopes, browser };
       const { state, challenge } = await authorizations.begin(asked);
-      return redirect(authorizeUrl(known, { clientId: client.id, redirectUri: parts.callbackUrl(), scopes, state, challenge }));
+      const there = authorizeUrl(known, { clientId: client.id, redirectUri: parts.callbackUrl(), scopes, state, challenge });
+      return { ...redirect(there), cookies: [cookie] };
     },
   });
 
@@ -66,7 +75,8 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     method: 'GET',
     path: '/integrations/callback',
     summary: 'Return from a consent',
-    description: 'For browsers that come from a service. 400 for a state that is unknown or used.',
+    description:
+      'For browsers that come from a service. 400 for a state that is unknown or used. Where the callback itself connects, a browser that did not begin the consent is asked first whose account it is.',
     extension: true,
     scope: null,
     errors: [400, 409, 502],
@@ -82,24 +92,73 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     async handler({ request, query: { code, state = '', error, error_description: description, iss = null } }): Promise<HttpResponse> {
       // What looks at a link before a person follows it must not use it up.
       if (request.method === 'HEAD') return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
-      const row = code === undefined && error === undefined ? null : await authorizations.returned(state);
-      if (row === null) throw new AppError('bad_request', 'This state is unknown, used, or older than 10 minutes: begin again');
-      if (error !== undefined || code === undefined) {
-        await authorizations.used(row.id);
-        if (row.redirectUri === null) return page('Not connected', html`<p>There was no consent. You can close this page.</p>`, 200);
-        const told = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
-        return redirect(withParameters(row.redirectUri, told));
+      const awaited = code === undefined && error === undefined ? null : await authorizations.awaited(state);
+      if (awaited === null) throw overState();
+      const isOurs = awaited.row.redirectUri === null || targetOf(awaited.row) !== undefined;
+      if (error === undefined && code !== undefined && isOurs) {
+        const isBegun = awaited.isBrowser(browserOf(request, parts.publicUrl()));
+        if (isFromBrowser(request) && !isBegun) return askWhose(awaited.row, { code, state, iss });
+        return complete({ code, state, iss });
       }
-      const other = parts.complete.get(row.target.slice(0, row.target.indexOf('_') + 1));
-      if (row.redirectUri !== null && other === undefined) return redirect(withParameters(row.redirectUri, { code, state }));
-      const connected = other === undefined ? await connectService(row, { code, state }) : await other(row, { code, state, iss });
-      // The code has been used.
-      if (row.redirectUri !== null) return redirect(withParameters(row.redirectUri, { state }));
-      return page('Connected', html`<p>${connected} is connected. You can close this page.</p>`, 200);
+      const row = await authorizations.returned(state);
+      if (row === null) throw overState();
+      if (error === undefined && code !== undefined) return redirect(withParameters(row.redirectUri!, { code, state }));
+      await authorizations.used(row.id);
+      if (row.redirectUri === null) return page('Not connected', html`<p>There was no consent. You can close this page.</p>`, 200);
+      const told = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
+      return redirect(withParameters(row.redirectUri, told));
     },
   });
 
-  return [begin, callback];
+  const confirmed = route({
+    method: 'POST',
+    path: '/integrations/callback',
+    summary: 'What the button posts that asks whose account it is',
+    description: 'A browser that did not begin the consent is asked before anything is connected. 400 for a state that is unknown or used.',
+    extension: true,
+    scope: null,
+    idempotent: false,
+    errors: [400, 409, 413, 415, 502],
+    responses: { 200: null, 302: null },
+    contentTypes: { 200: 'text/html' },
+    readsBody: true,
+    async handler(context) {
+      const form = await readForm(context);
+      const [code, state] = [form.get('code') ?? '', form.get('state') ?? ''];
+      if (code === '') throw overState();
+      return complete({ code, state, iss: form.get('iss') });
+    },
+  });
+
+  return [begin, callback, confirmed];
+
+  async function complete(returned: ReturnedCode): Promise<HttpResponse> {
+    const row = await authorizations.returned(returned.state);
+    if (row === null) throw overState();
+    const target = targetOf(row);
+    if (target === undefined && row.redirectUri !== null) throw overState();
+    const connected = target === undefined ? await connectService(row, returned) : await target.complete(row, returned);
+    // The code has been used.
+    if (row.redirectUri !== null) return redirect(withParameters(row.redirectUri, { state: returned.state }));
+    return page('Connected', html`<p>${connected} is connected. You can close this page.</p>`, 200);
+  }
+
+  async function askWhose(row: AuthorizationRow, { code, state, iss }: ReturnedCode): Promise<HttpResponse> {
+    const what = (await targetOf(row)?.nameOf(row)) ?? clients.get(row.target).service.title;
+    const whose = await parts.accountName(row.accountId);
+    const body = html`<p>Do you want to connect ${what} with the account <strong>${whose ?? row.accountId}</strong> of this service? Its tasks can use then what you have just allowed.</p>
+<p>Go on only if this is your account. If somebody sent you here, close this page.</p>
+<form method="post" action="${`${parts.publicUrl()}/integrations/callback`}">
+<input type="hidden" name="code" value="${code}"><input type="hidden" name="state" value="${state}">
+${iss === null ? null : html`<input type="hidden" name="iss" value="${iss}">`}
+<p class="choice"><button class="main">Connect</button></p>
+</form>`;
+    return page('Is this your account?', body, 200, [row.redirectUri]);
+  }
+
+  function targetOf({ target }: AuthorizationRow): ConsentTarget | undefined {
+    return parts.targets.get(target.slice(0, target.indexOf('_') + 1));
+  }
 
   async function connectService({ accountId, mode, target }: AuthorizationRow, returned: { code: string; state: string }): Promise<string> {
     const known = clients.get(target);
@@ -107,6 +166,10 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     await connect(parts, { accountId, mode, known, by, given: {}, commandId: undefined });
     return known.service.title;
   }
+}
+
+function overState(): AppError {
+  return new AppError('bad_request', 'This state is unknown, used, or older than 10 minutes: begin again');
 }
 
 export type Asked = { clientId: string; redirectUri: string; scopes: string[]; state: string; challenge: string };

@@ -1,0 +1,41 @@
+/**
+ * Which browser began a consent. A consent that is completed at our callback connects what the person in front of the browser has just allowed, so it must
+ * not be completed for somebody else's account: an attacker could send a person the address of a consent that was begun for the attacker's account.
+ * The cookie is one of a browser, for all consents that it begins; a consent keeps its hash.
+ */
+import { cookieOf } from '../../../edge/http/cookie.ts';
+import type { HttpRequest } from '../../../edge/http/message.ts';
+import { randomState } from '../oauth/token-endpoint.ts';
+import { authorizationLifeMs } from './authorization.ts';
+
+const name = 'troupe_consent';
+const valueForm = /^[\w-]{32,128}$/;
+
+/** The browser's value, a new one where it has none, and the Set-Cookie that keeps it as long as the consent. */
+export function markBrowser(request: HttpRequest, publicUrl: string): { browser: string; cookie: string } {
+  const isSecure = publicUrl.startsWith('https:');
+  const browser = browserOf(request, publicUrl) ?? randomState();
+  // `Lax`: the browser comes back by a link from another site.
+  const rules = `Path=/; Max-Age=${authorizationLifeMs / 1_000}; SameSite=Lax; HttpOnly${isSecure ? '; Secure' : ''}`;
+  return { browser, cookie: `${nameOf(isSecure)}=${browser}; ${rules}` };
+}
+
+/** null: it began no consent in the last minutes. */
+export function browserOf(request: HttpRequest, publicUrl: string): string | null {
+  const value = cookieOf(request, nameOf(publicUrl.startsWith('https:')));
+  return value !== null && valueForm.test(value) ? value : null;
+}
+
+/**
+ * Whether a person's browser may have sent the request. Browsers say so in ways that no page and no link can prevent; a program that brings a code has been
+ * given the code, and nobody can be made to run it by a link.
+ */
+export function isFromBrowser(request: HttpRequest): boolean {
+  const isMarked = request.has('sec-fetch-site') || request.has('sec-fetch-dest');
+  return isMarked || /^mozilla\//i.test(request.header('user-agent')) || /text\/html|image\//.test(request.header('accept'));
+}
+
+/** With https no other host and no unencrypted connection can set such a cookie. */
+function nameOf(isSecure: boolean): string {
+  return isSecure ? `__Host-${name}` : name;
+}
