@@ -108,14 +108,25 @@ export const notion = defineService({
       untrusted: false,
       repeatable: true,
       async preview({ page_id: asked, content: markdown }: Update, call) {
-        const page = pageForModel(requiredFields((await call.request({ method: 'GET', path: pagePath(asked) })).body, title));
-        const { url } = page;
-        return `Replace the whole content of the page "${page.title}" (${url ?? asked}) by:\n${markdown}`;
+        const path = pagePath(asked);
+        const page = pageForModel(requiredFields((await call.request({ method: 'GET', path })).body, title));
+        const present = requiredFields((await call.request({ method: 'GET', path: `${path}/markdown` })).body, title);
+        return `${whatIsLost(page, textOf(present.markdown) ?? '', asked)}\nThe new content:\n${markdown}`;
       },
       run: replaceContent,
     },
   ],
 });
+
+const shownOfLost = 500;
+
+/** Nothing of the present content stays by itself: a person must see that before approving. */
+function whatIsLost(page: ReturnType<typeof pageForModel>, present: string, asked: string): string {
+  const what = `Replace the whole content of the page "${page.title}" (${page.url ?? asked}).`;
+  if (present === '') return `${what} It is empty now.`;
+  const begins = present.length > shownOfLost ? `${present.slice(0, shownOfLost)}…` : present;
+  return `${what} Everything that is on it now is removed, ${present.length} characters:\n${begins}`;
+}
 
 type Update = { page_id: string; content: string };
 /** Notion refuses it where a page below this one would be deleted by it. */

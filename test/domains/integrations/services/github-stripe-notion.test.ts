@@ -287,9 +287,15 @@ test("update_page replaces the content as Notion's client does, by an id or an a
   await assert.rejects(run('update_page', { page_id: page.id, content: '' }), failing('invalid', null));
 });
 
-test('who approves update_page reads which page it is', async (t) => {
+test('who approves update_page reads which page it is, and what is lost', async (t) => {
   const { server, preview } = await openNotion(t);
   const page = server.addPage('Notes', 'old');
   const text = await preview('update_page', { page_id: page.id, content: 'new' });
-  assert.equal(text, `Replace the whole content of the page "Notes" (${page.url}) by:\nnew`);
+  const what = `Replace the whole content of the page "Notes" (${page.url}).`;
+  assert.equal(text, `${what} Everything that is on it now is removed, 3 characters:\nold\nThe new content:\nnew`);
+  const long = server.addPage('Long', 'x'.repeat(9_000));
+  const shortened = await preview('update_page', { page_id: long.id, content: 'new' });
+  assert.match(shortened, /is removed, 9000 characters:\nx{500}…\nThe new content:\nnew$/);
+  const empty = server.addPage('Empty', '');
+  assert.match(await preview('update_page', { page_id: empty.id, content: 'new' }), /It is empty now\.\nThe new content:\nnew$/);
 });
