@@ -8,7 +8,7 @@ import type { IntegrationRow } from '../../src/domains/integrations/integration/
 import { integrationActor } from '../../src/domains/integrations/integration/integration.ts';
 import { integration, integrationIdOf } from '../../src/domains/integrations/integration/messages.ts';
 import { tokenBox } from '../../src/domains/integrations/integration/tokens.ts';
-import { integrationView } from '../../src/domains/integrations/integration/view.ts';
+import { hasTools, integrationView } from '../../src/domains/integrations/integration/view.ts';
 import { IntegrationStats } from '../../src/domains/integrations/metrics.ts';
 import { ServiceClients } from '../../src/domains/integrations/oauth/service-client.ts';
 import { authorizeUrl } from '../../src/domains/integrations/routes/consent.ts';
@@ -82,7 +82,7 @@ export async function integrationWorld(
     query: (...args: Parameters<TestRuntime['actors']['query']>) => runtime.actors.query(...args),
   } as TestRuntime['actors'];
   const calls = openServiceCalls({
-    ...{ actors, outbound, clients, box, clock, stats },
+    ...{ actors, outbound, clients, box, clock, stats, publicUrl: () => 'https://troupe.test' },
     received: (id, query) => receivedBy(runtime.database, id, query),
   });
   const agents = {
@@ -91,7 +91,12 @@ export async function integrationWorld(
   };
   const effects = integrationEffects({ actors, outbound, clients, box, calls, agents, stats, log: silentLog });
   const shown = (row: IntegrationRow) => integrationView(row, clients, 'https://troupe.test');
-  const actor = integrationActor({ effects, shown, titleOf: (name) => clients.get(name).service.title });
+  const actor = integrationActor({
+    effects,
+    shown,
+    hasTools: (row) => hasTools(row, clients),
+    titleOf: (name) => clients.get(name).service.title,
+  });
   runtime = await testRuntime([actor, authorizationActor], { clock });
   t.after(async () => {
     await runtime.close();

@@ -8,7 +8,7 @@ import { authorizationActor } from './authorization/authorization.ts';
 import { integrationIds } from './ids.ts';
 import { integrationEffects } from './integration/effects.ts';
 import { integrationActor } from './integration/integration.ts';
-import { integrationView } from './integration/view.ts';
+import { hasTools, integrationView } from './integration/view.ts';
 import { mcpRoutes } from './mcp-endpoint/routes.ts';
 import { createMcpServing } from './mcp-endpoint/serve.ts';
 import { instructions, serverInfo } from './mcp-endpoint/server-info.ts';
@@ -44,7 +44,11 @@ export function startIntegrations(platform: Platform, integrations: IntegrationP
   });
   return {
     actors: [
-      integrationActor({ effects, shown: (row) => integrationView(row, clients, publicUrl()), titleOf }),
+      integrationActor({
+        ...{ effects, titleOf },
+        shown: (row) => integrationView(row, clients, publicUrl()),
+        hasTools: (row) => hasTools(row, clients),
+      }),
       authorizationActor,
       ...mcpServers.actors,
     ],

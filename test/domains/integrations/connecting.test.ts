@@ -322,6 +322,22 @@ test('connecting again keeps the id; what was granted says which tools there are
   assert.equal((await ann.fetch('DELETE', `/v1/integrations/${first.id}`)).status, 404);
 });
 
+test('disconnecting asks the address for it that the operator has set, whatever the service has of its own', async () => {
+  const caller = await Caller.register(world.service);
+  for (const [service, standIn] of [
+    ['github', github],
+    ['slack', slack],
+    ['whatsapp', whatsapp],
+  ] as const) {
+    standIn.scope = undefined;
+    const body = { service, oauth_code: 'good', ...(service === 'whatsapp' && { phone_number_id: '4242' }) };
+    const { id } = await caller.json('POST', '/v1/integrations', body);
+    await caller.fetch('DELETE', `/v1/integrations/${id}`);
+    await until(() => standIn.revocations.some(({ form }) => /^refresh-\d+$/.test(form.token ?? '')), service);
+  }
+  github.scope = 'repo';
+});
+
 test('stripe is connected by a key that it takes, without a client', async () => {
   const caller = await Caller.register(world.service);
   await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'stripe', api_key: 'rk_test_bad' }), 'body', 'api_key');

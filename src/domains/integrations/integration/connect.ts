@@ -91,11 +91,11 @@ async function connectByCode(parts: ConnectParts, request: ConnectRequest, by: C
       if (taken !== null) await authorizations.used(taken.id);
       throw invalidField(['body', 'oauth_code'], `${known.service.title} does not take this code`, 'value_error');
     }
-    const { access, user, refresh, expiresInMs } = answer;
+    const { access, user, userRefresh, refresh, expiresInMs } = answer;
     return await store(
       parts,
       request,
-      { kind: 'oauth', access, user, refresh },
+      { kind: 'oauth', access, user, userRefresh, refresh },
       {
         expiresInMs,
         grantedScopes: scopesOf(answer.scopes, asked),

@@ -1,8 +1,6 @@
 /** What a connection does outside: it renews its tokens, ends its access, checks that it works, and tells agents. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectContext } from '../../../actors/define-actor.ts';
-import { backoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import { type Log, warned } from '../../../log.ts';
 import type { Mode } from '../../../mode.ts';
@@ -10,12 +8,13 @@ import type { Outbound } from '../../../providers/outbound/port.ts';
 import { SecretError } from '../../../storage/secrets.ts';
 import type { IntegrationStats } from '../metrics.ts';
 import { type ServiceClients, tokenEndpointOf } from '../oauth/service-client.ts';
-import { renew, revoke, type TokenAnswer } from '../oauth/token-endpoint.ts';
+import { renew, type TokenAnswer } from '../oauth/token-endpoint.ts';
 import { type RenewalAnswer, renewTokens } from '../renewal/run.ts';
 import type { ServiceCalls } from '../services/calls.ts';
-import { scopesOf } from '../services/granted.ts';
 import { ServiceFailed } from '../services/service-failure.ts';
+import { endAccess } from './end-access.ts';
 import type { IntegrationRow } from './entity.ts';
+import { renewedScopes, renewedTokens, secondRefresh } from './grant.ts';
 import { type Checked, type Grant, integration, type Refreshed } from './messages.ts';
 import type { TokenBox, Tokens } from './tokens.ts';
 
@@ -40,8 +39,6 @@ export type EffectParts = {
 export type IntegrationEffects = ReturnType<typeof integrationEffects>;
 
 const tokenTimeoutMs = 8_000;
-const revokeTries = 4;
-const firstPauseMs = 1_000;
 
 export function integrationEffects({ actors, outbound, clients, box, calls, agents, stats, log }: EffectParts) {
   return { refresh, revoke: end, release, announce, check };
@@ -58,55 +55,33 @@ export function integrationEffects({ actors, outbound, clients, box, calls, agen
       const known = clients.get(row.service);
       const stored = opened(row);
       if (known.client === null || known.service.oauth === null) return { kind: 'refused', error: 'invalid_client' };
-      const answer = await renew(
-        tokenEndpointOf(known, { outbound, account: row.accountId, timeoutMs: tokenTimeoutMs, signal }),
-        stored.refresh!,
-      );
-      stats.renewals.add([row.service, answer.kind === 'refused' ? answer.error : answer.kind]);
-      return answer.kind === 'granted' ? { kind: 'granted', grant: grantOf(answer, stored, row) } : answer;
+      const endpoint = tokenEndpointOf(known, { outbound, account: row.accountId, timeoutMs: tokenTimeoutMs, signal });
+      const asked = async (refreshToken: string): Promise<TokenAnswer> => {
+        const answer = await renew(endpoint, refreshToken);
+        stats.renewals.add([row.service, answer.kind === 'refused' ? answer.error : answer.kind]);
+        return answer;
+      };
+      const answer = await asked(stored.refresh!);
+      if (answer.kind !== 'granted') return answer;
+      const due = secondRefresh(answer, stored);
+      const second = due === null ? null : await asked(due);
+      if (second?.kind === 'unavailable')
+        log.warn({ integration: actorId, detail: second.detail }, 'the second token of a connection could not be renewed');
+      const { tokens, expiresInMs } = renewedTokens(stored, answer, second);
+      const hasLostUser = due !== null && tokens.user === null;
+      const grantedScopes = renewedScopes(row.grantedScopes, answer, { userScopes: known.service.oauth.userScopes ?? [], hasLostUser });
+      return { kind: 'granted', grant: { tokens: box.seal(tokens, row.id), renewable: true, expiresInMs, grantedScopes } };
     }
-  }
-
-  function grantOf(answer: Extract<TokenAnswer, { kind: 'granted' }>, stored: Tokens, row: IntegrationRow): Grant {
-    const { access, expiresInMs, scopes } = answer;
-    const tokens: Tokens = { kind: 'oauth', access, user: answer.user ?? stored.user, refresh: answer.refresh ?? stored.refresh };
-    const granted = scopes === undefined ? {} : { grantedScopes: scopesOf(scopes, row.grantedScopes ?? []) };
-    return { tokens: box.seal(tokens, row.id), renewable: true, expiresInMs, ...granted };
   }
 
   async function end({ service, tokens }: { service: string; tokens: string }, { actorId, signal }: EffectContext): Promise<void> {
     const known = clients.find(service);
-    const way = known?.service.oauth?.revoke ?? null;
     if (known === undefined || known.client === null || known.service.oauth === null) return;
-    const { client } = known;
-    const { access, refresh: refreshToken, kind } = box.open(tokens, actorId);
-    if (kind === 'api_key') return;
-    const account = actorId;
-    const once = async (): Promise<void> => {
-      if (way === null || 'url' in way) {
-        const url = known.settings.revokeUrl ?? way?.url;
-        if (url === undefined) return;
-        const endpoint = tokenEndpointOf(known, { outbound, account, timeoutMs: tokenTimeoutMs, signal });
-        return revoke({ ...endpoint, url }, refreshToken ?? access);
-      }
-      const { method, path, headers, body } = way.request({ access, refresh: refreshToken }, client);
-      const sent = { method, headers: { ...known.service.headers, ...headers }, ...(body !== undefined && { body }) };
-      const { status } = await outbound.fetch(`${known.apiUrl}${path}`, {
-        ...sent,
-        ...{ account, signal, configured: true, timeoutMs: tokenTimeoutMs },
-      });
-      if (status >= 500 || status === 429) throw new AppError('unavailable', `It answered ${status}`);
-    };
-    for (let tries = 1; ; tries++) {
-      try {
-        return await once();
-      } catch (err) {
-        signal.throwIfAborted();
-        log.warn({ integration: actorId, service, err, tries }, 'access could not be ended at a service');
-        if (tries === revokeTries) return;
-        await pause(backoffMs(tries - 1, firstPauseMs, 4_000), null, { signal });
-      }
-    }
+    const stored = box.open(tokens, actorId);
+    if (stored.kind === 'api_key') return;
+    const failed = (err: unknown, tries: number) =>
+      log.warn({ integration: actorId, service, err, tries }, 'access could not be ended at a service');
+    await endAccess(known, stored, { outbound, account: actorId, signal, failed });
   }
 
   async function release({ accountId, message }: { accountId: string; message: string }, { actorId }: EffectContext): Promise<void> {

@@ -26,6 +26,8 @@ export type IntegrationParts = {
   effects: IntegrationEffects;
   /** The connection as callers see it, for events. */
   shown(row: IntegrationRow): object;
+  /** Whether what the service granted is good for any tool. */
+  hasTools(row: IntegrationRow): boolean;
   /** For people, such as "Google Ads". */
   titleOf(service: string): string;
 };
@@ -36,7 +38,7 @@ const hourMs = 3_600_000;
 /** Connections that were made at once are not checked at once. */
 const spreadMs = 4 * hourMs;
 
-export function integrationActor({ effects, shown, titleOf }: IntegrationParts) {
+export function integrationActor({ effects, shown, hasTools, titleOf }: IntegrationParts) {
   return defineActor<IntegrationRow, IntegrationContract>({
     ref: integration,
     entity: Integration,
@@ -88,7 +90,7 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
     // What an earlier connection still has under way must not touch this one: the end of its access could be the end of this one's.
     if (state !== null) endRenewal(state, { kind: 'renewed' }, ctx);
     if (typeof state?.revokeEffectId === 'string') ctx.cancel(state.revokeEffectId);
-    const row: IntegrationRow = {
+    const made: IntegrationRow = {
       ...given,
       id: ctx.id,
       status: 'connected',
@@ -102,10 +104,15 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
       createdAt: state?.createdAt ?? ctx.nowMs,
     };
     if (authorizationId !== null) ctx.send(authorization, authorizationId, 'used', {});
-    emit(row, state?.status === 'error' ? 'recovered' : 'connected', ctx);
-    ctx.run('announce', { accountId: row.accountId, service: row.service, mode: row.mode });
+    if (!hasTools(made)) {
+      const poor = fail(made, 'scope_missing', ctx);
+      ctx.unschedule(checkTimer);
+      return { state: poor, reply: poor };
+    }
+    emit(made, state?.status === 'error' ? 'recovered' : 'connected', ctx);
+    ctx.run('announce', { accountId: made.accountId, service: made.service, mode: made.mode });
     checkLater(ctx);
-    return { state: row, reply: row };
+    return { state: made, reply: made };
   }
 
   function disconnect(state: State, _input: null, ctx: Context): Turn<State, null> {
@@ -146,6 +153,7 @@ export function integrationActor({ effects, shown, titleOf }: IntegrationParts) 
       ...(grantedScopes !== undefined && { grantedScopes }),
       generation: state.generation + 1,
     };
+    if (!hasTools(row)) return fail(row, 'scope_missing', ctx);
     // An operator has mended the client.
     if (state.status !== 'error') return row;
     const recovered: IntegrationRow = { ...row, status: 'connected', reason: null };

@@ -6,6 +6,8 @@ export type Tokens = {
   /** The second token of the services that have one. */
   user: string | null;
   refresh: string | null;
+  /** Renews `user`; absent or null: that token has no end. */
+  userRefresh?: string | null;
   /** `api_key`: `access` is a key of the caller's, which is never renewed. */
   kind: 'oauth' | 'api_key';
 };

@@ -40,6 +40,12 @@ export function integrationView(row: IntegrationRow, clients: ServiceClients, pu
   };
 }
 
+/** Whether what was granted allows any of the service's tools. */
+export function hasTools({ service, grantedScopes }: Pick<IntegrationRow, 'service' | 'grantedScopes'>, clients: ServiceClients): boolean {
+  const known = clients.find(service);
+  return known === undefined || grantedTools(known.service, grantedScopes).length > 0;
+}
+
 /** Where a person connects the service. */
 export function connectUrl(publicUrl: string, service: string, redirectUri: string | null): string {
   const query = new URLSearchParams({ service, ...(redirectUri !== null && { redirect_uri: redirectUri }) });

@@ -5,6 +5,7 @@
 import * as oauth from 'oauth4webapi';
 import { AppError } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
+import type { ReadTokens } from '../services/service.ts';
 
 export type TokenEndpoint = {
   outbound: Pick<Outbound, 'fetch'>;
@@ -17,9 +18,7 @@ export type TokenEndpoint = {
   configured: boolean;
   /** As in `ServiceOAuth`. */
   errorIn?: ((answer: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
-  tokensIn?:
-    | ((answer: Readonly<Record<string, unknown>>) => { standard: Readonly<Record<string, unknown>>; user: string | null })
-    | undefined;
+  tokensIn?: ((answer: Readonly<Record<string, unknown>>) => ReadTokens) | undefined;
   timeoutMs: number;
   signal?: AbortSignal;
 };
@@ -28,8 +27,11 @@ export type TokenAnswer =
   | {
       kind: 'granted';
       access: string;
+      /** The second token, and what renews it. */
       user: string | null;
+      userRefresh: string | null;
       refresh: string | null;
+      /** Of the token that ends first; null: they have no end. */
       expiresInMs: number | null;
       scopes: string[] | undefined;
     }
@@ -119,17 +121,31 @@ function read({ status, body, truncated }: Arrived, { errorIn, tokensIn }: Token
   }
   if (status >= 400) return unavailable(`answered ${status}`);
   const { standard, user } = tokensIn?.(answer) ?? { standard: answer, user: null };
-  const { access_token: access, refresh_token: refresh, expires_in: expiresIn, scope } = standard;
+  const { access_token: access, refresh_token: refresh, scope } = standard;
   if (typeof access !== 'string' || access === '') return unavailable('answered without an access_token');
-  const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn;
   return {
     kind: 'granted',
     access,
-    user,
-    refresh: typeof refresh === 'string' && refresh !== '' ? refresh : null,
-    expiresInMs: typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : null,
+    user: textIn(user?.access_token),
+    userRefresh: textIn(user?.refresh_token),
+    refresh: textIn(refresh),
+    expiresInMs: firstEnd(lifeIn(standard), lifeIn(user ?? {})),
     scopes: typeof scope === 'string' ? scope.split(/[\s,]+/).filter((name) => name !== '') : undefined,
   };
+}
+
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function lifeIn({ expires_in: expiresIn }: Readonly<Record<string, unknown>>): number | null {
+  const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : null;
+}
+
+/** Of two lives in milliseconds; null: no end. */
+export function firstEnd(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 /** By the words of RFC 6749, and by those of GitHub and Slack. */

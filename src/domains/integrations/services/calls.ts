@@ -17,6 +17,7 @@ import { SecretError } from '../../../storage/secrets.ts';
 import type { IntegrationRow } from '../integration/entity.ts';
 import { integration } from '../integration/messages.ts';
 import type { TokenBox, Tokens } from '../integration/tokens.ts';
+import { connectUrl } from '../integration/view.ts';
 import type { IntegrationStats } from '../metrics.ts';
 import type { ServiceClient, ServiceClients } from '../oauth/service-client.ts';
 import type { TokenReply } from '../renewal/turns.ts';
@@ -70,6 +71,7 @@ export type CallParts = {
   clock: Clock;
   stats: Pick<IntegrationStats, 'calls' | 'callS'>;
   received(integrationId: string, query: { from: string | null; limit: number }): Promise<ReceivedMessage[]>;
+  publicUrl(): string;
 };
 
 const requestTimeoutMs = 30_000;
@@ -83,7 +85,7 @@ const tokenWaitMs = 40_000;
 
 type Usable = { row: IntegrationRow; known: ServiceClient; tokens: Tokens };
 
-export function openServiceCalls({ actors, outbound, clients, box, clock, stats, received }: CallParts): ServiceCalls {
+export function openServiceCalls({ actors, outbound, clients, box, clock, stats, received, publicUrl }: CallParts): ServiceCalls {
   const gates = new LimitGates();
   /** Of this node: many calls of one connection need one answer. */
   const renewals = new Map<string, Promise<TokenReply>>();
@@ -96,7 +98,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
       const { row } = await usable(integrationId);
       return {
         ...{ accountId: row.accountId, integrationId, callId, isRepeat, attributes: row.attributes, clock },
-        request: (request) => counted(row.service, () => send(integrationId, request, signal)),
+        request: (request) => counted(row.service, () => send(integrationId, request, signal).catch(withWayOut(row))),
         received: (query) => received(integrationId, query),
       };
     },
@@ -152,6 +154,19 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
       faults++;
       await pause(waitMs, null, { signal });
     }
+  }
+
+  /** A refusal for want of a permission says where a person gives it. */
+  function withWayOut({ service, redirectUri }: IntegrationRow): (error: unknown) => never {
+    return (error) => {
+      if (!(error instanceof ServiceFailed) || error.failure.type !== 'forbidden' || error.failure.scope === null) throw error;
+      const { failure } = error;
+      const url = connectUrl(publicUrl(), service, redirectUri);
+      throw new ServiceFailed({
+        ...failure,
+        message: `${failure.message}. A person has to allow ${failure.scope} by connecting again: ${url}`,
+      });
+    };
   }
 
   async function withFreshToken(integrationId: string): Promise<Usable> {
@@ -271,8 +286,8 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
   }
 }
 
-function failed(failure: ServiceFailure, { access, user, refresh }: Tokens): ServiceFailed {
-  return new ServiceFailed(withoutSecrets(failure, [access, user, refresh]));
+function failed(failure: ServiceFailure, { access, user, refresh, userRefresh = null }: Tokens): ServiceFailed {
+  return new ServiceFailed(withoutSecrets(failure, [access, user, refresh, userRefresh]));
 }
 
 function endedFailure({ service }: ServiceClient, row: IntegrationRow): ServiceFailure {

@@ -60,11 +60,13 @@ export type ServiceOAuth = {
   scopeParameter: 'scope' | 'user_scope';
   /** Scopes that are asked for in `user_scope` in place of `scopeParameter`; they belong to the token `user` of `tokensIn`. */
   userScopes?: readonly string[];
-  /** A token answer of a form of its own, as RFC 6749 has it, with all granted scopes; `user`: a second access token, for requests `as: 'user'`. */
-  tokensIn?(answer: Readonly<Record<string, unknown>>): { standard: Readonly<Record<string, unknown>>; user: string | null };
+  /** A token answer of a form of its own, as RFC 6749 has it, with all granted scopes; `user`: a second token, for requests `as: 'user'`. */
+  tokensIn?(answer: Readonly<Record<string, unknown>>): ReadTokens;
   /** A refusal inside a 200, as the OAuth error that it means; undefined: none. */
   errorIn?(answer: Readonly<Record<string, unknown>>): string | undefined;
 };
+/** Both parts with the fields of RFC 6749. `user`: null where there is no second token. */
+export type ReadTokens = { standard: Readonly<Record<string, unknown>>; user: Readonly<Record<string, unknown>> | null };
 export type OAuthClient = { id: string; secret: string };
 export type RevokeRequest = { method: 'POST' | 'DELETE'; path: string; headers: Record<string, string>; body?: string };
 

@@ -1,6 +1,6 @@
 /** Slack's answers: almost every refusal is a 200 `{ok: false, error}`, and a consent brings a token of the bot and one of the person. */
 import { fieldsOf, textOf } from './read-answer.ts';
-import type { ServiceAnswer } from './service.ts';
+import type { ReadTokens, ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
 const refusedTokens = new Set(['invalid_auth', 'token_expired', 'token_revoked', 'not_authed', 'account_inactive']);
@@ -50,10 +50,11 @@ export function slackRefusesToken({ body }: ServiceAnswer): boolean {
 type TokenAnswer = Readonly<Record<string, unknown>>;
 
 /** `authed_user` is the person; without an app's own scopes it alone has a token. */
-export function slackTokens(answer: TokenAnswer): { standard: TokenAnswer; user: string | null } {
+export function slackTokens(answer: TokenAnswer): ReadTokens {
   const person = fieldsOf(answer.authed_user);
-  const user = typeof person.access_token === 'string' ? person.access_token : null;
-  const own = typeof answer.access_token === 'string' ? answer : { ...answer, ...person };
+  const isOwn = typeof answer.access_token === 'string';
+  const own = isOwn ? answer : { ...answer, ...person };
+  const user = isOwn && typeof person.access_token === 'string' ? person : null;
   const scopes = [answer.scope, person.scope].filter((scope) => typeof scope === 'string' && scope !== '');
   return { standard: { ...own, ...(scopes.length > 0 && { scope: scopes.join(',') }) }, user };
 }

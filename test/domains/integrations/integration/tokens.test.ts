@@ -13,7 +13,7 @@ async function connected(t: TestContext, prepare: (service: OAuthStandIn) => voi
   prepare(service);
   const { url } = service;
   const world = await integrationWorld(t, 'github', {
-    ...{ clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token`, revokeUrl: `${url}/revoke` },
+    ...{ clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token` },
   });
   await world.connect();
   service.tokenRequests.length = 0;
@@ -265,4 +265,103 @@ test('the daily check renews what ends, and finds what was revoked', async (t) =
   await runtime.actors.ask(integration, id, 'check', {});
   await until(async () => (await row()).status === 'error');
   assert.deepEqual(events(), ['integration.connected', 'integration.error']);
+});
+
+test('a second token is renewed by its own refresh token and keeps its scopes; refused, it goes with them', async (t) => {
+  const service = await OAuthStandIn.start(t);
+  const { url } = service;
+  service.takes = async () => true;
+  const settings = { clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token`, revokeUrl: `${url}/revoke` };
+  const { connect, request, clock, row, runtime, id } = await integrationWorld(t, 'slack', settings);
+  const bot = (n: number) => ({ ok: true, access_token: `bot-${n}`, refresh_token: `bot-r${n}`, expires_in: 43_200, scope: 'chat:write' });
+  const person = (n: number) => ({ scope: 'search:read', access_token: `user-${n}`, refresh_token: `user-r${n}`, expires_in: 43_200 });
+  service.tokenFaults = [{ json: { ...bot(1), authed_user: { id: 'U1', ...person(1) } } }];
+  await connect();
+  const search = () => request({ method: 'POST', path: '/search.messages', as: 'user' });
+  const renewedBy = () => service.tokenRequests.map(({ form }) => form.refresh_token).filter((token) => token !== undefined);
+  const bearer = () => service.apiRequests.at(-1)!.headers.authorization;
+
+  clock.move(43_000_000);
+  service.tokenFaults = [{ json: bot(2) }, { json: { ok: true, token_type: 'user', ...person(2) } }];
+  await Promise.all([search(), search()]);
+  assert.deepEqual([renewedBy(), bearer()], [['bot-r1', 'user-r1'], 'Bearer user-2']);
+  assert.deepEqual((await row()).grantedScopes, ['chat:write', 'search:read']);
+
+  // An outage for the second alone: it is tried again soon, by what is stored.
+  clock.move(43_000_000);
+  service.tokenFaults = [{ json: bot(3) }, { status: 503 }, { json: bot(4) }, { json: { ok: true, ...person(4) } }];
+  await request({ method: 'POST', path: '/auth.test' });
+  assert.equal(bearer(), 'Bearer bot-3');
+  clock.move(60_000);
+  await search();
+  assert.deepEqual([renewedBy().slice(2), bearer()], [['bot-r2', 'user-r2', 'bot-r3', 'user-r2'], 'Bearer user-4']);
+
+  clock.move(43_000_000);
+  service.tokenFaults = [{ json: bot(5) }, { json: { ok: false, error: 'invalid_refresh_token' } }];
+  await request({ method: 'POST', path: '/auth.test' });
+  assert.deepEqual([(await row()).status, (await row()).grantedScopes], ['connected', ['chat:write']]);
+
+  service.tokenFaults = [{ json: { ...bot(6), authed_user: { id: 'U1', ...person(6) } } }];
+  await connect();
+  await runtime.actors.ask(integration, id, 'disconnect', null);
+  await until(() => service.revocations.length === 2);
+  assert.deepEqual(service.revocations.map(({ form }) => form.token).sort(), ['bot-r6', 'user-r6']);
+});
+
+test('scopes that are good for no tool are an error that says so, when connecting and when a renewal narrows them', async (t) => {
+  const service = await OAuthStandIn.start(t);
+  const { url } = service;
+  const settings = { clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token` };
+  const { connect, request, clock, row, events, runtime, told } = await integrationWorld(t, 'gmail', settings);
+  const readonly = 'https://www.googleapis.com/auth/gmail.readonly';
+  service.scope = 'openid email';
+  const poor = await connect();
+  assert.deepEqual([poor.status, poor.reason], ['error', 'scope_missing']);
+  assert.deepEqual([events(), told], [['integration.error'], []]);
+  const shown = JSON.parse(runtime.events.find(({ type }) => type === 'integration.error')!.data.text).integration;
+  assert.deepEqual([shown.available_tools, shown.granted_scopes, shown.reason], [[], ['openid', 'email'], 'scope_missing']);
+  assert.equal(shown.reconnect_url, 'https://troupe.test/integrations/connect?service=gmail');
+  const failure = await failureOf(request());
+  assert.equal(failure.type, 'forbidden');
+  assert.match(failure.message, /lacks the permissions.*connect it again/);
+  assert.equal(service.apiRequests.length, 0);
+
+  service.scope = `openid ${readonly}`;
+  assert.equal((await connect()).status, 'connected');
+  service.apiFaults = [
+    {
+      status: 403,
+      json: {
+        error: {
+          code: 403,
+          message: 'Request had insufficient authentication scopes.',
+          status: 'PERMISSION_DENIED',
+          details: [{ reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }],
+        },
+      },
+    },
+  ];
+  const refused = await failureOf(request({ path: '/gmail/v1/users/me/messages' }));
+  assert.equal(refused.type, 'forbidden');
+  service.scope = 'openid';
+  clock.move(3_601_000);
+  await failureOf(request());
+  assert.deepEqual([(await row()).status, (await row()).reason], ['error', 'scope_missing']);
+  assert.deepEqual(events(), ['integration.error', 'integration.recovered', 'integration.error']);
+});
+
+test('a refusal for want of a scope says where a person allows it', async (t) => {
+  const service = await OAuthStandIn.start(t);
+  const { url } = service;
+  service.takes = async () => true;
+  const settings = { clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token` };
+  const { connect, request } = await integrationWorld(t, 'slack', settings);
+  service.scope = 'chat:write';
+  await connect();
+  service.apiFaults = [{ json: { ok: false, error: 'missing_scope', needed: 'channels:history', provided: 'chat:write' } }];
+  const refused = await failureOf(request({ method: 'POST', path: '/conversations.history' }));
+  assert.match(
+    refused.message,
+    /allow channels:history by connecting again: https:\/\/troupe\.test\/integrations\/connect\?service=slack$/,
+  );
 });
