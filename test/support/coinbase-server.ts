@@ -21,6 +21,8 @@ export class CoinbaseServer extends BrokerStandIn {
   refusesWith: string | null = null;
   /** Balances of coins. */
   readonly coins = new Map<string, number>();
+  /** Best bid and ask by product; null: this server has no market data. */
+  books: Map<string, { bid: [price: string, size: string] | null; ask: [price: string, size: string] | null; atMs: number }> | null = null;
   /** Tokens seen: none may come twice. */
   private readonly tokens = new Set<string>();
   private readonly bodies = new Map<string, StandInOrder>();
@@ -31,6 +33,7 @@ export class CoinbaseServer extends BrokerStandIn {
     this.bodies.clear();
     this.coins.clear();
     this.refusesWith = null;
+    this.books = null;
   }
 
   override fill(order: StandInOrder, quantity: number, price: number): void {
@@ -69,6 +72,8 @@ export class CoinbaseServer extends BrokerStandIn {
         ? { status: 404, json: { error: 'NOT_FOUND', message: 'order not found' } }
         : { status: 200, json: { order: this.shown(order) } };
     }
+    const book = rest === '/product_book' ? this.books?.get(query.get('product_id')!) : undefined;
+    if (book !== undefined) return { status: 200, json: shownBook(query.get('product_id')!, book) };
     if (rest === '/accounts') return { status: 200, json: { accounts: this.accounts(), has_next: false, cursor: '', size: 1 } };
     return { status: 404, json: { error: 'NOT_FOUND' } };
   }
@@ -221,4 +226,10 @@ export class CoinbaseServer extends BrokerStandIn {
       ...Array.from(this.coins, ([coin, held]) => account(coin, held, 'ACCOUNT_TYPE_CRYPTO')),
     ];
   }
+}
+
+function shownBook(product: string, { bid, ask, atMs }: NonNullable<ReturnType<NonNullable<CoinbaseServer['books']>['get']>>) {
+  const levels = (side: [string, string] | null) => (side === null ? [] : [{ price: side[0], size: side[1] }]);
+  const pricebook = { product_id: product, bids: levels(bid), asks: levels(ask), time: new Date(atMs).toISOString() };
+  return { pricebook, last: '', mid_market: '', spread_bps: '', spread_absolute: '' };
 }

@@ -2,6 +2,7 @@
 import type { EffectDefinition } from '../../src/actors/define-actor.ts';
 import { accountSettingsActor } from '../../src/domains/accounts/account-settings/account-settings.ts';
 import { noConnections } from '../../src/domains/trading/brokers/choose-broker.ts';
+import type { Prices } from '../../src/domains/trading/market/prices.ts';
 import { TradingStats } from '../../src/domains/trading/metrics.ts';
 import type { DoorParts } from '../../src/domains/trading/orders/door.ts';
 import type { Strategy } from '../../src/domains/trading/strategy/config.ts';
@@ -24,9 +25,11 @@ export type StrategyWorld = {
    * it there.
    */
   atStep: (step: string, who: string) => Promise<void>;
+  /** The history of a broker's prices, for runs that are started with it. */
+  barsOfBroker: NonNullable<Prices['barsOf']>;
   account(): PaperAccount;
   create(account: PaperAccount, deciding: Strategy, symbols: string[], settings?: RunSettings): Promise<string>;
-  start(account: PaperAccount, id: string): Promise<StrategyRow>;
+  start(account: PaperAccount, id: string, source?: 'broker'): Promise<StrategyRow>;
   row(id: string): Promise<StrategyRow>;
   /** As `StrategyWatch` does; resolves when nothing goes on any more. */
   due(id: string): Promise<StrategyRow>;
@@ -47,6 +50,7 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
         await world.atStep(`price of ${symbol}`, accountId);
         return market.quoteNow(symbol);
       },
+      barsOf: (...given) => world.barsOfBroker(...given),
     },
   };
   const parts = {
@@ -71,6 +75,7 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
     runtime: await testRuntime([...paperActors(market), accountSettingsActor, strategyActor(effects as never)], { suspectPauseMs: 0 }),
     market,
     atStep: async () => {},
+    barsOfBroker: async () => 'own',
     account: () => new PaperAccount(world.runtime, market),
     async create({ accountId }, deciding, symbols, settings = {}) {
       const id = newId('stg_', accountId);
@@ -78,10 +83,17 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
       await world.runtime.actors.ask(strategy, id, 'create', input);
       return id;
     },
-    async start(_account, id) {
+    async start(_account, id, source) {
       const { version } = await world.row(id);
       const brokers = { equity: 'embedded', crypto: 'embedded' };
-      const input = { orderMode: 'paper', version, nowMs: market.clock.nowMs(), brokers, equity: 100_000 } as const;
+      const input = {
+        orderMode: 'paper',
+        version,
+        nowMs: market.clock.nowMs(),
+        brokers,
+        equity: 100_000,
+        ...(source && { source }),
+      } as const;
       return world.runtime.actors.ask(strategy, id, 'start', input);
     },
     row: async (id) => (await world.runtime.actors.query(strategy, id, 'get', null))!,

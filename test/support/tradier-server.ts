@@ -11,11 +11,14 @@ const stateNames = { working: 'open', filled: 'filled', cancelled: 'canceled', r
 export class TradierServer extends BrokerStandIn {
   /** Taken with 200 and rejected afterwards, with this reason. */
   rejectsWith: string | null = null;
+  /** Market data by the venue's symbol; null: this server has none. */
+  quotes: Map<string, object> | null = null;
   private readonly listening = new Set<ServedSocket>();
 
   override forget(): void {
     super.forget();
     this.rejectsWith = null;
+    this.quotes = null;
   }
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {
@@ -26,10 +29,11 @@ export class TradierServer extends BrokerStandIn {
     return String(228_000 + n);
   }
 
-  protected answer({ method, path, body, headers }: VenueRequest): VenueAnswer {
+  protected answer({ method, path, query, body, headers }: VenueRequest): VenueAnswer {
     if (headers.authorization !== `Bearer ${tradierKeys.accessToken}`) return { status: 401, text: 'Invalid Access Token' };
     if (method === 'POST' && path === '/v1/accounts/events/session')
       return { status: 200, json: { stream: { url: `${this.url.replace('http', 'ws')}/v1/accounts/events`, sessionid: 'c8638963' } } };
+    if (path === '/v1/markets/quotes' && this.quotes !== null) return { status: 200, json: { quotes: this.quoted(query.get('symbols')!) } };
     if (method === 'POST') return this.place(new URLSearchParams(body));
     if (path === `${root}/orders`)
       return {
@@ -128,6 +132,11 @@ export class TradierServer extends BrokerStandIn {
       ...(order.reason !== null && { reason_description: order.reason }),
       ...(order.ourId !== null && { tag: order.ourId }),
     };
+  }
+
+  private quoted(symbol: string) {
+    const quote = this.quotes?.get(symbol);
+    return quote === undefined ? { unmatched_symbols: { symbol } } : { quote: { symbol, type: 'stock', exch: 'Q', ...quote } };
   }
 
   private positions() {

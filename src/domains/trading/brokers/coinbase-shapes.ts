@@ -4,6 +4,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { divide, nanoText } from '../decimal.ts';
+import type { Sides } from '../market/quote-of-sides.ts';
 import { parseSymbol } from '../market/symbol.ts';
 import { nanoIn } from '../orders/amounts.ts';
 import type { OrderTerms, Side } from '../orders/terms.ts';
@@ -49,6 +50,11 @@ export const CoinbasePlaced = Type.Object({
 
 export const CoinbaseCancelled = Type.Object({
   results: Type.Array(Type.Object({ success: Type.Boolean(), order_id: maybe, failure_reason: maybe })),
+});
+
+const Level = Type.Object({ price: text, size: text });
+export const CoinbaseBook = Type.Object({
+  pricebook: Type.Object({ product_id: text, bids: Type.Array(Level), asks: Type.Array(Level), time: text }),
 });
 
 const Fill = Type.Object({
@@ -187,4 +193,15 @@ function termsOf(configuration: Record<string, unknown>, base: Pick<OrderTerms, 
   return quantity === null
     ? null
     : { ...base, ...forms[name]!, quantity, limitPrice: decimal(limit_price), stopPrice: decimal(stop_price) };
+}
+
+export function quoteIn({ pricebook: { bids, asks, time } }: Static<typeof CoinbaseBook>): Sides {
+  const [bid, ask] = [bids[0], asks[0]];
+  return {
+    bid: Number(decimalOrZero(bid?.price)),
+    ask: Number(decimalOrZero(ask?.price)),
+    bidSize: Number(decimalOrZero(bid?.size)),
+    askSize: Number(decimalOrZero(ask?.size)),
+    atMs: momentIn(time, Number.NaN),
+  };
 }

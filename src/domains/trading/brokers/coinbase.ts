@@ -12,6 +12,7 @@ import { readAnswer, readFailure, readPlaceFailure } from './answers.ts';
 import {
   CoinbaseAccounts,
   type CoinbaseBalance,
+  CoinbaseBook,
   CoinbaseCancelled,
   CoinbaseFills,
   CoinbaseMessage,
@@ -24,9 +25,10 @@ import {
   heldOf,
   orderOf,
   positionOf,
+  quoteIn,
 } from './coinbase-shapes.ts';
 import { coinbaseToken, readCoinbaseKey } from './coinbase-token.ts';
-import type { Answer, BrokerConnection, LookUpAnswer, PlaceAnswer, UpdateListener, VenueFills, VenueOrder } from './port.ts';
+import type { Answer, BrokerConnection, LookUpAnswer, PlaceAnswer, QuoteAnswer, UpdateListener, VenueFills, VenueOrder } from './port.ts';
 import { type SocketMeaning, socketUrl, UpdateSocket } from './update-socket.ts';
 import { shownReason, VenueHttp, type VenueReply, type VenueRequest, type VenueResponse } from './venue-http.ts';
 
@@ -180,6 +182,16 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
       const cash = answer.value.filter(({ currency }) => cashCurrencies.includes(currency));
       const sum = nanoText(cash.reduce((total, balance) => total + nanoIn(heldOf(balance)), 0n));
       return { kind: 'known', value: { cash: sum, equity: null, buyingPower: null, blocked: false } };
+    },
+
+    /** From the book's first places: a product has the last trade alone, without time and sides. */
+    async quote(symbol, signal): Promise<QuoteAnswer> {
+      const query = new URLSearchParams({ product_id: symbol, limit: '1' });
+      const reply = await get(`/product_book?${query}`, signal);
+      // Another server than the vendor's may stand for its orders alone.
+      if (reply.kind === 'answered' && reply.status === 404) return apiUrl === null ? { kind: 'known', value: null } : { kind: 'no_data' };
+      const answer = readAnswer(reply, CoinbaseBook);
+      return answer.kind === 'known' ? { kind: 'known', value: quoteIn(answer.value) } : answer;
     },
 
     updates(listener: UpdateListener) {

@@ -24,6 +24,7 @@ export function observedBroker(broker: BrokerConnection, calls: CountBy): Broker
     fills: (...given) => counted('fills', broker.fills(...given)),
     positions: (...given) => counted('positions', broker.positions(...given)),
     account: (...given) => counted('account', broker.account(...given)),
+    ...(broker.quote !== undefined && { quote: (...given) => counted('quote', broker.quote!(...given)) }),
     updates: (listener) => broker.updates(listener),
   };
 }

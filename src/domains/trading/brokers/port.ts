@@ -3,6 +3,8 @@
  * schema, and bound it in size and time. Nothing behind this port sends a request twice: what to do about a lost answer is for `orders/outbound.ts`.
  * Amounts are decimal texts.
  */
+
+import type { Sides } from '../market/quote-of-sides.ts';
 import type { AssetClass } from '../market/symbol.ts';
 import type { Ending } from '../orders/order-state.ts';
 import type { AfterUnknown, PostAnswer } from '../orders/outbound.ts';
@@ -85,6 +87,9 @@ export type LookUpAnswer = Answer<{ kind: 'found'; order: VenueOrder } | { kind:
 /** `requested`: the order's state tells what came of it. `refused`: it cannot be cancelled, mostly because it has ended. */
 export type CancelAnswer = { kind: 'requested' } | { kind: 'refused'; reason: string } | Exclude<Answer<never>, { kind: 'known' }>;
 
+/** null: the venue does not know the symbol. `no_data`: there is no market data at this address, or only old. */
+export type QuoteAnswer = Answer<Sides | null> | { kind: 'no_data' };
+
 /** `cursor` is opaque and goes into the next question; an earlier one gives again what was given after it. */
 export type VenueFills = { fills: VenueFill[]; cursor: string; more: boolean };
 
@@ -124,6 +129,8 @@ export interface BrokerConnection {
   positions(signal?: AbortSignal): Promise<Answer<VenuePosition[]>>;
   /** The cheap call that tries the credentials. */
   account(signal?: AbortSignal): Promise<Answer<VenueAccount>>;
+  /** Absent where the venue's market data is a service of its own. */
+  quote?(symbol: string, signal?: AbortSignal): Promise<QuoteAnswer>;
   /** Tells that something may have changed; what, the questions above say. */
   updates(listener: UpdateListener): UpdateStream;
 }

@@ -4,6 +4,7 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { divideHalfEven, nanoText } from '../decimal.ts';
+import type { Sides } from '../market/quote-of-sides.ts';
 import { parseSymbol } from '../market/symbol.ts';
 import { nanoIn } from '../orders/amounts.ts';
 import { orderTypes, timesInForce } from '../orders/terms.ts';
@@ -59,6 +60,18 @@ export const TradierBalances = Type.Object({
 
 export const TradierSession = Type.Object({ stream: Type.Object({ url: text, sessionid: text }) });
 export const TradierEvent = Type.Object({ event: text, id: Type.Optional(id), tag: maybe });
+
+const number = Type.Optional(Type.Union([Type.Number({ minimum: 0, maximum: 1e15 }), Type.Null()]));
+/** Moments in milliseconds. */
+const Quote = Type.Object({ symbol: text, bid: number, ask: number, bidsize: number, asksize: number, bid_date: number, ask_date: number });
+/** A symbol that the venue does not know stands in `unmatched_symbols`, and nowhere else. */
+export const TradierQuotes = Type.Object({
+  quotes: Type.Union([
+    Type.Object({ quote: Type.Optional(Type.Union([Type.Array(Quote), Quote, Type.Null()])) }),
+    Type.Null(),
+    Type.Literal('null'),
+  ]),
+});
 
 function listOf(name: string, item: TSchema) {
   const list = Type.Object({ [name]: Type.Union([Type.Array(item), item, Type.Null()]) });
@@ -134,6 +147,20 @@ export function positionOf(position: {
   if (instrument === null || quantity === null || quantity === '0') return null;
   const averagePrice = cost === null ? null : nanoText(divideHalfEven(nanoIn(cost) * 1_000_000_000n, nanoIn(quantity)));
   return { ...instrument, quantity, averagePrice };
+}
+
+/** null: the venue does not know the symbol. The newer side's moment is the quote's. */
+export function quoteIn({ quotes }: Static<typeof TradierQuotes>, symbol: string): Sides | null {
+  const found = itemsOf<Static<typeof Quote>>(quotes, 'quote').find((quote) => quote.symbol.replace('/', '.') === symbol);
+  if (found === undefined) return null;
+  const { bid, ask, bidsize, asksize, bid_date, ask_date } = found;
+  return {
+    bid: bid ?? 0,
+    ask: ask ?? 0,
+    bidSize: bidsize ?? 0,
+    askSize: asksize ?? 0,
+    atMs: Math.max(bid_date ?? Number.NaN, ask_date ?? Number.NaN),
+  };
 }
 
 /** A tag takes letters, digits and "-" alone. */

@@ -8,11 +8,12 @@ import type { Clock } from '../../../clock.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { OrderTerms } from '../orders/terms.ts';
 import { decimalIn, decimalOrZero, readAnswer, readCancel, readPlaceFailure, refusalText } from './answers.ts';
-import type { Answer, BrokerConnection, BrokerMode, LookUpAnswer, PlaceAnswer, UpdateListener, VenueOrder } from './port.ts';
+import type { Answer, BrokerConnection, BrokerMode, LookUpAnswer, PlaceAnswer, QuoteAnswer, UpdateListener, VenueOrder } from './port.ts';
 import {
   itemsOf,
   orderOf,
   positionOf,
+  quoteIn,
   TradierBalances,
   TradierEvent,
   TradierOrder,
@@ -20,6 +21,7 @@ import {
   TradierOrders,
   TradierPlaced,
   TradierPositions,
+  TradierQuotes,
   TradierSession,
   tagOf,
 } from './tradier-shapes.ts';
@@ -130,6 +132,16 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
         kind: 'known',
         value: { cash: decimalOrZero(total_cash), equity: decimalIn(total_equity), buyingPower: decimalIn(power), blocked: false },
       };
+    },
+
+    async quote(symbol, signal): Promise<QuoteAnswer> {
+      // The sandbox's quotes are a quarter of an hour old: every order would be judged by a stale price.
+      if (mode === 'paper' && apiUrl === null) return { kind: 'no_data' };
+      const query = new URLSearchParams({ symbols: symbol.replace('.', '/'), greeks: 'false' });
+      const reply = await get(`/v1/markets/quotes?${query}`, signal);
+      if (reply.kind === 'answered' && reply.status === 404) return { kind: 'no_data' };
+      const answer = readAnswer(reply, TradierQuotes);
+      return answer.kind === 'known' ? { kind: 'known', value: quoteIn(answer.value, symbol) } : answer;
     },
 
     /** The venue streams live accounts alone; in paper mode its refusal leaves the poll. */

@@ -11,21 +11,12 @@ import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
 import { type BarColumns, barFields, cutBars } from '../bars.ts';
-import { fromNano, nanoOf, roundedToNano, toNano } from '../decimal.ts';
+import { fromNano, nanoOf, toNano } from '../decimal.ts';
 import { barEndMs, emptyBars, foldBars, mostBars } from './bars.ts';
-import {
-  isoDate,
-  type MarketHours,
-  msPerDay,
-  newYorkDay,
-  newYorkMidnightMs,
-  parseDate,
-  sessionAt,
-  sessionState,
-  utcDay,
-} from './calendar.ts';
-import { type Bars, type BarsRequest, type CorporateAction, CredentialsRefused, type MarketSource, type Quote } from './port.ts';
-import { type AssetClass, onTick, parseSymbol, tickOf } from './symbol.ts';
+import { isoDate, type MarketHours, msPerDay, newYorkDay, newYorkMidnightMs, parseDate, sessionAt, utcDay } from './calendar.ts';
+import { type Bars, type BarsRequest, type CorporateAction, CredentialsRefused, type MarketSource } from './port.ts';
+import { quoteOfSides, type Sides } from './quote-of-sides.ts';
+import { type AssetClass, parseSymbol } from './symbol.ts';
 
 export type AlpacaDataOptions = {
   outbound: Outbound;
@@ -79,7 +70,6 @@ const ActionsPage = Type.Object({
 type VendorBar = Static<typeof Bar>;
 
 export function createAlpacaData(options: AlpacaDataOptions): MarketSource {
-  const { clock, hours } = options;
   return {
     name: 'broker',
     async quote(symbol, signal) {
@@ -87,7 +77,7 @@ export function createAlpacaData(options: AlpacaDataOptions): MarketSource {
       if (instrument === null) return null;
       const found =
         instrument.assetClass === 'equity' ? await stockQuote(options, symbol, signal) : await cryptoQuote(options, symbol, signal);
-      return found === null ? null : quoteOf(instrument, found, clock, hours);
+      return found === null ? null : quoteOfSides(instrument, sidesOf(found), options);
     },
     async bars(request) {
       const instrument = parseSymbol(request.symbol);
@@ -111,30 +101,8 @@ async function cryptoQuote(options: AlpacaDataOptions, symbol: string, signal?: 
   return body === null ? null : (own(body.quotes, vendorSymbol(symbol)) ?? null);
 }
 
-/** A side that nobody offers is 0 at the vendor: it is taken for the other one, and nothing can trade. */
-function quoteOf(
-  instrument: NonNullable<ReturnType<typeof parseSymbol>>,
-  part: Static<typeof QuotePart>,
-  clock: Clock,
-  hours: MarketHours,
-): Quote {
-  const atMs = Date.parse(part.t);
-  const hasBoth = part.bp > 0 && part.ap > 0;
-  const [bid, ask] = [part.bp || part.ap, part.ap || part.bp];
-  if (!Number.isFinite(atMs) || bid === 0) throw unusable('a quote without price or time');
-  const middle = onTick(instrument, (roundedToNano(bid) + roundedToNano(ask)) / 2n);
-  return {
-    ...instrument,
-    bid,
-    ask,
-    last: fromNano(middle),
-    volume: hasBoth ? fromNano(roundedToNano(part.as + part.bs)) : 0,
-    atMs,
-    ...sessionState(instrument.assetClass, hours, clock.nowMs()),
-    tick: fromNano(tickOf(instrument, middle)),
-    source: 'broker',
-    sequence: atMs * 1_000,
-  };
+function sidesOf({ ap, as, bp, bs, t }: Static<typeof QuotePart>): Sides {
+  return { bid: bp, ask: ap, bidSize: bs, askSize: as, atMs: Date.parse(t) };
 }
 
 /** Of what the vendor is asked, and what its bars are folded to. */

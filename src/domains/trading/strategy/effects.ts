@@ -4,8 +4,11 @@ import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
 import type { Database } from '../../../storage/database.ts';
+import type { BarsFrom } from '../backtest/job-messages.ts';
+import type { Series } from '../bars.ts';
 import { isoDate, utcDay } from '../market/calendar.ts';
 import type { LocalMarket } from '../market/local-market.ts';
+import type { BarsRequest } from '../market/port.ts';
 import { cancelOrder } from '../orders/change-order.ts';
 import type { DoorParts } from '../orders/door.ts';
 import { placeOrder } from '../orders/place-order.ts';
@@ -103,9 +106,9 @@ export async function codeFault(compute: Compute, account: string, code: string)
 }
 
 async function decide(
-  { database, compute }: StrategyEffectParts,
+  { database, compute, door }: StrategyEffectParts,
   strategyId: string,
-  { accountId, version, symbols, startedMs, seen, capital }: Decide,
+  { accountId, mode, version, symbols, startedMs, seen, capital, source }: Decide,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Decided> {
@@ -120,10 +123,15 @@ async function decide(
   // A symbol without a bar so far may have its first one at any time after the start.
   const fromMs = lastBars.length < (deciding.type === 'arbitrage' ? 1 : symbols.length) ? startedMs : Math.min(...lastBars);
   const [start, earliest] = [dateBefore(before, timeframe, Math.min(fromMs, nowMs)), dateBefore(most, timeframe, nowMs)];
+  const period = { timeframe, start: start < earliest ? earliest : start, end: isoDate(utcDay(nowMs)) };
+  const bars: BarsFrom =
+    source === undefined
+      ? { kind: 'embedded', symbols, ...period, nowMs }
+      : { kind: 'columns', series: await barsOfBroker(door, { accountId, mode }, symbols, period, signal), daily: timeframe === '1d' };
   const input: DecideJobInput = {
     task: 'decide',
     strategy: deciding,
-    bars: { kind: 'embedded', symbols, timeframe, start: start < earliest ? earliest : start, end: isoDate(utcDay(nowMs)), nowMs },
+    bars,
     timeframe,
     startedMs,
     seen,
@@ -131,6 +139,24 @@ async function decide(
     warmUp,
   };
   return decidedBy(compute, isCode ? codeJob : builtInJob, input, accountId, signal);
+}
+
+/** Throws `unavailable` where the broker's cannot be had now: a run that began with them decides on no others. */
+async function barsOfBroker(
+  { prices }: DoorParts,
+  owner: AccountMode,
+  symbols: readonly string[],
+  period: Pick<BarsRequest, 'timeframe' | 'start' | 'end'>,
+  signal: AbortSignal,
+): Promise<Series[]> {
+  const series: Series[] = [];
+  for (const symbol of symbols) {
+    const found = await prices.barsOf?.(owner, { symbol, ...period, adjusted: true, signal });
+    if (found === undefined || found === null || found === 'own')
+      throw new AppError('unavailable', `The broker gives no bars of ${symbol} now`);
+    series.push({ symbol, bars: found.bars });
+  }
+  return series;
 }
 
 async function decidedBy(

@@ -30,6 +30,8 @@ export type StartRun = {
   version: number;
   nowMs: number;
   brokers: Run['brokers'];
+  /** Where its bars come from; absent: this service's market. */
+  source?: Run['source'];
   /** The equity that code sees at first. */
   equity: number;
 };
@@ -42,6 +44,7 @@ export type Decide = {
   startedMs: number;
   seen: Seen;
   capital: number;
+  source?: Run['source'];
 };
 export type Plan = Pick<Run, 'symbols' | 'brokers'> & {
   accountId: string;

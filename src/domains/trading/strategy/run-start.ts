@@ -4,12 +4,15 @@ import { AppError, type Issue } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountSettings } from '../../accounts/contract.ts';
 import { mustChoose } from '../brokers/choose-broker.ts';
+import { isoDate, utcDay } from '../market/calendar.ts';
 import type { LocalMarket } from '../market/local-market.ts';
+import type { SourceName } from '../market/port.ts';
 import { parseSymbol } from '../market/symbol.ts';
 import { type DoorParts, mayTradeLive, mustBePaperInTest } from '../orders/door.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import type { OrderMode, StrategyRow } from './entity.ts';
 import type { StartRun } from './messages.ts';
+import { dateBefore } from './next-bar.ts';
 
 export type StartParts = { database: Database; market: LocalMarket; door: DoorParts };
 export type StartWish = { mode: OrderMode; brokerId: string | null; acknowledge: boolean };
@@ -37,6 +40,14 @@ export async function prepareStart(
   }
   const connections = await door.connections.of(principal);
   const brokers: StartRun['brokers'] = {};
+  const nowMs = market.clock.nowMs();
+  const timeframe = row.settings.timeframe ?? '1d';
+  const period = { timeframe, start: dateBefore(1, timeframe, nowMs), end: isoDate(utcDay(nowMs)), adjusted: true } as const;
+  const hasHistory = async (symbol: string) => {
+    const bars = await door.prices.barsOf?.(principal, { symbol, ...period });
+    return bars === undefined || bars === 'own' || (bars !== null && bars.bars.time.length > 0);
+  };
+  const sources = new Set<SourceName>();
   for (const symbol of row.symbols) {
     const { assetClass } = parseSymbol(symbol)!;
     if (brokers[assetClass] === undefined) {
@@ -46,13 +57,18 @@ export async function prepareStart(
     }
     const quote = await door.prices.quoteOf(principal, symbol);
     if (quote === null) throw new AppError('conflict', `${symbol} is not traded here`);
-    // The history is that of this service's own market: decisions on it mean nothing for prices of a broker.
-    if (quote.source === 'broker' || (mode === 'live' && quote.source === 'embedded'))
+    sources.add(quote.source);
+    if (!(await hasHistory(symbol)) || (mode === 'live' && quote.source === 'embedded'))
       throw new AppError('conflict', `There is no history of the prices that ${symbol} is traded at`);
   }
+  // Decisions on one history mean nothing for prices of another.
+  if (sources.size > 1 && sources.has('broker'))
+    throw new AppError('conflict', 'The prices of some of its symbols are those of a broker, and those of others are not');
   if ((await runsOf(database, accountId)) >= mostRuns)
     throw new AppError('conflict', `At most ${mostRuns} strategies of an account run at once`);
-  return { orderMode: mode, version: row.version, nowMs: market.clock.nowMs(), brokers, equity: await equityOf(door, principal, brokers) };
+  const equity = await equityOf(door, principal, brokers);
+  const isOfBroker = sources.has('broker');
+  return { orderMode: mode, version: row.version, nowMs: market.clock.nowMs(), brokers, equity, ...(isOfBroker && { source: 'broker' }) };
 }
 
 /** At the first of the brokers. */

@@ -29,7 +29,7 @@ const maxRetryMs = 60_000;
 const withdrawAgainMs = 30_000;
 
 /** Throws `conflict` where it cannot be started now. */
-export function startRun(row: StrategyRow, { orderMode, version, nowMs, brokers, equity }: StartRun, ctx: Context): StrategyRow {
+export function startRun(row: StrategyRow, { orderMode, version, nowMs, brokers, source, equity }: StartRun, ctx: Context): StrategyRow {
   if (row.status === 'running') throw new AppError('conflict', 'The strategy is running already');
   if (row.run?.stage.at === 'placing')
     throw new AppError('conflict', 'The orders of its last run are still being sent', { retryAfterS: 1 });
@@ -42,6 +42,7 @@ export function startRun(row: StrategyRow, { orderMode, version, nowMs, brokers,
     symbols: row.symbols,
     startedMs: nowMs,
     brokers,
+    ...(source !== undefined && { source }),
     capital,
     capitalOfCode: capital ?? equity,
     seen: {},
@@ -185,8 +186,9 @@ function intentOf(row: Running, barMs: number, legs: Record<string, number>, bro
 
 function decide(row: Running, ctx: Context): StrategyRow {
   const { accountId, mode, run } = row;
-  const { version, symbols, startedMs, seen, capitalOfCode: capital } = run;
-  return begun(row, { at: 'deciding', effectId: ctx.run('decide', { accountId, mode, version, symbols, startedMs, seen, capital }) });
+  const { version, symbols, startedMs, seen, capitalOfCode: capital, source } = run;
+  const input = { accountId, mode, version, symbols, startedMs, seen, capital, ...(source !== undefined && { source }) };
+  return begun(row, { at: 'deciding', effectId: ctx.run('decide', input) });
 }
 
 function plan(row: Running, only: string[] | null, ctx: Context): StrategyRow {

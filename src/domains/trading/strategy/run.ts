@@ -55,6 +55,8 @@ export type Run = {
   startedMs: number;
   /** Which connection takes its orders, by asset class. */
   brokers: Partial<Record<AssetClass, string>>;
+  /** Its bars are those of the broker whose prices count for the account; absent: this service's own. */
+  source?: 'broker';
   /** What it sizes against, with its own results added; null: the equity of the account. */
   capital: number | null;
   /** What the book that code sees begins with. */

@@ -6,11 +6,13 @@ import { targetWeights } from '../../../../src/domains/trading/backtest/weights.
 import { barDate } from '../../../../src/domains/trading/bars.ts';
 import { isoDate, parseDate, sessionAfter, sessionOn } from '../../../../src/domains/trading/market/calendar.ts';
 import { embeddedBars } from '../../../../src/domains/trading/market/embedded-feed.ts';
+import type { BarsRequest } from '../../../../src/domains/trading/market/port.ts';
 import type { Strategy } from '../../../../src/domains/trading/strategy/config.ts';
 import type { StrategyRow } from '../../../../src/domains/trading/strategy/entity.ts';
 import { strategy } from '../../../../src/domains/trading/strategy/messages.ts';
 import type { RunSettings } from '../../../../src/domains/trading/strategy/settings.ts';
 import { tradingAccount } from '../../../../src/domains/trading/trading-account/messages.ts';
+import { AppError } from '../../../../src/errors.ts';
 import type { PaperAccount } from '../../../support/paper-account.ts';
 import { strategyWorld } from '../../../support/strategy-world.ts';
 import { until } from '../../../support/until.ts';
@@ -254,4 +256,29 @@ test('a halt and a refused order are no failures: they are recorded, and the nex
   await open([one]);
   assert.equal(await held(one), quantityOf(next!));
   await world.stop(one.id);
+});
+
+test("a run on a broker's prices decides on the broker's bars, and on no others while they cannot be had", {
+  timeout: 60_000,
+}, async (t) => {
+  const account = world.account();
+  const id = await world.create(account, { type: 'momentum', config: { lookback: 1 } }, ['AAPL'], { capital: 10_000 });
+  await world.start(account, id, 'broker');
+  const asked: BarsRequest[] = [];
+  t.after(() => (world.barsOfBroker = async () => 'own'));
+  world.barsOfBroker = async (_owner, request) => {
+    asked.push(request);
+    if (asked.length === 1) return 'own';
+    if (asked.length === 2) throw new AppError('unavailable', 'The broker is dark');
+    const found = embeddedBars(request, market.clock.nowMs())!;
+    // Rising, whatever the embedded market did.
+    const { time } = found.bars;
+    const rising = Float64Array.from(time, (_, at) => 100 + at);
+    return { ...found, source: 'broker', bars: { ...found.bars, close: rising } };
+  };
+  const [row] = await close([{ account, id }]);
+  assert.deepEqual([asked.length, row!.run!.targets.AAPL!.weight, row!.run!.failures], [3, 1, 0]);
+  assert.deepEqual([asked[0]!.symbol, asked[0]!.timeframe, asked[0]!.end, asked[0]!.adjusted], ['AAPL', '1d', today, true]);
+  await open([{ account, id }]);
+  await world.stop(id);
 });

@@ -1,6 +1,6 @@
 /**
- * Prices of an account: of the market's file where there is one, else of its newest connected broker that has market data, else of the node's own market.
- * Only Alpaca's data is read so far.
+ * Prices of an account: of the market's file where there is one, else of its newest connected broker that trades the symbol's class and has market data,
+ * else of the node's own market.
  */
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../../errors.ts';
@@ -9,15 +9,21 @@ import { type AlpacaDataOptions, createAlpacaData } from '../../market/alpaca-da
 import type { LocalMarket } from '../../market/local-market.ts';
 import { CredentialsRefused, type MarketSource, type Quote } from '../../market/port.ts';
 import type { Prices } from '../../market/prices.ts';
-import type { OpenConnections } from './open-connections.ts';
+import { quoteOfSides } from '../../market/quote-of-sides.ts';
+import { type Instrument, parseSymbol } from '../../market/symbol.ts';
+import { capabilitiesOf } from '../capabilities.ts';
+import type { KnownConnection, OpenConnections } from './open-connections.ts';
 
 export type BrokerPricesParts = {
   market: Pick<LocalMarket, 'name' | 'ready' | 'quote'>;
-  connections: Pick<OpenConnections, 'of' | 'credentialsOf'>;
+  connections: Pick<OpenConnections, 'of' | 'credentialsOf' | 'quote'>;
   data: Omit<AlpacaDataOptions, 'credentials' | 'account'>;
   /** Whether Alpaca's data may be asked for: not where another server stands for its trading and none for its data. */
   hasData: boolean;
 };
+
+/** `no_data`: the broker has none for this service, so the next one is asked. */
+type Told = { kind: 'told'; quote: Quote | null } | { kind: 'no_data' };
 
 /** Marks come each second, and orders in bursts. */
 const keptMs = 1_000;
@@ -26,37 +32,89 @@ const keptSources = 1_000;
 
 export function brokerPrices({ market, connections, data, hasData }: BrokerPricesParts): Prices {
   const sources = new LRUCache<string, { key: string; source: MarketSource }>({ max: keptSources, ttl: 600_000 });
-  const quotes = new LRUCache<string, Promise<Quote | null>>({ max: keptQuotes, ttl: keptMs });
+  const answers = new LRUCache<string, Promise<Told>>({ max: keptQuotes, ttl: keptMs });
 
-  async function sourceOf(owner: AccountMode): Promise<{ id: string; source: MarketSource } | null> {
-    const known = hasData ? await connections.of(owner) : [];
-    const newest = known.find(({ brokerName, status }) => brokerName === 'alpaca' && status === 'connected');
-    const credentials = newest === undefined ? null : await connections.credentialsOf(newest.id);
-    if (newest === undefined || credentials?.venue !== 'alpaca') return null;
-    const kept = sources.get(newest.id);
-    if (kept?.key === credentials.apiKey) return { id: newest.id, source: kept.source };
+  async function alpacaData(owner: AccountMode, id: string): Promise<MarketSource | null> {
+    const credentials = await connections.credentialsOf(id);
+    if (credentials?.venue !== 'alpaca') return null;
+    const kept = sources.get(id);
+    if (kept?.key === credentials.apiKey) return kept.source;
     const source = createAlpacaData({ ...data, credentials, account: owner.accountId });
-    sources.set(newest.id, { key: credentials.apiKey, source });
-    return { id: newest.id, source };
+    sources.set(id, { key: credentials.apiKey, source });
+    return source;
+  }
+
+  /** Those whose prices count for a symbol, the one whose do first. */
+  async function sourcesOf(owner: AccountMode, { assetClass }: Instrument): Promise<KnownConnection[]> {
+    if (market.name === 'file') return [];
+    return (await connections.of(owner)).filter(({ brokerName, status }) => {
+      const trades = capabilitiesOf[brokerName].assetClasses[assetClass] !== undefined;
+      return status === 'connected' && trades && (brokerName !== 'alpaca' || hasData);
+    });
+  }
+
+  async function ask(owner: AccountMode, { id, brokerName }: KnownConnection, instrument: Instrument): Promise<Told> {
+    if (brokerName === 'alpaca') {
+      const source = await alpacaData(owner, id);
+      return source === null ? { kind: 'no_data' } : { kind: 'told', quote: await source.quote(instrument.symbol) };
+    }
+    const answer = await connections.quote(id, instrument.symbol);
+    if (answer.kind === 'no_data') return answer;
+    if (answer.kind === 'credentials') throw new CredentialsRefused(answer.reason);
+    if (answer.kind !== 'known') throw new AppError('unavailable', 'The broker gives no price now');
+    return { kind: 'told', quote: answer.value === null ? null : quoteOfSides(instrument, answer.value, data) };
+  }
+
+  /** Asked for once a second, whoever wants it. A failure is not kept. */
+  async function told(owner: AccountMode, connection: KnownConnection, instrument: Instrument): Promise<Told> {
+    const name = `${connection.id} ${instrument.symbol}`;
+    let asked = answers.get(name);
+    if (asked === undefined) answers.set(name, (asked = ask(owner, connection, instrument)));
+    try {
+      return await asked;
+    } catch (cause) {
+      answers.delete(name);
+      throw shown(cause);
+    }
   }
 
   return {
     async quoteOf(owner, symbol) {
       await market.ready;
-      const of = market.name === 'file' ? null : await sourceOf(owner);
-      if (of === null) return market.quote(symbol);
-      const name = `${of.id} ${symbol}`;
-      let asked = quotes.get(name);
-      if (asked === undefined) quotes.set(name, (asked = of.source.quote(symbol)));
-      try {
-        return await asked;
-      } catch (cause) {
-        quotes.delete(name);
-        // What the keys do not allow of market data says nothing of trading with them.
-        if (cause instanceof CredentialsRefused)
-          throw new AppError('unavailable', 'The broker gives no prices to these credentials', { cause });
-        throw cause;
+      const instrument = parseSymbol(symbol);
+      if (instrument === null) return market.quote(symbol);
+      for (const connection of await sourcesOf(owner, instrument)) {
+        const answer = await told(owner, connection, instrument);
+        if (answer.kind === 'told') return answer.quote;
       }
+      return market.quote(symbol);
+    },
+
+    async barsOf(owner, request) {
+      await market.ready;
+      const instrument = parseSymbol(request.symbol);
+      if (instrument === null) return null;
+      for (const connection of await sourcesOf(owner, instrument)) {
+        if (connection.brokerName !== 'alpaca') {
+          if ((await told(owner, connection, instrument)).kind === 'told') return null;
+          continue;
+        }
+        const source = await alpacaData(owner, connection.id);
+        if (source === null) continue;
+        try {
+          return await source.bars(request);
+        } catch (cause) {
+          throw shown(cause);
+        }
+      }
+      return 'own';
     },
   };
+}
+
+/** What the keys do not allow of market data says nothing of trading with them. */
+function shown(cause: unknown): unknown {
+  return cause instanceof CredentialsRefused
+    ? new AppError('unavailable', 'The broker gives no prices to these credentials', { cause })
+    : cause;
 }

@@ -13,7 +13,7 @@ import type { TradingStats } from '../../metrics.ts';
 import type { VenueCalls } from '../../trading-order/messages.ts';
 import { observedBroker } from '../observed.ts';
 import { type BrokerParts, openBroker, type VenueCredentials } from '../open-broker.ts';
-import type { Answer, BrokerConnection, BrokerMode, VenueName } from '../port.ts';
+import type { Answer, BrokerConnection, BrokerMode, QuoteAnswer, VenueName } from '../port.ts';
 import type { CredentialBox } from './credentials.ts';
 import type { ConnectedBrokerRow } from './entity.ts';
 import { readFigures } from './figures.ts';
@@ -101,6 +101,13 @@ export class OpenConnections {
   async credentialsOf(id: string): Promise<VenueCredentials | null> {
     const row = await this.read(id);
     return row === null || this.isLocked(row) ? null : this.parts.credentials.open(row.credentials, id);
+  }
+
+  /** What a connection's broker tells of a symbol's price; of one that is gone or locked nothing. */
+  async quote(id: string, symbol: string): Promise<QuoteAnswer> {
+    const row = await this.read(id);
+    if (row === null || this.isLocked(row)) return { kind: 'unknown', reason: 'the broker connection could not be read' };
+    return (await this.adapter(row).quote?.(symbol)) ?? { kind: 'no_data' };
   }
 
   /** Whether its credentials were encrypted with a SECRET_KEY that this node does not have. */
