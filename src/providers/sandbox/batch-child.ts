@@ -4,7 +4,7 @@
  * step that the harness was at; the process ends with the first.
  */
 import { randomBytes } from 'node:crypto';
-import { linesAndBytes, tell, watchParent } from './child-channel.ts';
+import { linesAndBytes, tell, tellBytes, watchParent } from './child-channel.ts';
 import { describeError, loadEngine, nullOrNoMemory } from './guest-engine.ts';
 import type { FromBatches, GuestFailure, ToBatches } from './protocol.ts';
 
@@ -71,7 +71,8 @@ function serve(): never {
     const count = context.newNumber(next.count);
     value(context.callFunction(batch, made, count)).dispose();
     const results = Buffer.from(wasmMemory.buffer, outputs.at, order.outputs * 8);
-    say({ op: 'batched', numbers: results.toString('base64') });
+    say({ op: 'batched', bytes: results.length });
+    tellBytes(results);
   }
 }
 

@@ -4,6 +4,9 @@ import { type Guest, GuestFailed, type GuestOptions } from './port.ts';
 import { startSandboxProcess } from './process.ts';
 import type { FromBatches, ToBatches } from './protocol.ts';
 
+/** What the child says; a batch with its numbers. */
+type Heard = Exclude<FromBatches, { op: 'batched' }> | (Extract<FromBatches, { op: 'batched' }> & { numbers: Float64Array });
+
 /** On a busy machine the code gets its time later, but not for ever: so many times its limit by the clock. */
 const patience = 4;
 const startMs = 10_000;
@@ -30,11 +33,16 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
 
   /** Answers come in the order of what was asked; after a failure every later question fails alike. */
   let before: Promise<unknown> = Promise.resolve();
-  const answer = <Op extends FromBatches['op']>(op: Op): Promise<Extract<FromBatches, { op: Op }>> => {
+  const answer = <Op extends FromBatches['op']>(op: Op): Promise<Extract<Heard, { op: Op }>> => {
     const mine = before.then(async () => {
       const line = await process.next();
       signal.throwIfAborted();
-      if (line?.op === op) return line as unknown as Extract<FromBatches, { op: Op }>;
+      if (line?.op === 'batched' && op === 'batched') {
+        const numbers = new Float64Array(options.outputs);
+        // More or less than was agreed on is no answer.
+        if (line.bytes === numbers.byteLength && (await process.bytes(new Uint8Array(numbers.buffer))))
+          return { ...line, numbers } as unknown as Extract<Heard, { op: Op }>;
+      } else if (line?.op === op) return line as unknown as Extract<Heard, { op: Op }>;
       void process.kill();
       if (line?.op === 'failed') throw new GuestFailed(line.message, line.reason, line.step);
       throw new GuestFailed(crashed, timedOut ? 'time' : 'crash', 0);
@@ -60,10 +68,7 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
       const { buffer, byteOffset, byteLength } = numbers;
       process.say({ op: 'batch', count, bytes: byteLength }, new Uint8Array(buffer, byteOffset, byteLength));
       const line = await answer('batched');
-      const bytes = Buffer.from(line.numbers, 'base64');
-      // Small buffers share a pool and may begin at any byte.
-      const { buffer: memory, byteOffset: at, byteLength: length } = bytes;
-      return at % 8 === 0 ? new Float64Array(memory, at, length / 8) : new Float64Array(memory.slice(at, at + length));
+      return line.numbers;
     },
     close: () => process.kill(),
   };

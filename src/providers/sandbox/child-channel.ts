@@ -62,7 +62,11 @@ export function linesAndBytes<Line>(): { line(): Line; bytes(into: Uint8Array): 
 }
 
 export function tell(line: object): void {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  tellBytes(Buffer.from(`${JSON.stringify(line)}\n`));
+}
+
+/** What follows a line that says how much it is. */
+export function tellBytes(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
 }
 

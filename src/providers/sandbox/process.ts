@@ -11,6 +11,9 @@ import { type ChildLine, maxLineChars, type ParentLine, sandboxLimits } from './
 
 const folder = fileURLToPath(new URL('./', import.meta.url));
 
+/** No character has more than three bytes in UTF-8. */
+const maxLineBytes = 3 * maxLineChars;
+
 export type SandboxProgram = {
   /** Beside this file. */
   file: 'child.ts' | 'batch-child.ts';
@@ -40,6 +43,8 @@ export type SandboxProcess<From = ChildLine, To = ParentLine> = {
   readonly ready: Promise<void>;
   /** The next message of the child; null when it has ended. */
   next(): Promise<Exclude<From, { op: 'ready' }> | null>;
+  /** Fills this with what follows the last message as it is; false: the child ended before. */
+  bytes(into: Uint8Array): Promise<boolean>;
   /** @param bytes follow the line as they are */
   say(line: To, bytes?: Uint8Array): void;
   /** Kills it at once; resolves when the process has ended. */
@@ -69,10 +74,10 @@ export function startSandboxProcess<From extends { op: string } = ChildLine, To 
   // The exit of a child that dies during a write is handled, so the broken pipe can be ignored.
   child.stdin.on('error', () => {});
   const lastWords = tailOf(child);
-  const lines = readLines<From>(child);
+  const output = readOutput<From>(child);
 
   const ready = (async () => {
-    const first = await lines.next();
+    const first = await output.next();
     if (first?.op === 'ready') return;
     child.kill('SIGKILL');
     throw new Error(`the sandbox did not start: ${lastWords() || 'no reason given'}`);
@@ -85,9 +90,10 @@ export function startSandboxProcess<From extends { op: string } = ChildLine, To 
     ready,
     gone,
     async next() {
-      const line = await lines.next();
+      const line = await output.next();
       return line === null || line.op === 'ready' ? null : (line as Exclude<From, { op: 'ready' }>);
     },
+    bytes: (into) => output.bytes(into),
     say: (line, bytes) => {
       child.stdin.write(`${JSON.stringify(line)}\n`);
       if (bytes !== undefined) child.stdin.write(bytes);
@@ -124,40 +130,58 @@ function nodeArguments(): string[] {
   return knownArguments;
 }
 
-/** Complete lines of the child's stdout, one at a time. A line that is too long or invalid ends the child. */
-function readLines<From>(child: ChildProcess) {
-  const stream = child.stdout!.setEncoding('utf8');
-  const iterator = splitLines(stream as AsyncIterable<string>);
+/**
+ * The child's stdout: complete lines, one at a time, and bytes that follow a line as they are. A line that is too long or invalid ends the child. One
+ * question at a time.
+ */
+function readOutput<From>(child: ChildProcess) {
+  const chunks = child.stdout![Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let rest: Buffer = Buffer.alloc(0);
+  const more = async (): Promise<Buffer | null> => {
+    const { value, done } = await chunks.next();
+    return done ? null : value;
+  };
+
+  async function line(): Promise<Buffer | null> {
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    for (let chunk: Buffer | null = rest; chunk !== null; chunk = await more()) {
+      const end = chunk.indexOf(10);
+      parts.push(end < 0 ? chunk : chunk.subarray(0, end));
+      if (end >= 0) {
+        rest = chunk.subarray(end + 1);
+        return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+      }
+      bytes += chunk.length;
+      if (bytes > maxLineBytes) throw new Error('line too long');
+    }
+    return null;
+  }
+
   return {
     async next(): Promise<From | null> {
       try {
-        const { value, done } = await iterator.next();
-        return done ? null : (JSON.parse(value) as From);
+        const found = await line();
+        return found === null ? null : (JSON.parse(found.toString('utf8')) as From);
       } catch {
         child.kill('SIGKILL');
         return null;
       }
     },
+    /** Whether there were as many. */
+    async bytes(into: Uint8Array): Promise<boolean> {
+      for (let at = 0; ; ) {
+        const taken = Math.min(rest.length, into.length - at);
+        into.set(rest.subarray(0, taken), at);
+        rest = rest.subarray(taken);
+        at += taken;
+        if (at === into.length) return true;
+        const chunk = await more();
+        if (chunk === null) return false;
+        rest = chunk;
+      }
+    },
   };
-}
-
-async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string, undefined> {
-  let parts: string[] = [];
-  let chars = 0;
-  for await (const chunk of chunks) {
-    let at = 0;
-    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', at)) {
-      parts.push(chunk.slice(at, end));
-      yield parts.join('');
-      parts = [];
-      chars = 0;
-      at = end + 1;
-    }
-    parts.push(chunk.slice(at));
-    chars += chunk.length - at;
-    if (chars > maxLineChars) throw new Error('line too long');
-  }
-  return undefined;
 }
 
 /** The last error output of the child, for the log. */

@@ -31,7 +31,8 @@ export type ChildLine = { op: 'ready' } | { op: 'print'; text: string } | FileCa
 /** From the parent: first the code, then one answer for each file call. */
 export type ParentLine = { op: 'run'; code: string; timeMs: number } | { ok: true; value: unknown } | { ok: false; message: string };
 
-/** To a program that runs code over batches of numbers (`batch-child.ts`): first what to run, then batches. after a batch come its numbers, as so many bytes of doubles. Answers have them in base64. */
+/** To a program that runs code over batches of numbers (`batch-child.ts`): first what to run, then batches. after a batch, and after its
+ * answer, come its numbers, as so many bytes of doubles. */
 export type ToBatches =
   | {
       op: 'open';
@@ -48,7 +49,7 @@ export type ToBatches =
 export type FromBatches =
   | { op: 'ready' }
   | { op: 'opened' }
-  | { op: 'batched'; numbers: string }
+  | { op: 'batched'; bytes: number }
   | { op: 'failed'; reason: GuestFailure; step: number; message: string };
 /** What stopped the code: its own error, a step or all of it that took too long, its memory, or the end of its process. */
 export type GuestFailure = 'error' | 'step_time' | 'time' | 'memory' | 'crash';

@@ -47,18 +47,21 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
   const ErrorType = TypeError;
   const PromiseType = Promise;
   const ArrayType = Array;
+  /** The bar's time. Within a batch of one symbol it is looked up where it is asked for: the step under way tells the row. */
   let now = firstTime;
+  let firstStep = 0;
+  const nowMs = () => (firstStep === 0 ? now : times[progress[0] - firstStep]);
 
   // The clock is that of the bars, and chance is the same in every run.
   const Clock = Date;
   const construct = Reflect.construct;
   function Dated(...parts) {
-    if (new.target === undefined) return new Clock(now).toString();
-    return construct(Clock, parts.length === 0 ? [now] : parts, new.target);
+    if (new.target === undefined) return new Clock(nowMs()).toString();
+    return construct(Clock, parts.length === 0 ? [nowMs()] : parts, new.target);
   }
   Dated.prototype = Clock.prototype;
   Dated.prototype.constructor = Dated;
-  Dated.now = () => now;
+  Dated.now = () => nowMs();
   Dated.parse = Clock.parse;
   Dated.UTC = Clock.UTC;
   globalThis.Date = Dated;
@@ -129,18 +132,17 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
     const onBar = decide, ctx = contexts[0], time = times, open = opens[0], high = highs[0], low = lows[0], close = closes[0], volume = volumes[0];
     const paid = dividends[0], pays = paysDividends, decided = weightsOut[0], values = equityOut, calls = progress;
     const rate = commission, gross = 1 + commission, above = 1 + slippage, below = 1 - slippage;
-    const minutes = minuteTexts, isDaily = daily;
+    const minutes = daily ? [''] : minuteTexts;
     let held = quantities[0], weight = weights[0], filled = sized[0], index = indices[0], money = cash;
-    let today = NaN, date = '', dayOf = '';
+    let today = NaN, dayOf = '';
+    firstStep = index + 1;
     for (let i = 0; i < count; i++) {
-      const ms = time[i];
-      now = ms;
-      if (!(ms - today < 86400000)) {
-        dateAt(ms);
-        today = day;
-        date = dayOf = dayText;
+      let since = time[i] - today;
+      if (!(since < 86400000)) {
+        dateAt(time[i]);
+        since = time[i] - (today = day);
+        dayOf = dayText;
       }
-      if (!isDaily) date = dayOf + minutes[(ms - today) / 60000 | 0];
       const first = open[i], last = close[i];
       if (pays && paid[i] !== 0 && held !== 0) {
         money += held * paid[i];
@@ -164,12 +166,14 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
       ctx.equity = values[i] = held === 0 ? money : money + held * last;
       ctx.index = index;
       calls[0] = ++index;
-      const answer = onBar({ date, open: first, high: high[i], low: low[i], close: last, volume: volume[i] }, ctx);
+      const answer = onBar({ date: dayOf + minutes[since / 60000 | 0], open: first, high: high[i], low: low[i], close: last, volume: volume[i] }, ctx);
       // Long and flat are most answers, and need no look at type and size.
       if (answer === 1 || answer === 0) decided[i] = weight = answer;
       else if (typeof answer !== 'number' || answer - answer !== 0) throw new ErrorType('onBar returned ' + kind(answer) + ', not a finite number');
       else decided[i] = weight = answer > 1 ? 1 : answer < -1 ? -1 : answer;
     }
+    now = time[count - 1];
+    firstStep = 0;
     cash = money;
     quantities[0] = held;
     weights[0] = weight;
