@@ -11,15 +11,15 @@ export type ClusterParts = Cluster & { relay: EventRelay };
 export function addClusterMetrics(metrics: Metrics, { node, membership, transport, relay }: ClusterParts): void {
   addPlacement(metrics, node);
   metrics.gauge('troupe_cluster_view', 'Number of the last view of the live nodes that this node knows', () => membership.view.number);
-  metrics.gauge('troupe_cluster_members', 'Nodes in that view', () => membership.view.members.length);
+  metrics.gauge('troupe_cluster_members', 'Nodes in the last known view', () => membership.view.members.length);
   metrics.gauge(
     'troupe_cluster_isolated',
-    'Nodes in that view that are given no shards, as the others do not reach them',
+    'Isolated nodes in the last known view: not reachable from the others, so no shards are assigned to them',
     () => node.status().isolated.length,
   );
   metrics.gauge(
     'troupe_cluster_unable',
-    '1 for each node in that view that cannot commit and is given no shards while another can, else 0',
+    '1 for each node in the last known view that cannot commit; no shards are assigned to it while another node can; else 0',
     () => {
       // By name: a restarted node may be in the view twice.
       const byName = new Map<string, number>();
@@ -29,7 +29,7 @@ export function addClusterMetrics(metrics: Metrics, { node, membership, transpor
   );
   metrics.gauge(
     'troupe_membership_state',
-    '1 for the state that this node is in as a member, 0 for the others; alone: Redis does not answer',
+    '1 for the current membership state of this node, 0 for the other states; alone: Redis does not answer',
     () => membershipStates.map((state) => ({ labels: { state }, value: membership.state === state ? 1 : 0 })),
   );
   metrics.gauge('troupe_redis_up', "1 while Redis renews this node's lease, else 0", () => (membership.state === 'member' ? 1 : 0));
@@ -48,17 +48,17 @@ export function addClusterMetrics(metrics: Metrics, { node, membership, transpor
   );
   metrics.counter(
     'troupe_events_behind_total',
-    'Accounts whose counter was ahead of what was told here, found by the look at them',
+    'Accounts whose event counter was ahead of the events received here, found by polling',
     () => relay.counters.counts.behind,
   );
 }
 
 function addPlacement(metrics: Metrics, node: Cluster['node']): void {
   const shards = () => node.status().shards;
-  metrics.gauge('troupe_shards_owned', 'Shards that this node takes turns of', () => shards().owned);
-  metrics.gauge('troupe_shards_sealing', 'Shards that are being handed over: no turns, commits on their way', () => shards().sealing);
-  metrics.gauge('troupe_shards_moving', 'Shards in motion from or to this node', () => shards().inMotion);
-  metrics.gauge('troupe_shards_unowned', 'Shards that nobody owns, as far as this node knows', () => node.status().routes[''] ?? 0);
+  metrics.gauge('troupe_shards_owned', 'Shards for which this node runs turns', () => shards().owned);
+  metrics.gauge('troupe_shards_sealing', 'Shards that are being handed over: no new turns, pending commits finish', () => shards().sealing);
+  metrics.gauge('troupe_shards_moving', 'Shards moving from or to this node', () => shards().inMotion);
+  metrics.gauge('troupe_shards_unowned', 'Shards without an owner, as far as this node knows', () => node.status().routes[''] ?? 0);
   metrics.counter('troupe_handoffs_total', 'Shards handed over to other nodes', () => node.status().handoffsDone);
   metrics.counter('troupe_claims_total', 'Shards claimed', () => node.status().claimsDone);
 }
@@ -69,7 +69,7 @@ function addTransport(metrics: Metrics, { transport, membership, node }: Pick<Cl
     { labels: { direction: 'sent' }, value: sent },
     { labels: { direction: 'received' }, value: received },
   ];
-  metrics.gauge('troupe_peer_up', '1 for each other node whose stream stands, 0 where it does not', () => {
+  metrics.gauge('troupe_peer_up', '1 for each other node with an open stream, 0 without', () => {
     const up = new Set(transport.peerStatuses().flatMap((standing) => (standing.up ? [standing.incarnation] : [])));
     // By name: a restarted node may be in the view twice.
     const byName = new Map<string, number>();
@@ -79,21 +79,25 @@ function addTransport(metrics: Metrics, { transport, membership, node }: Pick<Cl
     return Array.from(byName, ([peer, value]) => ({ labels: { peer }, value }));
   });
   metrics.counter('troupe_peer_asks_total', 'Asks between nodes', () => byDirection(counters.asksSent, counters.asksReceived));
-  metrics.gauge('troupe_peer_asks_waiting', 'Asks of this node that wait for another', () => counters.asksWaiting);
-  metrics.gauge('troupe_peer_asks_served', 'Asks of other nodes that are being answered', () => counters.asksServed);
-  metrics.counter('troupe_peer_batches_total', 'Batches between nodes', () => byDirection(counters.batchesSent, counters.batchesReceived));
-  metrics.counter('troupe_peer_frames_total', 'Frames in them', () => byDirection(counters.framesSent, counters.framesReceived));
-  metrics.counter('troupe_peer_bytes_total', 'Bytes in them, without what gRPC adds', () =>
+  metrics.gauge('troupe_peer_asks_waiting', 'Asks of this node that wait for another node', () => counters.asksWaiting);
+  metrics.gauge('troupe_peer_asks_served', 'Asks of other nodes in progress', () => counters.asksServed);
+  metrics.counter('troupe_peer_batches_total', 'Batches of frames sent between nodes', () =>
+    byDirection(counters.batchesSent, counters.batchesReceived),
+  );
+  metrics.counter('troupe_peer_frames_total', 'Frames in batches between nodes', () =>
+    byDirection(counters.framesSent, counters.framesReceived),
+  );
+  metrics.counter('troupe_peer_bytes_total', 'Bytes in batches between nodes, without the overhead of gRPC', () =>
     byDirection(counters.bytesSent, counters.bytesReceived),
   );
   metrics.counter(
     'troupe_peer_refused_total',
-    'Asks and news that found no room on their way to another node',
+    'Asks and notifications dropped because the queue to another node was full',
     () => counters.refusedForRoom,
   );
   metrics.counter(
     'troupe_peer_credit_stalls_total',
-    'How often a queue to another node had to wait for credit',
+    'How often a queue to another node waited for flow-control credit',
     () => counters.creditStalls,
   );
 }

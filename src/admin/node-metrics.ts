@@ -56,20 +56,20 @@ export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
 }
 
 function addNode(metrics: Metrics, parts: NodeParts): void {
-  metrics.gauge('troupe_node_info', 'Always 1; the labels say which version and which start of which node this is', () => {
+  metrics.gauge('troupe_node_info', 'Always 1; the labels have the node, its version and its incarnation', () => {
     const { version, node, incarnation } = parts;
     return [{ labels: { version, node, incarnation }, value: 1 }];
   });
-  metrics.gauge('troupe_ready', '1 while this node takes requests and makes progress, else 0', () =>
+  metrics.gauge('troupe_ready', '1 while this node accepts requests and makes progress, else 0', () =>
     parts.readiness() === 'ready' ? 1 : 0,
   );
-  metrics.gauge('troupe_draining', '1 while this node is on its way out, else 0', () => (parts.readiness() === 'draining' ? 1 : 0));
+  metrics.gauge('troupe_draining', '1 while this node drains, else 0', () => (parts.readiness() === 'draining' ? 1 : 0));
   metrics.gauge(
     'troupe_clock_correction_seconds',
-    "How far the database's clock is ahead of this machine's; 0 where they agree. The node goes by the database's",
+    "How far the database's clock is ahead of this machine's; 0 if they agree. The node uses the database's time",
     () => parts.databaseClock.offsetMs / 1_000,
   );
-  metrics.gauge('troupe_data_dir_free_bytes', 'Room left on the disk of DATA_DIR', async () => {
+  metrics.gauge('troupe_data_dir_free_bytes', 'Free space on the disk of DATA_DIR', async () => {
     const { bavail, bsize } = await statfs(parts.dataDir);
     return bavail * bsize;
   });
@@ -93,7 +93,7 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
   );
   metrics.counter(
     'troupe_trace_spans_total',
-    'Spans given to the collector, and dropped because it did not take them; none where nothing is traced',
+    'Spans sent to the collector, and dropped because the collector did not accept them; none without tracing',
     () => {
       const { traces } = parts;
       if (traces === null) return null;
@@ -108,7 +108,7 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
 function addDatabase(metrics: Metrics, { database, placement, canCommit }: NodeParts): void {
   metrics.gauge(
     'troupe_postgres_up',
-    '1 while PostgreSQL answers this node and takes its writes, else 0; 0 after 2 s without an answer',
+    '1 while PostgreSQL answers this node and accepts its writes, else 0; 0 after 2 s without an answer',
     () => (canCommit() ? 1 : 0),
   );
   metrics.gauge('troupe_database_connections', 'Connections of the pool for reads, in use and idle', () => {
@@ -131,22 +131,22 @@ function addDatabase(metrics: Metrics, { database, placement, canCommit }: NodeP
   );
   metrics.gauge(
     'troupe_timer_overdue_seconds',
-    'How long the timer of this node that should have fired first is overdue',
+    'How long the earliest due timer of this node is overdue',
     found(({ mostOverdueTimerS }) => mostOverdueTimerS),
   );
   metrics.gauge(
     'troupe_dead_letters',
-    'Rows of dead_letter, 10,000 at most, as every node sees them',
+    'Rows of dead_letter, at most 10,000; the same on every node',
     found(({ deadLetters }) => deadLetters),
   );
   metrics.gauge(
     'troupe_database_size_bytes',
-    'Size of the database, as every node sees it',
+    'Size of the database; the same on every node',
     found(({ databaseBytes }) => databaseBytes),
   );
   metrics.gauge(
     'troupe_oldest_snapshot_seconds',
-    'For how long the oldest snapshot or writing transaction of the database has been open, as every node sees it; dead rows stay as long',
+    'Age of the oldest open snapshot or writing transaction of the database; newer dead rows cannot be vacuumed; the same on every node',
     found(({ oldestSnapshotS }) => oldestSnapshotS),
   );
 }
@@ -157,32 +157,30 @@ function addPlaces(metrics: Metrics, { database, sandbox }: NodeParts): void {
     { labels: { place: 'lists' }, value: database.listLoad[of] },
     { labels: { place: 'sandbox' }, value: sandbox.load[of] },
   ];
-  metrics.gauge('troupe_places_taken', 'Lists and runs of the sandbox that have a place', places('running'));
-  metrics.gauge('troupe_places_waiting', 'Lists and runs of the sandbox that wait for a place', places('waiting'));
-  metrics.counter('troupe_places_refused_total', 'Lists and runs of the sandbox that found no place in time', places('turnedAway'));
+  metrics.gauge('troupe_places_taken', 'Lists and sandbox runs that hold a concurrency slot', places('running'));
+  metrics.gauge('troupe_places_waiting', 'Lists and sandbox runs that wait for a concurrency slot', places('waiting'));
+  metrics.counter('troupe_places_refused_total', 'Lists and sandbox runs that got no concurrency slot in time', places('turnedAway'));
 }
 
 function addRequests(metrics: Metrics, { requests, limits }: NodeParts): void {
   metrics.counter('troupe_http_requests_total', 'Requests answered, by route pattern', () => requests.requests());
-  metrics.distribution(
-    'troupe_http_request_duration_seconds',
-    'From the request, without its body, to its answer, without a streamed body',
-    () => requests.durations(),
+  metrics.distribution('troupe_http_request_duration_seconds', "From the request's headers to its response, without streamed bodies", () =>
+    requests.durations(),
   );
-  metrics.gauge('troupe_http_requests_in_flight', 'Requests that wait for their answer', () => requests.inFlight);
+  metrics.gauge('troupe_http_requests_in_flight', 'Requests without a response yet', () => requests.inFlight);
   metrics.counter(
     'troupe_http_failures_total',
-    'Requests refused or failed, by code: overloaded and mailbox_full are load that was shed',
+    'Requests refused or failed, by error code; overloaded and mailbox_full mean shed load',
     () => requests.failuresByCode(),
   );
   metrics.counter(
     'troupe_limits_refused_total',
-    'Requests over a limit, by reason; account_: of all keys of an account together, link_: by signed links, address_: of callers without a token',
+    'Requests refused by a limit, by reason; account_: all keys of an account together, link_: signed links, address_: callers without a token',
     () => Object.entries(limits.requests.refused).map(([reason, value]) => ({ labels: { reason }, value })),
   );
   metrics.counter(
     'troupe_limits_redis_commands_total',
-    'Commands sent to Redis to count requests and connections; none where a node is alone',
+    'Commands sent to Redis to count requests and connections; none on a single node',
     () => (limits.redisCommands === null ? null : limits.redisCommands()),
   );
 }
@@ -193,7 +191,7 @@ function addCommits(metrics: Metrics, { runtime: { commit } }: NodeParts): void 
   metrics.distribution('troupe_commit_duration_seconds', 'From sending a batch until its outcome is certain', () => commit.durationS);
   metrics.gauge(
     'troupe_commit_waiting_seconds',
-    'How long the batch on its way has had no answer; 0 while none is. Seconds: PostgreSQL is away',
+    'How long the batch in flight has waited for its result; 0 without a batch in flight. Values of seconds mean that PostgreSQL does not answer',
     () => {
       const { sendingSinceMs } = commit;
       return sendingSinceMs === null ? 0 : Math.max(0, (monotonicMs() - sendingSinceMs) / 1_000);
@@ -201,108 +199,110 @@ function addCommits(metrics: Metrics, { runtime: { commit } }: NodeParts): void 
   );
   metrics.gauge(
     'troupe_commit_blocked',
-    'Actors whose commit waits for a lock that another session holds, and those that wait for these',
+    'Actors whose commit waits for a lock of another session, and actors that wait for these',
     () => commit.blockedUnits,
   );
   metrics.gauge(
     'troupe_commit_last_timestamp_seconds',
-    'When the last batch was committed, seconds since 1970; 0 before the first',
+    'Time of the last committed batch, in seconds since 1970; 0 before the first',
     () => commit.lastCommitAtMs / 1_000,
   );
-  metrics.counter('troupe_commit_failures_total', 'Actors in a batch whose turns were not committed, by outcome', () =>
+  metrics.counter('troupe_commit_failures_total', 'Actors in batches whose turns were not committed, by outcome', () =>
     commit.notCommitted.read(),
   );
-  metrics.counter(
-    'troupe_dead_letters_total',
-    'Messages, outcomes and timers that their actor could not take and that were put aside',
-    () => commit.deadLetters,
-  );
+  metrics.counter('troupe_dead_letters_total', 'Messages, outcomes and timers that became dead letters', () => commit.deadLetters);
 }
 
 function addActors(metrics: Metrics, { runtime }: NodeParts): void {
   metrics.gauge('troupe_activations', 'Actors in memory, by kind', () =>
     Array.from(runtime.actors.kinds.values(), ({ name, activations }) => ({ labels: { kind: name }, value: activations.size })),
   );
-  metrics.gauge('troupe_mailbox_waiting', 'Envelopes that wait in mailboxes', () => runtime.actors.load.waiting);
+  metrics.gauge('troupe_mailbox_waiting', 'Envelopes waiting in mailboxes', () => runtime.actors.load.waiting);
   metrics.gauge('troupe_asks_pending', 'Asks without an answer', () => runtime.actors.load.pending);
   metrics.counter('troupe_turn_defects_total', 'Turns that were discarded because their command threw, by kind', () =>
     runtime.actors.turns.defects.read(),
   );
   metrics.counter(
     'troupe_work_retries_total',
-    'Messages, outcomes and timers refused by the database for no fault of theirs, by SQLSTATE',
+    'Retries of valid messages, outcomes and timers that the database refused, by SQLSTATE',
     () => runtime.actors.settlement.refused.retries.read(),
   );
   metrics.gauge(
     'troupe_work_refused',
-    'Of these, those that are being tried again now',
+    'Messages, outcomes and timers that the database refused and that are being retried',
     () => runtime.actors.settlement.refused.size.count,
   );
   metrics.gauge(
     'troupe_work_refused_seconds',
-    'How long the first of these has been refused; 0 where there are none',
+    'How long the oldest refused work has been retried; 0 if there is none',
     () => runtime.actors.settlement.refused.size.oldestS,
   );
-  metrics.counter('troupe_work_early_total', 'Tries of messages, outcomes and timers that came before what they need', () =>
+  metrics.counter('troupe_work_early_total', 'Tries of messages, outcomes and timers that arrived before something they need', () =>
     runtime.actors.settlement.early.tries.read(),
   );
-  metrics.gauge('troupe_work_early', 'Of these, those that are being tried again now', () => runtime.actors.settlement.early.size.count);
+  metrics.gauge(
+    'troupe_work_early',
+    'Messages, outcomes and timers that wait for something they need and are being retried',
+    () => runtime.actors.settlement.early.size.count,
+  );
   metrics.gauge(
     'troupe_work_early_seconds',
-    'How long the first of these has been tried; after 600 it becomes a dead letter; 0 where there are none',
+    'How long the oldest early work has been retried; after 600 s it becomes a dead letter; 0 if there is none',
     () => runtime.actors.settlement.early.size.oldestS,
   );
-  metrics.gauge('troupe_messages_in_hand', 'Committed messages on their way to actors of this node', () => runtime.health.messages);
+  metrics.gauge('troupe_messages_in_hand', 'Committed messages in delivery to actors of this node', () => runtime.health.messages);
   metrics.gauge('troupe_left_work', 'Messages, timers and effects that wait for a node of a newer version', () =>
     runtime.left.found.reduce((sum, { rows }) => sum + rows, 0),
   );
-  metrics.gauge('troupe_left_work_oldest_seconds', 'How long the oldest of them has waited; 0 where there is none', () =>
+  metrics.gauge('troupe_left_work_oldest_seconds', 'How long the oldest of the left work has waited; 0 if there is none', () =>
     runtime.left.found.reduce((oldest, { oldestS }) => Math.max(oldest, oldestS), 0),
   );
   const lanes = (of: 'running' | 'waiting') => () =>
     runtime.effects.laneSizes.map(({ lane, ...size }) => ({ labels: { lane }, value: size[of] }));
-  metrics.gauge('troupe_effects_running', 'Effects that have a place and run, by lane', lanes('running'));
-  metrics.gauge('troupe_effects_waiting', 'Effects in memory that wait for a place to run, by lane', lanes('waiting'));
+  metrics.gauge('troupe_effects_running', 'Effects that are running, by lane', lanes('running'));
+  metrics.gauge('troupe_effects_waiting', 'Effects in memory that wait for a concurrency slot, by lane', lanes('waiting'));
   metrics.counter('troupe_effects_total', 'Effects that have run, by outcome', () => runtime.effects.ran.read());
   metrics.counter(
     'troupe_effects_abandoned_total',
-    'Effects that are not started again, as each of five processes that ran them died',
+    'Effects abandoned because each of five processes that ran them died',
     () => runtime.effects.abandoned,
   );
 }
 
 function addStreams(metrics: Metrics, { hub, stream, events }: NodeParts): void {
   metrics.gauge('troupe_stream_connections', 'Open WebSockets', () => stream.connections);
-  metrics.gauge('troupe_stream_subscribers', 'WebSockets and webhooks that follow an account', () => hub.subscribers);
-  metrics.gauge('troupe_stream_accounts', 'Accounts that somebody on this node listens to', () => hub.listening.size);
-  metrics.counter('troupe_stream_gaps_filled_total', 'Gaps that lasted and were filled from PostgreSQL', () => hub.counts.gapsFilled);
+  metrics.gauge('troupe_stream_subscribers', 'WebSockets and webhooks subscribed to an account', () => hub.subscribers);
+  metrics.gauge('troupe_stream_accounts', 'Accounts with subscribers on this node', () => hub.listening.size);
+  metrics.counter('troupe_stream_gaps_filled_total', 'Gaps in event numbers that were filled from PostgreSQL', () => hub.counts.gapsFilled);
   metrics.counter(
     'troupe_stream_pages_read_total',
     'Pages of events read from PostgreSQL for replays and gaps',
     () => hub.counts.pagesRead,
   );
-  metrics.counter('troupe_events_published_total', 'Events committed on this node and given to streams', () => events.published);
+  metrics.counter('troupe_events_published_total', 'Events committed on this node and published to streams', () => events.published);
   metrics.distribution(
     'troupe_event_lag_seconds',
-    'From the turn that recorded an event until it was committed and given to streams',
+    'From the turn that recorded an event until it was committed and published to streams',
     () => events.lagS,
   );
 }
 
 function addModel(metrics: Metrics, { model }: NodeParts): void {
   metrics.counter('troupe_model_turns_total', 'Model turns, by outcome', () => model.turns.read());
-  metrics.distribution('troupe_model_turn_duration_seconds', 'How long model turns took, all tries together', () => model.durationS);
+  metrics.distribution('troupe_model_turn_duration_seconds', 'Duration of model turns, including retries', () => model.durationS);
   metrics.counter('troupe_model_tokens_total', 'Tokens of model turns, sent and received', () => model.tokens.read());
-  metrics.counter('troupe_model_cost_dollars_total', 'What model turns cost by the price list, US dollars', () => model.cost.read());
+  metrics.counter('troupe_model_cost_dollars_total', 'Cost of model turns by the price list, in US dollars', () => model.cost.read());
 }
 
 function addCompute(metrics: Metrics, { compute }: NodeParts): void {
-  metrics.gauge('troupe_compute_processes', 'Computing processes that live', () => compute.size.processes);
-  metrics.gauge('troupe_compute_running', 'Jobs that run in computing processes', () => compute.size.running);
+  metrics.gauge('troupe_compute_processes', 'Running computing processes', () => compute.size.processes);
+  metrics.gauge('troupe_compute_running', 'Jobs running in computing processes', () => compute.size.running);
   metrics.gauge('troupe_compute_waiting', 'Jobs that wait for a computing process', () => compute.size.waiting);
-  metrics.counter('troupe_compute_jobs_total', 'Jobs for computing processes, by outcome; stopped_: time or memory was used up', () =>
-    compute.stats.jobs.read(),
+  metrics.counter(
+    'troupe_compute_jobs_total',
+    'Jobs for computing processes, by outcome; stopped_: a limit of time or memory was exceeded',
+    () => compute.stats.jobs.read(),
   );
-  metrics.distribution('troupe_compute_job_duration_seconds', 'How long jobs ran in their process', () => compute.stats.durationS);
+  metrics.distribution('troupe_compute_job_duration_seconds', 'Duration of jobs in their process', () => compute.stats.durationS);
   metrics.distribution('troupe_compute_job_wait_seconds', 'How long jobs waited for a computing process', () => compute.stats.waitS);
 }

@@ -6,7 +6,7 @@ export function addPaymentMetrics(metrics: Metrics, payments: PaymentStats): voi
   metrics.counter('troupe_payment_calls_total', 'Calls of the payment processor, by outcome', () => payments.calls.read());
   metrics.counter(
     'troupe_payment_mismatches_total',
-    'Payments of another amount or currency than was asked for: a person must decide about each',
+    'Payments with another amount or currency than requested: an operator must decide about each',
     () => payments.mismatches,
   );
 }

@@ -26,16 +26,18 @@ export class IntegrationStats {
 }
 
 export function addIntegrationMetrics(metrics: Metrics, { stats }: { stats: IntegrationStats }): void {
-  metrics.counter('troupe_integration_changes_total', 'Connections to services that were made, ended, failed or recovered, by change', () =>
-    stats.changes.read(),
+  metrics.counter(
+    'troupe_integration_changes_total',
+    'Connections to services that were created, ended, failed or recovered, by change',
+    () => stats.changes.read(),
   );
-  metrics.counter('troupe_integration_token_requests_total', 'Requests for another access token, by service and outcome', () =>
+  metrics.counter('troupe_integration_token_requests_total', 'Requests for a new access token, by service and outcome', () =>
     stats.renewals.read(),
   );
-  metrics.counter('troupe_integration_calls_total', 'Requests at services for agents, by service and outcome', () => stats.calls.read());
+  metrics.counter('troupe_integration_calls_total', 'Requests to services for agents, by service and outcome', () => stats.calls.read());
   metrics.distribution(
     'troupe_integration_call_duration_seconds',
-    'How long requests at services took, with the waits for their limits and further tries',
+    'Duration of requests to services, including waits for rate limits and retries',
     () => stats.callS,
   );
 }

@@ -4,5 +4,5 @@ import type { ToolStats } from './tools/observed.ts';
 
 export function addToolMetrics(metrics: Metrics, tools: ToolStats): void {
   metrics.counter('troupe_tool_calls_total', 'Tool calls that ended, by outcome', () => tools.calls.read());
-  metrics.distribution('troupe_tool_call_duration_seconds', 'How long tool calls took', () => tools.durationS);
+  metrics.distribution('troupe_tool_call_duration_seconds', 'Duration of tool calls', () => tools.durationS);
 }

@@ -90,39 +90,35 @@ export class MarkStats {
 export type TradingMetricsParts = { stats: TradingStats; backtests: { readonly size: { running: number; waiting: number } } };
 
 export function addTradingMetrics(metrics: Metrics, { stats, backtests }: TradingMetricsParts): void {
-  metrics.counter('troupe_trading_orders_ended_total', 'Orders that ended, by end', () => stats.ended.read());
+  metrics.counter('troupe_trading_orders_ended_total', 'Orders that ended, by final state', () => stats.ended.read());
   metrics.counter('troupe_trading_fills_total', 'Fills of orders', () => stats.fills);
   metrics.counter('troupe_trading_refusals_total', 'Orders and changes of orders that were refused, by type', () => stats.refused.read());
   metrics.counter(
     'troupe_trading_attention_total',
-    'Times that a person has to look, by reason: an order of unknown outcome, positions that differ, a cancel that hangs, credentials',
+    'Situations that need a person, by reason: an order of unknown outcome, positions that differ, a cancel that is not carried out, credentials',
     () => stats.attention.read(),
   );
   metrics.counter('troupe_broker_calls_total', 'Calls of brokers, by outcome', () => stats.brokerCalls.read());
-  metrics.gauge(
-    'troupe_trading_accounts_marked',
-    'Trading accounts that the last round of marks of this node looked at',
-    () => stats.marks.accounts,
-  );
+  metrics.gauge('troupe_trading_accounts_marked', 'Trading accounts in the last round of marks of this node', () => stats.marks.accounts);
   metrics.gauge(
     'troupe_trading_open_orders',
-    'Open orders of the accounts and connections of this node, as it last looked: those that wait here, and those at brokers',
+    'Open orders of the accounts and connections of this node at the last poll, held here and at brokers',
     () => stats.marks.openOrders + stats.openAtBrokers,
   );
   metrics.gauge(
     'troupe_trading_mark_age_seconds',
-    'How long ago the last round began that marked every trading account of this node; the next is due a second after it ends',
+    'Time since the beginning of the last complete round of marks of this node; the next round is due a second after it ends',
     () => stats.marks.ageS,
   );
-  metrics.distribution('troupe_trading_mark_duration_seconds', 'How long a round of marks took', () => stats.marks.durationS);
+  metrics.distribution('troupe_trading_mark_duration_seconds', 'Duration of a round of marks', () => stats.marks.durationS);
   metrics.gauge(
     'troupe_backtests_running',
-    'Backtests and sweeps that this node computes, or has given to its computing processes',
+    'Backtests and sweeps running on this node or in its computing processes',
     () => backtests.size.running,
   );
   metrics.distribution(
     'troupe_backtest_duration_seconds',
-    'How long backtests and sweeps took, without the wait for others of their account',
+    'Duration of backtests and sweeps, without waiting for others of the same account',
     () => stats.backtestS,
   );
 }
