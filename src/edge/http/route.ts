@@ -107,6 +107,13 @@ export type AnyContext = {
   receiveFile<T>(take: (file: UploadedFile) => Promise<T>): Promise<T>;
 };
 
+/** Counted under this name, by address. */
+export type OwnQuota = {
+  readonly name: string;
+  /** How many times the quota of an address. */
+  readonly times: number;
+};
+
 type Declaration = {
   method: Method;
   /**
@@ -136,8 +143,8 @@ type Declaration = {
   forwards?: boolean;
   /** The value of `WWW-Authenticate` in a 401. Default: `Bearer`. */
   challenge?(variant: 'A' | 'B'): string;
-  /** false: the endpoint has no rate limit. */
-  limited?: boolean;
+  /** false: the endpoint has no rate limit. A quota: callers without a token have one of their own here, apart from that of their address. */
+  limited?: boolean | OwnQuota;
   /** Fields of the answer, at any depth, that are shown once: a replay has null there after 24 hours. The answer must be JSON. */
   secretFields?: readonly string[];
   /** Content types of answers that are not JSON or have no schema, by status, e.g. {200: 'application/octet-stream'}. */

@@ -116,7 +116,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
         limits.peek(request);
         return proceed(principal, null);
       }
-      const refused = limits.admit(principal, request);
+      const refused = limits.admit(principal, request, limited === true ? null : limited);
       return refused instanceof Promise ? refused.then((made) => proceed(principal, made)) : proceed(principal, refused);
     };
     const proceed = (principal: Principal | null, refused: AppError | null): HttpResponse | Promise<HttpResponse> => {

@@ -7,6 +7,7 @@ import { accountTimes, unlimited as noLimit, timesLimit } from '../../plans.ts';
 import type { Principal } from '../auth/principal.ts';
 import { addressGroup } from '../http/client-address.ts';
 import type { HttpRequest } from '../http/message.ts';
+import type { OwnQuota } from '../http/route.ts';
 import type { RateLimitState, Taken } from './bucket.ts';
 import { callerOf } from './caller.ts';
 import type { Concurrency } from './concurrency.ts';
@@ -19,8 +20,9 @@ export interface Limits {
    * null, or the error for a refused caller. Rejects `unavailable` where a plan cannot be read.
    *
    * @param principal null without authentication: the client's address is then the caller
+   * @param own of the endpoint, for callers without authentication; null: the quota of all other endpoints
    */
-  admit(principal: Principal | null, request: HttpRequest): AppError | null | Promise<AppError | null>;
+  admit(principal: Principal | null, request: HttpRequest, own?: OwnQuota | null): AppError | null | Promise<AppError | null>;
   /** Sets `request.rateLimit` to that of the client's address, as far as this node knows it. Counts nothing. */
   peek(request: HttpRequest): void;
 }
@@ -84,8 +86,8 @@ export class RequestLimits implements Limits {
     this.anonymous = { requestsPerMinute: anonymousPerMinute, concurrentRequests: Math.ceil(anonymousPerMinute / ratePerPlace) };
   }
 
-  admit(principal: Principal | null, request: HttpRequest): AppError | null | Promise<AppError | null> {
-    if (principal === null) return this.enter(this.byAddress(request.clientAddress), request);
+  admit(principal: Principal | null, request: HttpRequest, own: OwnQuota | null = null): AppError | null | Promise<AppError | null> {
+    if (principal === null) return this.enter(this.byAddress(request.clientAddress, own), request);
     const entitlement = this.entitlements.of(principal.accountId);
     if (entitlement instanceof Promise) return entitlement.then((found) => this.enter(byPrincipal(principal, found), request));
     return this.enter(byPrincipal(principal, entitlement), request);
@@ -109,9 +111,11 @@ export class RequestLimits implements Limits {
     request.rateLimit = this.rates.peek(addressGroup(request.clientAddress, 64), this.anonymous.requestsPerMinute);
   }
 
-  private byAddress(address: string): Counted {
-    const group = address.includes(':') ? addressGroup(address, 48) : null;
-    return { kind: 'address_', caller: addressGroup(address, 64), quota: this.anonymous, group, groupTimes: wideNetworkTimes };
+  private byAddress(address: string, own: OwnQuota | null = null): Counted {
+    const name = own === null ? '' : `${own.name}:`;
+    const group = address.includes(':') ? `${name}${addressGroup(address, 48)}` : null;
+    const quota = own === null ? this.anonymous : timesQuota(this.anonymous, own.times);
+    return { kind: 'address_', caller: `${name}${addressGroup(address, 64)}`, quota, group, groupTimes: wideNetworkTimes };
   }
 
   private enter(counted: Counted, request: HttpRequest): AppError | null | Promise<AppError | null> {
@@ -163,13 +167,11 @@ export class RequestLimits implements Limits {
 /** A link may be shared: it has a separate quota, as large as the account's, and does not use the account's quota. */
 function byPrincipal(principal: Principal, quota: RequestQuota): Counted {
   const { kind, accountId } = principal;
-  if (kind === 'link') return { kind: 'link_', caller: `link:${accountId}`, quota: quotaOfLinks(quota), group: null, groupTimes: 1 };
+  if (kind === 'link')
+    return { kind: 'link_', caller: `link:${accountId}`, quota: timesQuota(quota, accountTimes), group: null, groupTimes: 1 };
   return { kind: '', caller: callerOf(principal), quota, group: accountId, groupTimes: accountTimes };
 }
 
-function quotaOfLinks({ requestsPerMinute, concurrentRequests }: RequestQuota): RequestQuota {
-  return {
-    requestsPerMinute: timesLimit(requestsPerMinute, accountTimes),
-    concurrentRequests: timesLimit(concurrentRequests, accountTimes),
-  };
+function timesQuota({ requestsPerMinute, concurrentRequests }: RequestQuota, times: number): RequestQuota {
+  return { requestsPerMinute: timesLimit(requestsPerMinute, times), concurrentRequests: timesLimit(concurrentRequests, times) };
 }

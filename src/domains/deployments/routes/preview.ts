@@ -6,6 +6,9 @@ const description =
   'For anybody who has the address, without a token, until the deployment is forgotten. Pages run in a sandbox, apart from this service. ' +
   'A folder without index.html is a list of its files.';
 
+/** A page asks for its files by itself, and hundreds of them. */
+const limited = { name: 'preview', times: 20 };
+
 export function previewRoutes(parts: PreviewParts): AnyRoute[] {
   return [
     route({
@@ -14,6 +17,7 @@ export function previewRoutes(parts: PreviewParts): AnyRoute[] {
       summary: 'Go to a preview',
       extension: true,
       scope: null,
+      limited,
       responses: { 308: null },
       handler: ({ request, params }) => goToPreview(parts, request, params.id),
     }),
@@ -24,6 +28,7 @@ export function previewRoutes(parts: PreviewParts): AnyRoute[] {
       description,
       extension: true,
       scope: null,
+      limited,
       responses: { 200: null, 308: null },
       contentTypes: { 200: '*/*' },
       handler: ({ request, params }) => servePreview(parts, request, params),

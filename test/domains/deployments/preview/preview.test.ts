@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { previewRoutes } from '../../../../src/domains/deployments/routes/preview.ts';
+import { Concurrency } from '../../../../src/edge/limits/concurrency.ts';
+import { RequestLimits } from '../../../../src/edge/limits/limits.ts';
+import { OwnRates } from '../../../../src/edge/limits/own-rates.ts';
 import { newId } from '../../../../src/ids.ts';
 import { Database } from '../../../../src/storage/database.ts';
 import { openLocalFiles } from '../../../../src/storage/local-files.ts';
@@ -13,6 +16,7 @@ import { productSchemaWith } from '../../../support/product-schema.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const accountId = newId('acct_', null);
+const counts = { entitlements: { of: () => assert.fail('nobody is known') }, rates: new OwnRates(), concurrency: new Concurrency() };
 let database: Database;
 let edge: TestEdge;
 const ends: (() => unknown)[] = [];
@@ -24,7 +28,7 @@ before(async () => {
   database = new Database(server.url, { schema: productSchemaWith([]) });
   const files = await openLocalFiles(join(folder.path, 'files'));
   put = (key, content) => files.put(key, Readable.from([content]), 1_000_000);
-  edge = await startEdge(previewRoutes({ database, files }));
+  edge = await startEdge(previewRoutes({ database, files }), { limits: new RequestLimits({ ...counts, anonymousPerMinute: 60 }) });
   ends.push(
     () => folder.remove(),
     () => server.close(),
@@ -158,4 +162,13 @@ test('a name is found in every normal form of its letters', async () => {
   const id = await preview({ 'über.html': 'x' });
   for (const name of ['über.html', 'über.html'.normalize('NFD')])
     assert.equal((await get(`/preview/${id}/${encodeURIComponent(name)}`)).status, 200);
+});
+
+test('a page of 200 files is loaded at once, from an address that may ask other endpoints 60 times a minute', async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `images/${n}.svg`);
+  const id = await preview(Object.fromEntries(names.map((name) => [name, name])));
+  const answers = await Promise.all(names.map((name) => fetch(`${edge.url}/preview/${id}/${name}`)));
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  assert.ok(Number(answers[0]!.headers.get('x-ratelimit-limit')) >= 1_200);
+  assert.deepEqual(await Promise.all(answers.map((answer) => answer.text())), names);
 });
