@@ -1,6 +1,7 @@
 /** The files of a folder that is published: without what is hidden, installed or linked, each under the name that the workspace gives it. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { uploadKind } from '../file-kinds.ts';
 import { Failure } from './failure.ts';
 import { fileSize, oneLine } from './plain-text.ts';
 
@@ -17,6 +18,7 @@ export type SiteFolder = { files: SiteFolderFile[]; bytes: number; leftOut: stri
 const maxFiles = 20_000;
 const maxFileBytes = 52_428_800;
 const keptHidden = '.well-known';
+const shownRefused = 20;
 
 /** In the order of their names. Throws `Failure` (usage) for a folder that cannot be published. */
 export async function readSiteFolder(folder: string): Promise<SiteFolder> {
@@ -30,6 +32,8 @@ export async function readSiteFolder(folder: string): Promise<SiteFolder> {
     if (other !== undefined) throw wrong(`Two files have the name ${oneLine(name)} in different forms of Unicode: rename one of them`);
     names.set(name, path);
   }
+  const refused = files.filter(({ name }) => uploadKind(name) === null).map(({ name }) => oneLine(name));
+  if (refused.length > 0) throw wrong(refusedKinds(refused));
   files.sort((one, other) => (one.name < other.name ? -1 : 1));
   return { files, bytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0), leftOut };
 
@@ -59,6 +63,12 @@ async function sizeOf(path: string, name: string): Promise<number> {
   if (size > maxFileBytes)
     throw wrong(`${oneLine(name)} has ${fileSize(size)}; the service takes files of at most ${fileSize(maxFileBytes)}`);
   return size;
+}
+
+function refusedKinds(names: readonly string[]): string {
+  const rest = names.length > shownRefused ? `\n  and ${names.length - shownRefused} more` : '';
+  const what = names.length === 1 ? 'This file is' : `These ${names.length} files are`;
+  return `${what} of a kind that workspaces do not take; nothing was uploaded:\n  ${names.slice(0, shownRefused).join('\n  ')}${rest}`;
 }
 
 function wrong(what: string): Failure {

@@ -98,11 +98,20 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     assert.equal((await live.json('GET', '/v1/workspaces')).length, before);
   });
 
-  await t.test('a file that the service does not take is named: exit 1, and the others are not left there', async (t) => {
-    const at = await where(t, live, { ...site, 'tool.exe': 'MZ' });
+  await t.test('files of kinds that workspaces do not take are all named: exit 2, and nothing is sent', async (t) => {
+    const at = await where(t, live, { ...site, 'tool.exe': 'MZ', 'lib/a.so': 'x' });
+    const before = (await live.json('GET', '/v1/workspaces')).length;
+    const command = troupe(['deploy', '.', '--target', 'vercel'], at);
+    assert.equal(await command.exit, 2);
+    assert.match(command.stderr(), /These 2 files .*nothing was uploaded:\n {2}(lib\/a\.so|tool\.exe)\n {2}(lib\/a\.so|tool\.exe)\n/);
+    assert.equal((await live.json('GET', '/v1/workspaces')).length, before);
+  });
+
+  await t.test('a file whose content is not what its name says is named: exit 1, and the others are not left there', async (t) => {
+    const at = await where(t, live, { ...site, 'image.png': 'MZ' });
     const command = troupe(['deploy', '.', '--target', 'vercel'], at);
     assert.equal(await command.exit, 1);
-    assert.match(command.stderr(), /tool\.exe could not be uploaded\. /);
+    assert.match(command.stderr(), /image\.png could not be uploaded\. /);
     const id = /workspace (ws_\w+)/.exec(command.stderr())![1];
     assert.deepEqual(await live.json('GET', `/v1/workspaces/${id}/files`), []);
   });

@@ -2,7 +2,7 @@
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { AppError } from '../../../errors.ts';
-import { allowedKinds, type ContentRule, type FileKind } from './file-kind.ts';
+import { allowedKinds, type ContentRule, type FileKind, type SignedRule } from '../../../file-kinds.ts';
 import { OfficeCheck } from './office-check.ts';
 
 /** Each returns false once the bytes so far, or at the end all of them, certainly do not have its kind. */
@@ -50,11 +50,10 @@ function checkOf(content: ContentRule): ContentCheck {
   if (content === 'pdf') return new HeadCheck(1024, (head) => head.includes('%PDF-'));
   if (content === 'png') return new HeadCheck(8, (head) => head.equals(pngSignature));
   if (content === 'jpeg') return new HeadCheck(3, (head) => head.equals(jpegSignature));
-  if (content === 'gif') return new HeadCheck(6, (head) => /^GIF8[79]a$/.test(head.toString('latin1')));
-  if (content === 'webp') return new HeadCheck(12, (head) => /^RIFF.{4}WEBP$/s.test(head.toString('latin1')));
-  if (content === 'ico') return new HeadCheck(4, (head) => head.equals(icoSignature));
-  if (content === 'woff2') return new HeadCheck(4, (head) => head.toString('latin1') === 'wOF2');
-  if (content === 'wasm') return new HeadCheck(4, (head) => head.toString('latin1') === '\0asm');
+  if (Object.hasOwn(signatures, content)) {
+    const beginning = signatures[content as SignedRule];
+    return new HeadCheck(12, (head) => beginning.test(head.toString('latin1')));
+  }
   if (content === 'docx') return new OfficeCheck('word/');
   if (content === 'xlsx') return new OfficeCheck('xl/');
   if (content === 'svg') return new Both(new TextCheck(false), new HeadCheck(64 * 1024, beginsWithSvg));
@@ -64,7 +63,22 @@ function checkOf(content: ContentRule): ContentCheck {
 
 const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const jpegSignature = Buffer.from('\xff\xd8\xff', 'latin1');
-const icoSignature = Buffer.from('\0\0\x01\0', 'latin1');
+/** Of the first twelve bytes, as Latin-1. */
+const signatures: Readonly<Record<SignedRule, RegExp>> = {
+  gif: /^GIF8[79]a/,
+  webp: /^RIFF.{4}WEBP/s,
+  ico: /^\0\0\x01\0/,
+  woff: /^wOFF/,
+  woff2: /^wOF2/,
+  opentype: /^(\0\x01\0\0|OTTO|true|ttcf)/,
+  wasm: /^\0asm/,
+  'iso media': /^.{4}ftyp/s,
+  matroska: /^\x1a\x45\xdf\xa3/,
+  ogg: /^OggS/,
+  wav: /^RIFF.{4}WAVE/s,
+  // With a tag before it, or a first frame of MPEG audio.
+  mp3: /^(ID3|\xff[\xe2-\xff])/,
+};
 /** Formats that may lack a NUL byte in the examined part: PDF, ZIP, PNG, JPEG, GIF, gzip, ELF. */
 const binarySignatures = ['%PDF-', 'PK\x03\x04', '\x89PNG', '\xff\xd8\xff', 'GIF8', '\x1f\x8b', '\x7fELF'].map((text) =>
   Buffer.from(text, 'latin1'),

@@ -31,14 +31,3 @@ export function checkFilePath(raw: string): { name: string } | { problem: string
   if (Buffer.byteLength(name) > maxPathBytes) return { problem: `A path may have at most ${maxPathBytes} bytes` };
   return { name };
 }
-
-/** The name without its folders. */
-export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
-}
-
-/** What follows the last dot, in lower case; empty for a name without one. */
-export function extensionOf(name: string): string {
-  const dot = name.lastIndexOf('.');
-  return dot <= name.lastIndexOf('/') + 1 ? '' : name.slice(dot + 1).toLowerCase();
-}

@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { CheckedContent } from '../../../../src/domains/workspaces/workspace-file/content-check.ts';
-import { agentFileType, uploadKind } from '../../../../src/domains/workspaces/workspace-file/file-kind.ts';
 import { checkFileName, checkFilePath } from '../../../../src/domains/workspaces/workspace-file/file-name.ts';
+import { agentFileType, uploadKind } from '../../../../src/file-kinds.ts';
 
 /** Passes the content through in pieces of this size, so that no check depends on where a chunk ends. */
 async function taken(name: string, content: Buffer | string, pieceBytes: number): Promise<boolean> {
@@ -181,6 +181,28 @@ test('only the kinds of the table are uploaded; agents may write more, typed by 
     'application/octet-stream',
     'application/octet-stream',
   ]);
+});
+
+test('files of sites are taken: fonts, pictures, sound and video by how they begin, sources for builds as text', async () => {
+  const beginnings: Record<string, string> = {
+    ...{ 'a.woff': 'wOFF', 'a.woff2': 'wOF2', 'a.ttf': '\0\x01\0\0', 'a.otf': 'OTTO', 'a.ico': '\0\0\x01\0', 'a.wasm': '\0asm' },
+    ...{ 'a.avif': '\0\0\0\x20ftypavif', 'a.mp4': '\0\0\0\x18ftypisom', 'a.m4a': '\0\0\0\x18ftypM4A ', 'a.webm': '\x1a\x45\xdf\xa3' },
+    ...{ 'a.mp3': 'ID3', 'b.mp3': '\xff\xfb', 'a.ogg': 'OggS', 'a.wav': 'RIFF....WAVE', 'a.webp': 'RIFF....WEBP', 'a.gif': 'GIF89a' },
+  };
+  const passes = (name: string, bytes: Buffer) =>
+    buffer(CheckedContent.of(Readable.from([bytes], { objectMode: false }), uploadKind(name)!)).then(
+      (passed) => passed.equals(bytes),
+      ({ code }) => code,
+    );
+  for (const [name, beginning] of Object.entries(beginnings)) {
+    assert.equal(await passes(name, Buffer.concat([Buffer.from(beginning, 'latin1'), Buffer.alloc(100)])), true, name);
+    assert.equal(await passes(name, Buffer.from('MZ and more of a program')), 'unsupported_media_type', name);
+    assert.equal(uploadKind(name)!.type, agentFileType(name));
+  }
+  for (const name of ['a.ts', 'a.d.mts', 'a.tsx', 'a.vue', 'a.scss', 'a.mdx', 'a.yml', 'a.toml', 'CNAME', 'docs/LICENSE']) {
+    assert.equal(await passes(name, Buffer.from('export {}')), true, name);
+    assert.equal(await passes(name, Buffer.from('\x7fELF and more')), 'unsupported_media_type', name);
+  }
 });
 
 test('file names are one plain component in composed Unicode of at most 255 bytes', () => {

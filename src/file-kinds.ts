@@ -1,7 +1,8 @@
-/** Accepted kinds of files, by the extension of their name; `content-check.ts` checks that the content is of that kind. */
-import { baseName, extensionOf } from './file-name.ts';
+/** Kinds of files that workspaces take, by the extension of their name; `content-check.ts` of workspaces checks that the content is of that kind. */
 
-export type ContentRule = 'pdf' | 'png' | 'jpeg' | 'docx' | 'xlsx' | 'svg' | 'gif' | 'webp' | 'ico' | 'woff2' | 'wasm' | 'json' | 'text';
+/** Kinds that are known by their first bytes. */
+export type SignedRule = 'gif' | 'webp' | 'ico' | 'woff' | 'woff2' | 'opentype' | 'wasm' | 'iso media' | 'matroska' | 'ogg' | 'wav' | 'mp3';
+export type ContentRule = 'pdf' | 'png' | 'jpeg' | 'docx' | 'xlsx' | 'svg' | SignedRule | 'json' | 'text';
 export type FileKind = { type: string; content: ContentRule };
 
 const uploadKinds: Record<string, FileKind> = {
@@ -29,37 +30,45 @@ const uploadKinds: Record<string, FileKind> = {
   webp: { type: 'image/webp', content: 'webp' },
   gif: { type: 'image/gif', content: 'gif' },
   ico: { type: 'image/x-icon', content: 'ico' },
+  avif: { type: 'image/avif', content: 'iso media' },
+  woff: { type: 'font/woff', content: 'woff' },
   woff2: { type: 'font/woff2', content: 'woff2' },
+  ttf: { type: 'font/ttf', content: 'opentype' },
+  otf: { type: 'font/otf', content: 'opentype' },
+  mp3: { type: 'audio/mpeg', content: 'mp3' },
+  ogg: { type: 'audio/ogg', content: 'ogg' },
+  wav: { type: 'audio/wav', content: 'wav' },
+  m4a: { type: 'audio/mp4', content: 'iso media' },
+  mp4: { type: 'video/mp4', content: 'iso media' },
+  webm: { type: 'video/webm', content: 'matroska' },
   wasm: { type: 'application/wasm', content: 'wasm' },
   webmanifest: { type: 'application/manifest+json', content: 'json' },
   map: { type: 'application/json', content: 'text' },
+  cjs: { type: 'text/javascript', content: 'text' },
+  yaml: { type: 'application/yaml', content: 'text' },
+  yml: { type: 'application/yaml', content: 'text' },
+  ...sources('ts', 'mts', 'cts', 'tsx', 'jsx', 'vue', 'svelte', 'astro', 'mdx', 'scss', 'sass', 'less', 'graphql', 'toml'),
 };
 
-/** Settings of sites that hosts read, by their whole name. */
-const siteSettings: readonly string[] = ['_headers', '_redirects'];
+/** What sites are built from. */
+function sources(...extensions: string[]): Record<string, FileKind> {
+  return Object.fromEntries(extensions.map((extension) => [extension, { type: 'text/plain', content: 'text' }]));
+}
+
+/** Texts of sites without an extension, by their whole name. */
+const siteSettings: readonly string[] = ['_headers', '_redirects', 'CNAME', 'LICENSE'];
 
 /** Further extensions of what agents write and builds make: the name alone decides the type. */
 const furtherTypes: Record<string, string> = {
-  yaml: 'application/yaml',
-  yml: 'application/yaml',
   ics: 'text/calendar',
-  ts: 'text/plain',
   py: 'text/plain',
   sh: 'text/plain',
   sql: 'text/plain',
   log: 'text/plain',
-  toml: 'text/plain',
-  avif: 'image/avif',
-  woff: 'font/woff',
-  ttf: 'font/ttf',
-  otf: 'font/otf',
-  mp3: 'audio/mpeg',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
 };
 
 export const allowedKinds =
-  'PDF, Markdown, plain text, CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG, SVG, and files of sites: HTML, CSS, JavaScript, XML, WebP, GIF, ICO, WOFF2, WebAssembly, .webmanifest, .map, _headers and _redirects';
+  'PDF, Markdown, plain text, CSV, TSV, JSON, JSON Lines (.jsonl, .ndjson), DOCX, XLSX, PNG, JPEG, SVG, and files of sites: HTML, CSS, JavaScript, XML, YAML, TOML, WebP, AVIF, GIF, ICO, WOFF, WOFF2, TTF, OTF, MP3, OGG, WAV, M4A, MP4, WebM, WebAssembly, .webmanifest, .map, _headers, _redirects, CNAME, LICENSE, and their sources: TypeScript, JSX, Vue, Svelte, Astro, MDX, SCSS, Sass, Less, GraphQL';
 
 /** The kind of an uploaded file; null where such files are not accepted. */
 export function uploadKind(name: string): FileKind | null {
@@ -73,4 +82,15 @@ export function agentFileType(name: string): string {
   const extension = extensionOf(name);
   if (Object.hasOwn(furtherTypes, extension)) return furtherTypes[extension]!;
   return uploadKind(name)?.type ?? 'application/octet-stream';
+}
+
+/** The name without its folders. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** What follows the last dot, in lower case; empty for a name without one. */
+export function extensionOf(name: string): string {
+  const dot = name.lastIndexOf('.');
+  return dot <= name.lastIndexOf('/') + 1 ? '' : name.slice(dot + 1).toLowerCase();
 }
