@@ -33,7 +33,10 @@ export type OperationName =
   | 'set limit'
   | 'trade'
   | 'replace trade'
-  | 'cancel trade';
+  | 'cancel trade'
+  | 'upload'
+  | 'deploy'
+  | 'cancel deployment';
 
 /** What was answered about money: `approved`, `declined`, `pending` …, and why. */
 export type Decided = { id: string; status: string; reason: string | null };
@@ -47,10 +50,10 @@ export type Operation = {
   name: OperationName;
   /**
    * What it is about: a register, a task, an agent, a card, an order, a limit, or the name of what is to be created; of an authorization card/merchant, of
-   * an order of shares or coins its client_order_id.
+   * an order of shares or coins its client_order_id; of what is deployed, also again, the workspace.
    */
   subject: string;
-  /** `write`: the value. Of money the amount in cents. */
+  /** `write`: the value. Of money the amount in cents. `deploy`: the fingerprint of the files. */
   value: string | number | null;
   invokedMs: number;
   /** When it was asked for first. Of a read only the last request counts, so it is invoked later. */

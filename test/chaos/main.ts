@@ -1,8 +1,8 @@
 /**
- * `npm run chaos [-- --seed N] [--minutes M] [--nodes 3] [--only money|trading] [--faults "kill,redis emptied"] [--previous COMMIT] [--keep FOLDER]`: breaks a cluster of
+ * `npm run chaos [-- --seed N] [--minutes M] [--nodes 3] [--only money|trading|deployments] [--faults "kill,redis emptied"] [--previous COMMIT] [--keep FOLDER]`: breaks a cluster of
  * real processes under load, at random, and checks that nobody could notice more than they are told to expect, and that no cent is missing.
  * The same seed makes the same faults in the same order; what the processes make of it depends on the machine. `--nodes 1` is the service of
- * one node, without Redis; `--only money` a load of payments alone, `--only trading` one of orders; `--faults` each of these once, with `--minutes` at random for as long. The seed, or the faults that are named, decide what else the run stands on
+ * one node, without Redis; `--only money` a load of payments alone, `--only trading` one of orders, `--only deployments` one of sites; `--faults` each of these once, with `--minutes` at random for as long. The seed, or the faults that are named, decide what else the run stands on
  * (`topology.ts`): disks that can be filled and broken, a PgBouncer, nodes of an earlier version (`--previous`, the commit before if not
  * said). Ends with 1 when a rule was broken; then, and with --keep always, history and logs are kept. Ctrl-C heals and closes; a second one does not wait.
  */
@@ -19,7 +19,7 @@ process.exit(await main(process.argv.slice(2)));
 async function main(args: string[]): Promise<number> {
   const asked = readArguments(args);
   if (asked === null) {
-    console.error(`Usage: npm run chaos -- [--seed N] [--minutes 0.1 to 600] [--nodes 1 to 7] [--only money|trading] [--faults "NAME,NAME"] [--previous COMMIT] [--keep FOLDER]
+    console.error(`Usage: npm run chaos -- [--seed N] [--minutes 0.1 to 600] [--nodes 1 to 7] [--only money|trading|deployments] [--faults "NAME,NAME"] [--previous COMMIT] [--keep FOLDER]
 Faults: ${faults.map(({ name }) => name).join(', ')}`);
     return 2;
   }

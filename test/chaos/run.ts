@@ -14,11 +14,15 @@ import { randomFrom } from '../support/random.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Auditor } from './auditor.ts';
 import { check, type Violation } from './check.ts';
+import { checkDeployments } from './check-deployments.ts';
 import { checkMoney } from './check-money.ts';
 import { checkTrading } from './check-trading.ts';
 import { Customer } from './customer.ts';
+import { DeployHosts } from './deploy-hosts.ts';
+import { Deployer } from './deployer.ts';
 import { type Fault, faults, type Stage } from './faults.ts';
 import { gather } from './gather.ts';
+import { gatherDeployments, type KeptDeployments } from './gather-deployments.ts';
 import { gatherMoney } from './gather-money.ts';
 import { gatherTrading, type KeptTrading } from './gather-trading.ts';
 import { type Decided, History, type Operation } from './history.ts';
@@ -49,7 +53,7 @@ export type RunOptions = {
   onFault?: (line: string) => void;
 };
 
-/** Customers write, read and run tasks, spenders move money, traders trade on paper; each with so many clients at a time. */
+/** Customers write, read and run tasks, spenders move money, traders trade on paper, deployers publish sites; each with so many clients at a time. */
 export type Load = {
   customers: number;
   customerClients: number;
@@ -57,14 +61,26 @@ export type Load = {
   spenderClients: number;
   traders: number;
   traderClients: number;
+  deployers?: number;
+  deployerClients?: number;
   /** Whether the first trader trades at a broker, and prices come from a file. */
   broker?: boolean;
 };
 
 /** What `--only` names. */
 export const loads = {
-  all: { customers: 3, customerClients: 3, spenders: 3, spenderClients: 3, traders: 2, traderClients: 2 },
+  all: { customers: 3, customerClients: 3, spenders: 3, spenderClients: 3, traders: 2, traderClients: 2, deployers: 1, deployerClients: 2 },
   money: { customers: 0, customerClients: 0, spenders: 6, spenderClients: 5, traders: 0, traderClients: 0 },
+  deployments: {
+    customers: 0,
+    customerClients: 0,
+    spenders: 0,
+    spenderClients: 0,
+    traders: 0,
+    traderClients: 0,
+    deployers: 4,
+    deployerClients: 3,
+  },
   trading: { customers: 0, customerClients: 0, spenders: 0, spenderClients: 0, traders: 5, traderClients: 5, broker: true },
 } as const satisfies Record<string, Load>;
 
@@ -90,6 +106,7 @@ export async function run(options: RunOptions): Promise<Report> {
   const { seed, nodes, clustered, env, topology = plainTopology, signal } = options;
   const folder = await temporaryFolder('troupe-chaos-program-');
   const venue = options.load?.broker ? await Venue.start(folder.path, randomFrom(seed + 30_000)) : null;
+  const hosts = (options.load ?? loads.all).deployers ? await DeployHosts.start(randomFrom(seed + 40_000)) : null;
   try {
     const earlier = topology.earlier === null ? null : await unpack(topology.earlier, join(folder.path, 'earlier'));
     const programs = randomFrom(seed + 20_000);
@@ -101,7 +118,7 @@ export async function run(options: RunOptions): Promise<Report> {
       pooler: topology.pooler,
       program: () => (earlier !== null && programs.next() < 0.5 ? earlier.program : ownProgram),
       clocks: withoutFaketime === false,
-      env: { ...env, ...venue?.env },
+      env: { ...env, ...venue?.env, ...hosts?.env },
     });
     const stage: Stage = {
       cluster,
@@ -113,7 +130,7 @@ export async function run(options: RunOptions): Promise<Report> {
       earlier,
     };
     try {
-      return await Promise.race([runOn(stage, options, venue), aborted(signal)]);
+      return await Promise.race([runOn(stage, options, { venue, hosts }), aborted(signal)]);
     } finally {
       // Each starts again what it has stopped, which must not come after the end.
       await Promise.allSettled(stage.underWay);
@@ -121,6 +138,7 @@ export async function run(options: RunOptions): Promise<Report> {
     }
   } finally {
     await venue?.stop();
+    await hosts?.stop();
     await folder.remove();
   }
 }
@@ -134,7 +152,9 @@ function aborted(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
-async function runOn(stage: Stage, options: RunOptions, venue: Venue | null): Promise<Report> {
+type Others = { venue: Venue | null; hosts: DeployHosts | null };
+
+async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others): Promise<Report> {
   const { seed, load = loads.all } = options;
   const { cluster, history } = stage;
   await onBusiness(cluster.databaseUrl());
@@ -146,8 +166,9 @@ async function runOn(stage: Stage, options: RunOptions, venue: Venue | null): Pr
     times(load.spenders, (n) => Spender.register(parts(n + 101), manners[n % manners.length]!, n % 2 === 0 ? 'live' : 'test')),
   );
   const traders = await Promise.all(times(load.traders, (n) => Trader.register(parts(n + 201), n % 2 === 0 ? 'live' : 'test')));
+  const deployers = await Promise.all(times(load.deployers ?? 0, (n) => Deployer.register(parts(n + 301))));
   if (venue !== null) await traders[0]!.connect(venueCredentials);
-  const crowd: Crowd = { customers, spenders, traders, all: [...customers, ...spenders, ...traders] };
+  const crowd: Crowd = { customers, spenders, traders, all: [...customers, ...spenders, ...traders, ...deployers] };
   const subscribers = crowd.all.map(
     ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
   );
@@ -157,11 +178,13 @@ async function runOn(stage: Stage, options: RunOptions, venue: Venue | null): Pr
     ...customers.flatMap((customer) => times(load.customerClients, () => customer.work(() => isOver))),
     ...spenders.flatMap((spender) => times(load.spenderClients, () => spender.work(() => isOver))),
     ...traders.flatMap((trader) => times(load.traderClients, () => trader.work(() => isOver))),
+    ...deployers.flatMap((deployer) => times(load.deployerClients ?? 0, () => deployer.work(() => isOver))),
   ];
   const recoveries = await makeFaults(stage, options);
   isOver = true;
   await Promise.all(working);
   venue?.quieten();
+  hosts?.quieten();
   const unpaid = await settle(cluster.databaseUrl(), crowd);
   await allTold(crowd, subscribers, cluster.databaseUrl());
   await auditor.stop();
@@ -175,17 +198,28 @@ async function runOn(stage: Stage, options: RunOptions, venue: Venue | null): Pr
     history,
     (venue?.broker.orders ?? []).map(({ ourId, filled }) => ({ ourId, filled })),
   );
+  const deployed = await gatherDeployments(
+    where,
+    deployers.map(({ client }) => client),
+    hosts?.made ?? [],
+  );
   await Promise.all(subscribers.map((subscriber) => subscriber.stop()));
   await endAll(cluster, history);
   const logs = cluster.nodes.map(({ name, log }) => ({ node: name, log }));
   for (const { node, log } of logs)
     for (const line of log.split('\n')) if (neverLogged.test(line)) history.anomaly(`${node} printed ${line.slice(0, 500)}`);
-  const violations = [...check(history, kept), ...checkMoney(history.operations, money), ...checkTrading(history.operations, trading)];
+  const violations = [
+    ...check(history, kept),
+    ...checkMoney(history.operations, money),
+    ...checkTrading(history.operations, trading),
+    ...checkDeployments(history.operations, deployed),
+  ];
   const summary = {
     ...summaryOf(history, crowd, subscribers, recoveries),
     audits: auditor.audits,
     ...moneySummaryOf(history),
     ...tradingSummaryOf(history, trading),
+    ...deploymentSummaryOf(deployed),
   };
   return { violations, history, slow: slowOf(history), logs, summary };
 }
@@ -194,7 +228,7 @@ type Crowd = {
   customers: readonly Customer[];
   spenders: readonly Spender[];
   traders: readonly Trader[];
-  all: readonly (Customer | Spender | Trader)[];
+  all: readonly (Customer | Spender | Trader | Deployer)[];
 };
 
 /** Resolves with how long each fault's healing took, in milliseconds. */
@@ -318,6 +352,12 @@ function tradingSummaryOf({ operations }: History, { orders, fills }: KeptTradin
     fills: fills.length,
     ...Object.fromEntries(counts.sort()),
   };
+}
+
+function deploymentSummaryOf({ deployments, atHosts }: KeptDeployments): Record<string, number> {
+  const ended = Map.groupBy(deployments, ({ status, code }) => code ?? status);
+  const counts = [...ended].map(([how, ones]) => [`deployments_${how}`, ones.length]);
+  return { deployments: deployments.length, made_at_hosts: atHosts.length, ...Object.fromEntries(counts.sort()) };
 }
 
 function moneySummaryOf({ operations }: History): Record<string, number> {

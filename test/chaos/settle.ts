@@ -9,7 +9,8 @@ import type { Trader } from './trader.ts';
 const withinMs = 120_000;
 const pollMs = 100;
 const underWay = `(select count(*) from task where status not in ('complete', 'failed', 'cancelled'))
-  + (select count(*) from message) + (select count(*) from effect)`;
+  + (select count(*) from message) + (select count(*) from effect)
+  + (select count(*) from deployment where completed_at is null) + (select count(*) from timer where kind = 'deployment')`;
 
 /**
  * Waits until every task has ended, no order is open, nothing is on its way, and every order that waited for money has been paid, as there is enough at last.
