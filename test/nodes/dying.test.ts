@@ -1,17 +1,28 @@
 /** A node that is killed, and one that is frozen: what lived there goes on elsewhere, and whoever wakes up too late changes nothing. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
+import { shardOf } from '../../src/cluster/address.ts';
+import { goodToken } from '../support/hosts/host-stand-in.ts';
+import { VercelStandIn } from '../support/hosts/vercel-stand-in.ts';
 import { untilAnswered } from '../support/probes.ts';
 import { withoutRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { World } from './world.ts';
 
 const options = { skip: withoutRedis, timeout: 90_000 };
 
 let world: World;
+let host: VercelStandIn;
+const ends: (() => unknown)[] = [];
 before(async () => {
-  if (!withoutRedis) world = await World.open();
+  if (withoutRedis) return;
+  host = await VercelStandIn.start({ after: (end) => void ends.push(end) });
+  world = await World.open({ env: { VERCEL_API_URL: host.apiUrl, OUTBOUND_ALLOW: '127.0.0.0/8' } });
 });
-after(() => world?.close());
+after(async () => {
+  await world?.close();
+  for (const end of ends) await end();
+});
 
 test('what a killed node owned answers on the others; when it is back it takes its part again', options, async () => {
   const { cluster, caller } = world;
@@ -58,6 +69,53 @@ test('tasks of a killed node go on, and no finished tool call is made again', op
   await world.node(1).start();
   await world.cluster.untilReady();
 });
+
+test(
+  'deployments of a killed node go on at others: each is at the host once, with its files, and nothing is sent twice',
+  options,
+  async () => {
+    const { caller, cluster } = world;
+    const survivor = caller.at(world.node(2));
+    await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+    await survivor.json('POST', '/v1/deployments/configs', { name: 'site', target: 'vercel', credentials: { token: goodToken } });
+    // So slow that the deployments of the node are at different steps when it dies.
+    host.meet(/./, ...Array.from({ length: 400 }, () => ({ lateMs: 150 })));
+    const workspaces = await Promise.all(
+      Array.from({ length: 12 }, async (_, n) => (await survivor.json('POST', '/v1/workspaces', { name: `site ${n}` })).id as string),
+    );
+    const owned = new Set((await cluster.owners()).get('node-1'));
+    const siteOf = (id: string) => ({ 'index.html': `<h1>${id}</h1>`, 'a.txt': `a of ${id}`, 'b.txt': `b of ${id}` });
+    const ids = await Promise.all(
+      workspaces.map(async (id) => {
+        for (const [name, content] of Object.entries(siteOf(id))) await survivor.upload(id, name, content);
+        return (await survivor.json('POST', '/v1/deployments', { workspace_id: id, target: 'vercel' })).id as string;
+      }),
+    );
+    assert.ok(
+      ids.some((id) => owned.has(shardOf('deployment', id))),
+      'some run on the node that dies',
+    );
+    await until(() => host.deployments.length > 1, 'some deployments at the host');
+    await world.node(1).kill();
+    host.faults = [];
+    for (const [n, id] of ids.entries()) {
+      await until(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        const answer = await survivor.fetch('GET', `/v1/deployments/${id}`);
+        return answer.status === 200 && ['live', 'failed'].includes(((await answer.json()) as { status: string }).status);
+      }, `the end of ${id}`);
+      const { status, error, provider_id: providerId } = await survivor.json('GET', `/v1/deployments/${id}`);
+      assert.deepEqual([status, error], ['live', null]);
+      const made = host.deployments.filter(({ meta }) => meta.troupe_deployment === id);
+      assert.deepEqual([made.length, made[0]!.id], [1, providerId]);
+      assert.deepEqual(Object.fromEntries([...made[0]!.files].map(([path, bytes]) => [path, String(bytes)])), siteOf(workspaces[n]!));
+    }
+    assert.equal(host.uploads.length, 3 * ids.length, 'each content once');
+    assert.equal(new Set(host.uploads.map(String)).size, host.uploads.length);
+    await world.node(1).start();
+    await cluster.untilReady();
+  },
+);
 
 test('a stream that a killed node cut goes on at another one, with every event once', options, async () => {
   const { caller } = world;
