@@ -108,6 +108,7 @@ const variables = {
   expoApiUrl: url('EXPO_API_URL', ['http', 'https'], 'an http or https URL of a server that speaks like Expo'),
   deployTimeoutMs: number('DEPLOY_TIMEOUT_MS', 1_000, 86_400_000, 1_800_000, 'milliseconds from 1000 to 86400000'),
   deployProbeMs: number('DEPLOY_PROBE_MS', 100, 3_600_000, 60_000, 'milliseconds from 100 to 3600000'),
+  deployLookAgainMs: number('DEPLOY_LOOK_AGAIN_MS', 100, 86_400_000, 120_000, 'milliseconds from 100 to 86400000'),
   /** null: on without REDIS_URL, else off. */
   builds: { ...choice('BUILDS', ['on', 'off'], 'off'), fallback: null },
   buildNetwork: choice('BUILD_NETWORK', ['off', 'on'], 'off'),

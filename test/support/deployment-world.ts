@@ -46,12 +46,20 @@ export type DeploymentWorld = Awaited<ReturnType<typeof deploymentWorld>>;
 export type DeploymentWorldOptions = TestRuntimeOptions & {
   timeoutMs?: number;
   probeMs?: number;
+  lookAgainMs?: number;
   openBuilder?: (snapshots: Snapshots) => Builder;
   findHost?: FindHost;
 };
 
 export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions = {}) {
-  const { timeoutMs = 1_800_000, probeMs = 60_000, openBuilder = () => noBuilder, findHost, ...runtimeOptions } = options;
+  const {
+    timeoutMs = 1_800_000,
+    probeMs = 60_000,
+    lookAgainMs = 120_000,
+    openBuilder = () => noBuilder,
+    findHost,
+    ...runtimeOptions
+  } = options;
   const clock = new SteadyClock();
   const host = new ScriptedDeployHost();
   const site = await startSite(t);
@@ -92,7 +100,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   const actor = deploymentActor({
     effects: deploymentEffects(parts),
     shown: (row) => deploymentView(row, publicUrl),
-    ...{ timeoutMs, probeMs },
+    ...{ timeoutMs, probeMs, lookAgainMs },
   });
   runtime = await testRuntime([actor, deployConfigsActor, workspaceActor] as AnyActor[], { clock, ...runtimeOptions });
   const edge = await startEdge(deploymentRoutes({ ...parts, publicUrl: () => publicUrl }), { authenticate: principalOf });

@@ -13,6 +13,8 @@ export class ScriptedDeployHost {
   /** SHA-256 of the contents that were sent, in order. */
   readonly uploads: string[] = [];
   readonly cancelled: string[] = [];
+  /** The id of the one that visitors see. */
+  served: string | null = null;
   readonly moments: Moment[] = [];
   /** What it says of its states, one after the other; the last one stays. */
   states: (HostState | DeployFailed)[] = [];
@@ -32,6 +34,11 @@ export class ScriptedDeployHost {
       return state;
     },
     find: async (_access, tag) => this.made.find((one) => one.tag === tag)?.id ?? null,
+    copies: {
+      list: async (_access, tag) => this.made.filter((one) => one.tag === tag).map(({ id }) => id),
+      served: async () => this.served,
+      remove: async (_access, providerId) => this.made.splice(0).forEach((one) => one.id !== providerId && this.made.push(one)),
+    },
     cancel: async (_access, providerId) => {
       await this.reach('cancel');
       this.cancelled.push(providerId);

@@ -24,8 +24,18 @@ export type HostRequest = {
   answer?: StandInAnswer;
 };
 export type StandInAnswer = { status: number; json?: unknown; text?: string; headers?: Record<string, string> };
-/** An answer is given in place of acting. `lost`: it acts, and the connection ends without an answer. `cut`: it does not act. `hang`: it acts and never answers. */
-export type Fault = StandInAnswer | 'lost' | 'cut' | 'hang' | { lateMs: number } | { after: StandInAnswer };
+/**
+ * An answer is given in place of acting. `lost`: it acts, and the connection ends without an answer. `cut`: it does not act. `hang`: it acts and never answers.
+ * `actsWhen`: the connection ends without an answer, and it acts later.
+ */
+export type Fault =
+  | StandInAnswer
+  | 'lost'
+  | 'cut'
+  | 'hang'
+  | { lateMs: number }
+  | { after: StandInAnswer }
+  | { actsWhen: Promise<unknown> };
 
 /** The token that a stand-in takes from the beginning. */
 export const goodToken = 'token-of-tests-that-may-deploy';
@@ -42,6 +52,8 @@ export abstract class HostStandIn {
   /** Requests of the published site that are answered 503 before it is there. */
   siteLateBy = 0;
   readonly siteRequests: string[] = [];
+  /** What is carried out later: each resolves when it is. */
+  readonly late: Promise<unknown>[] = [];
   private readonly api: Server;
   private readonly site: Server;
 
@@ -118,6 +130,10 @@ export abstract class HostStandIn {
     const fault = at < 0 ? null : this.faults.splice(at, 1)[0]!.fault;
     if (fault === 'cut') return void request.socket.destroy();
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return reply(response, fault);
+    if (fault !== null && typeof fault === 'object' && 'actsWhen' in fault) {
+      this.late.push(fault.actsWhen.then(() => this.answer(heard)));
+      return void request.socket.destroy();
+    }
     const plain = await this.answer(heard);
     const answer = plain.json === undefined ? plain : { ...plain, json: this.distort(structuredClone(plain.json) as Json) };
     heard.answer = answer;

@@ -29,6 +29,7 @@ export class NetlifyStandIn extends HostStandIn {
   next: 'ready' | 'fails' | 'none' = 'ready';
   private live: NetlifyDeploy | null = null;
   private sitesMade = 0;
+  private deploysMade = 0;
 
   override get apiUrl(): string {
     return `${this.url}/api/v1`;
@@ -57,6 +58,7 @@ export class NetlifyStandIn extends HostStandIn {
     if (method === 'GET' && (parts.length === 2 || (kind === 'sites' && parts.length === 4))) return this.look(deploy);
     if (kind === 'deploys' && method === 'PUT' && what === 'files') return this.upload(deploy, parts.slice(3).join('/'), request);
     if (kind === 'deploys' && method === 'POST' && what === 'cancel') return this.cancel(deploy);
+    if (kind === 'deploys' && method === 'DELETE' && parts.length === 2) return this.remove(deploy);
     return refused(404, 'Not Found');
   }
 
@@ -80,7 +82,7 @@ export class NetlifyStandIn extends HostStandIn {
     if (given.length === 0 || bad !== undefined) return refused(422, `Invalid files ${bad?.[0] ?? ''}`);
     const hashes = new Map(given.map(([path, hash]) => [path.replace(/^\//, ''), hash]));
     const deploy: NetlifyDeploy = {
-      ...{ id: `deploy-${this.deploys.length + 1}`, siteId, title: query.get('title') ?? '', hashes, errorMessage: null },
+      ...{ id: `deploy-${++this.deploysMade}`, siteId, title: query.get('title') ?? '', hashes, errorMessage: null },
       ...{ state: json.async === true ? 'preparing' : 'uploading', required: new Set() },
     };
     this.deploys.push(deploy);
@@ -127,6 +129,12 @@ export class NetlifyStandIn extends HostStandIn {
     return { status: 201, json: this.shown(deploy) };
   }
 
+  private remove(deploy: NetlifyDeploy): StandInAnswer {
+    if (deploy === this.live) return refused(422, 'The deploy is published');
+    this.deploys.splice(this.deploys.indexOf(deploy), 1);
+    return { status: 204 };
+  }
+
   private shown({ id, siteId, title, state, required, errorMessage }: NetlifyDeploy) {
     const url = `http://${this.siteHost}`;
     const ended = state === 'ready' ? '2026-11-23T10:00:00Z' : null;
@@ -139,7 +147,18 @@ export class NetlifyStandIn extends HostStandIn {
 
   private shownSite(id: string) {
     const url = `http://${this.siteHost}`;
-    return { id, name: this.sites.get(id), state: 'current', plan: 'nf_team_dev', url, ssl_url: url, account_slug: 'tester', ssl: true };
+    const published = this.live?.siteId === id ? { published_deploy: this.shown(this.live) } : {};
+    return {
+      id,
+      name: this.sites.get(id),
+      state: 'current',
+      plan: 'nf_team_dev',
+      url,
+      ssl_url: url,
+      account_slug: 'tester',
+      ssl: true,
+      ...published,
+    };
   }
 }
 

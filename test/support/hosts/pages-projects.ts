@@ -52,7 +52,11 @@ export class PagesProjects {
     const project = this.projects.get(name ?? '');
     if (project === undefined)
       return bad(404, 8_000_007, 'Project not found. The specified project name does not match any of your existing projects.');
-    if (rest === '') return good({ ...project, id: project.name, subdomain: `${project.name}.pages.dev` });
+    if (rest === '') {
+      const live = this.deployments.find(isLive);
+      const canonical = live === undefined ? null : this.shown(live);
+      return good({ ...project, id: project.name, subdomain: `${project.name}.pages.dev`, canonical_deployment: canonical });
+    }
     if (rest === 'upload-token') return good({ jwt: this.uploadToken(project.name) });
     if (rest === 'deployments') {
       if (method === 'POST') return this.deploy(project.name, request);

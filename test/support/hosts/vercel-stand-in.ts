@@ -1,6 +1,6 @@
 /**
  * A stand-in of Vercel's API. Shapes: vercel/vercel 17d9ebaf8e9b335d550dea1a243743a74edc772e, packages/client/src/{deploy,upload,check-deployment-status,types}.ts
- * and packages/cli/test/mocks/deployment.ts; vercel.com/docs/rest-api for /v2/user, /v2/files, the list and the cancellation. shape_seen 2026-11-23.
+ * and packages/cli/test/mocks/deployment.ts; vercel.com/docs/rest-api for /v2/user, /v2/files, the list, the cancellation, the deletion and the project. shape_seen 2026-11-23.
  * Its own npm client is the second side: official-clients.test.ts.
  */
 import { createHash } from 'node:crypto';
@@ -29,6 +29,7 @@ export class VercelStandIn extends HostStandIn {
   readonly uploads: Buffer[] = [];
   readonly deployments: VercelDeployment[] = [];
   readonly projects = new Set<string>();
+  private made = 0;
   /** `none`: they stay as they are. */
   next: 'ready' | 'build_fails' | 'alias_fails' | 'none' = 'ready';
   /** A look at a deployment meets its end in place of its next step. */
@@ -46,6 +47,8 @@ export class VercelStandIn extends HostStandIn {
     if (route === 'GET /v6/deployments') return this.list(request);
     const [, version, id, more] = /^\/(v\d+)\/deployments\/([^/]+)(\/cancel)?$/.exec(path) ?? [];
     const deployment = this.deployments.find((one) => one.id === id);
+    if (method === 'GET' && path.startsWith('/v9/projects/')) return this.project(decodeURIComponent(path.slice('/v9/projects/'.length)));
+    if (version === 'v13' && method === 'DELETE' && more === undefined) return this.remove(deployment);
     if (version === 'v13' && method === 'GET' && more === undefined) {
       if (deployment === undefined) return refused(404, 'not_found', 'Deployment not found');
       for (let steps = 0; this.quick && steps < 3; steps += 1) this.walk(deployment);
@@ -87,7 +90,7 @@ export class VercelStandIn extends HostStandIn {
     }
     if (missing.size > 0) return refused(400, 'missing_files', 'Missing files', { missing: [...missing] });
     this.projects.add(name);
-    const id = `dpl_${this.deployments.length + 1}`;
+    const id = `dpl_${++this.made}`;
     const deployment: VercelDeployment = {
       ...{ id, name, meta, target, files: given },
       ...{ readyState: 'QUEUED', aliasAssigned: null, aliasError: null },
@@ -109,6 +112,19 @@ export class VercelStandIn extends HostStandIn {
       return refused(400, 'bad_request', 'The deployment cannot be cancelled');
     deployment.readyState = 'CANCELED';
     return { status: 200, json: this.shown(deployment) };
+  }
+
+  private project(name: string): StandInAnswer {
+    if (!this.projects.has(name)) return refused(404, 'not_found', 'Project not found');
+    const targets = this.live === null ? {} : { production: this.shown(this.live) };
+    return { status: 200, json: { id: `prj_${name}`, name, accountId: 'user_1', targets } };
+  }
+
+  private remove(deployment: VercelDeployment | undefined): StandInAnswer {
+    if (deployment === undefined) return refused(404, 'not_found', 'Deployment not found');
+    this.deployments.splice(this.deployments.indexOf(deployment), 1);
+    if (this.live === deployment) this.live = null;
+    return { status: 200, json: { uid: deployment.id, state: 'DELETED' } };
   }
 
   /** One step with each look at it. */

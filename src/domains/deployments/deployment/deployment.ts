@@ -6,6 +6,7 @@
  * D3 The id at the host is stored before the host is asked for its state.
  * D4 However it ends, nothing is left under way: its effect is aborted, its timers are cleared, and what it may have created is cancelled at the host.
  * D5 Credentials are in its row only while a step may need them.
+ * D6 Where a creation may have been carried out after it was looked for, the host is looked at again, and has it once then.
  */
 import Type from 'typebox';
 import { defineActor, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -18,6 +19,7 @@ import { withLines } from './journal.ts';
 import {
   type Built,
   type CancelledAtHost,
+  type CopiesRemoved,
   type DeploymentContract,
   deployment,
   type Failed,
@@ -43,13 +45,18 @@ export type DeploymentActorParts = {
   /** The whole of it. */
   timeoutMs: number;
   probeMs: number;
+  /** How long a creation whose outcome is not known may take to be carried out. */
+  lookAgainMs: number;
 };
 
 const deadline = 'deadline';
 const nextPoll = 'poll';
+const secondLook = 'second look';
 const Nothing = Type.Object({});
+/** Failures of a publication after which the host may still create. */
+const unknownEndings: ReadonlySet<FailureCode> = new Set<FailureCode>(['cancelled', 'timed_out', 'provider_down']);
 
-export function deploymentActor({ effects, shown, timeoutMs, probeMs }: DeploymentActorParts) {
+export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainMs }: DeploymentActorParts) {
   // The deadline of the whole ends a step; this is for an effect that ignores its end.
   const step = { repeatable: () => true, timeoutMs: timeoutMs + 60_000 };
   return defineActor<DeploymentRow, DeploymentContract>({
@@ -67,7 +74,9 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs }: Deployme
       polled,
       probed,
       cancelledAtHost,
+      copiesRemoved,
       pollAgain,
+      lookAgain,
       cancel(state, _input, ctx) {
         if (state === null) throw new AppError('not_found', 'Deployment not found');
         if (hasEnded(state)) throw new AppError('conflict', `The deployment is ${state.status} already`);
@@ -105,6 +114,14 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs }: Deployme
         timeoutMs: 120_000,
         isBrief: true,
         outcome: 'cancelledAtHost',
+        input: Nothing,
+      },
+      removeCopies: {
+        run: effects.removeCopies,
+        repeatable: () => true,
+        timeoutMs: 120_000,
+        isBrief: true,
+        outcome: 'copiesRemoved',
         input: Nothing,
       },
     },
@@ -158,12 +175,23 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs }: Deployme
   }
 
   function published(state: State, result: Outcome<Published>, ctx: Context): Turn<State, null> {
-    return next(state, result, ctx, (row, { providerId }) => ({
-      ...row,
-      providerId,
-      step: 'poll',
-      effectId: ctx.run('poll', { polls: 0, detail: '' }),
-    }));
+    return next(state, result, ctx, (row, { providerId, isDoubtful }) => {
+      if (isDoubtful) lookLater(ctx);
+      return { ...row, providerId, step: 'poll', effectId: ctx.run('poll', { polls: 0, detail: '' }) };
+    });
+  }
+
+  function lookLater(ctx: Context): void {
+    ctx.schedule(secondLook, ctx.nowMs + lookAgainMs, 'lookAgain', {});
+  }
+
+  function lookAgain(state: State, _input: object, ctx: Context): Turn<State, null> {
+    if (state === null) return { state, reply: null };
+    if (!hasEnded(state) || state.effectId !== null) {
+      lookLater(ctx);
+      return { state, reply: null };
+    }
+    return { state: { ...state, effectId: ctx.run('removeCopies', {}) }, reply: null };
   }
 
   function polled(state: State, result: Outcome<Polled>, ctx: Context): Turn<State, null> {
@@ -218,6 +246,7 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs }: Deployme
   function end(row: DeploymentRow, how: Ending, ctx: Context): DeploymentRow {
     ctx.unschedule(deadline);
     ctx.unschedule(nextPoll);
+    if (how.status === 'failed' && row.step === 'publish' && row.mode === 'live' && unknownEndings.has(how.code)) lookLater(ctx);
     const logged = how.status === 'live' ? row : say(row, `Failed (${how.code}): ${how.message}`, ctx);
     const cancelsAtHost = how.status === 'failed' && how.cancelsAtHost === true && row.mode === 'live' && row.config !== null;
     const ended: DeploymentRow = {
@@ -265,6 +294,18 @@ function cancelledAtHost(state: State, { effectId, outcome }: Outcome<CancelledA
   if (value.kind === 'nothing') return { state: row, reply: null };
   if (value.kind === 'failed') return { state: say(row, `The host has not cancelled it: ${value.message}`, ctx), reply: null };
   return { state: say({ ...row, providerId: value.providerId }, 'The host was asked to cancel it', ctx), reply: null };
+}
+
+function copiesRemoved(state: State, { effectId, outcome }: Outcome<CopiesRemoved>, ctx: Context): Turn<State, null> {
+  if (state === null || state.effectId !== effectId) return { state, reply: null };
+  const row: DeploymentRow = { ...state, effectId: null };
+  const failure = outcome.kind !== 'done' ? 'no answer' : isFailed(outcome.value) ? outcome.value.message : null;
+  if (failure !== null) return { state: say(row, `It is not known whether the host has made it twice: ${failure}`, ctx), reply: null };
+  const { kept, removed } = (outcome as { value: CopiesRemoved }).value;
+  const lines = removed.map((id) => `The host had made it twice, by a request that it carried out late: ${id} was removed`);
+  if (kept !== state.providerId)
+    lines.push(`Visitors see ${kept}, made by a request that the host carried out late: it has the same files`);
+  return { state: lines.reduce<DeploymentRow>((said, line) => say(said, line, ctx), { ...row, providerId: kept }), reply: null };
 }
 
 function say(row: DeploymentRow, text: string, ctx: Context): DeploymentRow {

@@ -18,6 +18,7 @@ import { LogSender } from './log-sender.ts';
 import {
   type Built,
   type CancelledAtHost,
+  type CopiesRemoved,
   deployment,
   type Failed,
   type Poll,
@@ -28,6 +29,7 @@ import {
 } from './messages.ts';
 import { patiently } from './patiently.ts';
 import { type ProbeParts, probe as probeSite } from './probe.ts';
+import { removeCopies as removeCopiesAtHost } from './remove-copies.ts';
 import { siteUrl } from './site-url.ts';
 
 export type EffectParts = ProbeParts & {
@@ -50,7 +52,7 @@ const findPausesMs = [0, 1_500, 3_000];
 export function deploymentEffects(parts: EffectParts) {
   const { actors, snapshots, builder, findHost, accessOf, apiUrls, maskOf } = parts;
 
-  return { prepare, build, publish, poll, probe, cancelAtHost };
+  return { prepare, build, publish, poll, probe, cancelAtHost, removeCopies };
 
   function prepare(_input: object, context: EffectContext): Promise<Prepared | Failed> {
     return step(context, async (row) => {
@@ -87,6 +89,8 @@ export function deploymentEffects(parts: EffectParts) {
       const siteId = row.siteId!;
       const files = await snapshots.files(siteId);
       const access = await newestAccess(row);
+      // A request of an earlier run may still be on its way.
+      let isDoubtful = isRepeat;
       let hashed: Promise<readonly string[]> | null = null;
       const publication: Publication = {
         ...{ deploymentId, files, isRepeat, providerId, signal },
@@ -97,10 +101,13 @@ export function deploymentEffects(parts: EffectParts) {
           const stored = await patiently(signal, () => actors.ask(deployConfigs, accountId, 'keep', { id: config.id, values }));
           return { ...values, ...stored };
         },
+        doubt: () => {
+          isDoubtful = true;
+        },
         log: (text, source = 'provider') => log.add(text, source),
       };
       const made = await hostOf(config.target, config).publish(access, publication);
-      return { kind: 'published', providerId: made.providerId };
+      return { kind: 'published', providerId: made.providerId, ...(isDoubtful && { isDoubtful }) };
     });
   }
 
@@ -135,6 +142,13 @@ export function deploymentEffects(parts: EffectParts) {
         return { kind: 'cancelled', providerId };
       }
       return { kind: 'nothing' };
+    });
+  }
+
+  function removeCopies(_input: object, context: EffectContext): Promise<CopiesRemoved | Failed> {
+    return step(context, async (row, signal) => {
+      const config = await lookUp(row);
+      return removeCopiesAtHost(hostOf(row.target, config), accessOf(config!, row.accountId), row, signal);
     });
   }
 

@@ -22,5 +22,6 @@ export const deploymentInputs = durableInputs<DeploymentContract>()({
   }),
   begin: Type.Object({}),
   pollAgain: Type.Object({ polls: Type.Integer(), detail: Type.String() }),
+  lookAgain: Type.Object({}),
   timedOut: Type.Object({}),
 });

@@ -32,7 +32,8 @@ export type Failed = { kind: 'failed'; code: FailureCode; message: string };
 /** `site`: null as long as it must be built. */
 export type Prepared = { kind: 'prepared'; config: DeployConfig | null; snapshot: Snapshot; site: Snapshot | null };
 export type Built = { kind: 'built'; site: Snapshot };
-export type Published = { kind: 'published'; providerId: string };
+/** `isDoubtful`: the host may have been told to create it twice. */
+export type Published = { kind: 'published'; providerId: string; isDoubtful?: boolean };
 export type Polled =
   /** `detail`: the host's word for where it is; `isNews`: it was another one before. */
   | { kind: 'working'; detail: string; isNews: boolean; polls: number }
@@ -43,6 +44,8 @@ export type Polled =
 export type Poll = { polls: number; detail: string };
 export type Probed = { kind: 'answered'; status: number };
 export type CancelledAtHost = { kind: 'cancelled'; providerId: string } | { kind: 'nothing' };
+/** Ids at the host. */
+export type CopiesRemoved = { kind: 'looked'; kept: string | null; removed: string[] };
 
 type Nothing = Record<string, never>;
 
@@ -63,8 +66,11 @@ export type DeploymentContract = {
     polled(input: EffectResult<Polled | Failed>): null;
     probed(input: EffectResult<Probed | Failed>): null;
     cancelledAtHost(input: EffectResult<CancelledAtHost | Failed>): null;
+    copiesRemoved(input: EffectResult<CopiesRemoved | Failed>): null;
     /** By timer. */
     pollAgain(input: Poll): null;
+    /** By timer: whether the host has made it twice. */
+    lookAgain(input: Nothing): null;
     timedOut(input: Nothing): null;
   };
   queries: { get(input: null): DeploymentRow | null };
@@ -75,6 +81,7 @@ export type DeploymentContract = {
     poll(input: Poll): Polled | Failed;
     probe(input: { url: string; untilMs: number }): Probed | Failed;
     cancelAtHost(input: Nothing): CancelledAtHost | Failed;
+    removeCopies(input: Nothing): CopiesRemoved | Failed;
   };
 };
 

@@ -10,6 +10,8 @@ export type CreateOnce<T> = {
   /** By the tag; null: it is not there. */
   find(): Promise<T | null>;
   create(): Promise<T>;
+  /** Called when the outcome of a creation is not known. */
+  doubt(): void;
   calls: Pick<HostCalls, 'pause'>;
   signal: AbortSignal;
 };
@@ -20,7 +22,7 @@ const firstPauseMs = 500;
 const longestPauseMs = 8_000;
 
 /** Looks for it before it is made again: after an answer that was lost it may be there. */
-export async function createOnce<T>({ mayExist, find, create, calls, signal }: CreateOnce<T>): Promise<T> {
+export async function createOnce<T>({ mayExist, find, create, doubt, calls, signal }: CreateOnce<T>): Promise<T> {
   let isSought = mayExist;
   let troubleSinceMs: number | null = null;
   for (let faults = 0; ; ) {
@@ -32,6 +34,7 @@ export async function createOnce<T>({ mayExist, find, create, calls, signal }: C
       return await create();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
+      doubt();
       faults += 1;
       isSought = true;
       troubleSinceMs ??= monotonicMs();

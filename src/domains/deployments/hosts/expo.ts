@@ -91,6 +91,7 @@ async function publishUpdates(access: HostAccess, publication: Publication, expo
       publication.log(`${title} published the update for runtime version ${[...groups.keys()].join(' and ')}`, 'provider');
       return made;
     },
+    doubt: publication.doubt,
     calls: access.calls,
     signal,
   });

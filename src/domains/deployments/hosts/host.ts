@@ -59,6 +59,8 @@ export type Publication = {
   created(providerId: string): Promise<void>;
   /** Keeps values with the configuration, such as the id of a site. Returns the values that hold: those of whoever was first. */
   keep(values: Record<string, string>): Promise<Readonly<Record<string, string>>>;
+  /** A creation whose outcome is not known may be carried out later, beside what was found or made since: the host is looked at again then. */
+  doubt(): void;
   /** A line of the deployment's log. */
   log(text: string, source?: 'troupe' | 'provider'): void;
   signal: AbortSignal;
@@ -70,6 +72,16 @@ export type HostState =
   | { kind: 'live'; url: string }
   /** `code`: build_failed, alias_failed or cancelled; other trouble is thrown. */
   | { kind: 'failed'; code: 'build_failed' | 'alias_failed' | 'cancelled'; message: string };
+
+/** What is there more than once when a creation was carried out after it had been looked for. */
+export type HostCopies = {
+  /** The ids of all that have the tag. */
+  list(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string[]>;
+  /** The id of the one that visitors of the site see; null: there is none. */
+  served(access: HostAccess, signal: AbortSignal): Promise<string | null>;
+  /** Of one that is live and not served. */
+  remove(access: HostAccess, providerId: string, signal: AbortSignal): Promise<void>;
+};
 
 export type HostLimits = {
   files: number;
@@ -99,4 +111,6 @@ export type Host = {
   find?(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null>;
   /** Resolves when the host has ended it, or it cannot be ended any more. */
   cancel(access: HostAccess, providerId: string, signal: AbortSignal): Promise<void>;
+  /** Absent: what is created twice replaces itself, or the host cannot tell. */
+  copies?: HostCopies;
 };

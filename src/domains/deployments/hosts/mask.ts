@@ -17,11 +17,18 @@ export function maskOf(credentials: Readonly<Record<string, string>>): Mask {
 
 /** The same host, whose messages, log lines and failures are masked and bounded. */
 export function masked(host: Host): Host {
-  const { find } = host;
+  const { find, copies } = host;
   return {
     ...host,
     ...(find !== undefined && {
       find: (access, deploymentId, signal) => failing(maskOf(access.credentials), () => find(access, deploymentId, signal)),
+    }),
+    ...(copies !== undefined && {
+      copies: {
+        list: (access, deploymentId, signal) => failing(maskOf(access.credentials), () => copies.list(access, deploymentId, signal)),
+        served: (access, signal) => failing(maskOf(access.credentials), () => copies.served(access, signal)),
+        remove: (access, providerId, signal) => failing(maskOf(access.credentials), () => copies.remove(access, providerId, signal)),
+      },
     }),
     identify: (access, signal) => failing(maskOf(access.credentials), () => host.identify(access, signal)),
     publish(access, publication) {

@@ -42,6 +42,7 @@ export const netlify: Host = {
         mayExist: isRepeat,
         find: () => findByTitle(access, publication, siteId),
         create: () => create(access, publication, siteId),
+        doubt: publication.doubt,
         calls: access.calls,
         signal,
       });
@@ -55,9 +56,26 @@ export const netlify: Host = {
     return stateOf(await deployOf(access, providerId, signal));
   },
   async find(access, deploymentId, signal) {
-    // A site that was made and not kept yet has no deploy.
-    const siteId = access.kept.site_id ?? (await givenSite(access, signal));
+    const siteId = await knownSite(access, signal);
     return siteId === null ? null : (textOf((await findByTitle(access, { deploymentId, signal }, siteId))?.id) ?? null);
+  },
+  copies: {
+    async list(access, deploymentId, signal) {
+      const siteId = await knownSite(access, signal);
+      const deploys = siteId === null ? [] : await titledDeploys(access, { deploymentId, signal }, siteId);
+      return deploys.flatMap(({ id }) => textOf(id) ?? []);
+    },
+    async served(access, signal) {
+      const siteId = await knownSite(access, signal);
+      if (siteId === null) return null;
+      const path = `/sites/${encodeURIComponent(siteId)}`;
+      const answer = await access.calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
+      return textOf(fieldsOf(fieldsOf(answer.json).published_deploy).id) ?? null;
+    },
+    async remove({ calls }, providerId, signal) {
+      const path = `/deploys/${encodeURIComponent(providerId)}`;
+      await calls.request({ method: 'DELETE', path, repeatable: true, accept: [404, 410, 422], signal });
+    },
   },
   async cancel({ calls }, providerId, signal) {
     const path = `/deploys/${encodeURIComponent(providerId)}/cancel`;
@@ -81,12 +99,19 @@ async function siteOf(access: HostAccess, publication: Publication): Promise<str
     mayExist: publication.isRepeat,
     find: () => siteByName(access, name, publication.signal),
     create: () => makeSite(access, name, publication.signal),
+    // Names of sites are unique: a late request is refused.
+    doubt: () => {},
     calls: access.calls,
     signal: publication.signal,
   });
   const { site_id: siteId } = await publication.keep({ site_id: made });
   if (siteId !== undefined && siteId !== made) await removeSite(access, made, publication.signal);
   return siteId ?? made;
+}
+
+/** null: one that was made and not kept yet has no deploy. */
+async function knownSite(access: HostAccess, signal: AbortSignal): Promise<string | null> {
+  return access.kept.site_id ?? (await givenSite(access, signal));
 }
 
 /** The site that the account has named, by its id or its name. */
@@ -137,11 +162,15 @@ async function create({ calls }: HostAccess, publication: Publication, siteId: s
 
 type Tagged = Pick<Publication, 'deploymentId' | 'signal'>;
 
-async function findByTitle({ calls }: HostAccess, { deploymentId, signal }: Tagged, siteId: string): Promise<Fields | null> {
+async function findByTitle(access: HostAccess, tagged: Tagged, siteId: string): Promise<Fields | null> {
+  return (await titledDeploys(access, tagged, siteId))[0] ?? null;
+}
+
+async function titledDeploys({ calls }: HostAccess, { deploymentId, signal }: Tagged, siteId: string): Promise<Fields[]> {
   const path = `/sites/${encodeURIComponent(siteId)}/deploys?per_page=100`;
   const answer = await calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
   const isOurs = ({ title: given, id }: Fields) => textOf(given)?.startsWith(deploymentId) === true && textOf(id) !== undefined;
-  return listOf(answer.json).find(isOurs) ?? null;
+  return listOf(answer.json).filter(isOurs);
 }
 
 /** Uploads what Netlify requires, and waits until it has compared all files: before that its list may be empty or a part. */

@@ -47,7 +47,7 @@ export const pages: Host = {
   async publish(access, publication) {
     const { deploymentId, signal } = publication;
     if (publication.providerId !== null) return { providerId: publication.providerId };
-    const known = publication.isRepeat ? await find(access, deploymentId, signal) : null;
+    const [known] = publication.isRepeat ? await taggedIds(access, deploymentId, signal) : [];
     const providerId = known ?? (await deploy(access, publication));
     await publication.created(providerId);
     return { providerId };
@@ -58,13 +58,23 @@ export const pages: Host = {
     if (answer.status === 404) return { kind: 'failed', code: 'cancelled', message: `${title} has no such deployment any more` };
     return stateIn(fieldsOfResult(answer), () => lastLine(access, providerId, signal));
   },
-  find,
-  /** A deployment that was not finished goes; the one that is live stays, as Cloudflare refuses to delete it. */
-  async cancel({ calls, ...access }, providerId, signal) {
-    const path = deploymentPath(access, providerId);
-    await calls.request({ method: 'DELETE', path, accept: [400, 404, 409], repeatable: true, signal });
+  find: async (access, deploymentId, signal) => (await taggedIds(access, deploymentId, signal))[0] ?? null,
+  copies: {
+    list: taggedIds,
+    async served(access, signal) {
+      const answer = await access.calls.request({ method: 'GET', path: projectPath(access), accept: [404], repeatable: true, signal });
+      return answer.status === 404 ? null : (textOf(fieldsOf(fieldsOfResult(answer).canonical_deployment).id) ?? null);
+    },
+    remove: removeDeployment,
   },
+  /** A deployment that was not finished goes; the one that is live stays, as Cloudflare refuses to delete it. */
+  cancel: removeDeployment,
 };
+
+async function removeDeployment({ calls, ...access }: HostAccess, providerId: string, signal: AbortSignal): Promise<void> {
+  const path = deploymentPath(access, providerId);
+  await calls.request({ method: 'DELETE', path, accept: [400, 404, 409], repeatable: true, signal });
+}
 
 async function deploy(access: HostAccess, publication: Publication): Promise<string> {
   const { assets, routing } = splitSite(publication.files);
@@ -93,12 +103,13 @@ async function create(
   const body = await bodyOf(pieces, publication);
   return createOnce({
     mayExist: false,
-    find: () => find(access, deploymentId, signal),
+    find: async () => (await taggedIds(access, deploymentId, signal))[0] ?? null,
     async create() {
       const path = `${projectPath(access)}/deployments`;
       const answer = await calls.request({ method: 'POST', path, headers: { 'content-type': type }, body, repeatable: false, signal });
       return requiredText(resultOf(answer), 'id', title);
     },
+    doubt: publication.doubt,
     calls,
     signal,
   });
@@ -233,12 +244,12 @@ async function lastLine({ calls, ...access }: HostAccess, providerId: string, si
 }
 
 /** By its message: Pages has no other place for a tag. */
-async function find({ calls, ...access }: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null> {
+async function taggedIds({ calls, ...access }: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string[]> {
   const path = `${projectPath(access)}/deployments`;
   const answer = await calls.request({ method: 'GET', path, accept: [404], repeatable: true, signal });
-  if (answer.status === 404) return null;
-  const tagged = listOf(resultOf(answer)).find((one) => messageIn(one) === messageOf(deploymentId));
-  return textOf(tagged?.id) ?? null;
+  if (answer.status === 404) return [];
+  const tagged = listOf(resultOf(answer)).filter((one) => messageIn(one) === messageOf(deploymentId));
+  return tagged.flatMap(({ id }) => textOf(id) ?? []);
 }
 
 function messageIn({ deployment_trigger: trigger }: Fields): unknown {

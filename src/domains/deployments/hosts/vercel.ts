@@ -33,8 +33,9 @@ export const vercel: Host = {
     if (providerId !== null) return { providerId };
     const made = await createOnce({
       mayExist: isRepeat,
-      find: () => findByTag(access, publication),
+      find: async () => (await taggedIds(access, publication))[0] ?? null,
       create: () => create(access, publication),
+      doubt: publication.doubt,
       calls: access.calls,
       signal,
     });
@@ -46,7 +47,19 @@ export const vercel: Host = {
     failOnError(answer);
     return stateOf(answer.json);
   },
-  find: (access, deploymentId, signal) => findByTag(access, { deploymentId, signal }),
+  find: async (access, deploymentId, signal) => (await taggedIds(access, { deploymentId, signal }))[0] ?? null,
+  copies: {
+    list: (access, deploymentId, signal) => taggedIds(access, { deploymentId, signal }),
+    async served({ calls, project, team }, signal) {
+      const path = `/v9/projects/${encodeURIComponent(project)}${queryOf(team)}`;
+      const answer = await calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
+      return textOf(fieldsOf(fieldsOf(fieldsOf(answer.json).targets).production).id) ?? null;
+    },
+    async remove({ calls, team }, providerId, signal) {
+      const path = deploymentPath('v13', providerId, '', team);
+      await calls.request({ method: 'DELETE', path, repeatable: true, accept: [404, 410], signal });
+    },
+  },
   async cancel({ calls, team }, providerId, signal) {
     // One that has ended cannot be cancelled: 400 or 409; one that is gone: 404.
     const accept = [400, 404, 409, 410];
@@ -100,13 +113,13 @@ async function upload({ calls, team }: HostAccess, hash: string, content: Uint8A
 
 type Tagged = Pick<Publication, 'deploymentId' | 'signal'>;
 
-async function findByTag({ calls, team }: HostAccess, { deploymentId, signal }: Tagged): Promise<string | null> {
+async function taggedIds({ calls, team }: HostAccess, { deploymentId, signal }: Tagged): Promise<string[]> {
   const path = `/v6/deployments${queryOf(team, { [`meta-${tag}`]: deploymentId, limit: '20' })}`;
   const answer = await calls.request({ method: 'GET', path, repeatable: true, accept: [404], signal });
-  if (answer.status === 404) return null;
+  if (answer.status === 404) return [];
   failOnError(answer);
-  const found = listOf(fieldsOf(answer.json).deployments).find(({ meta }) => fieldsOf(meta)[tag] === deploymentId);
-  return textOf(found?.uid) ?? textOf(found?.id) ?? null;
+  const tagged = listOf(fieldsOf(answer.json).deployments).filter(({ meta }) => fieldsOf(meta)[tag] === deploymentId);
+  return tagged.flatMap(({ uid, id }) => textOf(uid) ?? textOf(id) ?? []);
 }
 
 /** Hashes; null: it is no such answer. */

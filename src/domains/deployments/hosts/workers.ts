@@ -77,6 +77,7 @@ async function upload(access: HostAccess, publication: Publication): Promise<str
       });
       return hyphenated(textOf(fieldsOfResult(answer).deployment_id)) ?? (await versionOf(access, deploymentId, signal)) ?? project;
     },
+    doubt: publication.doubt,
     calls,
     signal,
   });

@@ -10,9 +10,11 @@ import { AppError } from '../../../../src/errors.ts';
 import type { Json } from '../../../support/json.ts';
 import { play, RecordedTurn } from '../../../support/turn-context.ts';
 
-const actor = deploymentActor({ effects: {} as DeploymentEffects, shown: ({ status }) => ({ status }), timeoutMs: 60_000, probeMs: 1_000 });
+const times = { timeoutMs: 60_000, probeMs: 1_000, lookAgainMs: 120_000 };
+const actor = deploymentActor({ effects: {} as DeploymentEffects, shown: ({ status }) => ({ status }), ...times });
 const outcomeOf: Record<string, string> = {
   ...{ prepare: 'prepared', build: 'built', publish: 'published', poll: 'polled', probe: 'probed', cancelAtHost: 'cancelledAtHost' },
+  removeCopies: 'copiesRemoved',
 };
 
 class Turn extends RecordedTurn {
@@ -70,9 +72,10 @@ class World {
     assert.deepEqual(names, walk, 'D2: each event once, in order');
     if (this.running[0]?.name === 'poll') assert.notEqual(state!.providerId, null, 'D3');
     if (end.length === 0) return assert.ok(this.timers.has('deadline'));
-    assert.deepEqual([...this.timers.keys()], [], 'D4: no timer is left');
-    assert.ok(['cancelAtHost', undefined].includes(this.running[0]?.name), 'D4: nothing runs');
-    assert.equal(state!.config === null, this.running.length === 0, 'D5');
+    const left = [...this.timers.keys()].filter((name) => name !== 'second look');
+    assert.deepEqual(left, [], 'D4: no timer is left');
+    assert.ok(['cancelAtHost', 'removeCopies', undefined].includes(this.running[0]?.name), 'D4: nothing runs');
+    assert.equal(state!.config === null, this.running[0]?.name !== 'cancelAtHost', 'D5');
     assert.equal(state!.errorCode === null, state!.status === 'live');
     assert.notEqual(state!.completedAt, null);
   }
@@ -85,7 +88,10 @@ const values: Record<string, unknown[]> = {
     { kind: 'prepared', config: { id: 'cfg_1', credentials: 'x' }, snapshot: site, site: null },
   ],
   build: [{ kind: 'built', site: { ...site, snapshotId: 'snap_2' } }],
-  publish: [{ kind: 'published', providerId: 'at-host-1' }],
+  publish: [
+    { kind: 'published', providerId: 'at-host-1' },
+    { kind: 'published', providerId: 'at-host-1', isDoubtful: true },
+  ],
   poll: [
     { kind: 'working', detail: 'QUEUED', isNews: true, polls: 0 },
     { kind: 'live', url: 'http://site' },
@@ -93,6 +99,10 @@ const values: Record<string, unknown[]> = {
   ],
   probe: [{ kind: 'answered', status: 200 }],
   cancelAtHost: [{ kind: 'cancelled', providerId: 'at-host-1' }, { kind: 'nothing' }],
+  removeCopies: [
+    { kind: 'looked', kept: 'at-host-1', removed: [] },
+    { kind: 'looked', kept: 'at-host-2', removed: ['at-host-1'] },
+  ],
 };
 
 type Step =
@@ -173,7 +183,7 @@ function run(world: World, one: Step, create: object): void {
   }
 }
 
-test('whatever happens to it, a deployment keeps D1 to D5 and ends', () => {
+test('whatever happens to it, a deployment keeps D1 to D6 and ends', () => {
   fc.assert(
     fc.property(fc.constantFrom('live' as const, 'test' as const), fc.array(step, { maxLength: 40 }), (mode, steps) => {
       const create = { accountId: 'acct_1', mode, workspaceId: 'ws_1', target: 'vercel', configId: null, taskId: null };
@@ -185,6 +195,13 @@ test('whatever happens to it, a deployment keeps D1 to D5 and ends', () => {
       if (world.running[0] !== undefined) run(world, { do: 'outcome', pick: 0, how: 'done', again: true }, create);
       assert.deepEqual([world.running, world.state!.config], [[], null], 'nothing is left under way');
       const { status, errorCode } = world.state!;
+      const looked = () => world.effects.filter(({ name }) => name === 'removeCopies').length;
+      const [before, looksAgain] = [looked(), world.timers.has('second look')];
+      if (looksAgain) run(world, { do: 'timer' }, create);
+      if (world.running[0] !== undefined) run(world, { do: 'outcome', pick: 1, how: 'done', again: true }, create);
+      assert.deepEqual([looked() - before, [...world.timers.keys()]], [looksAgain ? 1 : 0, []], 'D6: one look, of what has ended');
+      if (status === 'failed' && errorCode === 'cancelled' && world.mayBeMade && world.state!.providerId === null)
+        assert.ok(looked() > 0, 'D6: what may be created after a cancellation is looked for');
       const stopped = status === 'failed' && (errorCode === 'cancelled' || errorCode === 'timed_out');
       const asked = world.effects.filter(({ name }) => name === 'cancelAtHost').length;
       if (stopped && world.mayBeMade) assert.equal(asked, 1, 'D4: what may have been created is cancelled at the host, once');

@@ -16,7 +16,7 @@ import { until } from '../../../support/until.ts';
 let world: DeploymentWorld;
 const ends: (() => unknown)[] = [];
 before(async () => {
-  world = await deploymentWorld({ after: (end) => void ends.push(end) }, { probeMs: 300 });
+  world = await deploymentWorld({ after: (end) => void ends.push(end) }, { probeMs: 300, lookAgainMs: 10_000 });
   await world.configure();
 });
 after(async () => {
@@ -228,7 +228,7 @@ test('a deployment that was cancelled is failed at once, and the host is asked t
     assert.deepEqual(world.events(id), ['building', 'deploying', 'failed'], moment);
     assert.equal((await world.send('POST', `/v1/deployments/${id}/cancel`)).status, 409);
     assert.deepEqual(await world.runtime.sql('select id from effect where actor_id = $1', [id]), []);
-    assert.deepEqual(await world.runtime.sql('select name from timer where actor_id = $1', [id]), []);
+    assert.deepEqual(await world.runtime.sql(`select name from timer where actor_id = $1 and name <> 'second look'`, [id]), []);
   }
 });
 
@@ -239,6 +239,38 @@ test('a part of this service that does not answer for a moment fails no deployme
   };
   const row = await world.ended(await world.deploy({ workspace_id: await world.workspace({ 'index.html': 'patience' }) }));
   assert.deepEqual([row.status, away.size, world.host.made.length, world.host.uploads.length], ['live', 0, 1, 1]);
+});
+
+test('what the host creates after it was looked for is removed later, and the log says so', async () => {
+  const lookAgain = async (id: string) => {
+    world.host.made.push({ id: `late of ${id}`, tag: id, files: null });
+    world.clock.move(10_001);
+    world.runtime.runtime.timers.fireDue();
+    await until(async () => (await world.lines(id)).some((line) => line.includes(`late of ${id}`)), 'the second look');
+  };
+  let isAway = true;
+  world.host.at = (moment) => {
+    if (moment !== 'made' || !isAway) return;
+    isAway = false;
+    throw new AppError('unavailable', 'The database does not answer; try again shortly');
+  };
+  const live = await world.deploy({ workspace_id: await world.workspace() });
+  assert.equal((await world.ended(live)).status, 'live');
+  await lookAgain(live);
+  assert.deepEqual([world.host.made.map(({ id }) => id), (await world.row(live)).providerId], [['at-host-1'], 'at-host-1']);
+  world.host.made.length = 0;
+  const hold = holdAt('begin');
+  const cancelled = await world.deploy({ workspace_id: await world.workspace() });
+  await hold.reached;
+  await world.send('POST', `/v1/deployments/${cancelled}/cancel`);
+  hold.go();
+  await until(async () => (await world.row(cancelled)).config === null, 'the end of all of it');
+  assert.deepEqual(world.host.made, []);
+  await lookAgain(cancelled);
+  assert.deepEqual(world.host.made, []);
+  const quiet = await world.deploy({ workspace_id: await world.workspace() });
+  await world.ended(quiet);
+  assert.deepEqual(await world.runtime.sql('select name from timer where actor_id = $1', [quiet]), [], 'without a doubt nothing is asked');
 });
 
 test('a deployment ends with the configuration that it began with, though that is deleted meanwhile', async () => {

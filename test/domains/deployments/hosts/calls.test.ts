@@ -120,6 +120,8 @@ test('what must not be repeated is made once: after an unknown outcome it is loo
   standIn.meet(/^POST/, 'lost');
   assert.ok((await failureOf(calls().request(make))) instanceof OutcomeUnknown);
   assert.equal(standIn.requests.length, 1);
+  let doubts = 0;
+  const doubt = () => void doubts++;
   for (const [found, requests] of [
     ['found', 1],
     [null, 2],
@@ -127,10 +129,11 @@ test('what must not be repeated is made once: after an unknown outcome it is loo
     standIn.requests.length = 0;
     standIn.meet(/^POST/, { status: 500, json: {} });
     const create = async () => (await calls().request(make)).text;
-    const made = await createOnce<string>({ mayExist: false, find: async () => found, create, calls: calls(), signal });
+    const made = await createOnce<string>({ mayExist: false, find: async () => found, create, doubt, calls: calls(), signal });
     assert.equal(made, found ?? '{"id":"made"}');
     assert.equal(standIn.requests.length, requests);
   }
+  assert.equal(doubts, 2);
 });
 
 test('an address from outside gets no token and is judged, and an aborted request ends at once', async () => {

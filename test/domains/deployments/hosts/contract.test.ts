@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
 import fc from 'fast-check';
+import { removeCopies } from '../../../../src/domains/deployments/deployment/remove-copies.ts';
 import type { HostCalls } from '../../../../src/domains/deployments/hosts/host.ts';
 import { DeployFailed, type FailureCode } from '../../../../src/domains/deployments/hosts/host-failure.ts';
 import { masked } from '../../../../src/domains/deployments/hosts/mask.ts';
@@ -215,6 +216,48 @@ for (const row of hostRows) {
     const made = await world.publish(first);
     assert.deepEqual([await find(world.access, first, signal), await find(world.access, second, signal)], [made, null]);
   });
+
+  test(
+    named('a creation that is carried out after it was looked for is found later, and one deployment stays: the one that is seen'),
+    async (t) => {
+      const { host } = row;
+      if (host.copies === undefined) return;
+      for (const actsLate of ['before it is live', 'once it is live', 'and is live'] as const) {
+        const world = await start(t);
+        const { standIn } = world;
+        const late = Promise.withResolvers<void>();
+        // Vercel is asked to create once before it has the contents.
+        if (host.target === 'vercel') await world.end(await world.publish(second));
+        standIn.meet(requests.create, { actsWhen: late.promise });
+        const made = await world.publish(first);
+        assert.equal(world.doubts, 1);
+        const ours = () => row.deployments(standIn).filter(({ tag, state }) => tag.startsWith(first) && state !== 'cancelled');
+        assert.equal(ours().length, 1);
+        if (actsLate !== 'before it is live') assert.equal((await world.end(made)).kind, 'live');
+        late.resolve();
+        await Promise.all(standIn.late);
+        assert.equal(ours().length, 2, actsLate);
+        if (actsLate === 'before it is live') assert.equal((await world.end(made)).kind, 'live');
+        const copy = ours().find(({ id }) => id !== made)!.id;
+        if (actsLate === 'and is live') assert.equal((await world.end(copy)).kind, 'live');
+        row.neverReady?.(standIn);
+        const known = { id: first, providerId: made };
+        const looked = await removeCopies(masked(host), world.access, known, signal);
+        const isServed = actsLate === 'and is live';
+        assert.deepEqual(looked, { kind: 'looked', kept: isServed ? copy : made, removed: [isServed ? made : copy] }, actsLate);
+        assert.deepEqual(
+          ours().map(({ id, state }) => [id, state]),
+          [[looked.kept, 'live']],
+          actsLate,
+        );
+        assert.equal(await (await fetch(`http://${standIn.siteHost}/index.html`)).text(), world.site['index.html']);
+        assert.deepEqual(await removeCopies(masked(host), world.access, { ...known, providerId: looked.kept }, signal), {
+          ...looked,
+          removed: [],
+        });
+      }
+    },
+  );
 
   test(named('a cancelled deployment ends at the host, and one that has ended or is not there can be cancelled too'), async (t) => {
     const world = await start(t);

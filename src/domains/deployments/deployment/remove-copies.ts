@@ -1,0 +1,31 @@
+/**
+ * A creation whose answer was lost may be carried out after it was looked for: then the host has the deployment twice. Some time later one of them stays:
+ * the one that visitors see, else the one that is known here. The files are the same.
+ */
+import type { Host, HostAccess } from '../hosts/host.ts';
+import type { DeploymentRow } from './entity.ts';
+import type { CopiesRemoved } from './messages.ts';
+
+/** May be repeated: what is removed is not found again. */
+export async function removeCopies(
+  { copies, state, cancel }: Host,
+  access: HostAccess,
+  { id, providerId }: Pick<DeploymentRow, 'id' | 'providerId'>,
+  signal: AbortSignal,
+): Promise<CopiesRemoved> {
+  const there = copies === undefined ? [] : await copies.list(access, id, signal);
+  const others = there.filter((one) => one !== providerId);
+  if (copies === undefined || others.length === 0) return { kind: 'looked', kept: providerId, removed: [] };
+  const states = await Promise.all(there.map((one) => state(access, one, signal)));
+  // Asked last: what is not served now and was live before is not served later.
+  const served = await copies.served(access, signal);
+  const kept = served !== null && others.includes(served) ? served : providerId;
+  const removed: string[] = [];
+  for (const [n, one] of there.entries()) {
+    const { kind } = states[n]!;
+    if (one === kept || kind === 'failed') continue;
+    await (kind === 'working' ? cancel : copies.remove)(access, one, signal);
+    removed.push(one);
+  }
+  return { kind: 'looked', kept, removed };
+}
