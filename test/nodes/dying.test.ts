@@ -17,6 +17,7 @@ const ends: (() => unknown)[] = [];
 before(async () => {
   if (withoutRedis) return;
   host = await VercelStandIn.start({ after: (end) => void ends.push(end) });
+  host.quick = true;
   world = await World.open({ env: { VERCEL_API_URL: host.apiUrl, OUTBOUND_ALLOW: '127.0.0.0/8' } });
 });
 after(async () => {
