@@ -342,6 +342,10 @@ test('stripe is connected by a key that it takes, without a client', async () =>
   const caller = await Caller.register(world.service);
   await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'stripe', api_key: 'rk_test_bad' }), 'body', 'api_key');
   await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'github', api_key: 'rk_test_bad' }), 'body', 'api_key');
+  const asked = stripe.apiRequests.length;
+  for (const api_key of ['rk_test_\r\nhost: x', 'rk_test_ключ'])
+    await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'stripe', api_key }), 'body', 'api_key');
+  assert.equal(stripe.apiRequests.length, asked);
   const { status } = await send(caller, 'POST', '/v1/integrations', { service: 'stripe' });
   assert.equal(status, 422);
   stripe.apiFaults = [{ json: { object: 'balance' } }];
@@ -452,6 +456,8 @@ test('WhatsApp verifies its address, and signed messages reach the account that 
   assert.equal(await deliver('1066', 'wamid.1', 'Hello there'), 200);
   assert.equal(await deliver('1066', 'wamid.1', 'Hello there'), 200);
   assert.equal(await deliver('9999', 'wamid.2', 'Nobody has this number'), 200);
+  assert.equal(await deliver('10\u000066', 'wamid.4', 'A number with NUL'), 200);
+  assert.equal(await deliver('1066', 'wamid.\u00005', 'An id with NUL'), 200);
   assert.equal(await deliver('1066', 'wamid.3', 'Forged', 'another secret'), 401);
   const task = await world.begin('reads-whatsapp', turns(callTool('read_messages', {}), finish('Done.')), {}, caller);
   await caller.untilTask(task.id, ['complete']);

@@ -24,8 +24,11 @@ export class OutputLines {
     const lines = (this.unfinished + this.decoder.write(bytes)).split('\n');
     this.unfinished = lines.pop()!;
     // A line without an end is shown in pieces.
-    for (; this.unfinished.length > maxLineChars; this.unfinished = this.unfinished.slice(maxLineChars))
-      lines.push(this.unfinished.slice(0, maxLineChars));
+    while (this.unfinished.length > maxLineChars) {
+      const piece = beginning(this.unfinished);
+      lines.push(piece);
+      this.unfinished = this.unfinished.slice(piece.length);
+    }
     this.take(lines);
   }
 
@@ -43,7 +46,8 @@ export class OutputLines {
 
   /** The last lines, for a message. */
   get tail(): string {
-    return this.last.join('\n').slice(-lastChars);
+    const tail = this.last.join('\n').slice(-lastChars);
+    return tail.isWellFormed() ? tail : tail.slice(1);
   }
 
   private finishLine(): void {
@@ -81,6 +85,18 @@ function plainLine(line: string): string {
 }
 
 function pieces(line: string): string[] {
-  if (line.length <= maxLineChars) return [line];
-  return Array.from({ length: Math.ceil(line.length / maxLineChars) }, (_, at) => line.slice(at * maxLineChars, (at + 1) * maxLineChars));
+  const found: string[] = [];
+  let rest = line;
+  while (rest.length > maxLineChars) {
+    const piece = beginning(rest);
+    found.push(piece);
+    rest = rest.slice(piece.length);
+  }
+  return [...found, rest];
+}
+
+/** What fits into a line, without the half of a surrogate pair at its end. */
+function beginning(text: string): string {
+  const part = text.slice(0, maxLineChars);
+  return part.isWellFormed() ? part : part.slice(0, -1);
 }

@@ -43,7 +43,11 @@ export class LogSender {
   add(text: string, source: LogSource): void {
     if (this.parts.signal.aborted || this.added > maxLogLines) return;
     this.added++;
-    this.waiting.push({ at: this.parts.clock.nowMs(), source, text: storable(this.parts.mask(text)).slice(0, maxLineChars) });
+    this.waiting.push({
+      at: this.parts.clock.nowMs(),
+      source,
+      text: storable(this.parts.mask(text)).slice(0, maxLineChars).toWellFormed(),
+    });
     this.timer ??= setTimeout(() => this.flush(), collectMs);
   }
 

@@ -55,5 +55,5 @@ async function failing<T>(mask: Mask, work: () => Promise<T>): Promise<T> {
 }
 
 export function bounded(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text;
+  return text.length > longestMessage ? `${text.slice(0, longestMessage).toWellFormed()}…` : text;
 }

@@ -5,7 +5,7 @@ import type { Outbound } from '../../../providers/outbound/port.ts';
 const at = ['body', 'url'];
 /** Set by the protocol itself, or of the connection alone. */
 const ownHeaders =
-  /^(host|connection|content-.*|transfer-encoding|te|upgrade|accept|accept-encoding|mcp-.*|last-event-id|expect|trailer)$/i;
+  /^(host|connection|keep-alive|content-.*|transfer-encoding|te|upgrade|accept|accept-encoding|mcp-.*|last-event-id|expect|trailer)$/i;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{0,8192}$/;
 

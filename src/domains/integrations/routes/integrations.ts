@@ -26,6 +26,8 @@ export type IntegrationRouteParts = ConnectParts & {
 };
 
 const base = '/integrations';
+/** It is sent in a header. */
+const sendableKey = /^[\x21-\x7e]+$/;
 
 export function integrationRoutes(parts: IntegrationRouteParts): AnyRoute[] {
   const { actors, database, clients, publicUrl } = parts;
@@ -137,6 +139,7 @@ export function integrationRoutes(parts: IntegrationRouteParts): AnyRoute[] {
     checkTools(known, tools, ['body', 'tools']);
     if (apiKey !== undefined) {
       if (!service.takesApiKey) throw invalidField(['body', 'api_key'], `${service.title} is not connected by a key`, 'value_error');
+      if (!sendableKey.test(apiKey)) throw invalidField(['body', 'api_key'], 'It holds characters that cannot be sent', 'value_error');
       return { apiKey };
     }
     if (code === undefined) throw invalidField(['body', service.oauth === null ? 'api_key' : 'oauth_code'], 'Field required', 'missing');

@@ -7,6 +7,10 @@ import type { ReceivedMessage } from '../services/service.ts';
 export type InboundMessage = { messageId: string; sender: string; text: string; sentAtMs: number };
 
 const longestText = 8_192;
+/** Of messages and numbers. */
+const idForm = /^[\x21-\x7e]{1,500}$/;
+/** The digits of a number; of newer accounts also other ids. */
+const senderForm = /^[\x20-\x7e]{0,64}$/;
 
 /** Whether Meta has signed these bytes. @param header X-Hub-Signature-256 */
 export function isSigned(body: Uint8Array, header: string, appSecret: string): boolean {
@@ -22,7 +26,7 @@ export function messagesIn(notification: unknown, nowMs: number): Map<string, In
     for (const change of listIn(entry, 'changes')) {
       const value = fieldIn(change, 'value');
       const number = fieldIn(fieldIn(value, 'metadata'), 'phone_number_id');
-      if (typeof number !== 'string') continue;
+      if (typeof number !== 'string' || !idForm.test(number)) continue;
       const messages = listIn(value, 'messages').flatMap((message) => messageOf(message, nowMs) ?? []);
       if (messages.length > 0) found.set(number, [...(found.get(number) ?? []), ...messages]);
     }
@@ -62,10 +66,10 @@ export async function receivedBy(
 function messageOf(message: unknown, nowMs: number): InboundMessage | null {
   const id = fieldIn(message, 'id');
   const sender = fieldIn(message, 'from');
-  if (typeof id !== 'string' || id === '' || id.length > 500 || typeof sender !== 'string' || sender.length > 64) return null;
+  if (typeof id !== 'string' || !idForm.test(id) || typeof sender !== 'string' || !senderForm.test(sender)) return null;
   const seconds = Number(fieldIn(message, 'timestamp'));
   const sentAtMs = Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, nowMs) : nowMs;
-  return { messageId: id, sender, text: textOf(message).replaceAll('\0', '').slice(0, longestText), sentAtMs };
+  return { messageId: id, sender, text: textOf(message).replaceAll('\0', '').slice(0, longestText).toWellFormed(), sentAtMs };
 }
 
 /** What a person wrote or chose; other contents are named by their kind. */

@@ -77,7 +77,7 @@ export class VenueHttp {
 /** A venue's text as it may be shown: one line, bounded. */
 export function shownReason(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
-  return line.length > longestReasonChars ? `${line.slice(0, longestReasonChars)}…` : line;
+  return line.length > longestReasonChars ? `${line.slice(0, longestReasonChars).toWellFormed()}…` : line;
 }
 
 function parsed(bytes: Uint8Array, text: string): unknown {

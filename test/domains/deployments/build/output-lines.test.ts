@@ -30,6 +30,18 @@ test('a line without an end is shown in pieces of bounded length', () => {
   assert.ok(lines.every((line) => line.length <= 2_000));
 });
 
+test('no character is cut in two, neither between the pieces of a line nor in the last lines', () => {
+  for (const text of [`${'a'.repeat(1_999)}${'😀'.repeat(2_000)}`, `${'😀'.repeat(1_500)}\nend`]) {
+    const lines = linesOf(text);
+    assert.ok(lines.every((line) => line.isWellFormed() && line.length <= 2_000));
+    assert.equal(lines.join(''), text.replace('\n', ''));
+    const output = new OutputLines(() => {});
+    output.add(Buffer.from(text));
+    output.end();
+    assert.ok(output.tail.isWellFormed() && output.tail.length >= 1_999);
+  }
+});
+
 test('a log has at most 10,000 lines of output and then its last ones', () => {
   const lines = linesOf(Array.from({ length: 300_000 }, (_, at) => at).join('\n'), '\nthe end');
   assert.equal(lines.length, 10_021);

@@ -41,7 +41,8 @@ test('MCP servers over HTTP', async (t) => {
       assert.deepEqual([status, detail[0].loc], [422, ['body', 'url']], url);
     }
     assert.equal((await statusOf({ name: 'Other', url: server.url }))[0], 422);
-    assert.equal((await statusOf({ name: 'other', url: server.url, headers: { 'Mcp-Session-Id': 'x' } }))[0], 422);
+    for (const header of ['Mcp-Session-Id', 'Keep-Alive'])
+      assert.equal((await statusOf({ name: 'other', url: server.url, headers: { [header]: 'x' } }))[0], 422, header);
     assert.equal((await statusOf({ name: 'other', url: 'http://127.0.0.1:1/mcp' }))[0], 502);
     assert.equal((await caller.json('GET', base)).total, 1);
   });

@@ -78,6 +78,15 @@ test('refused credentials are 422 and make nothing; a broker that does not answe
   assert.deepEqual(await issueOf(await own.fetch('POST', base, wrong)), [422, 'body.credentials', 'credentials_refused']);
   const lacking = { ...asAlpaca, credentials: { api_key: 'other' } };
   assert.deepEqual(await issueOf(await own.fetch('POST', base, lacking)), [422, 'body.credentials.api_secret', 'missing']);
+  for (const [broker_name, field, credentials] of [
+    ['alpaca', 'api_key', { api_key: 'PK\r\nhost: x', api_secret: 'key' }],
+    ['alpaca', 'api_secret', { api_key: 'PK', api_secret: 'ключ' }],
+    ['tradier', 'access_token', { access_token: 'token\n', account_id: 'VA1' }],
+    ['tradier', 'account_id', { access_token: 'token', account_id: '..' }],
+  ] as const) {
+    const unsendable = await own.fetch('POST', base, { broker_name, credentials });
+    assert.deepEqual(await issueOf(unsendable), [422, `body.credentials.${field}`, 'value_error']);
+  }
   const other = await Caller.register(service);
   const made = await other.json('POST', base, asTradier);
   assert.deepEqual([made.status, typeof made.error], ['error', 'string']);

@@ -15,6 +15,15 @@ const fieldsOf = {
   coinbase: ['api_key', 'api_secret'],
 } as const satisfies Record<VenueName, readonly string[]>;
 
+const inHeaders = /^[\x21-\x7e]+$/;
+const inPaths = /^[\w-]+$/;
+/** How the fields are sent. Coinbase's only make tokens, and its secret has several lines. */
+const sendable: Readonly<Record<VenueName, readonly [RegExp | null, RegExp | null]>> = {
+  alpaca: [inHeaders, inHeaders],
+  tradier: [inHeaders, inPaths],
+  coinbase: [null, null],
+};
+
 /** What a paper account of a broker without one begins with, as the embedded account does. */
 const paperCash = '100000';
 /** For the figures behind the try; where it is not enough, the reconciliation asks again. */
@@ -35,6 +44,9 @@ export function readCredentials(brokerName: VenueName, given: Readonly<Record<st
     ...Object.keys(given)
       .filter((field) => !(fields as readonly string[]).includes(field))
       .map((field) => issue(field, `${brokerName} has ${fields.join(' and ')}`, 'extra_forbidden')),
+    ...fields
+      .filter((field, at) => Object.hasOwn(given, field) && sendable[brokerName][at]?.test(given[field]!) === false)
+      .map((field) => issue(field, 'It holds characters that cannot be sent', 'value_error')),
   ];
   if (issues.length > 0) throw new AppError('invalid', `Credentials of ${brokerName}: ${fields.join(', ')}`, { issues });
   const [first, second] = fields.map((field) => given[field]!) as [string, string];
