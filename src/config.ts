@@ -135,6 +135,15 @@ const variables = {
     [],
     'origins with commas between, e.g. https://app.example.com,http://localhost:3000, or * for any',
   ),
+  mcpClients: {
+    ...list(
+      'MCP_OAUTH_CLIENTS',
+      Type.String({ pattern: '^https?://[^|,\\s]{1,500}\\|[^|,\\s]{1,1000}(\\|[^|,\\s]{1,1000})?$' }),
+      [],
+      'clients with commas between, each issuer|client id or issuer|client id|client secret',
+    ),
+    kind: 'secret' as const,
+  },
   computeProcesses: number('COMPUTE_PROCESSES', 1, 64, 3, 'processes from 1 to 64'),
   maxConnections: number('MAX_CONNECTIONS', 1, 1_000_000, 16_384, 'connections from 1 to 1000000'),
   streamCompression: choice('STREAM_COMPRESSION', ['off', 'on'], 'off'),

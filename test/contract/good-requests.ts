@@ -140,6 +140,11 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
     const [{ name, hash }] = (await call(site, site.ann, 'GET', path)).json.tools;
     await call(site, site.ann, 'POST', `${path}/approve-tools`, { tools: [{ name, hash }] });
   },
+  async 'GET /integrations/mcp/{id}/connect'(site) {
+    const operation = site.api.find('GET', '/integrations/mcp/x/connect');
+    const path = `/v1/integrations/mcp/${site.own['/integrations/mcp/{id}']}/connect`;
+    expect(await site.send(operation, { path }), 409, operation, 'a server that asks nobody for consent');
+  },
   async 'POST /checkout/{key}'(site) {
     const operation = site.api.find('POST', '/checkout/x');
     const path = `/v1/checkout/${await openCheckout(site, site.ann)}?do=cancel`;

@@ -47,6 +47,7 @@ const sessionOperations = [
   'PATCH /settings',
   'POST /billing/checkout',
   'GET /integrations/connect',
+  'GET /integrations/mcp/{id}/connect',
   'PATCH /commerce/spending-limits',
   'POST /trading/halt',
   'POST /trading/resume',

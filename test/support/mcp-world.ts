@@ -10,6 +10,7 @@ import { mcpServerActor } from '../../src/domains/integrations/mcp-servers/mcp-s
 import { mcpServer } from '../../src/domains/integrations/mcp-servers/messages.ts';
 import { mcpSecretBox } from '../../src/domains/integrations/mcp-servers/secrets.ts';
 import { mcpToolSource } from '../../src/domains/integrations/mcp-servers/source.ts';
+import { asIntegration } from '../../src/domains/integrations/mcp-servers/view.ts';
 import { IntegrationStats } from '../../src/domains/integrations/metrics.ts';
 import type { SourcedTool, ToolContext, ToolSource } from '../../src/domains/tasks/contract.ts';
 import { newId } from '../../src/ids.ts';
@@ -43,13 +44,16 @@ export class McpWorld {
     world.connections = new McpConnections({ ...shared, stats: new IntegrationStats(), limits: { connectMs: 10_000, callMs: 10_000 } });
     const authorizations = new Authorizations({ actors, clock: systemClock, secretKey, acceptedKeys: [] });
     world.parts = {
-      ...{ actors, outbound, authorizations, connections: world.connections, box },
+      ...{ actors, outbound, authorizations, connections: world.connections, box, registered: () => null },
       callbackUrl: () => 'http://127.0.0.1:1/integrations/callback',
       documentUrl: () => 'http://127.0.0.1:1/integrations/oauth-client.json',
     };
-    world.source = mcpToolSource({ actors, database, clock, connections: world.connections });
+    world.source = mcpToolSource({ actors, database, clock, connections: world.connections, publicUrl: () => 'https://troupe.test' });
     const release = async (lost: unknown) => void world.released.push(lost);
-    world.test = await testRuntime([mcpServerActor(mcpServerEffects({ ...shared, release })), authorizationActor]);
+    world.test = await testRuntime([
+      mcpServerActor(mcpServerEffects({ ...shared, release }), (row) => asIntegration(row, 'https://troupe.test')),
+      authorizationActor,
+    ]);
     return world;
   }
 

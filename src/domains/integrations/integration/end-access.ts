@@ -1,10 +1,9 @@
 /** Ends the access of a connection at its service, which the caller of the service does not wait for. */
-import { setTimeout as pause } from 'node:timers/promises';
-import { backoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { configuredClient, type ServiceClient, tokenEndpointOf } from '../oauth/service-client.ts';
 import { revoke } from '../oauth/token-endpoint.ts';
+import { untilEnded } from '../renewal/end.ts';
 import type { Tokens } from './tokens.ts';
 
 export type EndOf = {
@@ -18,13 +17,11 @@ export type EndOf = {
 type Pair = { access: string; refresh: string | null };
 
 const timeoutMs = 8_000;
-const mostTries = 4;
-const firstPauseMs = 1_000;
 
 /** Each token is tried for by itself, so that none is ended twice. Resolves also where the service never answers: nobody can do more. */
 export async function endAccess(known: ServiceClient, { access, refresh, user, userRefresh = null }: Tokens, of: EndOf): Promise<void> {
   const pairs: Pair[] = [{ access, refresh }, ...(user === null ? [] : [{ access: user, refresh: userRefresh }])];
-  await Promise.all(pairs.map((pair) => tried(() => endOne(known, pair, of), of)));
+  await Promise.all(pairs.map((pair) => untilEnded(() => endOne(known, pair, of), of)));
 }
 
 /** RFC 7009 where the service or the operator names an address for it, else in the service's own way. */
@@ -38,17 +35,4 @@ async function endOne(known: ServiceClient, { access, refresh }: Pair, { outboun
   const sent = { method, headers: { ...known.service.headers, ...headers }, ...(body !== undefined && { body }) };
   const { status } = await outbound.fetch(`${known.apiUrl}${path}`, { ...sent, account, signal, configured: true, timeoutMs });
   if (status >= 500 || status === 429) throw new AppError('unavailable', `It answered ${status}`);
-}
-
-async function tried(work: () => Promise<void>, { signal, failed }: EndOf): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (err) {
-      signal.throwIfAborted();
-      failed(err, tries);
-      if (tries === mostTries) return;
-      await pause(backoffMs(tries - 1, firstPauseMs, 4_000), null, { signal });
-    }
-  }
 }

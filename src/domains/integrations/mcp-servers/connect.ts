@@ -8,10 +8,11 @@ import type { AuthorizationRow } from '../authorization/entity.ts';
 import { isAddressRefused, type McpConnections, type TriedServer } from './connections.ts';
 import type { McpServerRow } from './entity.ts';
 import { mcpServer, mcpServerIdOf } from './messages.ts';
-import { authorizeUrl, exchangeCode, type FoundAuthority, findAuthority } from './protocol/authority.ts';
+import { authorizeUrl, exchangeCode, type FoundAuthority, findAuthority, type RegisteredClient } from './protocol/authority.ts';
 import { type Challenge, McpFailed } from './protocol/failure.ts';
 import { type Fetch, guardedFetch } from './protocol/guarded-fetch.ts';
 import type { McpSecretBox } from './secrets.ts';
+import { mayConsent } from './view.ts';
 
 export type McpConnectParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
@@ -20,6 +21,8 @@ export type McpConnectParts = {
   connections: McpConnections;
   box: McpSecretBox;
   callbackUrl(): string;
+  /** Clients that the operator has registered at authorization servers. */
+  registered(issuer: string): RegisteredClient | null;
   /** The address of our client metadata document. */
   documentUrl(): string;
 };
@@ -50,7 +53,7 @@ export async function connectMcpServer(parts: McpConnectParts, request: McpReque
     secrets: box.seal(secrets, id),
     authority: wanted?.authority ?? null,
     found: 'session' in tried ? tried.found : null,
-    authorizeUrl: wanted === null ? null : await askForConsent(parts, { id, accountId, mode, redirectUri }, wanted),
+    authorizeUrl: wanted === null ? null : await askForConsent(parts, { id, accountId, mode, redirectUri }, wanted, null),
   };
   try {
     const row = await actors.ask(mcpServer, id, 'create', input, { commandId });
@@ -64,11 +67,17 @@ export async function connectMcpServer(parts: McpConnectParts, request: McpReque
 
 /** The server with an address for consent that a person can use now. */
 export async function withConsentUrl(parts: McpConnectParts, row: McpServerRow, nowMs: number): Promise<McpServerRow> {
-  if (row.status !== 'authorization_required' || row.authority === null) return row;
+  if (!mayConsent(row) || row.authority === null) return row;
   if (row.authorizeUntil !== null && row.authorizeUntil > nowMs) return row;
   const { clientSecret } = parts.box.open(row.secrets, row.id);
-  const url = await askForConsent(parts, row, { authority: row.authority, clientSecret });
+  const url = await askForConsent(parts, row, { authority: row.authority, clientSecret }, null);
   return parts.actors.ask(mcpServer, row.id, 'asked', { authorizeUrl: url });
+}
+
+/** Where this browser's person consents. Throws `conflict` where there is nothing to consent to. */
+export function consentUrlFor(parts: McpConnectParts, row: McpServerRow, browser: string): Promise<string> {
+  if (row.authority === null) throw new AppError('conflict', 'This MCP server is reached by its headers: connect it again with others');
+  return askForConsent(parts, row, { authority: row.authority, clientSecret: null }, browser);
 }
 
 /** A person has consented: the code becomes tokens, and the server lists its tools. Resolves with what was connected, for people. */
@@ -119,7 +128,7 @@ async function tryOut(connections: McpConnections, id: string, request: McpReque
 }
 
 async function authorityFor(parts: McpConnectParts, { url, accountId }: McpRequest, challenge: Challenge): Promise<FoundAuthority> {
-  const client = { documentUrl: parts.documentUrl(), callbackUrl: parts.callbackUrl() };
+  const client = { documentUrl: parts.documentUrl(), callbackUrl: parts.callbackUrl(), registered: parts.registered };
   const found = await findAuthority(url, challenge, client, fetchFor(parts, accountId));
   if (found === null)
     throw invalidField(['body', 'headers'], 'The server does not take these headers, and names no way to get a token', 'value_error');
@@ -130,9 +139,10 @@ async function askForConsent(
   { authorizations, callbackUrl }: McpConnectParts,
   { id, accountId, mode, redirectUri }: Pick<McpServerRow, 'id' | 'accountId' | 'mode' | 'redirectUri'>,
   { authority }: FoundAuthority,
+  browser: string | null,
 ): Promise<string> {
   const scopes = authority.scope?.split(' ') ?? [];
-  const { state, challenge } = await authorizations.begin({ accountId, mode, target: id, redirectUri, scopes, browser: null });
+  const { state, challenge } = await authorizations.begin({ accountId, mode, target: id, redirectUri, scopes, browser });
   return authorizeUrl(authority, { callbackUrl: callbackUrl(), state, challenge });
 }
 

@@ -149,6 +149,8 @@ export class McpConnections {
           current = renewed;
           continue;
         }
+        if (failure.type === 'forbidden' && failure.scope !== null && current.authority !== null)
+          await this.parts.actors.ask(mcpServer, current.id, 'lacksScope', { scope: failure.scope });
         if (failure.type !== 'unavailable' || failure.sent) throw error;
         this.forget(current.id);
         if (tries > 1) throw error;

@@ -1,12 +1,14 @@
-/** What an MCP server's connection does outside: it renews its tokens, and ends agents that rely on it. */
+/** What an MCP server's connection does outside: it renews and ends its tokens, and ends agents that rely on it. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import type { Log } from '../../../log.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
+import { untilEnded } from '../renewal/end.ts';
 import { type RenewalAnswer, renewTokens } from '../renewal/run.ts';
+import type { McpAuthority } from './entity.ts';
 import { type McpGrant, type McpRefreshed, mcpServer } from './messages.ts';
-import { renewToken } from './protocol/authority.ts';
+import { renewToken, revokeToken } from './protocol/authority.ts';
 import { guardedFetch } from './protocol/guarded-fetch.ts';
 import type { McpSecretBox } from './secrets.ts';
 
@@ -19,6 +21,8 @@ export type McpEffectParts = {
   release(lost: { accountId: string; connection: string; message: string }): Promise<void>;
 };
 
+type Revocation = { accountId: string; secrets: string; authority: McpAuthority };
+
 const tokenTimeoutMs = 9_000;
 
 export function mcpServerEffects({ actors, outbound, log, box, release }: McpEffectParts) {
@@ -28,9 +32,20 @@ export function mcpServerEffects({ actors, outbound, log, box, release }: McpEff
         signal,
         onOutage: (detail) => log.warn({ mcp_server: actorId, detail }, 'a token for an MCP server could not be renewed'),
       }),
+    revoke,
     release: ({ accountId, message }: { accountId: string; message: string }, { actorId }: EffectContext) =>
       release({ accountId, connection: actorId, message }),
   };
+
+  async function revoke({ accountId, secrets, authority }: Revocation, { actorId, signal }: EffectContext): Promise<void> {
+    const { access, refresh, clientSecret } = box.open(secrets, actorId);
+    const token = refresh ?? access;
+    if (token === null) return;
+    const fetchFn = guardedFetch({ outbound, accountId, timeoutMs: tokenTimeoutMs, maxBytes: 2 ** 16 });
+    const failed = (err: unknown, tries: number) =>
+      log.warn({ mcp_server: actorId, err, tries }, 'tokens of an MCP server could not be ended');
+    await untilEnded(() => revokeToken({ authority, clientSecret }, token, fetchFn), { signal, failed });
+  }
 
   async function request(serverId: string): Promise<RenewalAnswer<McpGrant>> {
     const row = await actors.query(mcpServer, serverId, 'get', null);

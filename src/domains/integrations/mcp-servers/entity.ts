@@ -5,7 +5,8 @@ import { epochMs, json } from '../../../storage/column-types.ts';
 import type { PinnedTool } from './pins.ts';
 
 export const mcpStatuses = ['connected', 'error', 'authorization_required'] as const;
-export const mcpReasons = ['revoked', 'expired', 'client_misconfigured'] as const;
+/** `scope_missing`: it is connected, and refuses some calls until a person allows more. */
+export const mcpReasons = ['revoked', 'expired', 'client_misconfigured', 'scope_missing'] as const;
 export type McpReason = (typeof mcpReasons)[number];
 
 /** The authorization server of an MCP server, and this service as its client: nothing secret. */
@@ -13,6 +14,8 @@ export type McpAuthority = {
   issuer: string;
   authorizationEndpoint: string;
   tokenEndpoint: string;
+  /** Where tokens are ended (RFC 7009); absent or null: nowhere. */
+  revocationEndpoint?: string | null;
   tokenAuthMethods: string[];
   /** It names itself in its answers (RFC 9207). */
   namesItself: boolean;

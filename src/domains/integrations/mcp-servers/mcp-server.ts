@@ -10,7 +10,7 @@ import { AppError } from '../../../errors.ts';
 import { authorization } from '../authorization/messages.ts';
 import { lifeOf } from '../renewal/life.ts';
 import { endRenewal, needToken, noPlace, renewalOutcome, type TokenNeed, type TokenReply } from '../renewal/turns.ts';
-import { type McpReason, McpServer, type McpServerRow } from './entity.ts';
+import { type McpAuthority, type McpReason, McpServer, type McpServerRow } from './entity.ts';
 import { type McpGrant, type McpRefreshed, type McpServerContract, mcpServer, type NewMcpServer } from './messages.ts';
 import { approve, type FoundTool, firstPins, isSameList, merge } from './pins.ts';
 
@@ -19,18 +19,20 @@ type Context = TurnContext<McpServerContract>;
 
 /** Of a page for consent, shorter than that of its state. */
 const authorizeForMs = 480_000;
+const mostScopes = 100;
 
-export function mcpServerActor(effects: {
-  refresh: EffectsOf<McpServerContract>['refresh']['run'];
-  release: EffectsOf<McpServerContract>['release']['run'];
-}) {
+export type McpServerEffects = { [Name in 'refresh' | 'revoke' | 'release']: EffectsOf<McpServerContract>[Name]['run'] };
+
+/** @param shown the server as a connection of the account, for events */
+export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServerRow) => object) {
   return defineActor<McpServerRow, McpServerContract>({
     ref: mcpServer,
     entity: McpServer,
     commands: {
       create,
       asked,
-      authorized,
+      authorized: (state, input, ctx) => authorized(state, input, ctx),
+      lacksScope,
       listed: (state, { found }, ctx) => listed(state, found, ctx),
       approve: approveTools,
       needToken: tokenNeeded,
@@ -41,6 +43,13 @@ export function mcpServerActor(effects: {
     queries: { get: (state) => (state === null || state.removedAt !== null ? null : state) },
     effects: {
       refresh: { run: effects.refresh, ...noPlace, timeoutMs: 35_000, outcome: 'refreshed', input: Type.Object({}) },
+      revoke: {
+        run: effects.revoke,
+        ...noPlace,
+        timeoutMs: 60_000,
+        outcome: 'noted',
+        input: Type.Object({ accountId: Type.String(), secrets: Type.String(), authority: Type.Unsafe<McpAuthority>(Type.Object({})) }),
+      },
       release: {
         run: effects.release,
         ...noPlace,
@@ -50,6 +59,57 @@ export function mcpServerActor(effects: {
       },
     },
   });
+
+  function authorized(
+    state: State,
+    { grant, authorizationId }: { grant: McpGrant; authorizationId: string },
+    ctx: Context,
+  ): Turn<McpServerRow, McpServerRow> {
+    const known = present(state);
+    ctx.send(authorization, authorizationId, 'used', {});
+    const row: McpServerRow = { ...granted(endRenewal(known, { kind: 'renewed' }, ctx), grant, ctx), ...consent(null, ctx) };
+    if (known.reason !== null) emit(row, 'recovered', ctx);
+    return { state: row, reply: row };
+  }
+
+  /** It stays connected: its other tools work. */
+  function lacksScope(state: State, { scope }: { scope: string }, ctx: Context): Turn<McpServerRow, McpServerRow> {
+    const known = present(state);
+    const { authority } = known;
+    if (authority === null || known.status !== 'connected') return { state: known, reply: known };
+    const wanted = [...new Set([...(authority.scope?.split(' ') ?? []), ...scope.split(' ')])].slice(0, mostScopes).join(' ');
+    const isKnown = known.reason === 'scope_missing' && wanted === authority.scope;
+    if (isKnown) return { state: known, reply: known };
+    const row: McpServerRow = { ...known, reason: 'scope_missing', authority: { ...authority, scope: wanted }, ...consent(null, ctx) };
+    emit(row, 'error', ctx);
+    return { state: row, reply: row };
+  }
+
+  function tokenNeeded(state: State, need: TokenNeed, ctx: Context): Turn<State, TokenReply> {
+    if (state === null || state.removedAt !== null || state.status !== 'connected') return { state, reply: { kind: 'ended' } };
+    return needToken(state, need, ctx, (reason) => fail(state, reason, ctx));
+  }
+
+  function refreshed(state: State, { effectId, outcome }: EffectResult<McpRefreshed>, ctx: Context): Turn<State, null> {
+    if (state?.refreshEffectId !== effectId) return { state, reply: null };
+    const ended: McpServerRow = { ...state, refreshEffectId: null };
+    const found = renewalOutcome(outcome, ctx);
+    if (found === null) return { state: ended, reply: null };
+    // A renewal gives no scope that was missing.
+    const renewed = (grant: McpGrant) => ({ ...granted(ended, grant, ctx), reason: ended.reason });
+    return { state: found.kind === 'granted' ? renewed(found.grant) : fail(ended, found.reason, ctx), reply: null };
+  }
+
+  /** One with an authorization server waits for a consent; for another its caller must give other headers. */
+  function fail(row: McpServerRow, reason: McpReason, ctx: Context): McpServerRow {
+    const failed: McpServerRow = { ...row, status: row.authority === null ? 'error' : 'authorization_required', reason };
+    emit(failed, 'error', ctx);
+    return failed;
+  }
+
+  function emit(row: McpServerRow, name: 'error' | 'recovered', ctx: Context): void {
+    ctx.emit({ accountId: row.accountId, type: `integration.${name}`, data: { integration: shown(row) } });
+  }
 }
 
 function create(state: State, { found, authorizeUrl, ...input }: NewMcpServer, ctx: Context): Turn<McpServerRow, McpServerRow> {
@@ -78,17 +138,6 @@ function asked(state: State, { authorizeUrl }: { authorizeUrl: string }, ctx: Co
   return { state: row, reply: row };
 }
 
-function authorized(
-  state: State,
-  { grant, authorizationId }: { grant: McpGrant; authorizationId: string },
-  ctx: Context,
-): Turn<McpServerRow, McpServerRow> {
-  const known = present(state);
-  ctx.send(authorization, authorizationId, 'used', {});
-  const row: McpServerRow = { ...granted(endRenewal(known, { kind: 'renewed' }, ctx), grant, ctx), ...consent(null, ctx) };
-  return { state: row, reply: row };
-}
-
 function listed(state: State, found: FoundTool[], ctx: Context): Turn<McpServerRow, McpServerRow> {
   const known = present(state);
   if (known.listedAt === null) {
@@ -110,22 +159,11 @@ function approveTools(state: State, { tools }: { tools: { name: string; hash: st
   return { state: row, reply: row };
 }
 
-function tokenNeeded(state: State, need: TokenNeed, ctx: Context): Turn<State, TokenReply> {
-  if (state === null || state.removedAt !== null || state.status !== 'connected') return { state, reply: { kind: 'ended' } };
-  return needToken(state, need, ctx, (reason) => fail(state, reason));
-}
-
-function refreshed(state: State, { effectId, outcome }: EffectResult<McpRefreshed>, ctx: Context): Turn<State, null> {
-  if (state?.refreshEffectId !== effectId) return { state, reply: null };
-  const ended: McpServerRow = { ...state, refreshEffectId: null };
-  const found = renewalOutcome(outcome, ctx);
-  if (found === null) return { state: ended, reply: null };
-  return { state: found.kind === 'granted' ? granted(ended, found.grant, ctx) : fail(ended, found.reason), reply: null };
-}
-
 function remove(state: State, _input: null, ctx: Context): Turn<State, null> {
   const known = present(state);
   const ended = endRenewal(known, { kind: 'ended' }, ctx);
+  const { accountId, secrets, authority } = known;
+  if (authority !== null) ctx.run('revoke', { accountId, secrets, authority });
   ctx.run('release', { accountId: known.accountId, message: `The MCP server ${known.name} was disconnected` });
   const gone = { secrets: '', tools: [], renewable: false, expiresAt: null, renewAt: null, ...consent(null, ctx) };
   return { state: { ...ended, ...gone, removedAt: ctx.nowMs }, reply: null };
@@ -140,11 +178,6 @@ function present(state: State): McpServerRow {
 
 function granted(row: McpServerRow, { secrets, renewable, expiresInMs }: McpGrant, { nowMs }: Context): McpServerRow {
   return { ...row, secrets, renewable, ...lifeOf(expiresInMs, nowMs), generation: row.generation + 1, status: 'connected', reason: null };
-}
-
-/** One with an authorization server waits for a consent; for another its caller must give other headers. */
-function fail(row: McpServerRow, reason: McpReason): McpServerRow {
-  return { ...row, status: row.authority === null ? 'error' : 'authorization_required', reason };
 }
 
 function consent(authorizeUrl: string | null, { nowMs }: Context): Pick<McpServerRow, 'authorizeUrl' | 'authorizeUntil'> {

@@ -4,7 +4,7 @@ import { derivedId } from '../../../ids.ts';
 import type { Mode } from '../../../mode.ts';
 import { integrationIds } from '../ids.ts';
 import type { Renewed, TokenNeed, TokenReply } from '../renewal/turns.ts';
-import type { McpReason, McpServerRow } from './entity.ts';
+import type { McpAuthority, McpReason, McpServerRow } from './entity.ts';
 import type { FoundTool } from './pins.ts';
 
 export type NewMcpServer = Pick<
@@ -38,6 +38,8 @@ export type McpServerContract = {
     listed(input: { found: FoundTool[] }): McpServerRow;
     /** Refuses (`conflict`) where a hash is not the present one. */
     approve(input: { tools: { name: string; hash: string }[] }): McpServerRow;
+    /** A call was refused for want of a scope: the next consent asks for it too. */
+    lacksScope(input: { scope: string }): McpServerRow;
     /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
     needToken(input: TokenNeed): TokenReply;
     remove(input: null): null;
@@ -51,6 +53,8 @@ export type McpServerContract = {
   };
   effects: {
     refresh(input: Record<string, never>): McpRefreshed;
+    /** Ends its tokens at the authorization server. */
+    revoke(input: { accountId: string; secrets: string; authority: McpAuthority }): void;
     /** Ends the agents that rely on it. */
     release(input: { accountId: string; message: string }): void;
   };

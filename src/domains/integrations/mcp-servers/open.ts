@@ -9,8 +9,10 @@ import { McpConnections } from './connections.ts';
 import { mcpServerEffects } from './effects.ts';
 import { mcpServerActor } from './mcp-server.ts';
 import { mcpServer } from './messages.ts';
+import { registeredClients } from './registered-clients.ts';
 import { clientDocumentPath, mcpServerRoutes } from './routes.ts';
 import { type McpSecretBox, mcpSecretBox } from './secrets.ts';
+import { asIntegration } from './view.ts';
 
 export type McpParts = { box: McpSecretBox; connections: McpConnections };
 
@@ -29,15 +31,16 @@ export type StartedMcpServers = Required<Pick<StartedDomain, 'actors' | 'routes'
 };
 
 export function startMcpServers(platform: Platform, { box, connections }: McpParts, authorizations: Authorizations): StartedMcpServers {
-  const { actors, database, outbound, log, publicUrl } = platform;
+  const { actors, config, database, outbound, log, publicUrl } = platform;
   const parts: McpConnectParts = {
     ...{ actors, outbound, authorizations, connections, box },
     callbackUrl: () => `${publicUrl()}/integrations/callback`,
+    registered: registeredClients(config.mcpClients),
     documentUrl: () => `${publicUrl()}${clientDocumentPath}`,
   };
   const release = (lost: { accountId: string; connection: string; message: string }) => failAgentsRelyingOn(actors, database, lost);
   return {
-    actors: [mcpServerActor(mcpServerEffects({ actors, outbound, log, box, release }))],
+    actors: [mcpServerActor(mcpServerEffects({ actors, outbound, log, box, release }), (row) => asIntegration(row, publicUrl()))],
     routes: mcpServerRoutes({ ...platform, ...parts }),
     consent: {
       complete: (row, returned) => completeConsent(parts, row, returned),

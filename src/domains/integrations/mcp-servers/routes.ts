@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { Clock } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
+import type { HttpResponse } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
@@ -11,15 +12,16 @@ import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 import { accountSettings } from '../../accounts/contract.ts';
+import { markBrowser } from '../authorization/browser.ts';
 import { integrationIds } from '../ids.ts';
 import { checkAddress, checkHeaders } from './address.ts';
-import { connectMcpServer, type McpConnectParts, withConsentUrl } from './connect.ts';
+import { connectMcpServer, consentUrlFor, type McpConnectParts, withConsentUrl } from './connect.ts';
 import { McpServer, type McpServerRow } from './entity.ts';
 import { mcpServer } from './messages.ts';
 import { clientMetadata } from './protocol/authority.ts';
 import { McpServerView, mcpServerView } from './view.ts';
 
-export type McpRouteParts = McpConnectParts & { database: Database; clock: Clock };
+export type McpRouteParts = McpConnectParts & { database: Database; clock: Clock; publicUrl(): string };
 
 const base = '/integrations/mcp';
 export const clientDocumentPath = '/integrations/oauth-client.json';
@@ -106,11 +108,30 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
     },
   });
 
+  const consent = route({
+    method: 'GET',
+    path: `${base}/{id}/connect`,
+    summary: 'Ask a person for consent to an MCP server',
+    description:
+      'For browsers: leads to its authorization server, also to allow more than before. 409 for a server that is reached by headers alone.',
+    extension: true,
+    scope: 'session',
+    errors: [409],
+    responses: { 302: null },
+    async handler({ principal, params, request }): Promise<HttpResponse> {
+      const row = await own(principal, params.id);
+      const { browser, cookie } = markBrowser(request, parts.publicUrl());
+      const headers = { Location: await consentUrlFor(parts, row, browser), 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' };
+      return { status: 302, headers, cookies: [cookie], body: null };
+    },
+  });
+
   const remove = route({
     method: 'DELETE',
     path: `${base}/{id}`,
     summary: 'Remove an MCP server',
-    description: 'Running agents that rely on its tools fail.',
+    description:
+      'Its tokens are ended at the authorization server too, where that can end them. Running agents that rely on its tools fail.',
     extension: true,
     scope: 'integrations.write',
     responses: { 204: null },
@@ -172,7 +193,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
     },
   });
 
-  return [document, list, create, get, remove, approve];
+  return [document, list, create, get, consent, remove, approve];
 
   async function own(principal: Principal, id: string): Promise<McpServerRow> {
     const row = id.startsWith(integrationIds.mcpServer) ? await actors.query(mcpServer, id, 'get', null) : null;

@@ -23,12 +23,14 @@ import { isReadOnly, type PinnedTool, pinStatus, toolNameOf } from './pins.ts';
 import { McpFailed } from './protocol/failure.ts';
 import { problemIn } from './protocol/schemas.ts';
 import { Questions } from './questions.ts';
+import { consentPage } from './view.ts';
 
 export type McpSourceParts = {
   actors: Pick<ActorSystem, 'query'>;
   database: Pick<Database, 'read'>;
   clock: Clock;
   connections: McpConnections;
+  publicUrl(): string;
 };
 
 /** A list that is older is read again before an agent uses it. */
@@ -40,7 +42,7 @@ const searchConnection = 'mcp';
 
 type Offer = OfferedTool & { row: McpServerRow };
 
-export function mcpToolSource({ actors, database, clock, connections }: McpSourceParts): ToolSource {
+export function mcpToolSource({ actors, database, clock, connections, publicUrl }: McpSourceParts): ToolSource {
   const found = new LRUCache<string, string[]>({ max: rememberedTasks });
 
   async function offersOf(accountId: string, mode: Mode): Promise<Offer[]> {
@@ -129,7 +131,7 @@ export function mcpToolSource({ actors, database, clock, connections }: McpSourc
       result = await connections.call(row, { tool: now, args, signal: context.signal, answer });
     } catch (error) {
       if (!(error instanceof McpFailed)) throw error;
-      throw asToolError(error, row, clock);
+      throw asToolError(error, row, clock, publicUrl());
     }
     if (questions.open.length > 0) {
       const missing = questions.unanswerable();
@@ -150,12 +152,20 @@ function checked(name: string, { inputSchema }: PinnedTool, sent: unknown): Chec
     : { ok: false, message: `Wrong arguments for ${name}: ${problem}.` };
 }
 
-function asToolError(error: McpFailed, { name, authority }: McpServerRow, clock: Clock): ToolError {
+function asToolError(error: McpFailed, { id, name, authority }: McpServerRow, clock: Clock, publicUrl: string): ToolError {
   const { failure, message } = error;
   const told = `The MCP server ${name}: ${message}`;
   switch (failure.type) {
-    case 'unauthorized':
-      return toolError('forbidden', `${told}. ${authority === null ? 'Its headers must be renewed' : 'A person must connect it again'}`);
+    case 'unauthorized': {
+      const way = authority === null ? 'Its headers must be renewed' : `A person must connect it again: ${consentPage(publicUrl, id)}`;
+      return toolError('forbidden', `${told}. ${way}`);
+    }
+    case 'forbidden': {
+      const { scope } = failure;
+      if (scope === null) return toolError('forbidden', told);
+      const way = authority === null ? 'Its headers must be renewed' : `A person must allow it: ${consentPage(publicUrl, id)}`;
+      return toolError('forbidden', `${told}: it needs ${scope}. ${way}`, { scope });
+    }
     case 'rate_limited': {
       const retryAt = failure.retryAfterMs === null ? undefined : isoTimestamp(clock.nowMs() + failure.retryAfterMs);
       return toolError('rate_limited', told, retryAt === undefined ? {} : { retry_at: retryAt });

@@ -23,7 +23,11 @@ export const McpServerView = Type.Object(
     url: Type.String(),
     header_names: Type.Array(Type.String(), { description: 'Their values are never shown' }),
     status: Type.Enum([...mcpStatuses], { description: '`authorization_required`: a person must consent at `authorize_url`' }),
-    reason: orNull(Type.Enum([...mcpReasons], { description: 'Why it is connected no more' })),
+    reason: orNull(
+      Type.Enum([...mcpReasons], {
+        description: 'Why it is connected no more; `scope_missing`: why it refuses some calls, until a person consents again',
+      }),
+    ),
     authorize_url: orNull(
       Type.String({ description: 'Good for about eight minutes; `GET /integrations/mcp/{id}` gives another one then' }),
     ),
@@ -35,6 +39,28 @@ export const McpServerView = Type.Object(
 );
 export type McpServerView = Static<typeof McpServerView>;
 
+/** Whether a person can consent at its authorization server now. */
+export function mayConsent({ status, reason, authority }: Pick<McpServerRow, 'status' | 'reason' | 'authority'>): boolean {
+  return authority !== null && (status === 'authorization_required' || reason === 'scope_missing');
+}
+
+/** In the form of a connected service, for the events that both have. */
+export function asIntegration(row: McpServerRow, publicUrl: string): object {
+  const usable = row.tools.filter((tool) => row.status === 'connected' && pinStatus(tool) === 'approved');
+  return {
+    ...{ id: row.id, service: 'mcp', name: row.name, status: row.status === 'connected' ? 'connected' : 'error', reason: row.reason },
+    available_tools: usable.map((tool) => toolNameOf(row.name, tool.name)),
+    granted_scopes: [],
+    reconnect_url: mayConsent(row) ? consentPage(publicUrl, row.id) : null,
+    ...{ mode: row.mode, connected_at: isoTimestamp(row.createdAt) },
+  };
+}
+
+/** Where a person consents. */
+export function consentPage(publicUrl: string, id: string): string {
+  return `${publicUrl}/integrations/mcp/${id}/connect`;
+}
+
 export function mcpServerView(row: McpServerRow): McpServerView {
   return {
     id: row.id,
@@ -43,7 +69,7 @@ export function mcpServerView(row: McpServerRow): McpServerView {
     header_names: [...row.headerNames],
     status: row.status,
     reason: row.reason,
-    authorize_url: row.status === 'authorization_required' ? row.authorizeUrl : null,
+    authorize_url: mayConsent(row) ? row.authorizeUrl : null,
     tools: row.tools.map((tool) => ({
       name: tool.name,
       tool_name: toolNameOf(row.name, tool.name),

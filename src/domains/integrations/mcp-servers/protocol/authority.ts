@@ -11,7 +11,11 @@ export type OurClient = {
   /** The address of our client metadata document: our id where the authorization server reads it. */
   documentUrl: string;
   callbackUrl: string;
+  /** What the operator has registered at an authorization server by hand; null: nothing. */
+  registered?(issuer: string): RegisteredClient | null;
 };
+
+export type RegisteredClient = { clientId: string; clientSecret: string | null };
 
 export type FoundAuthority = { authority: McpAuthority; clientSecret: string | null };
 
@@ -50,6 +54,7 @@ export async function findAuthority(
       issuer: metadata.issuer,
       authorizationEndpoint: webAddress(metadata.authorization_endpoint),
       tokenEndpoint: library.assertSecureTokenEndpoint(metadata.token_endpoint).href,
+      revocationEndpoint: endOf(metadata as { revocation_endpoint?: unknown }, library),
       tokenAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
       namesItself: metadata.authorization_response_iss_parameter_supported === true,
       resource: resourceMetadata?.resource ?? requestedResource.href,
@@ -57,6 +62,8 @@ export async function findAuthority(
     };
     if (known !== null && known.authority.issuer === authority.issuer)
       return { authority: { ...authority, clientId: known.authority.clientId }, clientSecret: known.clientSecret };
+    const registered = client.registered?.(metadata.issuer) ?? null;
+    if (registered !== null) return { authority: { ...authority, clientId: registered.clientId }, clientSecret: registered.clientSecret };
     if (metadata.client_id_metadata_document_supported === true)
       return { authority: { ...authority, clientId: client.documentUrl }, clientSecret: null };
     if (metadata.registration_endpoint === undefined) return null;
@@ -108,6 +115,29 @@ export async function renewToken(of: FoundAuthority, refreshToken: string, fetch
   return asked(() => library.refreshAuthorization(of.authority.issuer, { ...common(of, fetchFn), refreshToken }));
 }
 
+/** Ends a token, and what came with it (RFC 7009). Throws `unavailable` where that is not certain. */
+export async function revokeToken({ authority, clientSecret }: FoundAuthority, token: string, fetchFn: Fetch): Promise<void> {
+  const { revocationEndpoint, tokenAuthMethods, clientId } = authority;
+  if (typeof revocationEndpoint !== 'string') return;
+  const library = await import('@modelcontextprotocol/client');
+  const information = { client_id: clientId, ...(clientSecret !== null && { client_secret: clientSecret }) };
+  const method = library.selectClientAuthMethod(information, tokenAuthMethods);
+  const isBasic = method === 'client_secret_basic' && clientSecret !== null;
+  const named = isBasic ? {} : method === 'client_secret_post' ? information : { client_id: clientId };
+  const { status, body } = await fetchFn(revocationEndpoint, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...(isBasic && {
+        authorization: `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64')}`,
+      }),
+    },
+    body: new URLSearchParams({ token, ...named }).toString(),
+  });
+  await body?.cancel();
+  if (status >= 500 || status === 429) throw new AppError('unavailable', `The revocation endpoint answered ${status}`);
+}
+
 /** What authorization servers read of us at `documentUrl`. */
 export function clientMetadata({ callbackUrl }: Pick<OurClient, 'callbackUrl'>) {
   return {
@@ -151,6 +181,20 @@ async function asked(request: () => Promise<Tokens>): Promise<TokenAnswer> {
     if (code === 'unauthorized_client') return { kind: 'refused', error: 'invalid_client' };
     const detail = error instanceof AppError ? error.message : 'The authorization server gave no token';
     return { kind: 'unavailable', detail };
+  }
+}
+
+/** null: it has none, or none that a token may be sent to. */
+function endOf(
+  { revocation_endpoint: url }: { revocation_endpoint?: unknown },
+  library: typeof import('@modelcontextprotocol/client'),
+): string | null {
+  if (typeof url !== 'string' || !URL.canParse(url)) return null;
+  try {
+    return library.assertSecureTokenEndpoint(url).href;
+  } catch (error) {
+    if (error instanceof Error) return null;
+    throw error;
   }
 }
 

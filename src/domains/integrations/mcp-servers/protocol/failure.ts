@@ -6,7 +6,8 @@ export type Challenge = { resourceMetadataUrl: string | null; scope: string | nu
 export type McpFailure =
   /** It takes no request without another token. */
   | { type: 'unauthorized'; challenge: Challenge }
-  | { type: 'forbidden' }
+  /** `scope`: what the token lacks, where the server says so. */
+  | { type: 'forbidden'; scope: string | null }
   | { type: 'not_found' }
   /** It refused the arguments, or what it answered is not what it declared. */
   | { type: 'invalid' }

@@ -163,8 +163,14 @@ function failureOf(error: unknown, seen: Seen, sent: boolean, library: Library, 
     const challenge = seen.challenge ?? { resourceMetadataUrl: null, scope: null };
     return new McpFailed({ type: 'unauthorized', challenge }, 'The server does not take the credentials', { cause: error });
   }
-  if (status === 403 || chain.some((one) => library.InsufficientScopeError.isInstance(one)))
-    return new McpFailed({ type: 'forbidden' }, 'The server does not allow this with the credentials it was given', { cause: error });
+  const lacking = chain.find((one) => library.InsufficientScopeError.isInstance(one));
+  if (status === 403 || lacking !== undefined) {
+    const { requiredScope = '' } = (lacking ?? {}) as { requiredScope?: string };
+    const scope = scopeForm.test(requiredScope) ? requiredScope : null;
+    return new McpFailed({ type: 'forbidden', scope }, 'The server does not allow this with the credentials it was given', {
+      cause: error,
+    });
+  }
   if (status === 429) {
     const seconds = Number(seen.retryAfter ?? Number.NaN);
     const retryAfterMs = Number.isFinite(seconds) ? seconds * 1_000 : null;
@@ -200,6 +206,8 @@ function protocolFailure({ code, message }: { code: number; message: string }, s
   return new McpFailed({ type: 'invalid' }, message, { cause });
 }
 const methodNotFound = -32_601;
+/** Scopes as RFC 6749 has them, with spaces between: anything else is not sent on. */
+const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+){0,49}$/;
 
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
