@@ -117,7 +117,10 @@ export function createRouter(options: RouterOptions): HttpHandler {
         return proceed(principal, null);
       }
       const refused = limits.admit(principal, request, limited === true ? null : limited);
-      return refused instanceof Promise ? refused.then((made) => proceed(principal, made)) : proceed(principal, refused);
+      if (!(refused instanceof Promise)) return proceed(principal, refused);
+      // The address is shown with its limits where those of the caller cannot be looked up.
+      request.settle();
+      return refused.then((made) => proceed(principal, made));
     };
     const proceed = (principal: Principal | null, refused: AppError | null): HttpResponse | Promise<HttpResponse> => {
       // Failed authentication counts against the address; too many get 429.
@@ -149,6 +152,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
     };
     const failed = (error: unknown): HttpResponse => {
       stats.failed(error);
+      // The token or its limits could not be looked up.
+      if (request.rateLimit === null) limits.peek(request);
       const response = errorResponse(error, request, log);
       const { challenge } = prepared.route;
       if (response.status !== 401 || challenge === undefined) return response;

@@ -316,6 +316,21 @@ test('authentication and limits that take time keep the order and see the addres
   await later.server.close(0);
 });
 
+test('where a token or its limits cannot be looked up, the answer shows the limits of the address', async () => {
+  const down = async (): Promise<never> => {
+    throw new AppError('unavailable', 'The database does not answer');
+  };
+  const peek = (request: HttpRequest) => {
+    request.rateLimit = { limit: request.clientAddress === '127.0.0.1' ? 60 : 0, remaining: 59, resetS: 1 };
+  };
+  for (const parts of [{ authenticate: down, limits: { admit: () => null, peek } }, { limits: { admit: down, peek } }]) {
+    const broken = await startEdge(routes, parts);
+    const response = await fetch(`${broken.url}/tasks`, json('{"prompt":"hello"}'));
+    assert.deepEqual([response.status, response.headers.get('x-ratelimit-limit')], [503, '60']);
+    await broken.server.close(0);
+  }
+});
+
 test('the wrapper sees every POST after validation, and nothing else', async () => {
   seen.length = 0;
   await fetch(`${edge.url}/tasks`, { ...json('{"prompt":"x"}'), headers: { ...json('').headers, 'idempotency-key': 'k1' } });
