@@ -35,31 +35,31 @@ const maxValue = 9_000_000_000_000;
 export const accountHelp = `Usage: npm run troupe -- account set EMAIL [options]
        npm run troupe -- account show EMAIL [--json]
 
-Gives one account another plan than it pays for, or single limits other than its plan's. Nodes that run know it within a second; none is
-restarted. The account's subscription, its bills and what it has used stay as they are. What is set for each key also
-sets what all keys of the account have together: five times as much.
+Overrides the plan or single limits of one account. Running nodes apply the change within a second, without a restart. The account's
+subscription, invoices and usage do not change. A limit for each key also sets the limit of all keys of the account together,
+which is five times as large.
 
-What to set; what is not named stays as it is
-  --plan P                   ${plans.join(', ')}: its limits and features hold in place of the subscribed plan's
+Settings; those that are not given do not change
+  --plan P                   ${plans.join(', ')}: its limits and features replace those of the subscribed plan
   --requests-per-minute N    requests per minute of each API key
-  --concurrent-requests N    requests at once of each API key, on each node
+  --concurrent-requests N    concurrent requests of each API key, on each node
   --websockets N             WebSocket connections of each API key
   --tasks-limit N            tasks per billing period
   --credits N                credits per billing period
   --agent-minutes N          agent minutes per billing period
-  --concurrent-tasks N       tasks at work at once
-  --concurrent-agents N      agents at work at once
-  --api-keys N               API keys that are not revoked; those that there are beyond it go on working
-  --storage-bytes N          bytes of files in all workspaces; what is there beyond it stays
+  --concurrent-tasks N       concurrent tasks
+  --concurrent-agents N      concurrent agents
+  --api-keys N               API keys that are not revoked; existing keys beyond it continue to work
+  --storage-bytes N          bytes of files in all workspaces; existing files beyond it stay
   --storage-files N          files in all workspaces
-                             N is a whole number, 0 for nothing at all, or -1 for unlimited;
-                             "${unset}" in place of P or N takes back what was set, so that the plan's holds again
+                             N is a whole number, 0 for none, or -1 for unlimited;
+                             "${unset}" instead of P or N removes the override, so the plan's value applies again
 
-  --json                     print the outcome as JSON; null stands for the plan's own
+  --json                     print the result as JSON; null means the plan's own value
 
 Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 
-Ends with 0 done, 1 no such account or refused, 2 wrong use, 4 database out of reach.
+Exit codes: 0 done, 1 unknown account or refused, 2 wrong usage, 4 database not reachable.
 
 Examples
   npm run troupe -- account set ann@example.com --plan business --requests-per-minute 100000 --websockets 1000

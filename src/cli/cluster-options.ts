@@ -13,18 +13,18 @@ export const clusterUsage = 'npm run troupe -- cluster status [--json] [--watch]
 export const clusterHelp = `Usage: npm run troupe -- cluster status [--json] [--watch]
        npm run troupe -- cluster drain NODE [--no-wait] [--timeout SECONDS]
 
-status shows the nodes, which shards each owns, what is about to move, what waits, and how much is committed.
+status shows the nodes, the shards of each, shards to move, waiting work and commit rates.
   --json             print it as JSON: {nodes, shards: [{shard, owner, epoch}], view, redis, moves, lag, rates}
-  --watch            show it anew every second until Ctrl-C; with --json a line each time
+  --watch            refresh every second until Ctrl-C; with --json one line each time
 
-drain asks a node to leave: it takes nothing new, hands its shards to the others, finishes and ends. Nobody notices.
-  --no-wait          do not wait until it has left
+drain requests a node to leave: the node accepts no new requests, hands its shards to other nodes, finishes its requests and ends. No request fails.
+  --no-wait          do not wait until the node has left
   --timeout SECONDS  wait this long at most (default 120)
 
-Finds the service by DATABASE_URL and REDIS_URL, or by DATA_DIR, whether it runs or not. No node is asked.
-Without an answer from Redis status shows what PostgreSQL knows, and says so.
+Finds the service by DATABASE_URL and REDIS_URL, or by DATA_DIR, whether it runs or not. No node is called.
+If Redis does not answer, status shows the data in PostgreSQL and says so.
 
-Ends with 0 done, 1 refused or not in time, 2 wrong use, 4 database or Redis out of reach.
+Exit codes: 0 done, 1 refused or not in time, 2 wrong usage, 4 database or Redis not reachable.
 `;
 
 /** 'help' if help was requested. Throws `Failure` of kind usage. */

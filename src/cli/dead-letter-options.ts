@@ -18,24 +18,24 @@ export const deadLetterHelp = `Usage: npm run troupe -- dead-letter list [--kind
        npm run troupe -- dead-letter discard ID … [--json]
        npm run troupe -- dead-letter log [--limit N] [--json]
 
-A dead letter is a message, an outcome of an effect or a timer that its actor could not take three times by its own fault, or an effect that ended
-each of five processes that ran it. Nothing else waits for it.
+A dead letter is a message, an outcome of an effect or a timer that failed three times in its actor, or an effect that ended
+each of five processes that ran it. No other work waits for a dead letter.
 
-list     the newest first: id, when, what, actor and command, tries, size, error
-  --kind KIND  those of one kind of actor
-  --limit N    this many at most (default 50, 1 to 1000)
-show     one of them; its payload is left out
-  --payload    the payload too: its fields, ids and numbers; every other text is told by its length alone
-retry    puts it back as a message to its actor, which takes it exactly once, within some ten seconds where the service runs, else after its next
-         start. What fails again becomes a dead letter again. An effect is not put back: its actor has been told that it failed
-discard  removes it for good
-log      what was retried and discarded, when and by whom; kept for good
+list     newest first: id, time, type, actor and command, tries, size, error
+  --kind KIND  only dead letters of this actor kind
+  --limit N    at most this many (default 50, 1 to 1000)
+show     one dead letter, without its payload
+  --payload    also the payload: fields, ids and numbers; of other texts only the length
+retry    delivers it again to its actor, which handles it exactly once, within about ten seconds if the service runs, else after the next
+         start. If it fails again, it becomes a dead letter again. An effect cannot be retried: its actor got the outcome failed
+discard  deletes it permanently
+log      retries and discards, with time and operator; kept permanently
 
-  --json       print the outcome as JSON
+  --json       print the result as JSON
 
 Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 
-Ends with 0 done, 1 refused (one of the ids is unknown; the others are done), 2 wrong use, 4 database out of reach.`;
+Exit codes: 0 done, 1 refused (one of the ids is unknown; the others are done), 2 wrong usage, 4 database not reachable.`;
 
 /** 'help' if help was requested. Throws `Failure` of kind usage. */
 export function readDeadLetterOptions(args: string[]): DeadLetterOptions | 'help' {

@@ -45,26 +45,26 @@ export const deployUsage = 'npm run troupe -- deploy DIR --target TARGET [--conf
 
 export const deployHelp = `Usage: npm run troupe -- deploy DIR --target TARGET [options]
 
-Uploads a folder as a workspace, publishes it at a host, and follows that until it is live.
+Uploads a folder as a workspace, publishes it at a host, and prints the log until the site is live.
 
 What to publish
-  DIR              the folder; left out are names that begin with a dot (but .well-known), node_modules, and links
+  DIR              the folder, without names that begin with a dot (except .well-known), node_modules, and links
   --target TARGET  vercel, netlify, cloudflare or expo; not needed with --config
   --config NAME    the deploy configuration, by its name or id; default: the newest of the target
-  --workspace ID   upload into this workspace, beside the files that it has; default: a new one
+  --workspace ID   upload into this workspace, beside its other files; default: a new one
 
 While it runs
   --json           print log lines and statuses as JSON lines, and a last line with the result
-  --attach ID      follow a deployment that runs already
-  Ctrl-C           cancels the deployment; again: leaves without waiting
+  --attach ID      follow a running deployment
+  Ctrl-C           cancels the deployment; a second Ctrl-C ends the command at once
 
 Where
   --url URL        the service, default PUBLIC_URL or this machine's
   --token TOKEN    access token or API key, default TROUPE_TOKEN; without either, a service on this machine
-                   gets an account of its own for you, kept in DATA_DIR/cli.json. With a test key nothing leaves the
-                   service: the address is a preview
+                   gets an account of its own for you, kept in DATA_DIR/cli.json. With a test key nothing is sent to
+                   a host: the address is a preview
 
-Ends with 0 live, 1 failed or refused, 2 wrong use, 3 cancelled, 4 service out of reach, 130 after Ctrl-C.
+Exit codes: 0 live, 1 failed or refused, 2 wrong usage, 3 cancelled, 4 service not reachable, 130 after Ctrl-C.
 
 Examples
   npm run troupe -- deploy ./site --target netlify

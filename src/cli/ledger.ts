@@ -10,18 +10,18 @@ import { readBooks } from './read-books.ts';
 
 const help = `Usage: npm run troupe -- ledger check [--account EMAIL] [--json]
 
-Proves the books by the database alone, as of one moment; payments on their way are counted. Live money and that of test mode, which is none,
-are proved and added up apart:
+Checks the books in one snapshot of the database; payments in progress are included. Live money and test mode (no real money)
+are checked and totalled separately:
 
 ${ledgerChecks.map((check) => `  - ${check}`).join('\n')}
 
-  --account EMAIL  the books of one account alone
-  --json           print the outcome as JSON
+  --account EMAIL  only the books of this account
+  --json           print the result as JSON
 
 Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 
-Ends with 0 where the books are right, 1 where something differs (the first differences of each kind are named, the others counted) or nobody has
-registered EMAIL, 2 wrong use, 4 database out of reach.`;
+Exit codes: 0 the books are right; 1 something differs (the first differences of each kind are listed, the others counted) or EMAIL is
+unknown; 2 wrong usage; 4 database not reachable.`;
 
 export async function ledger(args: string[], config: Config): Promise<number> {
   const options = readOptions(args);

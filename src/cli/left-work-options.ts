@@ -13,20 +13,20 @@ export const leftWorkUsage = 'npm run troupe -- left-work list, put-aside messag
 export const leftWorkHelp = `Usage: npm run troupe -- left-work list [--minutes N] [--json]
        npm run troupe -- left-work put-aside message|timer KIND/COMMAND [--minutes N] [--limit N] [--json]
 
-Durable work that no node takes: what a newer version has recorded and the nodes that run do not know. It waits in its table, and with it what the
-same sender has sent to the same actor since. Which names the nodes do not know is in their logs, "durable work that this version does not know …".
+Left work is durable work that a newer version has recorded and the running nodes do not know. It waits in its table, and later messages from the
+same sender to the same actor wait behind it. The nodes log the names: "this version does not know this durable work …".
 
-list       all that has waited for long, by table, kind and command, whatever the reason
-put-aside  makes a dead letter of each row of that name: nothing waits for it any more, what waited behind it goes on within a minute, and
-           dead-letter show, retry and discard decide about it. Effects cannot be put aside, as their actors wait for an outcome
+list       all durable work that has waited for a long time, by table, kind and command, for any reason
+put-aside  turns each row of that name into a dead letter, for dead-letter show, retry and discard; work that waited behind it continues
+           within a minute. Effects cannot be put aside, because their actors wait for an outcome
 
-  --minutes N  what has waited for so long (default 10, 1 to 100000); of a timer, since when it is due
-  --limit N    put aside so many rows at most, the oldest first (default 1000, 1 to 10000)
-  --json       print the outcome as JSON
+  --minutes N  minimum waiting time (default 10, 1 to 100000); for a timer, since its due time
+  --limit N    put aside at most this many rows, the oldest first (default 1000, 1 to 10000)
+  --json       print the result as JSON
 
 Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 
-Ends with 0 done, 1 refused (there is nothing of that name), 2 wrong use, 4 database out of reach.`;
+Exit codes: 0 done, 1 refused (no work of that name), 2 wrong usage, 4 database not reachable.`;
 
 /** 'help' if help was requested. Throws `Failure` of kind usage. */
 export function readLeftWorkOptions(args: string[]): LeftWorkOptions | 'help' {

@@ -17,9 +17,9 @@ type Command = {
 };
 
 const commands: Record<string, Command> = {
-  run: { summary: 'start a task, watch it, save what it delivers', usage: runUsage, run },
+  run: { summary: 'start a task, follow it, save its deliverables', usage: runUsage, run },
   deploy: {
-    summary: 'publish a folder at a host, and follow it to live',
+    summary: 'publish a folder at a host',
     usage: deployUsage,
     run: async (args, config, caller) => (await import('./deploy.ts')).deploy(args, config, caller),
   },
@@ -30,27 +30,27 @@ const commands: Record<string, Command> = {
     run: async (args, config) => (await import('./account.ts')).account(args, config),
   },
   ledger: {
-    summary: 'prove the books of all accounts, or of one',
+    summary: 'check the books of all accounts, or of one',
     usage: 'npm run troupe -- ledger check [--account EMAIL] [--json]',
     run: async (args, config) => (await import('./ledger.ts')).ledger(args, config),
   },
   trading: {
-    summary: "an account's trading: shown, halted, resumed; the proof of its books",
+    summary: "show, halt or resume an account's trading; check its books",
     usage: tradingUsage,
     run: async (args, config) => (await import('./trading.ts')).trading(args, config),
   },
   'dead-letter': {
-    summary: 'what actors could not take: shown, tried again or removed',
+    summary: 'list, retry or discard dead letters',
     usage: deadLetterUsage,
     run: async (args, config) => (await import('./dead-letter.ts')).deadLetter(args, config),
   },
   'left-work': {
-    summary: 'what no node takes, as a newer version has recorded it: shown or put aside',
+    summary: 'list or put aside work that only a newer version knows',
     usage: leftWorkUsage,
     run: async (args, config) => (await import('./left-work.ts')).leftWork(args, config),
   },
   cluster: {
-    summary: 'how the nodes stand, and one of them on its way out',
+    summary: 'show the nodes and shards, drain a node',
     usage: clusterUsage,
     run: async (args, config, caller) => (await import('./cluster.ts')).cluster(args, config, caller),
   },
@@ -85,5 +85,5 @@ async function main([name, ...args]: string[]): Promise<number> {
 
 function help(): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}\n`);
-  return `Usage: npm run troupe -- COMMAND [options]\n\nCommands\n${lines.join('')}\nnpm run troupe -- COMMAND --help tells more.\n`;
+  return `Usage: npm run troupe -- COMMAND [options]\n\nCommands\n${lines.join('')}\nnpm run troupe -- COMMAND --help lists all options.\n`;
 }

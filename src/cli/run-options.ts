@@ -48,22 +48,22 @@ export const runUsage = 'npm run troupe -- run "prompt" [--file FILE …] [--out
 
 export const runHelp = `Usage: npm run troupe -- run "prompt" [options]
 
-Starts a task, shows its agents at work, asks you where they need an approval, and saves what they deliver.
+Starts a task, shows its agents, asks for approvals, and saves the deliverables.
 
 What to do
   --file FILE            give the agents this file; may be repeated
-  --workspace ID         let them work in this workspace; files given are added to it
-  --autonomy N           0 to 100, default 80; below 100 they ask before what cannot be taken back
+  --workspace ID         the workspace of the task; given files are added to it
+  --autonomy N           0 to 100, default 80; below 100 agents request approval before irreversible actions
   --max-agents N         1 to 20, default 3
-  --max-credits N        pause the task when it has cost this much
+  --max-credits N        pause the task when it has used this many credits
   --model NAME           the model to use
   --schema FILE          a JSON Schema; the task delivers an output.json that satisfies it
 
 While it runs
-  --yes, --no            approve, or reject, whatever agents ask for
+  --yes, --no            approve, or reject, all requests of agents
   --json                 print events as JSON lines, and a last line with the result
-  --cancel-on-interrupt  Ctrl-C cancels the task; without it Ctrl-C only leaves, and the task goes on
-  --attach TASK          follow a task that runs already, or save again what an ended one delivered
+  --cancel-on-interrupt  Ctrl-C cancels the task; without it the task continues after Ctrl-C
+  --attach TASK          follow a running task, or save the deliverables of an ended one again
 
 Where
   --out DIR              save deliverables here, default troupe-out/<task id>; no file is overwritten
@@ -71,7 +71,7 @@ Where
   --token TOKEN          access token or API key, default TROUPE_TOKEN; without either, a service on this machine
                          gets an account of its own for you, kept in DATA_DIR/cli.json
 
-Ends with 0 complete, 1 failed or refused, 2 wrong use, 3 cancelled, 4 service out of reach, 5 held up by spent credits or a limit of the plan, 130 after Ctrl-C.
+Exit codes: 0 complete, 1 failed or refused, 2 wrong usage, 3 cancelled, 4 service not reachable, 5 paused by used credits or a limit of the plan, 130 after Ctrl-C.
 
 Examples
   npm run troupe -- run "Analyse sales.csv and tell me what stands out" --file examples/sales.csv

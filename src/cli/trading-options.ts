@@ -23,31 +23,31 @@ export const tradingHelp = `Usage: npm run troupe -- trading account [--broker I
        npm run troupe -- trading resume --email EMAIL [--mode test] [--broker ID] [--json]
        npm run troupe -- trading check [--account EMAIL] [--json]
 
-account  cash, equity, the day's result, limits, and what keeps the account from trading
+account  cash, equity, the day's result, limits, halts and blocks
   --broker ID      of this connection, or embedded
-orders   the newest first
+orders   newest first
   --status STATUS  submitted, accepted, partially_filled, filled, cancelled, rejected or expired
-  --symbol SYMBOL  of this symbol alone
-  --limit N        this many at most (default 20, 1 to 100)
-halt     cancels all open orders and takes no new ones until resume
-  --reason TEXT    recorded with it
-resume   takes orders again
+  --symbol SYMBOL  only orders of this symbol
+  --limit N        at most this many (default 20, 1 to 100)
+halt     cancels all open orders and refuses new ones until resume
+  --reason TEXT    recorded with the halt
+resume   accepts orders again
   --broker ID      take over the figures of this connection, which was halted because its positions differ
   --mode MODE      of halt and resume: live (default), or test for the trading of test keys
 
-  --email EMAIL    sign in as this user: the password is read from the terminal, or is the first line of standard input. Halt and resume take no API key
+  --email EMAIL    sign in as this user: the password is read from the terminal, or is the first line of standard input. Halt and resume accept no API key
   --url URL        the service, default PUBLIC_URL or this machine's
   --token TOKEN    access token or API key, default TROUPE_TOKEN; a test key acts on the trading of test mode
 
-check    proves the books by the database alone, as of one moment, whether the service runs or not:
+check    checks the books in one snapshot of the database, whether the service runs or not:
 
 ${tradingChecks.map((check) => `  - ${check}`).join('\n')}
 
-  --account EMAIL  the books of one account alone
+  --account EMAIL  only the books of this account
 
-  --json           print the outcome as JSON
+  --json           print the result as JSON
 
-Ends with 0 done, or where the books are right; 1 refused, an order that cannot be cancelled, or books that are wrong; 2 wrong use, 4 service or database out of reach.`;
+Exit codes: 0 done, or the books are right; 1 refused, an order could not be cancelled, or the books are wrong; 2 wrong usage; 4 service or database not reachable.`;
 
 /** 'help' when that is asked for. Throws `Failure` of kind usage. */
 export function readTradingOptions(args: string[]): TradingOptions | 'help' {

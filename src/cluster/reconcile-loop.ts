@@ -62,7 +62,7 @@ export class ReconcileLoop {
     if (!commits.sample()) return;
     const { canCommit } = commits;
     if (canCommit) log.info({}, 'this node can commit again');
-    else log.warn({}, 'this node cannot commit: PostgreSQL does not answer it, or takes no writes; its shards go to nodes that can');
+    else log.warn({}, 'this node cannot commit: PostgreSQL does not answer it, or accepts no writes; its shards move to nodes that can');
     void membership.reportCommits(canCommit);
   }
 

@@ -4,8 +4,8 @@ import type { ReferencePart } from './http/reference-part.ts';
 
 export const platformApi: ReferencePart = {
   chapters: [
-    { name: 'Health', paths: ['/health'], description: 'For balancers and for you. Counts against no limit.' },
-    { name: 'Reference', paths: ['/', '/openapi.json', '/docs'], description: 'This description and this page.' },
+    { name: 'Health', paths: ['/health'], description: 'For load balancers and operators. Requests do not count against rate limits.' },
+    { name: 'Reference', paths: ['/', '/openapi.json', '/docs'], description: 'The OpenAPI description and this reference page.' },
   ],
   examples: {
     'Event.id': exampleId('evt_'),

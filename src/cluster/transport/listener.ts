@@ -105,8 +105,7 @@ export class Listener {
 
   private tellRefused({ from, reason, detail }: { from: string; reason: string | null; detail: string }): void {
     const { log } = this.options;
-    if (reason === null || reason === 'DUPLICATE' || reason === 'CLOSING')
-      return log.debug({ peer: from, detail }, 'a handshake came to nothing');
+    if (reason === null || reason === 'DUPLICATE' || reason === 'CLOSING') return log.debug({ peer: from, detail }, 'a handshake failed');
     if (this.told.has(`${from} ${detail}`)) return;
     if (this.told.size >= toldAtMost) this.told.clear();
     this.told.add(`${from} ${detail}`);

@@ -2,7 +2,7 @@
 import type { ReferencePart } from '../../edge/http/reference-part.ts';
 
 export const accountsApi: ReferencePart = {
-  chapters: [{ name: 'Settings', paths: ['/settings'], description: 'What an account has chosen. Needs a person’s session.' }],
+  chapters: [{ name: 'Settings', paths: ['/settings'], description: 'The settings of an account. Requests need a person’s session.' }],
   examples: {
     daily_loss_limit: 2_500,
     live_trading_enabled: false,

@@ -3,9 +3,7 @@ import { exampleId } from '../../edge/http/examples.ts';
 import type { ReferencePart } from '../../edge/http/reference-part.ts';
 
 export const billingApi: ReferencePart = {
-  chapters: [
-    { name: 'Billing', paths: ['/billing', '/checkout', '/stripe'], description: 'The plan, what was used of it, invoices and upgrades.' },
-  ],
+  chapters: [{ name: 'Billing', paths: ['/billing', '/checkout', '/stripe'], description: 'The plan, its usage, invoices and upgrades.' }],
   examples: {
     '/billing/invoices/{id}': exampleId('inv_'),
     '/commerce/wallet/deposits/{id}': exampleId('txn_'),

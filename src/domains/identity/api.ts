@@ -4,8 +4,8 @@ import type { ReferencePart } from '../../edge/http/reference-part.ts';
 
 export const identityApi: ReferencePart = {
   chapters: [
-    { name: 'API keys', paths: ['/api-keys'], description: 'Keys for programs: what they may do is what their scopes say.' },
-    { name: 'Sign-in', paths: ['/auth'], description: 'People: signing up, in and out, passwords and second factors.' },
+    { name: 'API keys', paths: ['/api-keys'], description: 'Keys for programs, limited by their scopes.' },
+    { name: 'Sign-in', paths: ['/auth'], description: 'Users: registration, sign-in and sign-out, passwords and second factors.' },
   ],
   examples: {
     '/api-keys/{id}': exampleId('key-'),

@@ -4,8 +4,8 @@ import type { ReferencePart } from '../../edge/http/reference-part.ts';
 
 export const tasksApi: ReferencePart = {
   chapters: [
-    { name: 'Tasks', paths: ['/tasks'], description: 'A prompt, the agents that work on it, what they ask, and what they deliver.' },
-    { name: 'Agents', paths: ['/agents'], description: 'One agent at work: pause it, guide it, answer what it asks, cancel it.' },
+    { name: 'Tasks', paths: ['/tasks'], description: 'A task: its prompt, agents, approvals and deliverables.' },
+    { name: 'Agents', paths: ['/agents'], description: 'One agent of a task: pause it, guide it, decide its approvals, cancel it.' },
   ],
   examples: {
     '/tasks/{id}': exampleId('task_'),

@@ -17,7 +17,7 @@ const sent = {
       operationId: 'receiveEvent',
       tags: ['Webhooks'],
       summary: 'An event, as it is sent to a webhook',
-      description: 'Answer any 2xx within 10 seconds and do the work afterwards. Everything else is tried again, for 24 hours.',
+      description: 'Answer any 2xx within 10 seconds and do the work afterwards. Any other response is retried, for 24 hours.',
       security: [],
       parameters: [
         header('X-Troupe-Signature', 'HMAC-SHA256 of `t`, a full stop and the body', 't=1772357400,v1=5f2b0c6e'),
@@ -36,7 +36,7 @@ export const webhooksApi: ReferencePart = {
     {
       name: 'Webhooks',
       paths: ['/api-keys/webhooks'],
-      description: 'Events by POST to an address of yours, and how their deliveries went.',
+      description: 'Events sent by POST to an address of yours, and the results of their deliveries.',
     },
   ],
   examples: {

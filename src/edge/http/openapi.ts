@@ -125,7 +125,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same key with the same request answers as the first time did and changes nothing more',
+  description: 'A repeated request with the same key gets the first response again and changes nothing',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
   example: '5f0c1b9e-7a43-4d0b-9a3e-0d5f2f1c8e11',
 };
@@ -134,7 +134,7 @@ const ifNoneMatch = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'The ETag of an earlier answer: what has not changed since is answered 304, without its body',
+  description: 'The ETag of an earlier response: an unchanged resource is answered with 304, without a body',
   schema: { type: 'string' },
 };
 
@@ -209,7 +209,7 @@ function requestBody(body: TSchema | 'multipart', known: KnownExamples): Json {
       file: { type: 'string', contentMediaType: 'application/octet-stream', description: 'With its name, e.g. `report.csv`' },
       path: {
         type: 'string',
-        description: 'Its name instead, with folders, e.g. `assets/app.css`. Best sent before the file',
+        description: 'The name of the file with its folders, e.g. `assets/app.css`, instead of the name in `file`. Send it before the file',
         'x-extension': true,
       },
     },

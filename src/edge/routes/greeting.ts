@@ -42,8 +42,8 @@ export function greetingRoutes({ version, publicUrl }: { version: string; public
     route({
       method: 'GET',
       path: '/',
-      summary: 'What this service is',
-      description: 'To a browser, which asks for `text/html`, a page.',
+      summary: 'Describe this service',
+      description: 'A browser, which accepts `text/html`, gets a page.',
       scope: null,
       extension: true,
       responses: { 200: Greeting },

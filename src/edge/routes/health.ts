@@ -34,7 +34,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
     route({
       method: 'GET',
       path: '/health',
-      summary: 'How the service is',
+      summary: 'Get the health of the service',
       scope: null,
       limited: false,
       responses: {
@@ -50,7 +50,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
     route({
       method: 'GET',
       path: '/health/ready',
-      summary: 'Whether this node takes requests',
+      summary: 'Check whether this node accepts requests',
       scope: null,
       limited: false,
       responses: { 200: Texts, 503: Texts },
@@ -62,7 +62,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
     route({
       method: 'GET',
       path: '/health/live',
-      summary: 'Whether this process works at all',
+      summary: 'Check whether this process responds',
       scope: null,
       limited: false,
       responses: { 200: Texts },
@@ -71,7 +71,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
     route({
       method: 'GET',
       path: '/health/browser',
-      summary: 'Whether agents can open pages in a browser',
+      summary: 'Check whether agents can open pages in a browser',
       description: '`status` is ok, unavailable or not_configured.',
       scope: null,
       limited: false,

@@ -7,11 +7,13 @@ import type { Principal } from '../auth/principal.ts';
 /** For the description of operations whose answers depend on the mode. */
 export const modeNote = 'A test key sees and makes those of test mode alone; live keys and sessions those of live mode.';
 
-export const ModeField = Type.Enum([...modes], { description: 'Of the key that made it. `test`: no real money is moved' });
+export const ModeField = Type.Enum([...modes], {
+  description: 'The mode of the key that created the resource. `test`: no real money is moved',
+});
 
 /** Keys have one mode; users see both. */
 export const ModeQuery = Type.Object({
-  mode: Type.Optional(Type.Enum([...modes], { description: "Sessions: default `live`. A key: its own, and no other's" })),
+  mode: Type.Optional(Type.Enum([...modes], { description: 'For sessions the default is `live`. A key may only name its own mode' })),
 });
 
 /** The account and mode to list. Throws `forbidden` for a key that asks for the other mode. */

@@ -30,16 +30,22 @@ const Percent = (options: TNumberOptions) =>
   );
 
 const described = {
-  auto_approve_threshold: Money({ description: 'Purchase orders of this or less approve themselves; 0: none' }),
+  auto_approve_threshold: Money({ description: 'Purchase orders up to this amount need no approval; 0: all need approval' }),
   live_trading_enabled: Type.Boolean({ description: 'Orders of live keys and sessions trade with real money' }),
-  max_position_size: TradingLimit({ description: 'Largest worth of one position in USD, open orders included' }),
+  max_position_size: TradingLimit({ description: 'Maximum value of one position in USD, including open orders' }),
   daily_loss_limit: TradingLimit({
     description:
       'USD. A loss of a day that is as large cancels all open orders and keeps new ones from being placed until the next session',
   }),
-  price_collar_pct: Percent({ description: 'A buy limit so far above the ask, or a sell limit so far under the bid, is refused' }),
-  market_collar_pct: Percent({ description: 'What is added to the price of market orders when they are checked against limits and cash' }),
-  redirect_uris: Type.Array(RedirectUri, { maxItems: maxRedirectUris, uniqueItems: true, description: 'Where OAuth flows may return to' }),
+  price_collar_pct: Percent({
+    description: 'Percent: a buy limit further above the ask, or a sell limit further below the bid, is refused',
+  }),
+  market_collar_pct: Percent({ description: 'Percent added to the price of market orders when they are checked against limits and cash' }),
+  redirect_uris: Type.Array(RedirectUri, {
+    maxItems: maxRedirectUris,
+    uniqueItems: true,
+    description: 'Addresses to which OAuth flows may return',
+  }),
   timezone: TimeZone,
   trust_tool_content: Type.Boolean({
     description:
@@ -52,7 +58,7 @@ export function settingsRoutes({ actors }: { actors: ActorSystem }): AnyRoute[] 
   const get = route({
     method: 'GET',
     path: '/settings',
-    summary: "The account's settings",
+    summary: 'Get the settings of the account',
     extension: true,
     scope: 'session',
     responses: { 200: SettingsView },
@@ -64,7 +70,7 @@ export function settingsRoutes({ actors }: { actors: ActorSystem }): AnyRoute[] 
   const change = route({
     method: 'PATCH',
     path: '/settings',
-    summary: "Change the account's settings",
+    summary: 'Change the settings of the account',
     description:
       'What is left out stays as it is. Answers all of them. 402: the plan has no trading with real money, which cannot be enabled then; a change to such a plan switches it off.',
     extension: true,

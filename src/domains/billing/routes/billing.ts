@@ -14,7 +14,7 @@ import { account, accountStorage, minutes, storageLimits, type UsageSummary, usa
 import { tasksIds } from '../../tasks/contract.ts';
 
 const usageFields = {
-  tasks_used: Type.Integer({ description: 'Tasks that started and came to an end in this billing period' }),
+  tasks_used: Type.Integer({ description: 'Tasks that started and ended in this billing period' }),
   tasks_limit: Type.Integer({ description: '-1: unlimited' }),
   agents_minutes: Type.Number({
     description: 'Minutes that agents have worked in this billing period: the time their model turns and tool calls took',
@@ -43,7 +43,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
     route({
       method: 'GET',
       path: '/billing',
-      summary: 'Plan and usage of the billing period',
+      summary: 'Get plan and usage of the billing period',
       description:
         'Billing periods are months from the day of signing up, in UTC. Tasks of test keys count like all others. Where a limit is reached, running tasks are paused (`pause_reason` plan_limit) and new ones wait as pending, until an upgrade or the next period.',
       scope: 'billing.read',
@@ -53,11 +53,13 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
           billing_period_start: Type.String({ format: 'date', description: 'The first day' }),
           billing_period_end: Type.String({ format: 'date', description: 'The first day of the next period' }),
           ...usageFields,
-          next_plan: Type.Enum([...plans], { description: 'The plan from `paid_until` on, or from the next period where nothing is paid' }),
-          paid_until: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
-            description: 'The day on which the plan is paid for again; null: nothing is paid for it',
+          next_plan: Type.Enum([...plans], {
+            description: 'The plan from `paid_until` on, or from the next period if the plan is free of charge',
           }),
-          credit: Type.Number({ description: 'USD that were paid and not used: the next invoices are less by it' }),
+          paid_until: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
+            description: 'The day of the next payment of the plan; null: no payment',
+          }),
+          credit: Type.Number({ description: 'Paid and unused USD, which reduce the next invoices' }),
         }),
       },
       async handler({ principal }) {
@@ -77,7 +79,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
     route({
       method: 'GET',
       path: '/billing/usage',
-      summary: 'Usage of the billing period, by agent',
+      summary: 'List usage of the billing period, by agent',
       description:
         'Tasks of test keys count like all others. The breakdown lists agents that have worked in this period, those that worked longest first. It tells what agents have reported: what one does just now is counted when the model or the tool has answered.',
       scope: 'billing.read',
@@ -98,7 +100,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
             Type.Object({
               agent_id: Type.String({ description: 'agt_ and the rest of the agent’s own id' }),
               agent_name: Type.String(),
-              tasks: Type.Integer({ description: 'Tasks it has worked on; an agent works on one' }),
+              tasks: Type.Integer({ description: 'Number of tasks of the agent: 1' }),
               minutes: Type.Number(),
             }),
           ),

@@ -87,7 +87,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     ...shared,
     method: 'GET',
     path: '/checkout/{key}',
-    summary: 'The page of a checkout',
+    summary: 'Show the page of a checkout',
     responses: { 200: null, 404: null, 410: null },
     contentTypes: { 200: html, 404: html, 410: html },
     async handler({ params }) {
@@ -100,7 +100,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     ...shared,
     method: 'POST',
     path: '/checkout/{key}',
-    summary: 'Pay, cancel, or ask for an offer',
+    summary: 'Pay, cancel, or request an offer',
     description:
       'What the forms of the page post. Once paid or cancelled it leads to `success_url` or `cancel_url`, or back to the page. 409: it is decided already. 410: it has expired.',
     query: Type.Object({ do: Type.Enum(['pay', 'cancel', 'contact']) }),

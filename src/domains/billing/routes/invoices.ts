@@ -18,7 +18,7 @@ const InvoiceView = Type.Object(
     id: Type.String(),
     amount: Type.Number({ description: 'USD' }),
     lines: Type.Array(Type.Object({ description: Type.String(), amount: Type.Number() }), {
-      description: 'What the amount is made of; less than nothing: unused time of a plan before, or credit',
+      description: 'The items of the amount; a negative item is unused time of an earlier plan, or credit',
     }),
     status: Type.Enum(['paid', 'open', 'void']),
     period_start: Type.String({ format: 'date' }),
@@ -61,8 +61,8 @@ export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRoute
   const download = route({
     method: 'GET',
     path: '/billing/invoices/{id}/pdf',
-    summary: 'An invoice as PDF',
-    description: 'What `pdf_url` leads to.',
+    summary: 'Download an invoice as PDF',
+    description: 'The target of `pdf_url`.',
     extension: true,
     scope,
     responses: { 200: null },

@@ -22,7 +22,7 @@ export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): A
     route({
       ...signedWebhook,
       path: '/stripe/webhook',
-      summary: 'What Stripe tells',
+      summary: "Receive Stripe's payment webhook",
       description:
         'For Stripe alone: the address of a webhook endpoint there. Nothing is believed but its signature over the exact body. 2xx: what was found when Stripe was asked is stored; repeated and late deliveries change nothing.',
       responses: { 200: Type.Object({ received: Type.Boolean() }) },

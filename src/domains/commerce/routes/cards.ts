@@ -60,12 +60,12 @@ const AuthorizationSchema = Type.Object(
   {
     id: Type.String(),
     card_id: Type.String(),
-    amount: Type.Number({ description: 'What was asked for; of an approved one, what of it did not go back' }),
+    amount: Type.Number({ description: 'The requested amount; for an approved authorization, without reversed amounts' }),
     merchant: Type.String(),
     status: Type.Enum(['approved', 'declined', 'reversed'], {
-      description: 'reversed: it was approved, and all of it went back, as the issuer of the card did not take it',
+      description: 'reversed: approved, then returned completely because the issuer of the card did not accept it',
     }),
-    reversed_amount: Type.Number({ description: 'What of an approved one went back to the wallet' }),
+    reversed_amount: Type.Number({ description: 'The part of an approved amount that was returned to the wallet' }),
     mode: ModeField,
     decline_reason: Type.Union([
       Type.Enum([
@@ -147,7 +147,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     ...shared,
     method: 'GET',
     path: `${base}/{id}`,
-    summary: 'Look at a card',
+    summary: 'Get a card',
     scope: 'commerce.read',
     responses: { 200: CardSchema },
     async handler({ principal, params }) {
@@ -217,7 +217,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     ...shared,
     method: 'GET',
     path: `${base}/{id}/authorizations/{authorization_id}`,
-    summary: 'Look at an authorization',
+    summary: 'Get an authorization',
     scope: 'commerce.read',
     responses: { 200: AuthorizationSchema },
     async handler({ principal, params }) {

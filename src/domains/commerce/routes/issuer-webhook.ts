@@ -24,7 +24,7 @@ export function issuerWebhookRoutes<E extends { kind: string }>({ read, decide, 
     route({
       ...signedWebhook,
       path: '/stripe/issuing',
-      summary: 'What Stripe Issuing asks and tells',
+      summary: "Receive Stripe's issuing webhook",
       description:
         'For Stripe alone: the address of a webhook endpoint there, for `issuing_authorization.*` and `issuing_transaction.*`. A request for authorization is answered within 1.5 s with `approved`, decided by card and wallet; no decision in that time is a no. Everything else is a hint to look.',
       responses: { 200: null },

@@ -85,7 +85,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
       description: Text(2_000),
       amount: Money({ minimum: 0.01, description: 'USD, at most two decimals' }),
       vendor: Text(500),
-      currency: Type.Optional(Type.Enum(['USD'], { description: 'No other is paid in' })),
+      currency: Type.Optional(Type.Enum(['USD'], { description: 'The only currency that is paid' })),
     }),
     responses: { 201: OrderView },
     async handler(context) {
@@ -103,7 +103,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
   const get = route({
     method: 'GET',
     path: '/commerce/orders/{id}',
-    summary: 'Look at a purchase order',
+    summary: 'Get a purchase order',
     extension: true,
     scope: 'commerce.read',
     responses: { 200: OrderView },

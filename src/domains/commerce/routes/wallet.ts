@@ -21,11 +21,11 @@ export type WalletRouteParts = { actors: ActorSystem; database: Database; clock:
 const BalanceSchema = Type.Object(
   {
     balance: Type.Number(),
-    available: Type.Number({ description: 'The balance without what is held' }),
-    held: Type.Number({ description: 'Set aside for payments that are not booked yet' }),
+    available: Type.Number({ description: 'The balance without held money' }),
+    held: Type.Number({ description: 'Reserved for payments that are not booked yet' }),
     currency: Type.String(),
     mode: ModeField,
-    updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'null: nothing was ever paid in' }),
+    updated_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description: 'null: there was no deposit yet' }),
   },
   { title: 'Balance' },
 );
@@ -33,9 +33,9 @@ const TransactionSchema = Type.Object(
   {
     id: Type.String(),
     type: Type.Enum(['deposit', 'card_authorization', 'card_reversal', 'purchase_order']),
-    amount: Type.Number({ description: 'What the wallet gained; less than nothing for what it paid' }),
+    amount: Type.Number({ description: 'The change of the balance; negative for payments' }),
     reference: Type.String({
-      description: 'The authorization or the order that was paid, or of which something came back; of a deposit, its source',
+      description: 'The paid or returned authorization or order; for a deposit, its source',
     }),
     description: Type.String(),
     mode: ModeField,
@@ -44,15 +44,15 @@ const TransactionSchema = Type.Object(
   { title: 'Transaction' },
 );
 const limitFields = {
-  per_transaction_limit: Money({ description: 'The most that one payment may be' }),
-  daily_limit: Money({ description: "The most that is spent on a day of the account's time zone, by cards and orders together" }),
-  monthly_limit: Money({ description: 'The same of a calendar month' }),
-  auto_approve_threshold: Money({ description: 'Purchase orders up to it approve themselves; 0: none' }),
+  per_transaction_limit: Money({ description: 'Maximum amount of one payment' }),
+  daily_limit: Money({ description: "Maximum spending on a day of the account's time zone, by cards and orders together" }),
+  monthly_limit: Money({ description: 'Maximum spending in a calendar month' }),
+  auto_approve_threshold: Money({ description: 'Purchase orders up to this amount need no approval; 0: all need approval' }),
 };
 const SpendingSchema = Type.Object(
   {
     ...limitFields,
-    daily_spent: Type.Number({ description: 'Today, held money and approved orders that wait for money included' }),
+    daily_spent: Type.Number({ description: 'Spending of today, including held money and approved orders that wait for money' }),
     monthly_spent: Type.Number(),
     currency: Type.String(),
     mode: ModeField,
@@ -64,8 +64,8 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
   const balance = route({
     method: 'GET',
     path: '/commerce/wallet/balance',
-    summary: "The wallet's balance",
-    description: 'Each mode has a wallet of its own: a test key sees that of test mode, live keys and sessions the live one.',
+    summary: 'Get the balance of the wallet',
+    description: 'Each mode has its own wallet: a test key sees the wallet of test mode, live keys and sessions see the live wallet.',
     scope: 'commerce.read',
     responses: { 200: BalanceSchema },
     async handler({ principal }) {
@@ -84,7 +84,7 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
   const transactions = route({
     method: 'GET',
     path: '/commerce/wallet/transactions',
-    summary: 'What was paid in and out, newest first',
+    summary: 'List transactions of the wallet, newest first',
     description: modeNote,
     extension: true,
     scope: 'commerce.read',
@@ -111,8 +111,8 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
   const spending = route({
     method: 'GET',
     path: '/commerce/spending-limits',
-    summary: 'What may be spent, and what was',
-    description: 'Each mode has limits and sums of its own.',
+    summary: 'Get spending limits and spending',
+    description: 'Each mode has its own limits and sums.',
     scope: 'commerce.read',
     query: ModeQuery,
     responses: { 200: SpendingSchema },
@@ -124,7 +124,7 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
   const changeSpending = route({
     method: 'PATCH',
     path: '/commerce/spending-limits',
-    summary: 'Change what may be spent',
+    summary: 'Change the spending limits',
     description:
       'What is left out stays as it is. They hold for cards and orders of the mode together, from the next payment on. `?mode=test` changes those of test mode.',
     extension: true,

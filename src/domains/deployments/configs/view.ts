@@ -18,7 +18,7 @@ export const DeployConfigView = Type.Object(
     team: orNull(Type.String()),
     url: orNull(Type.String()),
     mode: ModeField,
-    verified_at: orNull(Type.String({ format: 'date-time', description: 'null: the host has not been asked, or did not answer' })),
+    verified_at: orNull(Type.String({ format: 'date-time', description: 'null: the host was not queried, or did not answer' })),
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'DeployConfig' },

@@ -13,7 +13,7 @@ export const DeploymentView = Type.Object(
   {
     id: Type.String(),
     workspace_id: Type.String(),
-    task_id: orNull(Type.String({ description: 'The task that has made it' })),
+    task_id: orNull(Type.String({ description: 'The task that created the deployment' })),
     target: Type.Enum([...targets]),
     config_id: orNull(Type.String()),
     mode: ModeField,

@@ -115,7 +115,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     entry.touchedAtMs = nowMs;
     actors
       .ask(apiKey, entry.principal.id, 'touch', null)
-      .catch((error) => log.debug({ err: error, key_id: entry.principal.id }, 'the use of a key was not noted'));
+      .catch((error) => log.debug({ err: error, key_id: entry.principal.id }, 'the use of a key could not be recorded'));
   }
 
   function identify(authorization: string): null | Promise<Principal | null> {

@@ -53,7 +53,7 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
   const create = route({
     method: 'POST',
     path: '/api-keys',
-    summary: 'Make an API key',
+    summary: 'Create an API key',
     description:
       'A key makes only keys whose scopes it has itself, and a test key only test keys. An account has as many keys as its plan allows (free 5, pro 20, power 50, business 200); beyond that it is 402.',
     scope: 'any',
@@ -117,7 +117,7 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
     method: 'DELETE',
     path: '/api-keys/{id}',
     summary: 'Revoke an API key',
-    description: 'It is refused within a second. A key revokes only keys it could have made.',
+    description: 'The key is refused within a second. A key can revoke only keys that it could have created.',
     extension: true,
     scope: 'any',
     errors: [403],

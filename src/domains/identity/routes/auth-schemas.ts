@@ -3,7 +3,11 @@ import Type from 'typebox';
 import { challengeLifeMs } from '../../../edge/auth/tokens.ts';
 import { plans } from '../../../plans.ts';
 
-export const Email = Type.String({ format: 'email', maxLength: 254, description: 'Case does not matter; letters of any script are taken' });
+export const Email = Type.String({
+  format: 'email',
+  maxLength: 254,
+  description: 'Case does not matter; letters of any script are accepted',
+});
 export const NewPassword = Type.String({ minLength: 10, maxLength: 128 });
 export const Name = Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Null()]));
 /** Any text is compared, so none is refused for its form. */
@@ -19,9 +23,9 @@ export const RefreshToken = Type.Object({ refresh_token: Type.String({ maxLength
 export const TokenResponse = Type.Object(
   {
     access_token: Type.String({ description: 'A PASETO v4.public token' }),
-    refresh_token: Type.String({ description: 'Good once, within seven days' }),
+    refresh_token: Type.String({ description: 'Valid once, for seven days' }),
     token_type: Type.Literal('bearer'),
-    expires_in: Type.Integer({ description: 'Life of the access token in seconds' }),
+    expires_in: Type.Integer({ description: 'Lifetime of the access token in seconds' }),
   },
   { title: 'TokenResponse' },
 );
@@ -41,7 +45,7 @@ export const CurrentUser = Type.Object(
     id: Type.String(),
     email: Type.String(),
     email_verified: Type.Boolean(),
-    pending_email: Type.Union([Type.String(), Type.Null()], { description: 'Takes the place of `email` when it is verified' }),
+    pending_email: Type.Union([Type.String(), Type.Null()], { description: 'Replaces `email` when it is verified' }),
     name: Type.Union([Type.String(), Type.Null()]),
     account_id: Type.String(),
     plan: Type.Enum([...plans]),

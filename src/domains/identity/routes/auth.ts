@@ -53,7 +53,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
   const register = route({
     method: 'POST',
     path: '/auth/register',
-    summary: 'Make an account and sign in',
+    summary: 'Create an account and sign in',
     scope: null,
     idempotent: false,
     errors: [409],
@@ -94,7 +94,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     path: '/auth/login/2fa',
     whileFull: true,
     summary: 'Sign in with the second factor',
-    description: 'A code is good once. After five wrong ones within 15 minutes it is 429, whether or not the next is right.',
+    description: 'A code is valid once. After five wrong codes within 15 minutes the response is 429, also for a right code.',
     scope: null,
     idempotent: false,
     errors: [401],
@@ -113,7 +113,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     path: '/auth/refresh',
     whileFull: true,
     summary: 'Exchange a refresh token for new tokens',
-    description: 'The refresh token dies. Presenting a dead one ends its whole session.',
+    description: 'The refresh token becomes invalid. Using an invalid refresh token again ends its session.',
     scope: null,
     idempotent: false,
     errors: [401],
@@ -185,7 +185,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     body: Type.Object({ email: Type.Optional(Credentials.email), password: Type.Optional(Credentials.password) }),
     responses: {
       200: Challenge,
-      201: Type.Object({ csrf_token: Type.String(), expires_in: Type.Integer({ description: 'Life of the cookies in seconds' }) }),
+      201: Type.Object({ csrf_token: Type.String(), expires_in: Type.Integer({ description: 'Lifetime of the cookies in seconds' }) }),
     },
     async handler({ body, request }) {
       const begun = await sessionFor(body, request);
@@ -200,7 +200,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     method: 'DELETE',
     path: '/auth/session',
     summary: 'Sign out of a browser',
-    description: 'Ends the session, and has the browser forget its cookies.',
+    description: 'Ends the session and deletes its cookies in the browser.',
     extension: true,
     scope: 'session',
     responses: { 204: null },

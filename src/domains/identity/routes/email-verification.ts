@@ -21,7 +21,7 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
     method: 'POST',
     path: '/auth/verify-email',
     summary: 'Confirm an e-mail address with the mailed token',
-    description: 'The token is good once and for a day. An address that was waiting becomes the one to sign in with.',
+    description: 'The token is valid once, for a day. A pending new address becomes the address for signing in.',
     extension: true,
     scope: null,
     idempotent: false,
@@ -37,7 +37,7 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
   const resend = route({
     method: 'POST',
     path: '/auth/verify-email/resend',
-    summary: 'Have the token mailed again',
+    summary: 'Send the verification e-mail again',
     description:
       'To the address that waits, else to the present one; 409 where nothing is left to confirm. ' +
       'One address is mailed ten times an hour at most, by one user twenty times; then it is 429.',
@@ -60,8 +60,9 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
   const show = route({
     ...page,
     method: 'GET',
-    summary: 'The page that a verification mail leads to',
-    description: 'Opening it changes nothing, since mail programs open links by themselves: its button confirms the address.',
+    summary: 'Show the verification page',
+    description:
+      'The link in the verification e-mail opens this page. Opening it changes nothing, because mail programs open links automatically; its button confirms the address.',
     query: Type.Object({
       token: Type.String({ pattern: '^v4\\.public\\.[\\w.-]{1,2000}$', examples: ['v4.public.eyJ2ZXJpZmljYXRpb24iOiJyZXFf'] }),
     }),
@@ -80,7 +81,7 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
   const press = route({
     ...page,
     method: 'POST',
-    summary: 'What the button of that page posts',
+    summary: 'Confirm the address from the verification page',
     errors: [413, 415],
     responses: { 200: null, 400: null },
     contentTypes: { 200: 'text/html', 400: 'text/html' },

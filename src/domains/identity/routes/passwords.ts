@@ -19,8 +19,9 @@ export function passwordRoutes({ actors, tokens, passwords, hashQueues, clock }:
   const forgot = route({
     method: 'POST',
     path: '/auth/forgot-password',
-    summary: 'Have a way to a new password mailed',
-    description: 'The answer is the same whether or not somebody has the address. One address is mailed three times an hour at most.',
+    summary: 'Request an e-mail to reset the password',
+    description:
+      'The response is the same whether or not an account has the address. At most three e-mails an hour are sent to an address.',
     scope: null,
     idempotent: false,
     body: Type.Object({ email: Email }),

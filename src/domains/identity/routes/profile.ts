@@ -53,7 +53,7 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
   const me = route({
     method: 'GET',
     path: '/auth/me',
-    summary: 'The user behind the token',
+    summary: 'Get the user of the token',
     scope: 'any',
     responses: { 200: CurrentUser },
     handler: async ({ principal }) => ({ status: 200, json: await currentUser(principal) }),
@@ -73,7 +73,7 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
     body: Type.Object({
       name: Name,
       email: Type.Optional(Email),
-      password: Type.Optional(Type.String({ maxLength: 1_024, description: 'The present one; needed with `email`' })),
+      password: Type.Optional(Type.String({ maxLength: 1_024, description: 'The current password; required with `email`' })),
     }),
     responses: { 200: CurrentUser },
     async handler({ principal, body: { name, email, password } }) {
@@ -90,17 +90,17 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
   const enroll = route({
     method: 'POST',
     path: '/auth/2fa/enroll',
-    summary: 'Begin a second factor',
-    description: 'Show the picture to an authenticator app and send a code of it to `/auth/2fa/confirm`: until then nothing changes.',
+    summary: 'Start setting up a second factor',
+    description: 'Scan the image with an authenticator app and send one of its codes to `/auth/2fa/confirm`. Until then nothing changes.',
     extension: true,
     scope: 'session',
     idempotent: false,
     errors: [409],
     responses: {
       200: Type.Object({
-        secret: Type.String({ description: 'Base32, for typing in' }),
+        secret: Type.String({ description: 'Base32, for manual entry' }),
         otpauth_url: Type.String(),
-        qr_svg: Type.String({ description: 'The URL as a picture' }),
+        qr_svg: Type.String({ description: 'The URL as a QR code image' }),
       }),
     },
     async handler({ principal: { userId } }) {
@@ -115,8 +115,8 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
   const confirm = route({
     method: 'POST',
     path: '/auth/2fa/confirm',
-    summary: 'Make the second factor count',
-    description: 'From now on signing in takes a code. Each recovery code stands in for one, once; they are not shown again.',
+    summary: 'Enable the second factor',
+    description: 'From now on sign-in requires a code. Each recovery code replaces one code, once; the recovery codes are not shown again.',
     extension: true,
     scope: 'session',
     idempotent: false,
@@ -131,7 +131,7 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
   const disable = route({
     method: 'POST',
     path: '/auth/2fa/disable',
-    summary: 'End the second factor',
+    summary: 'Disable the second factor',
     extension: true,
     scope: 'session',
     idempotent: false,

@@ -32,7 +32,7 @@ const McpRefusal = Type.Union([
 
 const ResourceMetadata = Type.Object(
   {
-    resource: Type.String({ description: 'The address that a token is for' }),
+    resource: Type.String({ description: 'The address for which a token is valid' }),
     resource_name: Type.String(),
     bearer_methods_supported: Type.Array(Type.String()),
     scopes_supported: Type.Array(Type.String()),
@@ -46,7 +46,7 @@ export function mcpRoutes({ serving, database, corsOrigins, publicUrl }: McpRout
     route({
       method: 'GET',
       path,
-      summary: 'How MCP clients authenticate',
+      summary: 'Describe the authentication of MCP clients',
       description: `RFC 9728, for the resource ${resource}. The token is an API key or an access token of a session.`,
       scope: null,
       extension: true,

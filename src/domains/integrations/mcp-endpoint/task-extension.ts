@@ -122,7 +122,7 @@ function question(task: Task, { agent_id: agentId, action, arguments: given, sum
     type: 'object',
     properties: {
       approved: { type: 'boolean', title: 'Approve', description: 'Whether the agent may do it' },
-      reason: { type: 'string', title: 'Reason', description: 'Told to the agent on rejection', maxLength: 2_000 },
+      reason: { type: 'string', title: 'Reason', description: 'Given to the agent when rejected', maxLength: 2_000 },
     },
     required: ['approved'],
   };

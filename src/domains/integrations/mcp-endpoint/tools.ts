@@ -91,7 +91,7 @@ export const mcpTools: readonly McpTool[] = [
       agent_id: Type.Optional(Type.String({ description: 'The agent that asked; found by the approval if absent' })),
       approval_id: Type.String({ description: 'Id of the approval' }),
       approved: Type.Boolean(),
-      reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Told to the agent on rejection' })),
+      reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Given to the agent when rejected' })),
     }),
     scope: 'agents.write',
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },

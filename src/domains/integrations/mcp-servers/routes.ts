@@ -98,7 +98,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
   const get = route({
     method: 'GET',
     path: `${base}/{id}`,
-    summary: 'Look at an MCP server',
+    summary: 'Get an MCP server',
     extension: true,
     scope: 'integrations.read',
     responses: { 200: McpServerView },
@@ -147,7 +147,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
     method: 'POST',
     path: `${base}/{id}/approve-tools`,
     summary: 'Approve tools of an MCP server',
-    description: 'Each with the hash that was looked at: 409 where the tool is another one by now.',
+    description: 'Each with the hash that was approved: 409 if the tool has changed since.',
     extension: true,
     scope: 'integrations.write',
     errors: [409],
@@ -172,8 +172,8 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
   const document = route({
     method: 'GET',
     path: clientDocumentPath,
-    summary: 'Read what authorization servers know of this client',
-    description: 'A client id metadata document: its address is the client id.',
+    summary: 'Get the client id metadata document',
+    description: 'For authorization servers: the address of the document is the client id.',
     extension: true,
     scope: null,
     responses: {

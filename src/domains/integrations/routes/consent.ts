@@ -74,7 +74,7 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
   const callback = route({
     method: 'GET',
     path: '/integrations/callback',
-    summary: 'Return from a consent',
+    summary: 'Receive the callback of a consent',
     description:
       'For browsers that come from a service. 400 for a state that is unknown or used. Where the callback itself connects, a browser that did not begin the consent is asked first whose account it is.',
     extension: true,

@@ -99,7 +99,7 @@ export function integrationRoutes(parts: IntegrationRouteParts): AnyRoute[] {
   const get = route({
     method: 'GET',
     path: `${base}/{id}`,
-    summary: 'Look at a connected service',
+    summary: 'Get a connected service',
     extension: true,
     scope: 'integrations.read',
     responses: { 200: IntegrationView },
@@ -112,7 +112,8 @@ export function integrationRoutes(parts: IntegrationRouteParts): AnyRoute[] {
     method: 'DELETE',
     path: `${base}/{id}`,
     summary: 'Disconnect a service',
-    description: 'Access is ended at the service too. Running agents that rely on its tools fail. Again: the same answer.',
+    description:
+      'Access is also revoked at the service. Running agents that rely on its tools fail. A repeated request gets the same response.',
     scope: 'integrations.write',
     responses: { 204: null },
     async handler({ principal, params }) {

@@ -55,7 +55,7 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
     route({
       method: 'GET',
       path: '/agents/{id}',
-      summary: 'Look at an agent',
+      summary: 'Get an agent',
       scope: 'agents.read',
       extension: true,
       responses: { 200: AgentSchema },
@@ -70,7 +70,7 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
     route({
       method: 'POST',
       path: '/agents/{id}/guide',
-      summary: 'Tell an agent something',
+      summary: 'Send guidance to an agent',
       description:
         'It hears it in its next step. Send the text as `message` or as `instructions`. From then on the agent may do no more than whoever guided it.',
       scope: 'agents.write',
@@ -97,18 +97,15 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
     route({
       method: 'POST',
       path: '/agents/{id}/approve/{approval_id}',
-      summary: 'Approve or reject what an agent wants to do',
+      summary: 'Approve or reject a call of an agent',
       description:
         'Needs also the scope that the same act needs by itself, such as `commerce.write` for a purchase; a test key decides about test work only. The reason of a rejection counts as guidance.',
       scope: 'agents.write',
       body: Type.Object({
         approved: Type.Boolean(),
-        reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Told to the agent on rejection' })),
+        reason: Type.Optional(Type.String({ maxLength: 2_000, description: 'Given to the agent when rejected' })),
         edited_arguments: Type.Optional(
-          Type.Object(
-            {},
-            { additionalProperties: true, description: 'With approved true: take the place of the arguments the agent gave' },
-          ),
+          Type.Object({}, { additionalProperties: true, description: 'With approved true: replaces the arguments of the agent' }),
         ),
       }),
       responses: { 200: ActionSchema },

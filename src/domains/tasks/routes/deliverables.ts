@@ -46,7 +46,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
     route({
       method: 'GET',
       path: '/tasks/{id}/deliverables',
-      summary: 'List what a task has delivered, newest first',
+      summary: 'List the deliverables of a task, newest first',
       scope: 'tasks.read',
       query: PageQuery,
       responses: { 200: Type.Array(DeliverableView) },
@@ -65,7 +65,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
     route({
       method: 'GET',
       path: '/tasks/{id}/deliverables/{file_id}',
-      summary: 'Look at a deliverable',
+      summary: 'Get a deliverable',
       scope: 'tasks.read',
       extension: true,
       responses: { 200: DeliverableView },
@@ -78,7 +78,7 @@ export function deliverableRoutes({ database, files, links }: { database: Databa
       path: '/tasks/{id}/deliverables/{file_id}/download',
       summary: 'Download a deliverable',
       scope: 'tasks.read',
-      description: 'Its bytes with its own content type, as an attachment. Takes `Range`. A `download_url` opens it without a token.',
+      description: 'The content as an attachment, with its own content type. Supports `Range`. A `download_url` needs no token.',
       errors: [416],
       responses: { 200: null, 206: null, 304: null },
       contentTypes: { 200: '*/*', 206: '*/*' },

@@ -46,7 +46,7 @@ const TaskConfigBody = Type.Object({
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The model to use instead of the configured one' })),
   max_credits: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'Reaching it pauses the task' })),
   output_schema: Type.Optional(
-    Type.Object({}, { additionalProperties: true, description: 'A JSON Schema that the deliverable output.json satisfies' }),
+    Type.Object({}, { additionalProperties: true, description: 'A JSON Schema for the deliverable output.json' }),
   ),
   allow_connect: Type.Optional(
     Type.Boolean({
@@ -136,7 +136,7 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
     route({
       method: 'GET',
       path: '/tasks/{id}',
-      summary: 'Look at a task, with its agents and approvals',
+      summary: 'Get a task with its agents and approvals',
       scope: 'tasks.read',
       responses: { 200: TaskSchema },
       handler({ params, principal }) {
@@ -164,7 +164,7 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
     route({
       method: 'GET',
       path: '/tasks/{id}/events',
-      summary: "A task's recorded history, oldest first",
+      summary: 'List the events of a task, oldest first',
       description: 'Events that the caller lacks the scope to read are left out, as on the stream.',
       scope: 'tasks.read',
       extension: true,

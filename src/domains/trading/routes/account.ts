@@ -52,7 +52,7 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
   const get = route({
     method: 'GET',
     path: '/trading/account',
-    summary: 'Cash, equity, and what limits trading',
+    summary: 'Get cash, equity and trading limits',
     description: `Of one broker: \`broker_id\`, else the newest connected one, else the embedded paper broker, which begins with 100,000 USD. ${modeNote}`,
     extension: true,
     scope: 'trading.read',
@@ -116,7 +116,7 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
   const halt = route({
     method: 'POST',
     path: '/trading/halt',
-    summary: 'Stop all orders',
+    summary: 'Halt trading',
     description:
       'Cancels what is open, and takes no orders, replacements and positions any more, those that reduce included. Fills that come late are booked, and orders can be cancelled. No API key may do this. Twice is the same halt.',
     extension: true,
@@ -147,7 +147,7 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
   const resume = route({
     method: 'POST',
     path: '/trading/resume',
-    summary: 'Take orders again',
+    summary: 'Resume trading',
     description:
       'After a halt; twice is 200. With `broker_id`: the figures of that broker replace ours, where its connection was halted because they differ. No API key may do this.',
     extension: true,

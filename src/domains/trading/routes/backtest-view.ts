@@ -28,10 +28,10 @@ const CurvePoint = Type.Object({ date: Type.String({ examples: ['2025-01-02'] })
 
 const requestFields = {
   id: Type.String(),
-  strategy_id: OrNull(Type.String(), { description: 'null: asked for by the type of a strategy' }),
+  strategy_id: OrNull(Type.String(), { description: 'null: requested by the type of a strategy' }),
   strategy_version: OrNull(Type.Integer()),
   strategy: Type.Enum([...strategyTypes]),
-  config: OrNull(Type.Object({}, { additionalProperties: true }), { description: 'null: code, which `code_hash` stands for' }),
+  config: OrNull(Type.Object({}, { additionalProperties: true }), { description: 'null: code, identified by `code_hash`' }),
   symbols: Type.Array(Type.String()),
   timeframe: OrNull(Type.Enum([...timeframes]), { description: 'null: that of the file, which has not been read yet' }),
   start_date: Type.String({ format: 'date' }),
@@ -77,7 +77,9 @@ export const BacktestView = Type.Object(
   {
     ...summaryFields,
     equity_curve: OrNull(Type.Array(CurvePoint), { description: 'After each bar, at most 5,000 points' }),
-    equity_curve_step: OrNull(Type.Integer({ description: 'Every so many bars there is a point; the first and the last always have one' })),
+    equity_curve_step: OrNull(
+      Type.Integer({ description: 'Number of bars from one point to the next; the first and the last bar always have a point' }),
+    ),
   },
   { title: 'Backtest' },
 );
@@ -95,10 +97,10 @@ const sweepFields = {
   parameters: Type.Record(Type.String(), Type.Array(Type.Number())),
   rank_by: Type.Enum([...rankings]),
   ...lifeFields,
-  tried: OrNull(Type.Integer({ description: 'How many runs the best was chosen from' })),
-  best_run: OrNull(RunOfSweep, { description: 'It looks better than it is, the more the more were tried' }),
+  tried: OrNull(Type.Integer({ description: 'Number of runs' })),
+  best_run: OrNull(RunOfSweep, { description: 'The best of many runs overstates the expected result, more so with more runs' }),
   walk_forward: OrNull(Type.Object({ folds: Type.Array(Fold), out_of_sample_return_pct: Percent }), {
-    description: 'What choosing by the past alone would have brought: of each fifth but the first, the run that was best before it',
+    description: 'The result of choosing by past data only: for each fifth of the bars but the first, the run that was best before it',
   }),
   ...factFields,
   ...endFields,

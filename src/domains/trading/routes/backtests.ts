@@ -119,7 +119,7 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
   const get = route({
     method: 'GET',
     path: one,
-    summary: 'Look at a backtest',
+    summary: 'Get a backtest',
     extension: true,
     scope: 'trading.read',
     responses: { 200: BacktestView },
@@ -133,7 +133,7 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
     method: 'POST',
     path: `${one}/cancel`,
     summary: 'Cancel a backtest',
-    description: 'It has failed then, with an error that says so. 409: it has ended already.',
+    description: 'Its status becomes `failed`, with an error that says so. 409: it has already ended.',
     extension: true,
     scope: 'trading.write',
     errors: [409],

@@ -45,9 +45,11 @@ const BrokerView = Type.Object(
     status: Type.Enum(['connected', 'error']),
     error: orNull(Type.String({ description: 'Why it is not connected; it is tried again' })),
     paper_source: Type.Enum(['broker', 'embedded'], {
-      description: 'Who fills paper orders: the broker, or this service where it has no paper accounts',
+      description: 'What fills paper orders: the broker, or this service if the broker has no paper accounts',
     }),
-    halted: Type.Boolean({ description: 'Its positions differ from ours: it takes no orders until `POST /trading/resume`' }),
+    halted: Type.Boolean({
+      description: "The broker's positions differ from ours: the connection accepts no orders until `POST /trading/resume`",
+    }),
     halt_reason: orNull(Type.String()),
     connected_at: Type.String({ format: 'date-time' }),
   },
@@ -56,7 +58,7 @@ const BrokerView = Type.Object(
 
 const Class = Type.Object({
   order_types: Steps,
-  fractional: Type.Array(Type.String(), { description: 'Order types that take fractions' }),
+  fractional: Type.Array(Type.String(), { description: 'Order types that allow fractions' }),
   tick: Type.Number(),
   lot: Type.Number(),
   min_quantity: Type.Number(),
@@ -138,7 +140,7 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     method: 'DELETE',
     path: `${base}/{id}`,
     summary: 'Remove a broker connection',
-    description: 'Refused while orders of it are open, or not known to be. Positions at the broker stay there.',
+    description: 'Refused while orders of the connection are open or their state is unknown. Positions at the broker stay there.',
     extension: true,
     scope: 'trading.write',
     errors: [409],
@@ -153,7 +155,7 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
   const capabilities = route({
     method: 'GET',
     path: `${base}/{id}/capabilities`,
-    summary: 'Look at what a broker takes',
+    summary: 'Get the capabilities of a broker',
     description: 'Order types with their times in force, by asset class. `embedded` is the paper broker of this service.',
     extension: true,
     scope: 'trading.read',

@@ -20,7 +20,7 @@ const QuoteView = Type.Object(
     bid: Type.Number(),
     ask: Type.Number(),
     last: Type.Number(),
-    volume: Type.Number({ description: 'What was traded in this content of the quote' }),
+    volume: Type.Number({ description: 'Volume traded in this quote' }),
     at: Time,
     session: Type.Enum(['open', 'closed']),
     next_open: Type.Union([Time, Type.Null()]),
@@ -66,7 +66,7 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
   const quote = route({
     method: 'GET',
     path: '/trading/quotes/{symbol}',
-    summary: 'Look at a quote',
+    summary: 'Get a quote',
     description: 'Equities are `AAPL`, pairs of crypto `BTC-USD`. It is the one that orders of the caller are judged by.',
     extension: true,
     scope: 'trading.read',
@@ -82,7 +82,7 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
   const bars = route({
     method: 'GET',
     path: '/trading/bars/{symbol}',
-    summary: 'Look at bars of the past',
+    summary: 'List historical bars',
     description: `Bars that are complete by the market's clock, of regular sessions, at most ${mostBars}. Days are inclusive: of the exchange for bars of days, else by UTC.`,
     extension: true,
     scope: 'trading.read',
@@ -90,7 +90,7 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
       timeframe: Type.Enum([...timeframes], { default: '1d' }),
       start: Type.Optional(Type.String({ format: 'date', description: 'Default: a year before the end for `1d`, less for shorter ones' })),
       end: Type.Optional(Type.String({ format: 'date', description: 'Default: today' })),
-      adjusted: Type.Boolean({ default: true, description: 'Prices and volumes as if the splits up to the end had always been' }),
+      adjusted: Type.Boolean({ default: true, description: 'Prices and volumes adjusted by the splits up to the end' }),
     }),
     responses: { 200: BarsView },
     async handler({ params, query: { timeframe, start, end, adjusted } }) {

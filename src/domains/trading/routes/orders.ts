@@ -82,7 +82,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
   const get = route({
     method: 'GET',
     path: '/trading/orders/{id}',
-    summary: 'Look at an order',
+    summary: 'Get an order',
     extension: true,
     scope: 'trading.read',
     responses: { 200: OrderView },
@@ -109,7 +109,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
   const replace = route({
     method: 'PATCH',
     path: '/trading/orders/{id}',
-    summary: 'Replace what remains of an order',
+    summary: 'Replace the rest of an order',
     description:
       'Answers with a new order (`replaces`). The old one is cancelled (`replaced_by`), and the new one is sent once that is confirmed, less what the old one filled meanwhile; where nothing is left, it is rejected. ' +
       `Checked like a new order in the place of the old one. 409: it has ended, is being cancelled, or is replaced already. ${refusals}`,
@@ -127,7 +127,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
   const fills = route({
     method: 'GET',
     path: '/trading/orders/{id}/fills',
-    summary: 'What an order was filled with, newest first',
+    summary: 'List the fills of an order, newest first',
     extension: true,
     scope: 'trading.read',
     query: PageQuery,

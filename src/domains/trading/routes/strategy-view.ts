@@ -16,7 +16,7 @@ const RunView = Type.Object(
     version: Type.Integer({ description: 'Of the strategy: the run keeps the one it was started with' }),
     timeframe: Type.Enum([...timeframes]),
     started_at: Type.String({ format: 'date-time', description: "By the market's clock" }),
-    busy: Type.Boolean({ description: 'A decision, or the orders that follow from it, are under way' }),
+    busy: Type.Boolean({ description: 'A decision or its orders are in progress' }),
     last_bar: OrNull(Type.String(), 'The newest bar that was decided on: its date, or the minute in which it begins'),
     next_bar_at: Type.String({ format: 'date-time', description: 'When the next bar is complete' }),
     targets: Type.Array(
@@ -37,7 +37,7 @@ const RunView = Type.Object(
       { description: 'Of the last bar' },
     ),
     skipped: Type.Array(Type.Object({ symbol: Type.String(), reason: Type.String() }), {
-      description: 'What the last bar could not trade',
+      description: 'What could not be traded on the last bar',
     }),
     failures: Type.Integer({ description: 'Decisions in a row that failed; the third ends the run' }),
     last_failure: OrNull(Type.String(), 'What failed'),
@@ -51,7 +51,9 @@ export const StrategyView = Type.Object(
     name: Type.String(),
     type: Type.Enum([...strategyTypes]),
     symbols: Type.Array(Type.String()),
-    mode: Type.Enum(['paper', 'live', 'test'], { description: 'Of its run, and `paper` before the first. `test`: made by a test key' }),
+    mode: Type.Enum(['paper', 'live', 'test'], {
+      description: 'The mode of its run; `paper` before the first run. `test`: created by a test key',
+    }),
     config: Type.Record(Type.String(), Type.Unknown(), { examples: [{ lookback: 20 }] }),
     version: Type.Integer({ description: 'Grows by one with each change; runs and backtests name the one they use' }),
     status: Type.Enum(['stopped', 'running', 'error']),

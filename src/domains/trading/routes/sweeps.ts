@@ -115,7 +115,7 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
   const get = route({
     method: 'GET',
     path: one,
-    summary: 'Look at a sweep',
+    summary: 'Get a sweep',
     extension: true,
     scope: 'trading.read',
     responses: { 200: SweepView },
@@ -129,7 +129,7 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
     method: 'POST',
     path: `${one}/cancel`,
     summary: 'Cancel a sweep',
-    description: 'It has failed then, with an error that says so. 409: it has ended already.',
+    description: 'Its status becomes `failed`, with an error that says so. 409: it has already ended.',
     extension: true,
     scope: 'trading.write',
     errors: [409],

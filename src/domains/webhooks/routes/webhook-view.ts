@@ -15,14 +15,15 @@ const described = {
   url: Type.String(),
   events: Type.Array(Type.String()),
   status: Type.Enum(['pending', 'active', 'disabled'], {
-    description: 'Pending: its address has not answered the event `webhook.challenge` with 2xx yet; events wait until it has',
+    description: 'Pending: the address has not answered the event `webhook.challenge` with 2xx yet; events wait until then',
   }),
   disabled_reason: Type.Union([Type.Enum(['failing', 'gone', 'asked', 'unverified']), Type.Null()], {
     description:
       'A delivery failed for 24 hours; the receiver answered 410; somebody asked for it; the challenge was not answered with 2xx for 24 hours',
   }),
   mode: Type.Enum([...modes], {
-    description: 'Of the key that registered it: events of cards, orders and the wallet are sent where they have the same',
+    description:
+      'The mode of the key that registered the webhook; events of cards, orders and the wallet are sent only to webhooks of their mode',
   }),
   created_at: Timestamp,
 };

@@ -94,7 +94,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     ...shared,
     method: 'GET',
     path: `${base}/{id}`,
-    summary: 'Look at a webhook',
+    summary: 'Get a webhook',
     responses: { 200: WebhookSchema },
     async handler({ principal, params }) {
       return answer(200, webhookView(await own(principal, params.id)));
@@ -144,8 +144,8 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     ...shared,
     method: 'POST',
     path: `${base}/{id}/rotate-secret`,
-    summary: 'Give a webhook a new secret',
-    description: 'For 24 hours the old one signs as well: each delivery then carries two signatures of each kind.',
+    summary: 'Rotate the secret of a webhook',
+    description: 'For 24 hours the old secret is used too: each delivery then has two signatures of each kind.',
     responses: { 200: WebhookWithSecret },
     authorize: mayUse,
     async handler(context) {
@@ -162,7 +162,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     method: 'POST',
     path: `${base}/{id}/test`,
     summary: 'Send a test event',
-    description: 'One of type `webhook.test`, once, also to a webhook that is disabled. Ask for the delivery to see how it went.',
+    description: 'Sends one event of type `webhook.test`, once, also to a disabled webhook. Get the delivery to see the result.',
     errors: [403, 409],
     responses: { 200: DeliverySchema },
     authorize: mayUse,
@@ -179,7 +179,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     method: 'GET',
     path: `${base}/{id}/deliveries`,
     summary: 'List deliveries of a webhook, newest first',
-    description: 'What was tried at least once, or asked for by hand, in the last days; as long as events are kept.',
+    description: 'Deliveries that were tried at least once or requested by hand, kept as long as events.',
     query: Type.Object({ ...PageQuery.properties, status: Type.Optional(Type.Enum(['pending', 'delivered', 'failed'])) }),
     responses: { 200: PageOf(DeliverySchema) },
     async handler({ principal, params, query: { limit, offset, status } }) {
@@ -202,7 +202,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     ...shared,
     method: 'GET',
     path: `${base}/{id}/deliveries/{delivery}`,
-    summary: 'Look at a delivery',
+    summary: 'Get a delivery',
     responses: { 200: DeliverySchema },
     async handler({ principal, params }) {
       const row = await own(principal, params.id);
@@ -215,7 +215,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     method: 'POST',
     path: `${base}/{id}/deliveries/{delivery}/replay`,
     summary: 'Deliver an event again',
-    description: 'Once, now, under the same `webhook-id`; also to a webhook that is disabled.',
+    description: 'Sends the event once, now, under the same `webhook-id`, also to a disabled webhook.',
     errors: [403, 409],
     responses: { 200: DeliverySchema },
     authorize: mayUse,

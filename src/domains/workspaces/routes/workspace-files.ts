@@ -145,7 +145,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
     route({
       method: 'DELETE',
       path: '/workspaces/{id}/files/{file}',
-      summary: 'Delete a file for good, by name (folders with %2F) or id',
+      summary: 'Delete a file permanently, by name (folders with %2F) or id',
       scope: 'workspaces.write',
       responses: { 204: null },
       async handler({ principal, params }) {
