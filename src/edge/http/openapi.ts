@@ -88,7 +88,7 @@ const securitySchemes = {
     in: 'cookie',
     name: 'troupe_session',
     description:
-      'Set by `POST /auth/session`. What changes something needs the header `X-CSRF-Token` as well, equal to the cookie `troupe_csrf`. Over https both names begin with `__Host-`.',
+      'Set by `POST /auth/session`. Requests that change something also need the header `X-CSRF-Token`, equal to the cookie `troupe_csrf`. Over https both names begin with `__Host-`.',
   },
 };
 

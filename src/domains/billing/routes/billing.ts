@@ -81,7 +81,7 @@ export function billingRoutes({ actors, database, clock }: BillingRouteParts): A
       path: '/billing/usage',
       summary: 'List usage of the billing period, by agent',
       description:
-        'Tasks of test keys count like all others. The breakdown lists agents that have worked in this period, those that worked longest first. It tells what agents have reported: what one does just now is counted when the model or the tool has answered.',
+        'Tasks of test keys count like all others. The breakdown lists the agents that have worked in this period, by working time, longest first. It contains the reported usage: a running model turn or tool call is counted when it has ended.',
       scope: 'billing.read',
       query: UsageQuery,
       responses: {

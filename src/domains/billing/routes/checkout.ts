@@ -47,7 +47,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     path: '/billing/checkout',
     summary: 'Change the plan',
     description:
-      'Answers the address of a page where the plan is paid, good for 30 minutes and one decision. Give `billing_period`, or `success_url` and `cancel_url` (then it is monthly). A better plan holds at once; a lesser one from the end of the billing period on. The page of business leads to a contact form.',
+      'Returns the address of a page for paying the plan, valid for 30 minutes and one decision. Send `billing_period`, or `success_url` and `cancel_url` (then it is monthly). An upgrade applies at once, a downgrade from the end of the billing period. For the business plan the page shows a contact form.',
     scope: 'session',
     body: Type.Object({
       plan: Type.Enum([...plans]),

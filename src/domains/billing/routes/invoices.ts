@@ -44,7 +44,7 @@ export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRoute
     path: '/billing/invoices',
     summary: 'List invoices, newest first',
     description:
-      'A paid plan has one for each period that it is paid for: when it is chosen, for the days that are left, and at the beginning of each further period. A better plan that is chosen in between gives back what the one before had left.',
+      'A paid plan has one invoice for each paid period: when it is chosen, for the remaining days, and at the beginning of each further period. An upgrade within a period credits the unused time of the earlier plan.',
     scope,
     query: PageQuery,
     responses: { 200: PageOf(InvoiceView) },

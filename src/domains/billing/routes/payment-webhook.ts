@@ -24,7 +24,7 @@ export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): A
       path: '/stripe/webhook',
       summary: "Receive Stripe's payment webhook",
       description:
-        'For Stripe alone: the address of a webhook endpoint there. Nothing is believed but its signature over the exact body. 2xx: what was found when Stripe was asked is stored; repeated and late deliveries change nothing.',
+        'For Stripe only: the address of a webhook endpoint at Stripe. The signature over the exact body is checked. The content is not trusted: the state is queried at Stripe. 2xx: the queried state is stored; repeated and late deliveries change nothing.',
       responses: { 200: Type.Object({ received: Type.Boolean() }) },
       async handler(context) {
         const notification = await readSigned(context, read);

@@ -119,7 +119,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     path: base,
     summary: 'Issue a virtual card',
     description:
-      'Its payments are made from the wallet of its mode. Number, CVV and expiry are in this answer alone. Business plan, in test mode too.',
+      'Payments of the card are made from the wallet of its mode. Number, CVV and expiry are only in this response. Needs the business plan, in test mode too.',
     scope: 'commerce.write',
     errors: [402],
     secretFields: ['number', 'cvv', 'expiry'],
@@ -178,7 +178,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     path: `${base}/{id}/authorizations`,
     summary: 'Authorize a payment by card',
     description:
-      'The hook a card processor calls. Approved: the amount is booked on the wallet and on the card. Declined is an answer too, with its reason. The same Idempotency-Key is one authorization.',
+      'For card processors. Approved: the amount is booked on the wallet and on the card. A declined authorization is returned with its reason. The same Idempotency-Key is the same authorization.',
     scope: 'commerce.write',
     body: Type.Object({ amount: Money({ exclusiveMinimum: 0 }), merchant: Type.String({ minLength: 1, maxLength: 200 }) }),
     responses: { 201: AuthorizationSchema },

@@ -26,7 +26,7 @@ export function issuerWebhookRoutes<E extends { kind: string }>({ read, decide, 
       path: '/stripe/issuing',
       summary: "Receive Stripe's issuing webhook",
       description:
-        'For Stripe alone: the address of a webhook endpoint there, for `issuing_authorization.*` and `issuing_transaction.*`. A request for authorization is answered within 1.5 s with `approved`, decided by card and wallet; no decision in that time is a no. Everything else is a hint to look.',
+        'For Stripe only: the address of a webhook endpoint at Stripe, for `issuing_authorization.*` and `issuing_transaction.*`. A request for authorization is answered within 1.5 s with `approved`, decided by card and wallet; without a decision in that time the payment is declined. All other events cause a query at Stripe.',
       responses: { 200: null },
       contentTypes: { 200: 'application/json' },
       async handler(context): Promise<HttpResponse> {

@@ -36,7 +36,7 @@ const OrderView = Type.Object(
     payment_error: Type.Optional(
       Type.Enum(['insufficient_funds', 'per_transaction_limit', 'daily_limit', 'monthly_limit'], {
         description:
-          'Of an approved order: the wallet holds too little, and it is paid when money arrives. Of a pending one: the limit that kept it from approving itself',
+          'Of an approved order: the wallet holds too little; the order is paid when money arrives. Of a pending order: the limit that prevented automatic approval',
       }),
     ),
   },
@@ -79,7 +79,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     path: '/commerce/orders',
     summary: 'Place a purchase order',
     description:
-      'It waits for approval; nothing is paid yet. At or under `auto_approve_threshold` of its mode it approves itself, unless a spending limit forbids that.',
+      'The order waits for approval; nothing is paid yet. Orders up to `auto_approve_threshold` of their mode are approved automatically, unless a spending limit forbids that.',
     scope: 'commerce.write',
     body: Type.Object({
       description: Text(2_000),
@@ -117,7 +117,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     path: '/commerce/orders/{id}/approve',
     summary: 'Approve a purchase order',
     description:
-      'It is paid from the wallet of its mode at once, and complete then. Where the wallet holds too little it stays approved, with `payment_error`, and is paid when money arrives. 422: a spending limit forbids it; it stays pending.',
+      'The order is paid from the wallet of its mode at once, and is then complete. If the wallet holds too little, the order stays approved, with `payment_error`, and is paid when money arrives. 422: a spending limit forbids it; the order stays pending.',
     scope: 'commerce.write',
     errors: [409, 422],
     responses: { 200: OrderView },

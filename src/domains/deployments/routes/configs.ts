@@ -81,7 +81,7 @@ export function configRoutes({ actors, clock, credentials: box, outbound, identi
     path: base,
     summary: 'Make a deploy configuration',
     description:
-      'The credentials are tried at the host: 422 with its text where it does not take them. Where it does not answer, the configuration is made all the same ' +
+      'The credentials are checked at the host: 422 with the host’s text if it refuses them. If the host does not answer, the configuration is created nevertheless ' +
       'and `verified_at` is null. With a test key nothing is tried.',
     extension: true,
     scope: 'workspaces.write',

@@ -67,7 +67,7 @@ export function deploymentRoutes(parts: DeploymentRouteParts): AnyRoute[] {
     path: base,
     summary: 'Publish the files of a workspace',
     description:
-      'The files are those that the workspace has now: later changes do not enter. What becomes of it is told by events and by `GET /deployments/{id}`. It is live when its ' +
+      'The files are a snapshot of the workspace: later changes have no effect. Events and `GET /deployments/{id}` show the state. The deployment is live when its ' +
       'host says so and its address answers. With a test key nothing leaves: the address is a preview that this service serves for 30 days. ' +
       buildNote,
     scope: 'workspaces.write',

@@ -55,7 +55,7 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
     path: '/api-keys',
     summary: 'Create an API key',
     description:
-      'A key makes only keys whose scopes it has itself, and a test key only test keys. An account has as many keys as its plan allows (free 5, pro 20, power 50, business 200); beyond that it is 402.',
+      'A key can create only keys with scopes of its own, and a test key only test keys. The plan limits the number of keys (free 5, pro 20, power 50, business 200); beyond that the response is 402.',
     scope: 'any',
     errors: [402, 403, 409],
     body: Type.Object({

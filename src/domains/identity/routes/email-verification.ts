@@ -40,7 +40,7 @@ export function emailVerificationRoutes({ actors, tokens, clock }: EmailVerifica
     summary: 'Send the verification e-mail again',
     description:
       'To the address that waits, else to the present one; 409 where nothing is left to confirm. ' +
-      'One address is mailed ten times an hour at most, by one user twenty times; then it is 429.',
+      'At most ten e-mails an hour are sent to an address, and twenty for a user; beyond that the response is 429.',
     extension: true,
     scope: 'session',
     idempotent: false,

@@ -64,10 +64,10 @@ export function profileRoutes({ actors, signIn, clock }: ProfileRoutesOptions): 
     path: '/auth/me',
     summary: 'Change the name or the email',
     description:
-      'Another address takes the password, and waits as `pending_email` until somebody confirms it with the token that is mailed to it, for a day at ' +
+      'A new e-mail address requires the password. It is shown as `pending_email` until it is confirmed with the token that is mailed to it, for a day at ' +
       'most; the present address is told and stays until then. A second change takes the place of the first, the present address ends it. When the ' +
       'new address counts, the old one is free for anybody, and whatever was mailed to it for a new password opens nothing. ' +
-      'After five wrong passwords within 15 minutes it is 429, whether or not the next is right.',
+      'After five wrong passwords within 15 minutes the response is 429, also for a right password.',
     scope: 'session',
     errors: [403, 409],
     body: Type.Object({

@@ -58,7 +58,7 @@ export function integrationRoutes(parts: IntegrationRouteParts): AnyRoute[] {
     summary: 'Connect a service',
     description:
       'With the code that the service has sent to the redirect address. An account has one connection of a service in each mode: connecting again keeps its id and replaces its tokens. ' +
-      '409 where the operator has not configured the service, or wrongly; 502 where the service does not answer: then nothing is stored, and the same code may be sent again.',
+      '409 if the operator has not configured the service, or wrongly; 502 if the service does not answer: then nothing is stored, and the same code may be sent again.',
     scope: 'integrations.write',
     errors: [409, 502],
     body: Type.Object(

@@ -72,7 +72,7 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
       path: '/agents/{id}/guide',
       summary: 'Send guidance to an agent',
       description:
-        'It hears it in its next step. Send the text as `message` or as `instructions`. From then on the agent may do no more than whoever guided it.',
+        'The agent reads the text in its next step. Send it as `message` or as `instructions`. From then on the agent has at most the rights of the sender.',
       scope: 'agents.write',
       body: Type.Object({ message: Type.Optional(Guidance), instructions: Type.Optional(Guidance) }),
       responses: { 200: ActionSchema },
@@ -99,7 +99,7 @@ export function agentRoutes({ actors, ...tools }: AgentRouteParts): AnyRoute[] {
       path: '/agents/{id}/approve/{approval_id}',
       summary: 'Approve or reject a call of an agent',
       description:
-        'Needs also the scope that the same act needs by itself, such as `commerce.write` for a purchase; a test key decides about test work only. The reason of a rejection counts as guidance.',
+        'Also needs the scope of the call, such as `commerce.write` for a purchase. A test key can decide only approvals of test tasks. The reason of a rejection counts as guidance.',
       scope: 'agents.write',
       body: Type.Object({
         approved: Type.Boolean(),

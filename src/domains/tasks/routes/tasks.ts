@@ -84,7 +84,7 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
       path: '/tasks',
       summary: 'Create a task',
       description:
-        'Its agents may do what the caller may do: without `commerce.write` they buy nothing, and `workspace_id` needs `workspaces.read`, deploying `workspaces.write`. Agents start working at once; where the plan allows no more at once, or a limit of it is reached, the task waits as pending, first in, first out. Follow them on the WebSocket stream, by webhook, or by asking for the task.',
+        'The agents of the task have the scopes of the caller: without `commerce.write` they cannot buy; `workspace_id` needs `workspaces.read`, deploying `workspaces.write`. Agents start at once. If a limit of the plan is reached, the task waits as pending, first in, first out. Follow the task on the WebSocket stream, by webhook, or by polling.',
       scope: 'tasks.write',
       body: CreateTaskBody,
       responses: { 201: TaskSchema },

@@ -88,7 +88,7 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
     path: '/trading/positions/open',
     summary: 'Open a position, with orders that close it',
     description:
-      'A market order, and up to two that wait (`held`) until it fills: a stop order at `stop_loss`, a limit order at `take_profit`. They are for what was filled, and each ends the other. ' +
+      'A market order, and up to two that wait (`held`) until it fills: a stop order at `stop_loss`, a limit order at `take_profit`. Their quantity is what was filled, and a fill of one cancels the other. ' +
       'Refused like an order.',
     scope: 'trading.write',
     errors: [402, 404, 409],
@@ -118,7 +118,7 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
     path: '/trading/halt',
     summary: 'Halt trading',
     description:
-      'Cancels what is open, and takes no orders, replacements and positions any more, those that reduce included. Fills that come late are booked, and orders can be cancelled. No API key may do this. Twice is the same halt.',
+      'Cancels all open orders, and refuses new orders, replacements and positions, including those that reduce a position. Late fills are booked, and orders can be cancelled. API keys are refused. A repeated request returns the same halt.',
     extension: true,
     scope: 'session',
     query: ModeQuery,
@@ -149,7 +149,7 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
     path: '/trading/resume',
     summary: 'Resume trading',
     description:
-      'After a halt; twice is 200. With `broker_id`: the figures of that broker replace ours, where its connection was halted because they differ. No API key may do this.',
+      'Ends a halt; a repeated request is answered with 200. With `broker_id`: the broker’s figures replace ours, if its connection was halted because they differ. API keys are refused.',
     extension: true,
     scope: 'session',
     errors: [404],

@@ -76,7 +76,7 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
     path: base,
     summary: 'Test a strategy on the past',
     description:
-      'Answers at once, with status running; its end is learned by asking for it, or by the events backtest.completed and backtest.failed. Four of an account are computed at once, the others wait. A signal of one bar is filled at the open of the next; the same request has the same result. Of several symbols each shares equally.',
+      'The response has the status `running`. Get the backtest to see its end, or use the events backtest.completed and backtest.failed. Four backtests of an account run at once, the others wait. A signal of one bar is filled at the open of the next; the same request has the same result. Several symbols share the equity equally.',
     scope: 'trading.write',
     errors: [404],
     body: Type.Object(

@@ -105,7 +105,7 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     path: base,
     summary: 'Connect a broker',
     description:
-      'The credentials are tried: 422 where the broker does not take them. Where it does not answer, the connection is made with status `error` and tried again. ' +
+      'The credentials are checked: 422 if the broker refuses them. If the broker does not answer, the connection is created with status `error` and retried. ' +
       'Its cash, positions and open orders are taken over. `live` is real money and needs `live_trading_enabled`. Not with a test key (403).',
     scope: 'trading.write',
     errors: [403, 409],

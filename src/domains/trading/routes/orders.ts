@@ -96,7 +96,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
     path: '/trading/orders/{id}',
     summary: 'Cancel an order',
     description:
-      'A request where a broker has it: `cancel_requested_at` is set, and the status changes when the broker has ended it. Asking again changes nothing; 409 once it has ended.',
+      'If the order is at a broker, this is a request: `cancel_requested_at` is set, and the status changes when the broker has ended the order. A repeated request changes nothing; 409 if the order has ended.',
     extension: true,
     scope: 'trading.write',
     errors: [409],
@@ -111,7 +111,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
     path: '/trading/orders/{id}',
     summary: 'Replace the rest of an order',
     description:
-      'Answers with a new order (`replaces`). The old one is cancelled (`replaced_by`), and the new one is sent once that is confirmed, less what the old one filled meanwhile; where nothing is left, it is rejected. ' +
+      'Returns a new order (`replaces`). The old order is cancelled (`replaced_by`), and the new one is sent after the confirmation, less what the old order filled meanwhile; if nothing is left, the new order is rejected. ' +
       `Checked like a new order in the place of the old one. 409: it has ended, is being cancelled, or is replaced already. ${refusals}`,
     extension: true,
     scope: 'trading.write',

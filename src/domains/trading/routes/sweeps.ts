@@ -55,7 +55,7 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
     path: base,
     summary: 'Test a strategy over a grid of parameters',
     description:
-      'The best of many runs looks better than it is: the answer tells how many were tried, and what choosing by the past alone would have brought. Its end is learned by asking for it. Code has no parameters to vary.',
+      'The best of many runs overstates the expected result: the result contains the number of runs, and the return of choosing by past data only. Get the sweep to see its end. Strategies with code cannot be swept.',
     extension: true,
     scope: 'trading.write',
     errors: [404],

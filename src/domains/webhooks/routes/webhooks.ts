@@ -107,7 +107,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
     path: `${base}/{id}`,
     summary: 'Change a webhook, disable it, or enable it again',
     description:
-      'Enabled again it gets the events from then on. A new address has to answer a challenge before it is sent anything else; what waits goes there then.',
+      'A webhook that is enabled again gets later events. A new address must answer a challenge before other events are sent to it; waiting events are sent afterwards.',
     errors: [403, 409],
     body: Type.Object({
       url: Type.Optional(Url),

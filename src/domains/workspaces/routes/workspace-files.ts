@@ -128,7 +128,7 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       summary: 'Download a file, by name (folders with %2F) or id',
       scope: 'workspaces.read',
       description:
-        'Its bytes with its own content type, as an attachment, or where to get them. Takes `Range`. A `download_url` opens it without a token.',
+        'Returns the content as an attachment, with its own content type, or a redirect to it. Supports `Range`. A `download_url` needs no token.',
       errors: [416],
       responses: { 200: null, 206: null, 302: null, 304: null },
       contentTypes: { 200: '*/*', 206: '*/*' },
