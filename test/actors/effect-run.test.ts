@@ -36,7 +36,7 @@ const ends: { why: string; run: Run; repeatable: unknown; once: unknown }[] = [
 ];
 
 for (const { why, run, repeatable, once } of ends) {
-  test(`an effect that must not be repeated is told as unknown unless its own word says more: ${why}`, async () => {
+  test(`an effect that must not be repeated has the outcome unknown unless it reports another itself: ${why}`, async () => {
     assert.deepEqual([await outcomeOf(run, true), await outcomeOf(run, false)], [repeatable, once]);
   });
 }
@@ -45,7 +45,7 @@ for (const [why, reason, repeatable] of [
   ['cancelled', new AppError('conflict', 'Cancelled'), failed('Cancelled')],
   ['stopped with its node', new AppError('draining', 'The node stops'), null],
 ] as const) {
-  test(`an effect that must not be repeated and is ${why} is told as unknown`, async () => {
+  test(`an effect that must not be repeated and is ${why} has the outcome unknown`, async () => {
     assert.deepEqual([await outcomeOf(never, true, reason), await outcomeOf(never, false, reason)], [repeatable, unknown]);
   });
 }

@@ -6,7 +6,7 @@ import { IncarnationLiveness } from '../../src/cluster/incarnation-liveness.ts';
 import type { DownReason } from '../../src/cluster/peers.ts';
 import { silentLog } from '../../src/log.ts';
 
-test('a stream that broke and an address that refuses, or that another has, lead to the question whether it renews', async () => {
+test('a broken stream and an address that refuses, or belongs to another node, start a check of lease renewals', async () => {
   for (const reason of ['refused', 'other'] as const) {
     const { watch, asked, dead } = watching();
     watch.down('x', 'broken');
@@ -36,7 +36,7 @@ test('a stream that stands again ends the suspicion', async () => {
   assert.deepEqual(asked, []);
 });
 
-test('D1 one that renews lives; the next refusal asks again', async () => {
+test('D1 a node that renews its lease is live; the next refusal starts another check', async () => {
   const { watch, asked, dead, answers } = watching();
   answers.push(false, false, true);
   watch.down('x', 'broken');

@@ -47,7 +47,7 @@ test(`O1 to O4 hold for every sequence of steps (SEED=${seed})`, () => {
   );
 });
 
-test(`M1 news in any order, late and twice, leads to the same map (SEED=${seed})`, () => {
+test(`M1 notifications in any order, late and repeated, lead to the same map (SEED=${seed})`, () => {
   const row = fc.record({ shard: fc.nat(3), epoch: fc.nat(20), owner: fc.option(fc.constantFrom('a', 'b', 'c')) });
   // An epoch has one owner.
   const rows = fc.uniqueArray(row, { selector: ({ shard, epoch }) => `${shard} ${epoch}`, maxLength: 40 });

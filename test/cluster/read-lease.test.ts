@@ -67,7 +67,7 @@ test('everything that is asked in one tick is one check, and a lease that is ask
   assert.equal(lease.confirmation(), null, 'the new lease');
 });
 
-test('L2 a check that took so long that it renews nothing answers only those who came before it began', async () => {
+test('L2 a check that took too long to renew the lease answers only queries that arrived before it began', async () => {
   const { lease, answer, begun } = leaseWithClocks();
   const before = lease.confirmation();
   await new Promise((resolve) => setImmediate(resolve));

@@ -78,7 +78,7 @@ test('what is older than what was known is raised above it, also where another o
   assert.deepEqual(now[3], { shard: 3, epoch: later + 1, owner: null });
 });
 
-test('what is changed after the database was set back has no epoch that was given before, though nobody remembers those', async (t) => {
+test('a change after the database was set back gets an epoch that was never used, although no node remembers the used ones', async (t) => {
   const { tables, sql } = await table(t, ['a', 'b']);
   const [a, b] = tables;
   const seen = (await rows(sql)).slice(0, 1);
@@ -117,7 +117,7 @@ test('a claim leaves out locked rows, and takes the others', async (t) => {
   await holder.end();
 });
 
-test('what is left of an owner’s commits is ended, those that live are left alone, and whoever is still connected is named', async (t) => {
+test('the commits of dead owners are ended, those of live owners continue, and owners with open connections are returned', async (t) => {
   const { tables, url } = await table(t, ['a', 'b/dead-one']);
   const connect = async (name: string) => {
     const client = new pg.Client({ connectionString: url, application_name: name });

@@ -71,7 +71,7 @@ test('a living process that happens to have the pid of a dead holder does not ke
   await lockDataDir(dataDir);
 });
 
-test('a lock file torn by the loss of the machine keeps nobody out', async (t) => {
+test('a lock file truncated by the loss of the machine does not prevent a start', async (t) => {
   for (const content of ['', '\0\0\0\0', '12', `${process.pid}`]) {
     const dataDir = await emptyFolder(t);
     await writeFile(join(dataDir, 'lock.3'), content);

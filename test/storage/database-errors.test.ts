@@ -26,7 +26,7 @@ for (const [fault, codes] of Object.entries({
   });
 }
 
-test('after an error that ends the server process, or that is none of PostgreSQL, nobody knows what was written', () => {
+test('after an error that ends the server process, or that is not PostgreSQL’s, the outcome of a write is unknown', () => {
   const unknown = [
     { code: '53100', severity: 'PANIC' },
     { code: '58030', severity: 'FATAL' },

@@ -91,7 +91,7 @@ test('a first start makes a durable UTF-8 cluster that only the password opens, 
   assert.deepEqual(await query(second.url, 'select name from kept'), [{ name: 'Zoë 𝄞' }]);
 });
 
-test('the password and the log are readable by nobody else, and initdb leaves no copy', async (t) => {
+test('only the owner can read the password and the log, and initdb leaves no copy', async (t) => {
   const dataDir = await dataFolder(t);
   await start(t, dataDir);
   const password = (await readFile(join(dataDir, 'postgres-password'), 'utf8')).trim();

@@ -4,7 +4,7 @@ import { Database } from '../../src/storage/database.ts';
 import { Gate } from '../../src/storage/gate.ts';
 import { testDatabase } from '../support/database.ts';
 
-test('a gate lets so many in, in order; past its bounds of number and of time whoever comes is turned away', async () => {
+test('a gate admits a fixed number, in order; beyond its bounds of number and time requests are refused', async () => {
   const gate = new Gate({ maxInside: 1, maxWaiting: 2, maxWaitMs: 20, full: 'Too many' });
   const first = Promise.withResolvers<string>();
   const inside = gate.pass(() => first.promise);

@@ -338,7 +338,7 @@ describe('a round of maintenance', () => {
     assert.deepEqual(await maintain([broken, sound]).runOnce(), { broken: 0, sound: 3 });
   });
 
-  test('tells nothing and throws nothing when the database is away', async () => {
+  test('returns nothing and throws nothing when the database is away', async () => {
     const maintenance = new Maintenance({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', jobs: [], log: silentLog });
     assert.equal(await maintenance.runOnce(), null);
   });

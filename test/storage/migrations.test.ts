@@ -50,7 +50,7 @@ async function behindAList(t: TestContext) {
   return { database, end };
 }
 
-test('a migration that finds a table in use keeps nobody waiting, and is done when the table is free', async (t) => {
+test('a migration that finds a table in use blocks no other session, and is applied when the table is free', async (t) => {
   const { database, end } = await behindAList(t);
   let done = false;
   const migrated = database.migrate().then(() => (done = true));

@@ -75,7 +75,7 @@ test('two nodes behind a PgBouncer know whose connections are whose, and one fol
   assert.equal(await a.actors.ask(probe, id, 'add', { n: 1 }), 2);
 });
 
-test('where a pooler changes the names of connections, nobody is taken for gone by them', options, async (t) => {
+test('where a pooler changes the names of connections, no node is taken for dead because of them', options, async (t) => {
   const kept = await migrated(t);
   const pooler = await startPgbouncer(t, [kept.url], { pool_mode: 'session', application_name_add_host: '1' });
   const database = new Database(pooler.through(kept.url));

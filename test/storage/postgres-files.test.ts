@@ -70,7 +70,7 @@ test('what one node has put, another opens', async (t) => {
   await assert.rejects(here.open('key'), { code: 'not_found' });
 });
 
-test('an upload is seen by nobody before it is whole', async (t) => {
+test('an upload is not visible before it is complete', async (t) => {
   const { there, content, put } = await halfArrived(t);
   await assert.rejects(there.open('key'), { code: 'not_found' });
   for await (const { key } of there.contents()) assert.fail(key);

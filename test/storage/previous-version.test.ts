@@ -32,7 +32,7 @@ test('every statement that the version before was seen to send does on the newes
   assert.deepEqual(faults, []);
 });
 
-test('the replay notices what would break the version before', async (t) => {
+test('the replay detects changes that would break the version before', async (t) => {
   const client = await connect(t);
   const broken = async (change: string) => {
     await client.query(change);

@@ -66,7 +66,7 @@ test("a PROXY preamble of a trusted proxy names the client; the client's own hea
   assert.equal((await rawRequest(ports.trusting, get('X-Forwarded-For: 198.51.100.1\r\n')))?.body.toString(), '198.51.100.1');
 });
 
-test('every answer tells browsers not to guess its type, once, and names no server', async () => {
+test('every response has one nosniff header and no server banner', async () => {
   const answer = await rawRequest(ports.strict, get());
   assert.equal(answer?.headers.get('x-content-type-options'), 'nosniff');
   assert.deepEqual(

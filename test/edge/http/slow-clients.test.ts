@@ -70,7 +70,7 @@ describe('clients that take their time', { concurrency: true }, () => {
   }
 
   const tooFew = openFilesMax > 0 && openFilesMax < idleClients + 500 && `a process may open ${openFilesMax} files only`;
-  test(`${idleClients} idle connections hinder nobody, cost little and end by themselves`, { skip: tooFew }, async (t) => {
+  test(`${idleClients} idle connections do not delay other clients, cost little and end automatically`, { skip: tooFew }, async (t) => {
     const edge = await startEdge(routes);
     t.after(() => edge.server.close(0));
     const before = process.memoryUsage();

@@ -100,7 +100,7 @@ test('events that overtake each other on their way from two nodes are put in ord
   });
 });
 
-test('an event whose news was lost is read from the database when the next one has come, once for all subscribers of the account', async () => {
+test('an event whose notification was lost is read from the database when the next one arrives, once for all subscribers of the account', async () => {
   await withNodes(neverMs, async ([a, b], { network }) => {
     const clients = await Promise.all(range(1, 50).map(() => listen(a, 'acct_lost')));
     await knows(b, 1);

@@ -425,7 +425,7 @@ test('events that are told twice, in the wrong order, or not at all reach the re
   client.vanish();
 });
 
-test('an event that is told while a page that cannot hold it is read arrives without another one to push it', async () => {
+test('an event notified while an earlier page is being read arrives without a further notification', async () => {
   const account = 'acct_gappy';
   const before = told.length;
   afterRead = async () => {
@@ -440,7 +440,7 @@ test('an event that is told while a page that cannot hold it is read arrives wit
   client.vanish();
 });
 
-test('a reader of an event that was told but is nowhere is sent away to resume, and nobody looks for it for ever', async () => {
+test('a reader of a notified event that does not exist must resume, and the search for the event ends', async () => {
   const account = 'acct_gappy';
   await say(account, ...words(1));
   const client = await subscribe(account, 0, '/gappy');
@@ -450,7 +450,7 @@ test('a reader of an event that was told but is nowhere is sent away to resume, 
   assert.equal(await client.ended(), 4430);
 });
 
-test('a revoked key ends its sockets with 4401 and nobody else’s', async () => {
+test('a revoked key closes its own sockets with 4401 and no others', async () => {
   const [one, two, other] = await Promise.all([subscribe('acct_key a.read'), subscribe('acct_key a.read'), subscribe('acct_key b.read')]);
   revoked.add('acct_key a.read');
   assert.deepEqual([await one!.ended(), await two!.ended()], [4401, 4401]);
@@ -459,7 +459,7 @@ test('a revoked key ends its sockets with 4401 and nobody else’s', async () =>
   other!.vanish();
 });
 
-test('a leaving node tells every client when to come again and closes with 1012', async () => {
+test('a leaving node sends every client the time to reconnect and closes with 1012', async () => {
   const clients = await Promise.all([subscribe('acct_a', undefined, '/leaving'), StreamClient.open(port, '/leaving')]);
   patient[3]!.goAway(1_000);
   for (const client of clients) {
@@ -469,7 +469,7 @@ test('a leaving node tells every client when to come again and closes with 1012'
   }
 });
 
-test('where the database has lost commits every stream ends with 1012, and who resumes beyond them is told to start over', async () => {
+test('where the database has lost commits every stream ends with 1012, and a client that resumes beyond them gets a reset', async () => {
   const account = 'acct_rewound';
   await say(account, ...words(4));
   const client = await subscribe(account, 0);
