@@ -20,11 +20,17 @@ export async function registerAccount(url: string, mode: Mode = 'live'): Promise
   return { id: me.account_id, key, credentials };
 }
 
+/** A person lets the account trade with real money. */
+export async function allowLiveTrading(url: string, { credentials }: Account): Promise<void> {
+  const { access_token: session } = await send(`${url}/v1/auth/login`, null, credentials);
+  await send(`${url}/v1/settings`, session, { live_trading_enabled: true }, 'PATCH');
+}
+
 /** Posts, and throws where that is not answered well. */
-export async function send(url: string, token: string | null, body: object): Promise<any> {
+export async function send(url: string, token: string | null, body: object, method = 'POST'): Promise<any> {
   const headers = { 'Content-Type': 'application/json', ...(token === null ? {} : { Authorization: `Bearer ${token}` }) };
-  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
   const text = await response.text();
-  if (!response.ok) throw new Error(`POST ${url} was answered ${response.status} ${text}`);
+  if (!response.ok) throw new Error(`${method} ${url} was answered ${response.status} ${text}`);
   return JSON.parse(text);
 }

@@ -48,8 +48,8 @@ function placedOnce(operations: readonly Operation[], { orders }: KeptTrading): 
       if (operation.outcome === 'done' && operation.result !== id) wrong.push(`${told(operation)} as ${operation.result}, kept is ${id}`);
   }
   const marks = new Set(asked.map(({ subject }) => subject));
-  for (const { id, mark, isLeg } of orders)
-    if (mark === null ? !isLeg : !marks.has(mark)) wrong.push(`${id}, ${mark ?? 'without a client id'}: nobody placed it`);
+  for (const { id, mark, isLeg, isOfStrategy } of orders)
+    if (mark === null ? !isLeg && !isOfStrategy : !marks.has(mark)) wrong.push(`${id}, ${mark ?? 'without a client id'}: nobody placed it`);
   return wrong;
 }
 

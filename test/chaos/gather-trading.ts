@@ -6,7 +6,7 @@ import { inTurn, readOfAKind } from './gather.ts';
 import type { History } from './history.ts';
 
 export type KeptTrading = {
-  /** `mark`: its client_order_id; legs have none. */
+  /** `mark`: its client_order_id; legs and orders of strategies have none. */
   orders: {
     id: string;
     account: string;
@@ -15,6 +15,7 @@ export type KeptTrading = {
     filled: string;
     replaces: string | null;
     isLeg: boolean;
+    isOfStrategy: boolean;
     filledBy: string;
     /** Whether its broker has it could not be found out: a person was asked to look. */
     isUnknown: boolean;
@@ -27,7 +28,7 @@ export type KeptTrading = {
   /** What each node says. */
   orderViews: { node: string; id: string; status: string; filled: number }[];
   positions: { node: string; account: string; symbol: string; quantity: number }[];
-  /** What the broker has. */
+  /** What the brokers have. */
   venue: { ourId: string | null; filled: number }[];
   /** How `troupe trading check` ended, and what it said. */
   check: { code: number; output: string };
@@ -85,7 +86,7 @@ async function readDatabase(url: string): Promise<Pick<KeptTrading, 'orders' | '
   try {
     return {
       orders: await rows(
-        `select id, account_id as account, client_order_id as mark, status, state->'fills'->>'quantity' as filled, replaces, parent_id is not null as "isLeg", filled_by as "filledBy", (state->>'unknownOutcome')::boolean as "isUnknown" from trading_order`,
+        `select id, account_id as account, client_order_id as mark, status, state->'fills'->>'quantity' as filled, replaces, parent_id is not null as "isLeg", strategy_id is not null as "isOfStrategy", filled_by as "filledBy", (state->>'unknownOutcome')::boolean as "isUnknown" from trading_order`,
       ),
       fills: await rows('select id, order_id as "order" from trading_fill'),
       events: await rows(`select type, data->>'order_id' as "order", data->'fill'->>'id' as fill from event where type like 'trade.%'`),

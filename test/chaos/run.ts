@@ -31,7 +31,7 @@ import { manners, Spender } from './spender.ts';
 import { Subscriber } from './subscriber.ts';
 import { plainTopology, type Topology } from './topology.ts';
 import { Trader } from './trader.ts';
-import { Venue, venueCredentials } from './venue.ts';
+import { brokers, Venue } from './venue.ts';
 
 export type RunOptions = {
   seed: number;
@@ -63,7 +63,7 @@ export type Load = {
   traderClients: number;
   deployers?: number;
   deployerClients?: number;
-  /** Whether the first trader trades at a broker, and prices come from a file. */
+  /** Whether every other trader trades at a broker, the second runs a strategy, and prices come from a file. Needs five. */
   broker?: boolean;
 };
 
@@ -167,7 +167,12 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
   );
   const traders = await Promise.all(times(load.traders, (n) => Trader.register(parts(n + 201), n % 2 === 0 ? 'live' : 'test')));
   const deployers = await Promise.all(times(load.deployers ?? 0, (n) => Deployer.register(parts(n + 301))));
-  if (venue !== null) await traders[0]!.connect(venueCredentials);
+  if (venue !== null) {
+    const url = running()[0]!.url;
+    // Every other trader has a live key, and test keys trade with no broker.
+    await Promise.all(brokers.map((broker, n) => traders[2 * n]!.connect(url, broker)));
+    await traders[1]!.runStrategy();
+  }
   const crowd: Crowd = { customers, spenders, traders, all: [...customers, ...spenders, ...traders, ...deployers] };
   const subscribers = crowd.all.map(
     ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
@@ -196,7 +201,7 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
     where,
     traders.map(({ client }) => client),
     history,
-    (venue?.broker.orders ?? []).map(({ ourId, filled }) => ({ ourId, filled })),
+    venue?.orders ?? [],
   );
   const deployed = await gatherDeployments(
     where,

@@ -5,9 +5,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Mode } from '../../src/mode.ts';
 import type { Random } from '../support/random.ts';
-import { type Account, registerAccount } from './account.ts';
+import { type Account, allowLiveTrading, registerAccount } from './account.ts';
 import { type Answer, type Ask, Client, type Door } from './client.ts';
 import type { History, OperationName } from './history.ts';
+import type { AtBroker } from './venue.ts';
 
 export type TraderParts = { history: History; nodes: () => Door[]; random: Random };
 
@@ -27,16 +28,19 @@ export class Trader {
   readonly token: string;
   readonly client: Client;
   private readonly random: Random;
-  /** Trades whole shares at a broker. */
-  private isAtBroker = false;
+  private readonly registered: Account;
+  /** Trades at a broker. */
+  private broker: AtBroker | null = null;
+  private strategy: string | null = null;
   /** Orders that may still be open, newest last. */
   private readonly open: string[] = [];
   private marks = 0;
 
-  private constructor(client: Client, { id, key }: Account, random: Random) {
+  private constructor(client: Client, registered: Account, random: Random) {
     this.client = client;
-    this.account = id;
-    this.token = key;
+    this.registered = registered;
+    this.account = registered.id;
+    this.token = registered.key;
     this.random = random;
   }
 
@@ -47,10 +51,21 @@ export class Trader {
   }
 
   /** From now on its orders go to this broker. Before anything is broken. */
-  async connect(broker: object): Promise<void> {
-    const answer = await this.client.ask({ method: 'POST', path: '/v1/trading/brokers', body: () => JSON.stringify(broker) });
+  async connect(url: string, broker: AtBroker): Promise<void> {
+    if (broker.mode === 'live') await allowLiveTrading(url, this.registered);
+    const answer = await this.client.ask(posting('/v1/trading/brokers', broker.body));
     if (answer?.status !== 201 || answer.json.status !== 'connected') throw new Error(`The broker was not connected: ${answer?.text}`);
-    this.isAtBroker = true;
+    this.broker = broker;
+  }
+
+  /** From now on a strategy trades for it too, on minutes of a market that never closes. Before anything is broken. */
+  async runStrategy(): Promise<void> {
+    const config = { lookback: 1, timeframe: '1m', capital: 1_000 };
+    const body = { name: 'minutes', type: 'momentum', symbols: ['BTC-USD', 'ETH-USD'], config };
+    const made = await this.client.ask(posting('/v1/trading/strategies', body));
+    const started = made?.status === 201 ? await this.client.ask(posting(`/v1/trading/strategies/${made.json.id}/start`, {})) : made;
+    if (started?.status !== 200) throw new Error(`The strategy was not started: ${started?.text}`);
+    this.strategy = made!.json.id;
   }
 
   /** Does one thing after the other until told to stop. Several may do so for one account. */
@@ -64,6 +79,7 @@ export class Trader {
   /** Cancels what may still be open, until nothing is; what is open after two minutes the checker will tell. */
   async cancelAll(): Promise<void> {
     const giveUpAtMs = performance.now() + cancelWithinMs;
+    if (this.strategy !== null) await this.client.ask(posting(`/v1/trading/strategies/${this.strategy}/stop`, {}));
     while (performance.now() < giveUpAtMs) {
       const answers = await Promise.all(
         ['submitted', 'accepted', 'partially_filled'].map((status) =>
@@ -154,7 +170,7 @@ export class Trader {
   private async place(order: object): Promise<void> {
     const mark = this.mark();
     const { answer } = await this.perform('trade', mark, {
-      ...posting('/v1/trading/orders', { ...order, client_order_id: mark }),
+      ...posting('/v1/trading/orders', { ...order, client_order_id: mark, mode: this.broker?.mode ?? 'paper' }),
       resultOf: ({ json }) => json.id,
     });
     if (answer?.status === 201) this.open.push(answer.json.id);
@@ -166,8 +182,8 @@ export class Trader {
   }
 
   private choice(): { symbol: string; quantity: number } {
-    const symbol = this.random.pick(this.isAtBroker ? (['AAPL', 'KO'] as const) : symbols);
-    if (this.isAtBroker) return { symbol, quantity: this.random.between(1, 5) };
+    const symbol = this.random.pick(this.broker?.symbols ?? symbols);
+    if (this.broker?.isWhole) return { symbol, quantity: this.random.between(1, 5) };
     const fraction = this.random.between(1, 999_999_999) / 1e9;
     if (symbol === 'BTC-USD') return { symbol, quantity: Number((fraction / 1_000).toFixed(9)) };
     return { symbol, quantity: this.random.next() < 0.3 ? fraction : this.random.between(1, 5) };
