@@ -107,11 +107,20 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     assert.equal((await live.json('GET', '/v1/workspaces')).length, before);
   });
 
+  await t.test('a folder of 200 files is published, many files in one request', async (t) => {
+    const files = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`pages/${n}.html`, `<h1>${n}</h1>`]));
+    const command = troupe(['deploy', '.', '--target', 'netlify'], await where(t, trial, { 'index.html': 'x', ...files }));
+    assert.equal(await command.exit, 0, command.stderr());
+    const { url, files: count } = (await trial.json('GET', '/v1/deployments?limit=1')).data[0];
+    assert.equal(count, 201);
+    assert.equal(await (await fetch(`${url}pages/199.html`)).text(), '<h1>199</h1>');
+  });
+
   await t.test('a file whose content is not what its name says is named: exit 1, and the others are not left there', async (t) => {
     const at = await where(t, live, { ...site, 'image.png': 'MZ' });
     const command = troupe(['deploy', '.', '--target', 'vercel'], at);
     assert.equal(await command.exit, 1);
-    assert.match(command.stderr(), /image\.png could not be uploaded\. /);
+    assert.match(command.stderr(), /could not be uploaded\. .*: image\.png\. Allowed/);
     const id = /workspace (ws_\w+)/.exec(command.stderr())![1];
     assert.deepEqual(await live.json('GET', `/v1/workspaces/${id}/files`), []);
   });

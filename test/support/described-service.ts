@@ -1,4 +1,5 @@
 /** The real service with two accounts that own one of each kind of thing, and every answer held against its OpenAPI description. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -7,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { tarEnd, tarParts } from '../../src/cli/tar.ts';
 import { newId } from '../../src/ids.ts';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi, type Operation } from './described-api.ts';
@@ -291,8 +293,14 @@ export function goodHeaders({ body }: Operation): Record<string, string> {
 
 /** As it is sent. */
 export function goodContent(site: Site, operation: Operation, ids: Ids = site.own): string | undefined {
-  if (operation.body === 'multipart') return formOf('b.txt', 'some text');
+  if (operation.body === 'multipart')
+    return operation.path.endsWith('/archives') ? formOf('b.tar', archiveOf('b.txt', 'some text')) : formOf('b.txt', 'some text');
   return operation.body === null ? undefined : JSON.stringify(goodBody(site, operation, ids));
+}
+
+function archiveOf(name: string, text: string): string {
+  const parts = tarParts({ name, sizeBytes: text.length }, new Blob([]));
+  return [...parts, tarEnd].map((part) => (part instanceof Blob ? text : Buffer.from(part).toString('latin1'))).join('');
 }
 
 export function formOf(fileName: string, content: string): string {

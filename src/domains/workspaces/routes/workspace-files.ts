@@ -19,6 +19,7 @@ import { checkFileName, checkFilePath } from '../workspace-file/file-name.ts';
 import { findFile } from '../workspace-file/find-file.ts';
 import { publicFileId, workspaceFile, workspaceFileId } from '../workspace-file/messages.ts';
 import { whileCurrent } from '../workspace-file/open-file.ts';
+import { maxArchiveFiles, storeArchive } from '../workspace-file/store-archive.ts';
 import { type LateName, storeFile } from '../workspace-file/store-file.ts';
 import type { WorkspaceRoutesParts } from './workspaces.ts';
 
@@ -103,6 +104,28 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
           return storeFile(parts, file, kind === null ? content : CheckedContent.of(content, kind), commandId);
         });
         return answer(201, await viewOf(row, principal));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/workspaces/{id}/archives',
+      summary: 'Upload several files at once',
+      description:
+        `\`file\` is a tar archive of at most 52,428,800 bytes and ${maxArchiveFiles.toLocaleString('en-US')} files, not compressed: \`tar -C DIR -cf - . | curl -F "file=@-;filename=site.tar" …\`. ` +
+        'Names keep their folders; each name that is there already gets its next version. All files are checked before the first one is stored, and count as one request.',
+      extension: true,
+      scope: 'workspaces.write',
+      body: 'multipart',
+      errors: [402],
+      responses: { 201: Type.Object({ files: Type.Integer(), bytes: Type.Integer() }) },
+      async handler(context) {
+        const { principal, params } = context;
+        const { commandId } = commandIds(context, workspacesIds.file);
+        const stored = await context.receiveFile(async ({ content }) => {
+          const { id: workspaceId, accountId } = await ownWorkspace(actors, principal, params.id);
+          return storeArchive(parts, { workspaceId, accountId }, content, commandId);
+        });
+        return answer(201, stored);
       },
     }),
     route({

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { tarEnd, tarParts } from '../../../../src/cli/tar.ts';
 import { accountStorage } from '../../../../src/domains/accounts/account-storage/messages.ts';
 import { workspacesIds } from '../../../../src/domains/workspaces/ids.ts';
 import { workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
@@ -9,6 +13,7 @@ import { workspaceName, workspaceNameId } from '../../../../src/domains/workspac
 import { newId } from '../../../../src/ids.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { RawClient } from '../../../support/raw-http.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspace-node.ts';
 
@@ -409,6 +414,80 @@ describe('files of a workspace', () => {
     assert.equal((await node.call(at + file.id)).status, 404);
   });
 
+  test('an archive stores its files with their folders by one request, as any tar and as this command line packs them', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const contents: Record<string, string> = {
+      'index.html': '<h1>Hello</h1>',
+      'empty.txt': '',
+      'assets/Größe 1.css': 'body {}',
+      [`deep/${'folder/'.repeat(30)}a.js`]: 'export {}',
+      'assets/large.txt': 'large '.repeat(60_000),
+    };
+    const folder = await temporaryFolder('troupe-archive-');
+    t.after(() => folder.remove());
+    for (const [name, content] of Object.entries(contents)) {
+      await mkdir(dirname(join(folder.path, name)), { recursive: true });
+      await writeFile(join(folder.path, name), content);
+    }
+    const made = ['pax', 'gnu'].map((form) => execFileSync('tar', [`--format=${form}`, '-C', folder.path, '-cf', '-', '.']));
+    const packed = Object.entries(contents).flatMap(([name, content]) =>
+      tarParts({ name, sizeBytes: Buffer.byteLength(content) }, new Blob([content])),
+    );
+    const own = Buffer.from(await new Blob([...packed, tarEnd]).arrayBuffer());
+    const bytes = Object.values(contents).reduce((sum, content) => sum + Buffer.byteLength(content), 0);
+    for (const [n, archive] of [...made, own].entries()) {
+      const headers = { 'idempotency-key': `archive ${n}` };
+      const response = await archiveUpload(node, id, archive, headers);
+      assert.deepEqual([response.status, await response.json()], [201, { files: 5, bytes }]);
+      assert.equal((await archiveUpload(node, id, archive, headers)).headers.get('idempotency-replayed'), 'true');
+    }
+    const files = await node.json(`/v1/workspaces/${id}/files`);
+    assert.deepEqual(files.map((one: any) => one.name).sort(), Object.keys(contents).sort());
+    for (const { id: file, name, version } of files) {
+      assert.equal(version, 3, name);
+      assert.equal(await (await node.call(`/v1/workspaces/${id}/files/${file}`)).text(), contents[name]);
+    }
+    await node.settled();
+    assert.equal((await node.contents()).length, 5);
+  });
+
+  test('an archive with anything wrong is refused with the names, and leaves nothing', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const tar = async (files: [string, string][]) => {
+      const parts = files.flatMap(([name, content]) => tarParts({ name, sizeBytes: content.length }, new Blob([content])));
+      return Buffer.from(await new Blob([...parts, tarEnd]).arrayBuffer());
+    };
+    const good: [string, string] = ['index.html', '<h1>Hello</h1>'];
+    const whole = await tar([good, ['a.txt', 'a'.repeat(5_000)]]);
+    const folder = await temporaryFolder('troupe-archive-');
+    t.after(() => folder.remove());
+    await symlink('/etc/passwd', join(folder.path, 'link.txt'));
+    const cases: [string, Buffer, number, RegExp][] = [
+      [
+        'kinds',
+        await tar([good, ['tool.exe', 'MZ'], ['bin/x.so', 'x'], ['image.png', 'MZ']]),
+        415,
+        /: tool\.exe, bin\/x\.so, image\.png\. Allowed/,
+      ],
+      ['a way out', await tar([good, ['../x.txt', 'x']]), 422, /plain|called/],
+      ['one name twice', await tar([good, good]), 422, /Two files are called index\.html/],
+      ['none', await tar([]), 422, /no files/],
+      ['too many', await tar(Array.from({ length: 1_001 }, (_, n) => [`${n}.txt`, ''])), 422, /at most 1000 files/],
+      ['no archive', Buffer.from('<h1>Hello</h1>'.repeat(100)), 400, /damaged/],
+      ['cut', whole.subarray(0, 4_000), 400, /not whole/],
+      ['a link', execFileSync('tar', ['-C', folder.path, '-cf', '-', '.']), 400, /"link\.txt" is a link/],
+    ];
+    for (const [what, archive, status, words] of cases) {
+      const response = await archiveUpload(node, id, archive);
+      const text = await response.text();
+      assert.equal(response.status, status, `${what}: ${text}`);
+      assert.match(text.replaceAll('\\"', '"'), words, what);
+    }
+    assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
+  });
+
   test('a path is 422 unless it is plain names with one slash between them, and so stays a filename with a separator', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
@@ -588,4 +667,10 @@ function formUpload(
   body.set('file', new Blob([file[1]]), file[0]);
   if (path !== null && pathLast) body.set('path', path);
   return node.call(`/v1/workspaces/${workspaceId}/files`, { method: 'POST', body, headers });
+}
+
+function archiveUpload(node: WorkspaceNode, id: string, archive: Buffer, headers: Record<string, string> = {}): Promise<Response> {
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(archive)]), 'site.tar');
+  return node.call(`/v1/workspaces/${id}/archives`, { method: 'POST', body: form, headers });
 }
