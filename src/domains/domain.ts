@@ -9,6 +9,7 @@ import type { Authenticator } from '../edge/auth/authenticator.ts';
 import type { Tokens } from '../edge/auth/tokens.ts';
 import type { ReferencePart } from '../edge/http/reference-part.ts';
 import type { AnyRoute } from '../edge/http/route.ts';
+import type { SpareTime } from '../edge/http/spare-time.ts';
 import type { EventCatalogue, EventFamilies } from '../edge/stream/event-catalogue.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { IdPrefix } from '../ids.ts';
@@ -55,6 +56,8 @@ export type Platform = {
   model: Model;
   compute: Compute;
   sandbox: SandboxPool;
+  /** For work that no caller waits for. */
+  spareTime: SpareTime;
   /** Opens pages for agents; where none is configured, each call says so. */
   browser: Browser;
   /** The service's address for callers, without a trailing slash; call it only while a request is served. */

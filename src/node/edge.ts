@@ -10,7 +10,7 @@ import { TrustedProxies } from '../edge/http/client-address.ts';
 import { connectionBound } from '../edge/http/connection-bound.ts';
 import { withCors } from '../edge/http/cors.ts';
 import { docsRoutes } from '../edge/http/docs.ts';
-import { RequestStats } from '../edge/http/request-stats.ts';
+import type { RequestStats } from '../edge/http/request-stats.ts';
 import type { AnyRoute } from '../edge/http/route.ts';
 import { createRouter } from '../edge/http/router.ts';
 import { createServer, type HttpHandler, type HttpServer } from '../edge/http/server.ts';
@@ -47,6 +47,8 @@ export type EdgeOptions = {
   hub: StreamHub;
   authenticator: Authenticator;
   limits: LimitsOfNode;
+  /** Where requests are counted. */
+  requests: RequestStats;
   runtime: Runtime;
   placement: Placement;
   /** null: a single node. */
@@ -78,6 +80,7 @@ export async function openEdge({
   hub,
   authenticator,
   limits,
+  requests,
   runtime,
   placement,
   cluster,
@@ -87,7 +90,7 @@ export async function openEdge({
   const { secretKey, acceptedKeys, database } = stores;
   const { actors } = runtime;
   const clock = systemClock;
-  const stats = { requests: new RequestStats(), events: new EventStats() };
+  const stats = { requests, events: new EventStats() };
   const idempotencyKeys = new IdempotencyKeys(database, clock, {
     incarnation: placement.owner,
     isAlive: (incarnation) => placement.isAlive(incarnation),

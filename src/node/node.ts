@@ -7,6 +7,8 @@ import { monotonicMs, systemClock } from '../clock.ts';
 import { SingleNode } from '../cluster/single-node.ts';
 import type { Config } from '../config.ts';
 import { createTokens } from '../edge/auth/tokens.ts';
+import { RequestStats } from '../edge/http/request-stats.ts';
+import { SpareTime } from '../edge/http/spare-time.ts';
 import { StreamHub } from '../edge/stream/stream-hub.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -64,6 +66,7 @@ export async function startNode(
   stores.room.onChange((isFull) => runtime.effects.pause(isFull));
   const tokens = await createTokens({ ...stores, clock });
   const hub = new StreamHub(database, log);
+  const requests = new RequestStats();
   let publicUrl = config.publicUrl ?? '';
   const started = product.start({
     ...stores,
@@ -76,6 +79,7 @@ export async function startNode(
     placement,
     tokens,
     hub,
+    spareTime: new SpareTime(requests),
     publicUrl: () => publicUrl,
   });
   runtime.register([canaryActor, ...started.domains.flatMap((domain) => domain.actors)]);
@@ -89,6 +93,7 @@ export async function startNode(
     hub,
     authenticator: started.authenticator,
     limits,
+    requests,
     runtime,
     placement,
     cluster,

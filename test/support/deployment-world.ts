@@ -17,6 +17,7 @@ import { deploymentEffects } from '../../src/domains/deployments/deployment/effe
 import type { DeploymentRow } from '../../src/domains/deployments/deployment/entity.ts';
 import { deployment } from '../../src/domains/deployments/deployment/messages.ts';
 import { type DeploymentView, deploymentView } from '../../src/domains/deployments/deployment/view.ts';
+import { creationGate } from '../../src/domains/deployments/give-way.ts';
 import { defaultApiUrls, type FindHost } from '../../src/domains/deployments/hosts/catalogue.ts';
 import type { HostCalls } from '../../src/domains/deployments/hosts/host.ts';
 import { DeployFailed } from '../../src/domains/deployments/hosts/host-failure.ts';
@@ -93,7 +94,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   });
   const builder = openBuilder(snapshots);
   const parts = {
-    ...{ actors, database, clock, outbound, snapshots, builder, maskOf, apiUrls: defaultApiUrls },
+    ...{ actors, database, clock, outbound, snapshots, builder, maskOf, apiUrls: defaultApiUrls, creations: creationGate() },
     findHost: findHost ?? ((): typeof host.host => host.host),
     accessOf: (config: DeployConfig) => accessOf(config, openCredentials(box, config), {} as HostCalls),
   };

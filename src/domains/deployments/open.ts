@@ -1,5 +1,7 @@
 /** What the tools and routes of deployments share on a node. */
 import { type Config, searchPath } from '../../config.ts';
+import type { FairGate } from '../../fair-queue.ts';
+import type { Outbound } from '../../providers/outbound/port.ts';
 import { withoutTrailing } from '../../trailing.ts';
 import { storageLimits } from '../accounts/contract.ts';
 import type { Platform } from '../domain.ts';
@@ -9,6 +11,7 @@ import { accessOf } from './configs/access.ts';
 import { type CredentialBox, credentialBox, openCredentials } from './configs/credentials.ts';
 import type { OpenCalls } from './configs/identify.ts';
 import type { EffectParts } from './deployment/effects.ts';
+import { creationGate, filesInTurns, outboundInTurns } from './give-way.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
 import { findHost } from './hosts/find-host.ts';
@@ -20,6 +23,7 @@ import type { Target } from './targets.ts';
 export type DeploymentParts = {
   credentials: CredentialBox;
   snapshots: Snapshots;
+  creations: FairGate;
   builder: Builder;
   findHost: FindHost;
   openCalls: OpenCalls;
@@ -29,18 +33,24 @@ export type DeploymentParts = {
 };
 
 export function openDeployments(platform: Platform): DeploymentParts {
-  const { config, connected, clock, secretKey, acceptedKeys } = platform;
+  const { config, connected, clock, secretKey, acceptedKeys, spareTime } = platform;
   const credentials = credentialBox(secretKey, acceptedKeys);
   const apiUrls = apiUrlsOf(config);
-  const openCalls: OpenCalls = ({ target, accountId, credentials: own, pause }) => {
-    const { title } = findHost({ target, projectGiven: false });
-    const apiUrl = withoutTrailing(apiUrls[target], '/');
-    return hostCalls({ outbound: connected, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
-  };
-  const snapshots = openSnapshots({ ...platform, limitsOf: (accountId) => storageLimits(platform.actors, accountId) });
+  const callsBy =
+    (outbound: Pick<Outbound, 'fetch'>): OpenCalls =>
+    ({ target, accountId, credentials: own, pause }) => {
+      const { title } = findHost({ target, projectGiven: false });
+      const apiUrl = withoutTrailing(apiUrls[target], '/');
+      return hostCalls({ outbound, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
+    };
+  const callsOfSteps = callsBy(outboundInTurns(connected, spareTime));
+  const limitsOf = (accountId: string) => storageLimits(platform.actors, accountId);
+  const files = filesInTurns(platform.files, spareTime);
+  const snapshots = openSnapshots({ ...platform, files, limitsOf });
   return {
     credentials,
     snapshots,
+    creations: creationGate(),
     builder: localBuilder({
       snapshots,
       allowed: (config.builds ?? (config.redisUrl === null ? 'on' : 'off')) === 'on',
@@ -50,10 +60,11 @@ export function openDeployments(platform: Platform): DeploymentParts {
       dataDir: config.dataDir,
     }),
     findHost,
-    openCalls,
+    // A caller waits for these.
+    openCalls: callsBy(connected),
     accessOf(chosen, accountId) {
       const own = openCredentials(credentials, chosen);
-      return accessOf(chosen, own, openCalls({ target: chosen.target, accountId, credentials: own }));
+      return accessOf(chosen, own, callsOfSteps({ target: chosen.target, accountId, credentials: own }));
     },
     apiUrls,
     stats: new DeploymentStats(),

@@ -1,6 +1,7 @@
 /** A deployment is created: with its configuration and the files of its workspace as they are at this moment. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
+import type { FairGate } from '../../../fair-queue.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { Builder } from '../build/builder.ts';
 import type { DeployConfig } from '../configs/config.ts';
@@ -14,6 +15,8 @@ export type CreationParts = {
   database: Pick<Database, 'read'>;
   snapshots: Snapshots;
   builder: Pick<Builder, 'refusal'>;
+  /** Few are created at once. */
+  creations: Pick<FairGate, 'pass'>;
 };
 
 export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' | 'target' | 'taskId'> & {
@@ -35,7 +38,11 @@ const mostUnderWay = 200;
  * Throws `conflict` where this node must build and does not, `invalid` for a workspace without files, and `rate_limited` while too many of the account are
  * under way.
  */
-export async function createDeployment(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
+export function createDeployment(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
+  return parts.creations.pass(creation.accountId, () => create(parts, creation));
+}
+
+async function create(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
   const { actors, database, snapshots, builder } = parts;
   const { deploymentId, commandId, config, snapshot: takenBefore = null, site = null, ...given } = creation;
   const there = await actors.query(deployment, deploymentId, 'get', null);

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { SiteFile } from './site.ts';
 import type { SnapshotParts } from './snapshots.ts';
+import { unsynced } from './unsynced.ts';
 
 /** Reads of one call at a time. */
 const readsAtOnce = 8;
@@ -62,7 +63,7 @@ async function store(
 ): Promise<void> {
   await database.write({
     name: 'store_sha1',
-    text: `update snapshot_file f set sha1 = n.sha1 from unnest($2::text[], $3::text[]) as n(path, sha1)
+    text: `with ${unsynced} update snapshot_file f set sha1 = n.sha1 from unsynced, unnest($2::text[], $3::text[]) as n(path, sha1)
       where f.snapshot_id = $1 and f.path = n.path`,
     values: [snapshotId, files.map(({ path }) => path), hashes],
   });

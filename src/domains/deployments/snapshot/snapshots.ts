@@ -18,6 +18,7 @@ import { beginSnapshot, bothFileAndFolder } from './new-snapshot.ts';
 import { mustHaveRoom, type StorageLimits } from './room.ts';
 import { sha1OfFiles } from './sha1.ts';
 import type { SiteFile, Snapshot, Snapshots } from './site.ts';
+import { unsynced } from './unsynced.ts';
 
 export type SnapshotParts = {
   database: Database;
@@ -33,7 +34,8 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
     async take({ id: workspaceId, accountId }) {
       await mustHaveRoom(database, accountId, await parts.limitsOf(accountId));
       const snapshotId = newId(deploymentIds.snapshot, accountId);
-      const announcement = 'insert into snapshot (id, account_id, workspace_id, created_at) values ($1, $2, $3, now())';
+      const announcement = `with ${unsynced} insert into snapshot (id, account_id, workspace_id, created_at)
+        select $1, $2, $3, now() from unsynced`;
       await database.write({ name: 'begin_snapshot', text: announcement, values: [snapshotId, accountId, workspaceId] });
       try {
         const taken = await readFiles(snapshotId, workspaceId);
@@ -107,7 +109,7 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
   async function readFiles(snapshotId: string, workspaceId: string): Promise<Snapshot> {
     const { rows } = await database.write({
       name: 'take_snapshot',
-      text: `with begun as materialized (select id from snapshot where id = $1 and files is null and created_at > now() - interval '5 minutes'),
+      text: `with ${unsynced}, begun as materialized (select id from snapshot, unsynced where id = $1 and files is null and created_at > now() - interval '5 minutes'),
         found as materialized (select f.*, k.sha1, k.content_key is null as is_new from workspace_file f
           left join lateral (select content_key, sha1 from snapshot_file s where s.content_key = f.content_key order by sha1 nulls last limit 1) k on true
           where f.workspace_id = $2 and f.status = 'present'),

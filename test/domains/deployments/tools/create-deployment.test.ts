@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { DeployConfig } from '../../../../src/domains/deployments/configs/config.ts';
 import { deployConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
+import { creationGate } from '../../../../src/domains/deployments/give-way.ts';
 import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
 import { createDeploymentTool } from '../../../../src/domains/deployments/tools/create-deployment.ts';
 import { AskAgain } from '../../../../src/domains/tasks/contract.ts';
@@ -26,6 +27,7 @@ test('the tool create_deployment', async (t) => {
     database: runtime.database,
     snapshots,
     builder,
+    creations: creationGate(),
     findHost: () => host.host,
     publicUrl: () => publicUrl,
   });

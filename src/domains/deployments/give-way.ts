@@ -1,0 +1,42 @@
+/** What deployments do gives way to requests: contents are read and requests at hosts are sent in turns, and few deployments are created at once. */
+import type { SpareTime } from '../../edge/http/spare-time.ts';
+import { FairGate } from '../../fair-queue.ts';
+import type { Outbound } from '../../providers/outbound/port.ts';
+import type { SnapshotParts } from './snapshot/snapshots.ts';
+
+type Turns = Pick<SpareTime, 'turn'>;
+
+/** More at once are not faster: they share the processors of the database with what callers read and write. */
+const creationsAtOnce = 2;
+/** Requests wait for them. */
+const maxWaitingCreations = 1_000;
+const maxWaitMs = 10_000;
+
+export function outboundInTurns(outbound: Pick<Outbound, 'fetch'>, spareTime: Turns): Pick<Outbound, 'fetch'> {
+  return {
+    async fetch(url, request) {
+      await spareTime.turn(request?.account ?? '', request?.signal);
+      return outbound.fetch(url, request);
+    },
+  };
+}
+
+/** The workspace of a content stands for its account. */
+export function filesInTurns(files: SnapshotParts['files'], spareTime: Turns): SnapshotParts['files'] {
+  return {
+    put: (key, content, maxBytes) => files.put(key, content, maxBytes),
+    async open(key, range) {
+      await spareTime.turn(key.slice(0, key.indexOf('/')));
+      return files.open(key, range);
+    },
+    remove: (key) => files.remove(key),
+  };
+}
+
+/** Creations pass it: fifty at once would fill the few connections that all reads of this node share. */
+export function creationGate(): FairGate {
+  return new FairGate({
+    ...{ maxRunning: creationsAtOnce, maxRunningEach: 1, maxWaiting: maxWaitingCreations, maxWaitMs },
+    full: 'Too many deployments begin at once; try again shortly',
+  });
+}

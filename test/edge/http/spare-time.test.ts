@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as round } from 'node:timers/promises';
+import { RequestStats } from '../../../src/edge/http/request-stats.ts';
+import { SpareTime } from '../../../src/edge/http/spare-time.ts';
+
+const never = 60_000;
+
+function world(patienceMs = never) {
+  const requests = new RequestStats();
+  const route = requests.route('GET', '/');
+  const spareTime = new SpareTime(requests, patienceMs);
+  const given: string[] = [];
+  return {
+    ...{ requests, spareTime, given },
+    ask: (account: string, signal?: AbortSignal) => spareTime.turn(account, signal).then(() => void given.push(account)),
+    begin: () => void requests.inFlight++,
+    answer: () => route.answered(200, performance.now()),
+    async rounds(count: number) {
+      for (let i = 0; i < count; i++) await round();
+    },
+  };
+}
+
+test('T1: without a request in flight one turn comes in each round of the loop', async () => {
+  const { ask, given, rounds } = world();
+  const asked = [ask('a'), ask('a'), ask('a')];
+  assert.deepEqual(given, []);
+  for (let turns = 0; turns < 3; ) {
+    await round();
+    assert.ok(given.length - turns <= 1, 'never two in a round');
+    turns = given.length;
+  }
+  await Promise.all(asked);
+  await rounds(1);
+});
+
+test('T1: no turn comes while a request is in flight, and the next one comes after the answer to the last', async () => {
+  const { ask, given, begin, answer, rounds, requests } = world();
+  begin();
+  begin();
+  const asked = ask('a');
+  await rounds(20);
+  answer();
+  await rounds(20);
+  assert.deepEqual(given, []);
+  answer();
+  await asked;
+  assert.deepEqual(given, ['a']);
+  assert.equal(requests.onAnswer, null, 'nothing is left behind when nobody waits');
+});
+
+test('T1: a request that arrives in the round of a turn goes before it', async () => {
+  const { ask, given, begin, answer, rounds } = world();
+  const asked = ask('a');
+  begin();
+  await rounds(5);
+  assert.deepEqual(given, []);
+  answer();
+  await asked;
+});
+
+test('T2: where requests are always in flight a turn comes whenever the patience is over, and no sooner', async () => {
+  const patienceMs = 20;
+  const { ask, begin } = world(patienceMs);
+  begin();
+  const beganMs = performance.now();
+  for (let i = 0; i < 3; i++) await ask('a');
+  assert.ok(performance.now() - beganMs >= 3 * (patienceMs - 1));
+});
+
+test('T3: accounts take turns, however many pieces one of them has', async () => {
+  const { ask, given } = world();
+  await Promise.all([ask('a'), ask('a'), ask('a'), ask('b'), ask('c')]);
+  assert.deepEqual(given, ['a', 'b', 'c', 'a', 'a']);
+});
+
+test('an aborted piece leaves the line with the reason of its signal, and the others go on', async () => {
+  const { ask, given, spareTime, begin, answer, requests } = world();
+  begin();
+  const ending = new AbortController();
+  const aborted = ask('a', ending.signal);
+  const other = ask('b');
+  ending.abort(new Error('ended'));
+  await assert.rejects(aborted, { message: 'ended' });
+  await assert.rejects(ask('a', ending.signal), { message: 'ended' });
+  assert.equal(spareTime.waiting, 1);
+  answer();
+  await other;
+  assert.deepEqual(given, ['b']);
+  assert.equal(requests.onAnswer, null);
+});
