@@ -1,8 +1,7 @@
 /** Deployments: a site of a thousand files from the request to the host's having it, beside a bare script; and what requests notice of fifty at once. */
-import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { goodToken } from '../test/support/hosts/host-stand-in.ts';
 import type { Received } from './programs/deploy-host.ts';
 import type { Offer, Offered } from './programs/flooder.ts';
@@ -10,6 +9,7 @@ import { splitCpus } from './support/cpus.ts';
 import { Customer } from './support/customer.ts';
 import { machineMs } from './support/machine-clock.ts';
 import { Program } from './support/program.ts';
+import { type File, Publisher, siteOf } from './support/publisher.ts';
 import { makeRow, type Row } from './support/row.ts';
 import { Service } from './support/service.ts';
 import { isNoisy, median } from './support/statistics.ts';
@@ -19,19 +19,19 @@ const sliceCount = 5;
 const siteFiles = 1_000;
 const atOnce = 50;
 const smallSiteFiles = 20;
-const uploadsAtOnce = 16;
 const pollMs = 100;
-const endWithinMs = 120_000;
 const connections = 1_000;
 const tooMuch = { commands: 10_000, lists: 1_500 } as const;
-
-type File = { path: string; content: string };
 
 export async function benchDeploy(surroundings: Surroundings): Promise<Row[]> {
   const cpus = splitCpus();
   const host = new Program('programs/deploy-host.ts', { cpus: cpus.clients });
   const raw = new Program('limits/raw-deploy.ts', { cpus: cpus.service });
   const flooder = new Program('programs/flooder.ts', { cpus: cpus.clients });
+  const publishers = new Program('programs/publishers.ts', { cpus: cpus.clients });
+  const scripts = new Program('limits/raw-deploy.ts', { cpus: cpus.clients });
+  // They share a processor with what measures.
+  for (const { pid } of [host, publishers, scripts]) setPriority(pid, constants.priority.PRIORITY_LOW);
   const hostUrl = await host.call<string>('listen');
   const service = await Service.start({
     dataDir: await surroundings.emptyFolder('deploy'),
@@ -42,11 +42,11 @@ export async function benchDeploy(surroundings: Surroundings): Promise<Row[]> {
   try {
     return [
       ...(await oneLargeSite(surroundings, { service, host, raw, hostUrl })),
-      ...(await manyAtOnce(surroundings, { service, host, flooder })),
+      ...(await manyAtOnce(surroundings, { service, host, hostUrl, flooder, publishers, scripts })),
     ];
   } finally {
     await service.stop();
-    await Promise.all([host.end(), raw.end(), flooder.end()]);
+    await Promise.all([host, raw, flooder, publishers, scripts].map((program) => program.end()));
   }
 }
 
@@ -60,21 +60,23 @@ async function oneLargeSite(
   for (let slice = -1; slice < sliceCount; slice++) {
     const files = siteOf(siteFiles);
     const folder = await surroundings.emptyFolder(`site ${slice}`);
-    for (const { path, content } of files) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), content);
-    }
+    await writeSite(folder, files);
     await host.call('forget');
     const rawBeganMs = machineMs();
     await raw.call('publish', { url: hostUrl, token: goodToken, folder });
     const rawTookMs = (await host.call<Received>('received')).atMs - rawBeganMs;
 
     const publisher = await Publisher.register(service.url, `site${slice}@example.com`, files);
+    const untilAtHost = async () => {
+      const beganMs = machineMs();
+      await publisher.publish(pollMs);
+      return (await host.call<Received>('received')).atMs - beganMs;
+    };
     await host.call('forget');
-    const tookMs = await publisher.publish(host);
+    const tookMs = await untilAtHost();
     const { uploads } = await host.call<Received>('received');
     if (uploads !== siteFiles) throw new Error(`${uploads} contents were sent in place of ${siteFiles}`);
-    const tookAgainMs = await publisher.publish(host);
+    const tookAgainMs = await untilAtHost();
     sentAgain += (await host.call<Received>('received')).uploads - uploads;
     // The first one warms both up.
     if (slice < 0) continue;
@@ -92,16 +94,20 @@ async function oneLargeSite(
   ];
 }
 
-async function manyAtOnce(
-  surroundings: Surroundings,
-  { service, host, flooder }: { service: Service; host: Program; flooder: Program },
-): Promise<Row[]> {
+type Beside = { service: Service; host: Program; hostUrl: string; flooder: Program; publishers: Program; scripts: Program };
+
+/** The limit has the same host as busy: bare scripts send it as many sites. */
+async function manyAtOnce(surroundings: Surroundings, { service, host, hostUrl, flooder, publishers, scripts }: Beside): Promise<Row[]> {
   const customer = await Customer.register(service.url, 'beside@example.com');
   const authorization = `Bearer ${await customer.apiKey()}`;
   for (let i = 0; i < 100; i++) await customer.post('/v1/workspaces', { name: `there ${i}` });
-  const publishers: Publisher[] = [];
-  for (let i = 0; i < atOnce; i++)
-    publishers.push(await Publisher.register(service.url, `publisher${i}@example.com`, siteOf(smallSiteFiles)));
+  const sites = Array.from({ length: atOnce }, () => siteOf(smallSiteFiles));
+  await publishers.call('register', { url: service.url, sites });
+  const folders: string[] = [];
+  for (const [i, files] of sites.entries()) {
+    folders.push(await surroundings.emptyFolder(`small site ${i}`));
+    await writeSite(folders[i]!, files);
+  }
   const ms = surroundings.seconds * 1_000;
   const offer = (what: Offer['what'], perSecond: number): Promise<Offered> =>
     flooder.call<Offered>('offer', {
@@ -115,9 +121,12 @@ async function manyAtOnce(
     const half = (await offer(what, tooMuch[what])).admitted / surroundings.seconds / 2;
     const [alone, beside]: [number[], number[]] = [[], []];
     for (let slice = 0; slice < sliceCount; slice++) {
-      alone.push((await offer(what, half)).p99Ms);
       await host.call('forget');
-      const deployments = Promise.all(publishers.map((publisher) => publisher.publish(host)));
+      const sent = scripts.call('publishAll', { url: hostUrl, token: goodToken, folders });
+      alone.push((await offer(what, half)).p99Ms);
+      await sent;
+      await host.call('forget');
+      const deployments = publishers.call('publish');
       beside.push((await offer(what, half)).p99Ms);
       await deployments;
     }
@@ -128,45 +137,9 @@ async function manyAtOnce(
   return rows;
 }
 
-/** An account with a site in a workspace, and a configuration. */
-class Publisher {
-  private readonly customer: Customer;
-  private readonly workspaceId: string;
-
-  private constructor(customer: Customer, workspaceId: string) {
-    this.customer = customer;
-    this.workspaceId = workspaceId;
+async function writeSite(folder: string, files: readonly File[]): Promise<void> {
+  for (const { path, content } of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
   }
-
-  static async register(url: string, email: string, files: readonly File[]): Promise<Publisher> {
-    const customer = await Customer.register(url, email);
-    const { id } = await customer.post('/v1/workspaces', { name: 'site' });
-    const left = files.values();
-    const send = async () => {
-      for (const { path, content } of left) await customer.uploadAt(id, path, content);
-    };
-    await Promise.all(Array.from({ length: uploadsAtOnce }, send));
-    await customer.post('/v1/deployments/configs', { name: 'site', target: 'vercel', credentials: { token: goodToken } });
-    return new Publisher(customer, id);
-  }
-
-  /** From the request until the host had all; resolves when the deployment is live. */
-  async publish(host: Program): Promise<number> {
-    const beganMs = machineMs();
-    const { id } = await this.customer.post('/v1/deployments', { workspace_id: this.workspaceId, target: 'vercel' });
-    for (;;) {
-      await pause(pollMs);
-      const { status, error } = await this.customer.get(`/v1/deployments/${id}`);
-      if (status === 'live') return (await host.call<Received>('received')).atMs - beganMs;
-      if (status === 'failed') throw new Error(`the deployment failed: ${JSON.stringify(error)}`);
-      if (machineMs() - beganMs > endWithinMs) throw new Error(`the deployment is ${status} for too long`);
-    }
-  }
-}
-
-function siteOf(count: number): File[] {
-  return Array.from({ length: count }, (_, i) => ({
-    path: i === 0 ? 'index.html' : `pages/${i % 20}/page-${i}.html`,
-    content: `<!doctype html><title>${i}</title><p>${randomBytes(1_000).toString('base64')}</p>`,
-  }));
 }

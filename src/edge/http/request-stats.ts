@@ -21,17 +21,18 @@ export class RouteStats {
 
   /** Counts an answer to a request that arrived at `begunAtMs` (`performance.now()`). A streamed body may still be in transit. */
   answered(status: number, begunAtMs: number): void {
+    const nowMs = performance.now();
     this.all.inFlight--;
-    this.all.onAnswer?.();
-    this.duration.note((performance.now() - begunAtMs) / 1_000);
+    this.all.lastAnswerAtMs = nowMs;
+    this.duration.note((nowMs - begunAtMs) / 1_000);
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
   }
 }
 
 export class RequestStats {
   inFlight = 0;
-  /** Called after each answer. Must not throw. */
-  onAnswer: (() => void) | null = null;
+  /** By `performance.now()`. */
+  lastAnswerAtMs = Number.NEGATIVE_INFINITY;
   /** Requests without a route: unknown paths, and methods that a path does not have, by status. */
   private readonly unrouted = new Map<number, number>();
   private readonly failures = new Map<ErrorCode, number>();

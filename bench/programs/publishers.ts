@@ -1,0 +1,16 @@
+/** Accounts that begin a deployment each in one moment, in a process of their own: what they ask for meanwhile is no work of what measures. */
+import { serveCalls } from '../support/program.ts';
+import { type File, Publisher } from '../support/publisher.ts';
+
+const pollMs = 500;
+const publishers: Publisher[] = [];
+
+serveCalls({
+  async register({ url, sites }: { url: string; sites: File[][] }): Promise<void> {
+    for (const [i, files] of sites.entries()) publishers.push(await Publisher.register(url, `publisher${i}@example.com`, files));
+  },
+  /** All at once; resolves when all are live. */
+  async publish(): Promise<void> {
+    await Promise.all(publishers.map((publisher) => publisher.publish(pollMs)));
+  },
+});
