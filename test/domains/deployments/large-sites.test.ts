@@ -1,8 +1,8 @@
 /** The largest sites keep the event loop for no more than 50 ms at a time, in processor time of the main thread (test/support/loop-watch.ts). */
 import assert from 'node:assert/strict';
-import { setImmediate as round } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as round } from 'node:timers/promises';
 import { checkSite } from '../../../src/domains/deployments/deployment/check-site.ts';
 import type { HostAnswer, HostRequest } from '../../../src/domains/deployments/hosts/host.ts';
 import { netlify } from '../../../src/domains/deployments/hosts/netlify.ts';
