@@ -17,11 +17,11 @@ import { deploymentEffects } from '../../src/domains/deployments/deployment/effe
 import type { DeploymentRow } from '../../src/domains/deployments/deployment/entity.ts';
 import { deployment } from '../../src/domains/deployments/deployment/messages.ts';
 import { type DeploymentView, deploymentView } from '../../src/domains/deployments/deployment/view.ts';
-import { creationGate } from '../../src/domains/deployments/give-way.ts';
 import { defaultApiUrls, type FindHost } from '../../src/domains/deployments/hosts/catalogue.ts';
 import type { HostCalls } from '../../src/domains/deployments/hosts/host.ts';
 import { DeployFailed } from '../../src/domains/deployments/hosts/host-failure.ts';
 import { maskOf } from '../../src/domains/deployments/hosts/mask.ts';
+import { creationGate } from '../../src/domains/deployments/low-priority.ts';
 import { deploymentRoutes } from '../../src/domains/deployments/routes/deployments.ts';
 import type { Snapshots } from '../../src/domains/deployments/snapshot/site.ts';
 import { openSnapshots } from '../../src/domains/deployments/snapshot/snapshots.ts';

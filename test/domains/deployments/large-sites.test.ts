@@ -74,6 +74,7 @@ test('a site of 15,000 files is published at hosts that lack 1,000 of them', asy
     open: async () => Readable.from([content]),
     sha1: async () => hashes,
     created: async () => {},
+    doubt() {},
     keep: async (values: Record<string, string>) => values,
   });
   const access = (answer: (request: HostRequest) => object) => ({

@@ -1,4 +1,4 @@
-/** What deployments do gives way to requests: contents are read and requests at hosts are sent in turns, and few deployments are created at once. */
+/** Deployments have a lower priority than requests: contents are read and requests to hosts are sent in turns, and few deployments are created at once. */
 import type { SpareTime } from '../../edge/http/spare-time.ts';
 import { FairGate } from '../../fair-queue.ts';
 import type { Outbound } from '../../providers/outbound/port.ts';
