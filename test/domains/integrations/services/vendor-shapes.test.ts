@@ -1,0 +1,97 @@
+/**
+ * Requests of tools, and answers of the stand-ins, beside what vendors publish in a form that a machine reads: excerpts in `test/support/services/vendor`,
+ * each with its source and commit. GitHub's and Gmail's answers are typed by the types of their clients, which are made from such descriptions. The other
+ * shapes were read in documentation.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test, { type TestContext } from 'node:test';
+import Schema from 'typebox/schema';
+import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
+import type { Json } from '../../../support/json.ts';
+import { directCall } from '../../../support/services/direct-call.ts';
+import { serviceRows } from '../../../support/services/rows.ts';
+import { goodToken } from '../../../support/services/service-row.ts';
+import type { ServiceRequest } from '../../../support/services/service-stand-in.ts';
+
+const excerpt = (name: string): Json => JSON.parse(readFileSync(`test/support/services/vendor/${name}.json`, 'utf8'));
+
+test("Slack: tools send the parameters that Slack's description has, of its types, and those that it requires", async (t) => {
+  const { methods } = excerpt('slack');
+  const seen = new Set<string>();
+  for (const { request } of await exchanges(t, 'slack')) {
+    const method = request.path.split('/').at(-1)!;
+    const parameters = methods[method];
+    assert.ok(parameters !== undefined, `${method} is in no excerpt`);
+    seen.add(method);
+    for (const [name, value] of Object.entries(request.body as Record<string, string>)) {
+      assert.ok(name in parameters, `${method} has no ${name}`);
+      const form = { string: /./s, integer: /^\d+$/, number: /^[\d.]+$/, boolean: /^(true|false)$/ }[parameters[name].type as string]!;
+      assert.match(value, form, `${method} ${name}`);
+    }
+    for (const [name, { required }] of Object.entries<Json>(parameters))
+      assert.ok(!required || name in request.body, `${method} needs ${name}`);
+  }
+  assert.deepEqual([...seen].sort(), Object.keys(methods).sort());
+});
+
+test("Notion: requests and answers fit Notion's description", async (t) => {
+  const operations: Record<string, Json> = excerpt('notion').operations;
+  const seen = new Set<string>();
+  for (const { request, answer } of await exchanges(t, 'notion')) {
+    const name = `${request.method} ${request.path.replace(/^\/v1\/pages\/[^/]+/, '/v1/pages/{page_id}')}`;
+    const operation = operations[name];
+    assert.ok(operation !== undefined, `${name} is in no excerpt`);
+    seen.add(name);
+    if (operation.request !== undefined) fits(operation.request, request.body, `request of ${name}`);
+    fits(operation.response, answer, `answer to ${name}`);
+  }
+  assert.deepEqual([...seen].sort(), Object.keys(operations).sort());
+});
+
+test("Stripe: what the stand-in answers has fields and kinds of Stripe's own samples", async (t) => {
+  const { resources } = excerpt('stripe');
+  const seen = new Set<string>();
+  for (const { answer } of await exchanges(t, 'stripe'))
+    for (const one of answer.object === 'list' ? answer.data : [answer]) {
+      const sample = resources[one.object];
+      if (sample === undefined) continue;
+      seen.add(one.object);
+      assert.deepEqual(strangers(one, sample, one.object), []);
+    }
+  assert.deepEqual([...seen].sort(), Object.keys(resources).sort());
+});
+
+/** What each tool of a service sends, with what the stand-in answers. */
+async function exchanges(t: TestContext, name: string): Promise<{ request: ServiceRequest; answer: Json }[]> {
+  const row = serviceRows.find(({ service }) => service.name === name)!;
+  const standIn = await row.start(t);
+  const answers: Json[] = [];
+  standIn.distort = (json) => {
+    answers.push(json);
+    return json;
+  };
+  for (const [toolName, { args }] of Object.entries(row.tools)) {
+    const tool = row.service.tools.find((one) => one.name === toolName)!;
+    const checked = checkArguments(tool, args(standIn));
+    assert.ok(checked.ok);
+    await tool.run(checked.args, directCall(row.service, { apiUrl: standIn.apiUrl, token: goodToken, callId: `call-of-${toolName}` }));
+  }
+  assert.equal(answers.length, standIn.requests.length);
+  return standIn.requests.map((request, i) => ({ request, answer: answers[i] }));
+}
+
+function fits(schema: object, value: unknown, what: string): void {
+  const [isFitting, errors] = Schema.Errors(schema, value);
+  assert.ok(isFitting, `${what}: ${JSON.stringify(errors)}`);
+}
+
+/** Fields that the sample lacks, or has in another kind. Lists and objects of customers (`metadata`) are not looked into. */
+function strangers(value: Record<string, unknown>, sample: Record<string, unknown>, at: string): string[] {
+  return Object.entries(value).flatMap(([name, field]) => {
+    if (!Object.hasOwn(sample, name)) return [`${at}.${name} is unknown`];
+    const expected = sample[name];
+    if (field === null || expected === null || typeof field === typeof expected) return [];
+    return [`${at}.${name} is ${typeof field}, not ${typeof expected}`];
+  });
+}
