@@ -53,8 +53,38 @@ function urlOf(server: string, name: string): string {
   return url.href;
 }
 
-async function query(url: string, statement: string): Promise<void> {
-  await connected(url, (client) => client.query(statement));
+/** The types of pg lack these. */
+type UnreferencedClient = pg.Client & { ref(): void; unref(): void };
+
+/** Of this process, for all its databases: opening a connection for each statement costs as much as copying a database. */
+let administrator: Promise<UnreferencedClient> | null = null;
+let running = 0;
+
+async function query(server: string, statement: string): Promise<void> {
+  administrator ??= openAdministrator(server);
+  const client = await administrator;
+  // The connection keeps the process alive only while a statement runs.
+  if (running++ === 0) client.ref();
+  try {
+    await client.query(statement);
+  } finally {
+    if (--running === 0) client.unref();
+  }
+}
+
+async function openAdministrator(server: string): Promise<UnreferencedClient> {
+  const client = new pg.Client({ connectionString: server }) as UnreferencedClient;
+  const forget = () => {
+    administrator = null;
+  };
+  // Without a listener a broken connection would end the process.
+  client.on('error', forget);
+  await client.connect().catch((error) => {
+    forget();
+    throw error;
+  });
+  client.unref();
+  return client;
 }
 
 async function connected(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
