@@ -8,6 +8,7 @@ import type { Stream } from '../edge/stream/stream.ts';
 import type { StreamHub } from '../edge/stream/stream-hub.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OtlpTraces } from '../otlp-traces.ts';
+import type { BrowserStats } from '../providers/browser/stats.ts';
 import type { ComputePool } from '../providers/compute/pool.ts';
 import type { ModelStats } from '../providers/model/observed.ts';
 import type { SandboxPool } from '../providers/sandbox/port.ts';
@@ -39,6 +40,7 @@ export type NodeParts = {
   model: ModelStats;
   compute: ComputePool;
   sandbox: Pick<SandboxPool, 'load'>;
+  browser: BrowserStats;
   /** null: nothing is traced. */
   traces: OtlpTraces | null;
 };
@@ -53,6 +55,7 @@ export function addNodeMetrics(metrics: Metrics, parts: NodeParts): void {
   addStreams(metrics, parts);
   addModel(metrics, parts);
   addCompute(metrics, parts);
+  addBrowser(metrics, parts);
 }
 
 function addNode(metrics: Metrics, parts: NodeParts): void {
@@ -160,6 +163,18 @@ function addPlaces(metrics: Metrics, { database, sandbox }: NodeParts): void {
   metrics.gauge('troupe_places_taken', 'Lists and sandbox runs that hold a concurrency slot', places('running'));
   metrics.gauge('troupe_places_waiting', 'Lists and sandbox runs that wait for a concurrency slot', places('waiting'));
   metrics.counter('troupe_places_refused_total', 'Lists and sandbox runs that got no concurrency slot in time', places('turnedAway'));
+}
+
+function addBrowser(metrics: Metrics, { browser }: NodeParts): void {
+  metrics.gauge('troupe_browser_pages_open', 'Pages that are open in the browser of this node', () => browser.load().running);
+  metrics.gauge('troupe_browser_pages_waiting', 'Pages that wait for a place in the browser of this node', () => browser.load().waiting);
+  metrics.counter(
+    'troupe_browser_pages_total',
+    'Pages opened for agents, by outcome: done, crashed, or failed (the agent is told why)',
+    () => browser.pages.read(),
+  );
+  metrics.counter('troupe_browser_pages_lost_total', 'Open pages whose browser ended; each is opened once more', () => browser.ended);
+  metrics.distribution('troupe_browser_wait_seconds', 'Time that pages waited for a place in the browser', () => browser.waitS);
 }
 
 function addRequests(metrics: Metrics, { requests, limits }: NodeParts): void {

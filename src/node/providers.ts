@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import { createChromiumBrowser } from '../providers/browser/chromium-browser.ts';
 import { noBrowser } from '../providers/browser/no-browser.ts';
 import type { Browser } from '../providers/browser/port.ts';
+import { BrowserStats } from '../providers/browser/stats.ts';
 import { ComputePool } from '../providers/compute/pool.ts';
 import { createEmbeddedMail } from '../providers/mail/embedded.ts';
 import type { MailProvider } from '../providers/mail/port.ts';
@@ -31,7 +32,7 @@ export type Providers = {
   compute: ComputePool;
   sandbox: SandboxPool;
   browser: Browser;
-  stats: { model: ModelStats; sandbox: Pick<SandboxPool, 'load'> };
+  stats: { model: ModelStats; sandbox: Pick<SandboxPool, 'load'>; browser: BrowserStats };
 };
 
 /** To one service at once, half of them for one account. 500 calls that wait for answers take about 11 MB. */
@@ -51,15 +52,16 @@ export function createProviders(config: Config, log: Log, disposers: Disposers, 
   disposers.push(() => sandbox.close());
   const compute = new ComputePool({ processes: config.computeProcesses });
   disposers.push(() => compute.close());
-  const browser = createBrowser(config, log);
+  const browserStats = new BrowserStats();
+  const browser = createBrowser(config, log, browserStats);
   disposers.push(() => browser.close());
-  const stats = { model: new ModelStats(), sandbox };
+  const stats = { model: new ModelStats(), sandbox, browser: browserStats };
   const model = observedModel(createModel(config, { log, offline: () => offlineModel(compute) }), stats.model, tracer);
   return { outbound, deliveries, connected, mail, model, compute, sandbox, browser, stats };
 }
 
-function createBrowser({ browserUrl, chromiumPath, outboundAllow }: Config, log: Log): Browser {
+function createBrowser({ browserUrl, chromiumPath, outboundAllow }: Config, log: Log, stats: BrowserStats): Browser {
   if (browserUrl === null && chromiumPath === null) return noBrowser;
   const chromium = browserUrl === null ? { path: chromiumPath! } : { url: browserUrl };
-  return createChromiumBrowser({ chromium, allow: [...outboundAllow], log });
+  return createChromiumBrowser({ chromium, allow: [...outboundAllow], log, stats });
 }

@@ -12,9 +12,11 @@ import { cannotStart, DriverGone, DriverProcess } from './driver-process.ts';
 import { placesToRun } from './place-to-run.ts';
 import type { Browser, PageRequest } from './port.ts';
 import type { DriverSettings, Visit, VisitResult } from './protocol.ts';
+import { BrowserStats } from './stats.ts';
 
 export type ChromiumBrowserOptions = Pick<DriverSettings, 'allow' | 'chromium'> & {
   log: Log;
+  stats?: BrowserStats;
   maxPages?: number;
   maxPagesEach?: number;
   /** Without a page for so long it ends. */
@@ -32,7 +34,7 @@ const probeMs = 8_000;
 const defaultIdleMs = 600_000;
 
 export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser {
-  const { log, maxPages = 4, maxPagesEach = 2, idleMs = defaultIdleMs, allow, chromium } = options;
+  const { log, stats = new BrowserStats(), maxPages = 4, maxPagesEach = 2, idleMs = defaultIdleMs, allow, chromium } = options;
   const gate = new FairGate({
     maxRunning: maxPages,
     maxRunningEach: maxPagesEach,
@@ -45,6 +47,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
   // Pages of one agent share its context, one after the other: a page's time begins with its turn.
   const agents = new FairGate({ maxRunning: 1_024, maxRunningEach: 1, maxWaiting: 1_024, full: tooMany });
   const suspects = new FairGate({ maxRunning: 1, maxWaiting: maxPages, full: 'The browser ends again and again' });
+  stats.load = () => ({ running: gate.size.running, waiting: gate.size.waiting + agents.size.waiting });
   const closing = new AbortController();
   let places = placesToRun('path' in chromium);
   let driver: DriverProcess | null = null;
@@ -121,10 +124,20 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
       }
     };
     const ended = (error: unknown): null => {
-      if (error instanceof DriverGone) return null;
+      if (error instanceof DriverGone) {
+        stats.ended++;
+        return null;
+      }
       throw error;
     };
-    const pass = () => gate.pass(accountId, () => once().catch(ended), stopped);
+    const askedAtMs = monotonicMs();
+    const pass = () => {
+      const begin = () => {
+        stats.waitS.note((monotonicMs() - askedAtMs) / 1_000);
+        return once().catch(ended);
+      };
+      return gate.pass(accountId, begin, stopped);
+    };
     const leave = await agents.enter(agentId, stopped);
     try {
       // Any page that was open may have ended it: each is tried once more, one after the other.
@@ -139,11 +152,11 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
   return {
     isConfigured: true,
     async render(request) {
-      const { url, status, title, html, truncated } = await visit(request, { kind: 'html' });
+      const { url, status, title, html, truncated } = await stats.watched(visit(request, { kind: 'html' }));
       return { url, status, title, html, truncated };
     },
     async screenshot({ width, height, fullPage, ...request }) {
-      const { url, status, title, png } = await visit(request, { kind: 'png', width, height, fullPage });
+      const { url, status, title, png } = await stats.watched(visit(request, { kind: 'png', width, height, fullPage }));
       const header = Buffer.from(png.buffer, png.byteOffset, png.byteLength);
       return { url, status, title, png, width: header.readUInt32BE(16), height: header.readUInt32BE(20) };
     },

@@ -1,5 +1,7 @@
 /** The messages between the node and the process that drives the browser. */
 
+export const crashedPage = 'The page crashed the browser tab, or needed more memory than it may use.';
+
 export type DriverSettings = {
   /** Ranges that pages may reach although private (OUTBOUND_ALLOW). */
   allow: string[];

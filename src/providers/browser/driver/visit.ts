@@ -2,7 +2,7 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { ToolError } from '../../../errors.ts';
 import { settlesWithin } from '../../../within.ts';
-import { maxHtmlBytes, maxPngBytes, type Visit, type VisitResult } from '../protocol.ts';
+import { crashedPage, maxHtmlBytes, maxPngBytes, type Visit, type VisitResult } from '../protocol.ts';
 import type { AgentContext } from './agent-contexts.ts';
 import { readExpression } from './read-page.ts';
 
@@ -80,7 +80,7 @@ function windowCloser(own: () => Page | null, stop: (message: string) => void): 
 
 function guard(page: Page, stop: (message: string) => void): void {
   let dialogs = 0;
-  page.on('crash', () => stop('The page crashed the browser tab, or needed more memory than it may use.'));
+  page.on('crash', () => stop(crashedPage));
   page.on('close', () => stop('The page closed itself.'));
   let documents = 0;
   page.on('request', (request) => {
