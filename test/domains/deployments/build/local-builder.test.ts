@@ -294,4 +294,18 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     for (let tries = 0; processesWith(marker) > 0 && tries < 100; tries++) await pause(50);
     assert.equal(processesWith(marker), 0);
   });
+
+  test('gets no file that the service itself was started with', async () => {
+    const module = new URL('../../../../src/domains/deployments/build/local-builder.ts', import.meta.url).href;
+    const service = `
+      const { localBuilder } = await import(${JSON.stringify(module)});
+      const snapshots = { files: async () => [], begin: async () => ({ discard() {} }) };
+      const builder = localBuilder({ ...${JSON.stringify(options)}, snapshots });
+      const command = '[ -L /proc/self/fd/200 ] && echo got it; echo end; exit 1';
+      await builder.build({ command, accountId: '', log: (lines) => console.log(lines.join()), signal: new AbortController().signal }).catch(() => {});`;
+    // A number so high that Node.js does not mark it itself.
+    const program = ['exec 200</etc/hostname; exec "$@"', 'bash', process.execPath, '--input-type=module', '-e', service];
+    const child = spawn('bash', ['-c', ...program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    assert.equal(await text(child.stdout), 'end\n');
+  });
 });

@@ -10,6 +10,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findFiles, outputFolder, Refused } from './collect.ts';
 import { type BuildRun, FrameReader, type FromSupervisor, frame, type ToSupervisor } from './frames.ts';
+import { closeInherited } from './inherited.ts';
 import { type Exceeded, killAll, processesLeft, watchLimits } from './processes.ts';
 
 const [home, uid] = [process.argv[2]!, Number(process.argv[3])];
@@ -17,6 +18,7 @@ const input = new FrameReader(process.stdin);
 const tailBytes = 8 * 1024;
 const aliveMs = 1_000;
 
+closeInherited();
 try {
   await say({ op: 'ready' });
   const run = await readFiles();
