@@ -141,9 +141,22 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
     await call(site, site.ann, 'POST', `${path}/approve-tools`, { tools: [{ name, hash }] });
   },
   async 'GET /integrations/mcp/{id}/connect'(site) {
+    const issuer = new URL(site.mcp.url).origin;
+    const endpoints = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+    const methods = { response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] };
+    site.mcp.instead = ({ url = '' }, response) => {
+      const ofServer = { ...endpoints, ...methods, client_id_metadata_document_supported: true };
+      const ofResource = { resource: site.mcp.url, authorization_servers: [issuer] };
+      const isMetadata = url.startsWith('/.well-known/');
+      const challenge = `Bearer resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp"`;
+      response.writeHead(isMetadata ? 200 : 401, { 'content-type': 'application/json', 'www-authenticate': challenge });
+      response.end(JSON.stringify(url.includes('protected-resource') ? ofResource : isMetadata ? ofServer : {}));
+      return true;
+    };
+    const { json } = await call(site, site.ann, 'POST', '/v1/integrations/mcp', { name: 'wants_consent', url: site.mcp.url });
+    site.mcp.instead = null;
     const operation = site.api.find('GET', '/integrations/mcp/x/connect');
-    const path = `/v1/integrations/mcp/${site.own['/integrations/mcp/{id}']}/connect`;
-    expect(await site.send(operation, { path }), 409, operation, 'a server that asks nobody for consent');
+    expect(await site.send(operation, { path: `/v1/integrations/mcp/${json.id}/connect` }), 302, operation, 'the way to a consent');
   },
   async 'POST /checkout/{key}'(site) {
     const operation = site.api.find('POST', '/checkout/x');
