@@ -42,9 +42,6 @@ export type TestRuntime = {
   close(): Promise<void>;
 };
 
-/** A start reads concurrently: with more connections each start opens more, and each costs PostgreSQL 5 ms of a processor. */
-const poolSize = 2;
-
 /** Starts a runtime with these actors on an empty, migrated database. States are frozen: a command that changes one in place throws. */
 export async function testRuntime(definitions: AnyActor[], options: TestRuntimeOptions = {}): Promise<TestRuntime> {
   const { entities = [], tables = [], via, lockVia, placement: placementOptions, database: given, ...runtimeOptions } = options;
@@ -58,7 +55,7 @@ export async function testRuntime(definitions: AnyActor[], options: TestRuntimeO
   const log = options.log ?? errorLog(errors);
 
   const begin = async (first: boolean) => {
-    const database = new Database(url, { poolSize, schema: productSchemaWith(entities) });
+    const database = new Database(url, { schema: productSchemaWith(entities) });
     if (first) {
       if (given !== undefined) await database.migrate();
       for (const table of tables) await direct.query(table);
