@@ -10,7 +10,6 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { testDatabase } from './database.ts';
 import { settableClock } from './faketime.ts';
@@ -21,12 +20,7 @@ import { NodeProcess, ownProgram } from './node-process.ts';
 import { OwnPostgres } from './own-postgres.ts';
 import { type Pgbouncer, startPgbouncer } from './pgbouncer.ts';
 import { type TestRedis, testRedis } from './redis.ts';
-import { type Ends, socketOwner } from './socket-owner.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-
-/** Of the kernel's table of connections, for one of them; and what lies between. */
-const mostReadings = 5;
-const againMs = 5;
 
 export type ClusterOptions = {
   nodes: number;
@@ -295,28 +289,17 @@ export class ClusterProcesses {
 
   private async openNodeLink(name: string): Promise<Record<string, string>> {
     const port = await freePort();
-    const link = await Link.to({ host: '127.0.0.1', port }, (ends) => this.nodeThatDialled(ends), await freePort());
+    const link = await Link.to({ host: '127.0.0.1', port }, dialledBy, await freePort());
     link.refuse();
     this.nodeLinks.set(name, link);
     this.closing.push(() => link.close());
     return { CLUSTER_PORT: String(port), CLUSTER_ANNOUNCE: `127.0.0.1:${link.port}` };
   }
+}
 
-  /**
-   * The kernel gives its table in pieces: where connections come and go meanwhile, a reading can miss one that is there, and a cut would let
-   * it through. Who closed it is not looked for again: each node that is refused asks once more whether the port is open, and leaves.
-   */
-  private async nodeThatDialled(ends: Ends): Promise<string | null> {
-    for (let reading = 0; reading < mostReadings; reading++) {
-      const owner = socketOwner(
-        ends,
-        this.nodes.flatMap(({ pid }) => pid ?? []),
-      );
-      if (owner !== null) return this.nodes.find(({ pid }) => pid === owner)?.name ?? null;
-      await pause(againMs);
-    }
-    return null;
-  }
+/** From its handshake (`proto/cluster/v1/cluster.proto`), which names the incarnation that dials, then the one that it dials. */
+function dialledBy(beginning: Buffer): string | null {
+  return /(node-\d+)\/[0-9a-f-]{36}/.exec(beginning.toString('latin1'))?.[1] ?? null;
 }
 
 function silenceFrom(link: Link, dialler: string, way: Way): Heal {

@@ -1,6 +1,6 @@
 /**
- * A TCP way to a process that a test can slow, silence and cut while both ends live. Who dialled can be told apart, so that the way between
- * two nodes can be hurt and the others left whole.
+ * A TCP way to a process that a test can slow, silence and cut while both ends live. Diallers are told apart by what they say first, so
+ * that the way between two nodes can be hurt and the others left whole.
  *
  * Silence is what a lost network looks like: bytes wait and nobody is told. The kernel still accepts new connections, on which nothing is
  * ever said; what waited goes on when the silence ends, as TCP would send it again. A cut closes connections, and new ones at once.
@@ -8,19 +8,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Ends } from './socket-owner.ts';
 
 export type Way = 'to target' | 'to dialler';
 /** Ends a disturbance. Ending it twice does nothing. */
 export type Heal = () => void;
-/** Finds the dialling node by the connection's two ends; null if unknown. */
-export type WhoDialled = (ends: Ends) => Promise<string | null>;
+/** The dialling node, by what it has said so far; null if it has not said yet. */
+export type WhoDialled = (beginning: Buffer) => string | null;
 
-type Connection = { dialler: string | null; client: Socket; server: Socket };
+type Connection = { dialler: string | null; beginning: Buffer; client: Socket; server: Socket };
 type Silence = { of: (dialler: string | null) => boolean; ways: readonly Way[]; over: Promise<void> };
 
 const everybody = () => true;
 const targetPollMs = 20;
+/** Diallers say who they are in the first few hundred bytes. */
+const longestBeginning = 4_096;
 
 export class Link {
   /** Where connections go. Those that are open stay where they are. */
@@ -39,11 +40,11 @@ export class Link {
   private constructor(target: { host: string; port: number }, whoDialled: WhoDialled) {
     this.target = target;
     this.whoDialled = whoDialled;
-    this.server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => void this.accept(client));
+    this.server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.accept(client));
   }
 
   /** @param port where it listens; 0 takes any */
-  static async to(target: { host: string; port: number }, whoDialled: WhoDialled = async () => null, port = 0): Promise<Link> {
+  static async to(target: { host: string; port: number }, whoDialled: WhoDialled = () => null, port = 0): Promise<Link> {
     const link = new Link(target, whoDialled);
     await link.listen(port);
     return link;
@@ -107,13 +108,12 @@ export class Link {
     this.port = (this.server.address() as AddressInfo).port;
   }
 
-  private async accept(client: Socket): Promise<void> {
+  private accept(client: Socket): void {
     client.on('error', () => {});
-    const dialler = await this.whoDialled({ dialler: client.remotePort ?? 0, dialled: this.port });
-    if (client.destroyed || [...this.cuts].some((of) => of(dialler))) return void client.destroy();
+    if ([...this.cuts].some((of) => of(null))) return void client.destroy();
     const server = connect({ ...this.target, noDelay: true });
     server.on('error', () => {});
-    const connection = { dialler, client, server };
+    const connection = { dialler: null, beginning: Buffer.alloc(0), client, server };
     this.connections.add(connection);
     server.once('close', () => this.connections.delete(connection));
     // A target that is gone refuses at once; so does the link.
@@ -125,6 +125,7 @@ export class Link {
     const [from, to] = way === 'to target' ? [connection.client, connection.server] : [connection.server, connection.client];
     try {
       for await (const piece of from) {
+        if (way === 'to target' && this.isOfCut(connection, piece)) return end(connection);
         if (this.delayMs > 0) await pause(this.delayMs);
         for (let silence = this.silenceOf(connection, way); silence !== null; silence = this.silenceOf(connection, way)) await silence.over;
         if (to.destroyed) return;
@@ -134,6 +135,14 @@ export class Link {
     } catch {
       end(connection);
     }
+  }
+
+  /** Whether this piece says that the dialler is one that is cut off. */
+  private isOfCut(connection: Connection, piece: Buffer): boolean {
+    if (connection.dialler !== null || connection.beginning.length > longestBeginning) return false;
+    connection.beginning = Buffer.concat([connection.beginning, piece]);
+    connection.dialler = this.whoDialled(connection.beginning);
+    return connection.dialler !== null && [...this.cuts].some((of) => of(connection.dialler));
   }
 
   private silenceOf({ dialler }: Connection, way: Way): Silence | null {
