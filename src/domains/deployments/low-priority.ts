@@ -8,9 +8,9 @@ type Turns = Pick<SpareTime, 'turn'>;
 
 /** More at once are not faster: they share the processors of the database with what callers read and write. */
 const creationsAtOnce = 2;
-/** Requests wait for them. */
+/** Requests wait for them: fifty large sites at once take some seconds. */
 const maxWaitingCreations = 1_000;
-const maxWaitMs = 10_000;
+const maxWaitMs = 25_000;
 
 export function outboundInTurns(outbound: Pick<Outbound, 'fetch'>, spareTime: Turns): Pick<Outbound, 'fetch'> {
   return {
@@ -36,7 +36,7 @@ export function filesInTurns(files: SnapshotParts['files'], spareTime: Turns): S
 /** Creations pass it: fifty at once would fill the few connections that all reads of this node share. */
 export function creationGate(): FairGate {
   return new FairGate({
-    ...{ maxRunning: creationsAtOnce, maxRunningEach: 1, maxWaiting: maxWaitingCreations, maxWaitMs },
+    ...{ maxRunning: creationsAtOnce, maxWaiting: maxWaitingCreations, maxWaitMs },
     full: 'Too many deployments begin at once; try again shortly',
   });
 }

@@ -322,19 +322,21 @@ test('connecting again keeps the id; what was granted says which tools there are
   assert.equal((await ann.fetch('DELETE', `/v1/integrations/${first.id}`)).status, 404);
 });
 
-test('disconnecting asks the address for it that the operator has set, whatever the service has of its own', async () => {
+test('disconnecting asks the address for it that the operator has set, and GitHub and Slack in their own way', async () => {
   const caller = await Caller.register(world.service);
-  for (const [service, standIn] of [
-    ['github', github],
-    ['slack', slack],
-    ['whatsapp', whatsapp],
+  const asked = (standIn: OAuthStandIn, path: RegExp) => standIn.apiRequests.some((request) => path.test(request.path));
+  for (const [service, standIn, isAsked] of [
+    ['github', github, () => asked(github, /\/applications\/[^/]+\/grant$/)],
+    ['slack', slack, () => asked(slack, /\/auth\.revoke$/)],
+    ['whatsapp', whatsapp, () => whatsapp.revocations.some(({ form }) => /^refresh-\d+$/.test(form.token ?? ''))],
   ] as const) {
     standIn.scope = undefined;
     const body = { service, oauth_code: 'good', ...(service === 'whatsapp' && { phone_number_id: '4242' }) };
     const { id } = await caller.json('POST', '/v1/integrations', body);
     await caller.fetch('DELETE', `/v1/integrations/${id}`);
-    await until(() => standIn.revocations.some(({ form }) => /^refresh-\d+$/.test(form.token ?? '')), service);
+    await until(isAsked, service);
   }
+  for (const { revocations } of [github, slack]) assert.deepEqual(revocations, []);
   github.scope = 'repo';
 });
 

@@ -24,14 +24,14 @@ export async function endAccess(known: ServiceClient, { access, refresh, user, u
   await Promise.all(pairs.map((pair) => untilEnded(() => endOne(known, pair, of), of)));
 }
 
-/** RFC 7009 where the service or the operator names an address for it, else in the service's own way. */
 async function endOne(known: ServiceClient, { access, refresh }: Pair, { outbound, account, signal }: EndOf): Promise<void> {
   const { oauth, client } = configuredClient(known);
-  const way = oauth.revoke;
-  const url = known.settings.revokeUrl ?? (way !== null && 'url' in way ? way.url : undefined);
-  if (url !== undefined) return revoke({ ...tokenEndpointOf(known, { outbound, account, timeoutMs, signal }), url }, refresh ?? access);
-  if (way === null || 'url' in way) return;
-  const { method, path, headers, body } = way.request({ access, refresh }, client);
+  const own = oauth.revoke !== null && 'request' in oauth.revoke ? oauth.revoke : null;
+  const named = oauth.revoke !== null && 'url' in oauth.revoke ? oauth.revoke.url : null;
+  const url = own === null || own.replaceable ? (known.settings.revokeUrl ?? named) : null;
+  if (url !== null) return revoke({ ...tokenEndpointOf(known, { outbound, account, timeoutMs, signal }), url }, refresh ?? access);
+  if (own === null) return;
+  const { method, path, headers, body } = own.request({ access, refresh }, client);
   const sent = { method, headers: { ...known.service.headers, ...headers }, ...(body !== undefined && { body }) };
   const { status } = await outbound.fetch(`${known.apiUrl}${path}`, { ...sent, account, signal, configured: true, timeoutMs });
   if (status >= 500 || status === 429) throw new AppError('unavailable', `It answered ${status}`);

@@ -45,11 +45,17 @@ export type Connecting = {
 /** `inboundId`: by which messages to the inbound endpoint name the account at the service. */
 export type Learned = { attributes: Readonly<Record<string, string>>; inboundId: string | null };
 
+/** `replaceable`: the setting `S_REVOKE_URL` takes its place. */
+type OwnRevocation = {
+  request(tokens: { access: string; refresh: string | null }, client: OAuthClient): RevokeRequest;
+  replaceable?: true;
+};
+
 export type ServiceOAuth = {
   authorizeUrl: string;
   tokenUrl: string;
-  /** How access ends at the service: RFC 7009 at `revokeUrl`, or a request of its own; null: nothing is asked. */
-  revoke: { url: string } | { request(tokens: { access: string; refresh: string | null }, client: OAuthClient): RevokeRequest } | null;
+  /** How access ends at the service: RFC 7009 at `url`, or by a request of its own; null: nothing is asked. */
+  revoke: { url: string } | OwnRevocation | null;
   /** Beside those that all have, such as `access_type=offline`. */
   authorizeParameters: Readonly<Record<string, string>>;
   /** How the client names itself to the token endpoint. */

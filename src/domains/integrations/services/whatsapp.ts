@@ -30,6 +30,7 @@ export const whatsapp = defineService({
     tokenUrl: `https://graph.facebook.com${version}/oauth/access_token`,
     revoke: {
       request: ({ access }) => ({ method: 'DELETE', path: `${version}/me/permissions`, headers: { authorization: `Bearer ${access}` } }),
+      replaceable: true,
     },
     authorizeParameters: {},
     clientAuthentication: 'body',
