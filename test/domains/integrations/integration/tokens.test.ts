@@ -271,7 +271,7 @@ test('a second token is renewed by its own refresh token and keeps its scopes; r
   const service = await OAuthStandIn.start(t);
   const { url } = service;
   service.takes = async () => true;
-  const settings = { clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token`, revokeUrl: `${url}/revoke` };
+  const settings = { clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token` };
   const { connect, request, clock, row, runtime, id } = await integrationWorld(t, 'slack', settings);
   const bot = (n: number) => ({ ok: true, access_token: `bot-${n}`, refresh_token: `bot-r${n}`, expires_in: 43_200, scope: 'chat:write' });
   const person = (n: number) => ({ scope: 'search:read', access_token: `user-${n}`, refresh_token: `user-r${n}`, expires_in: 43_200 });
@@ -304,8 +304,9 @@ test('a second token is renewed by its own refresh token and keeps its scopes; r
   service.tokenFaults = [{ json: { ...bot(6), authed_user: { id: 'U1', ...person(6) } } }];
   await connect();
   await runtime.actors.ask(integration, id, 'disconnect', null);
-  await until(() => service.revocations.length === 2);
-  assert.deepEqual(service.revocations.map(({ form }) => form.token).sort(), ['bot-r6', 'user-r6']);
+  const ended = () => service.apiRequests.filter(({ path }) => path === '/api/auth.revoke').map(({ headers }) => headers.authorization);
+  await until(() => ended().length === 2);
+  assert.deepEqual(ended().sort(), ['Bearer bot-6', 'Bearer user-6']);
 });
 
 test('scopes that are good for no tool are an error that says so, when connecting and when a renewal narrows them', async (t) => {
