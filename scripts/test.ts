@@ -78,8 +78,7 @@ async function runTests(files: string[], options: string[], env: Record<string, 
   if (stopping.signal.aborted) return exitCode(null, stopping.signal.reason);
   const reporter = process.env.CI ? 'dot' : 'spec';
   const flags = ['--test', `--test-concurrency=${filesAtOnce}`, `--test-timeout=${fileTimeoutMs}`, `--test-reporter=${reporter}`];
-  const lightRunner = `--import=${new URL('light-test-runner.mjs', import.meta.url).href}`;
-  const command = ['--disable-warning=ExperimentalWarning', lightRunner, ...flags, ...options, ...files];
+  const command = ['--disable-warning=ExperimentalWarning', ...flags, ...options, ...files];
   const child = spawn(process.execPath, command, { stdio: 'inherit', env: { ...process.env, ...env } });
   // Ctrl-C reaches it from the terminal as well; a second signal changes nothing.
   stopping.signal.addEventListener('abort', () => child.kill('SIGTERM'));
