@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
+import { clusterTimings } from '../../src/cluster/cluster-timings.ts';
 import { isolatedOf } from '../../src/cluster/isolation.ts';
 import { silentLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
@@ -198,7 +199,8 @@ test(
 );
 
 test('where no node can commit nothing is taken from any, also when the first can again', options, async (t) => {
-  const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitProbeMs: 100 } });
+  // With the usual pace of probes: the first that can commit again takes nothing for the next 3 s.
+  const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitProbeMs: clusterTimings.commitProbeMs } });
   const ways = await Promise.all([TcpProxy.before(cluster.url), TcpProxy.before(cluster.url)]);
   t.after(() => Promise.all(ways.map((way) => way.close())));
   const a = await cluster.join('a', { databaseUrl: ways[0]!.url });
