@@ -18,8 +18,8 @@ import { preparePostgres } from './prepare-postgres.ts';
 
 /** Also for a file that hangs after its tests: an open socket or timer is a defect. */
 const fileTimeoutMs = 300_000;
-/** Three more than processors, because tests also wait; not many more: they start processes, and would measure the machine, not the code. */
-const filesAtOnce = Math.min(availableParallelism() + 3, 6);
+/** Two more than processors, because tests also wait; not many more: they start processes, and would measure the machine, not the code. */
+const filesAtOnce = Math.min(availableParallelism() + 2, 6);
 const memoryFolder = '/dev/shm';
 /** Bytes: many times the usual need of the tests. */
 const memoryWanted = 4 * 2 ** 30;

@@ -165,6 +165,8 @@ describe('retention', () => {
     await unfinished.query('commit');
     unfinished.release();
     await tables.built();
+    // A build that was quicker to lock the table keeps its settings for the next round.
+    await maintain([tables]).runOnce();
     assert.deepEqual(
       await column(
         `select indisvalid from pg_index where indexrelid in ('event_to_forget'::regclass, 'webhook_delivery_to_forget'::regclass)`,
