@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { ServiceFailed } from '../../../../src/domains/integrations/services/service-failure.ts';
 import { newId } from '../../../../src/ids.ts';
 import { type IntegrationWorld, integrationWorld } from '../../../support/integration-world.ts';
 import { OAuthStandIn } from '../../../support/oauth-stand-in.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
+import { failureOf } from '../../../support/services/run-tool.ts';
 import { goodToken, type ServiceRow } from '../../../support/services/service-row.ts';
 import type { Fault, ServiceStandIn } from '../../../support/services/service-stand-in.ts';
 
@@ -214,13 +214,4 @@ async function run({ service }: ServiceRow, name: string, args: object): Promise
   const { signal } = new AbortController();
   const call = { integrationId: world.idOf(service.name), callId: newId('call_', null), isRepeat: false, signal };
   return tool.run(args, await world.calls.open(call));
-}
-
-async function failureOf(running: Promise<unknown>) {
-  const error = await running.then(
-    (result) => assert.fail(`No failure but ${JSON.stringify(result)}`),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof ServiceFailed, `${(error as Error).stack}`);
-  return error.failure;
 }

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { services } from '../../../../src/domains/integrations/services/catalogue.ts';
 import { ServiceFailed } from '../../../../src/domains/integrations/services/service-failure.ts';
-import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
 import { distorted } from '../../../support/distorted.ts';
 import type { Json } from '../../../support/json.ts';
 import { randomFrom } from '../../../support/random.ts';
-import { directCall } from '../../../support/services/direct-call.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
+import { failureOf, runTool } from '../../../support/services/run-tool.ts';
 import { goodToken, poorToken, type ServiceRow } from '../../../support/services/service-row.ts';
 import type { ServiceStandIn } from '../../../support/services/service-stand-in.ts';
 
@@ -189,21 +188,9 @@ function toolsWithRequests({ tools }: ServiceRow) {
 }
 
 function run(row: ServiceRow, standIn: ServiceStandIn, name: string, args: object, token = goodToken): Promise<unknown> {
-  const tool = row.service.tools.find((one) => one.name === name)!;
-  const checked = checkArguments(tool, args);
-  assert.ok(checked.ok, checked.ok ? '' : checked.message);
   const { apiUrl } = standIn;
-  return tool.run(
-    checked.args,
-    directCall(row.service, { apiUrl, token, callId: `call-of-${name}`, attributes: row.attributes?.(standIn), received: row.received }),
-  );
-}
-
-async function failureOf(running: Promise<unknown>) {
-  const error = await running.then(
-    (result) => assert.fail(`No failure but ${JSON.stringify(result)}`),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof ServiceFailed, `${error}`);
-  return error.failure;
+  return runTool(row.service, name, args, {
+    ...{ apiUrl, token, callId: `call-of-${name}` },
+    ...{ attributes: row.attributes?.(standIn), received: row.received },
+  });
 }

@@ -4,10 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { ServiceFailed } from '../../../../src/domains/integrations/services/service-failure.ts';
-import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
-import { directCall } from '../../../support/services/direct-call.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
+import { failureOf, runTool } from '../../../support/services/run-tool.ts';
 import { goodToken, type ServiceRow } from '../../../support/services/service-row.ts';
 
 type Given = Readonly<Record<string, string>>;
@@ -109,7 +107,7 @@ for (const row of serviceRows) {
     const attributes = plan.attributes?.(given) ?? {};
     const reference = await answersOfStandIn(t, row);
     const real = (name: string, args: object, token = given.token!) =>
-      run(row, name, args, { apiUrl: service.apiUrl, token, attributes, callId: `conformance-${mark}-${name}` });
+      runTool(row.service, name, args, { apiUrl: service.apiUrl, token, attributes, callId: `conformance-${mark}-${name}` });
     const results: Record<string, any> = {};
     for (const [name, args] of Object.entries(plan.calls)) {
       results[name] = await real(name, args(given, results));
@@ -128,25 +126,9 @@ async function answersOfStandIn(t: TestContext, row: ServiceRow): Promise<Record
   const answers: Record<string, unknown> = {};
   for (const [name, { args }] of Object.entries(row.tools)) {
     const options = { apiUrl: standIn.apiUrl, token: goodToken, attributes: row.attributes?.(standIn) ?? {}, callId: `call-of-${name}` };
-    answers[name] = await run(row, name, args(standIn), { ...options, received: row.received ?? [] });
+    answers[name] = await runTool(row.service, name, args(standIn), { ...options, received: row.received ?? [] });
   }
   return answers;
-}
-
-function run({ service }: ServiceRow, name: string, args: object, options: Parameters<typeof directCall>[1]): Promise<unknown> {
-  const tool = service.tools.find((one) => one.name === name)!;
-  const checked = checkArguments(tool, args);
-  assert.ok(checked.ok, checked.ok ? '' : checked.message);
-  return tool.run(checked.args, directCall(service, options));
-}
-
-async function failureOf(running: Promise<unknown>) {
-  const error = await running.then(
-    (result) => assert.fail(`No failure but ${JSON.stringify(result)}`),
-    (thrown: unknown) => thrown,
-  );
-  assert.ok(error instanceof ServiceFailed, `${error}`);
-  return error.failure;
 }
 
 /** Where the two differ in their kinds of values. A field that may be absent, or null, is compared only where both have it. */
