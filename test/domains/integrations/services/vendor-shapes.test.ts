@@ -1,16 +1,15 @@
 /**
  * Requests of tools, and answers of the stand-ins, beside what vendors publish in a form that a machine reads: excerpts in `test/support/services/vendor`,
- * each with its source and commit. GitHub's and Gmail's answers are typed by the types of their clients, which are made from such descriptions. The other
- * shapes were read in documentation.
+ * each with its source and commit. GitHub's answers are typed by the types of its client, which are made from such a description. The other shapes were read
+ * in documentation.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';
 import Schema from 'typebox/schema';
-import { checkArguments } from '../../../../src/domains/tasks/tools/check-arguments.ts';
 import type { Json } from '../../../support/json.ts';
-import { directCall } from '../../../support/services/direct-call.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
+import { runTool } from '../../../support/services/run-tool.ts';
 import { goodToken } from '../../../support/services/service-row.ts';
 import type { ServiceRequest } from '../../../support/services/service-stand-in.ts';
 
@@ -71,12 +70,9 @@ async function exchanges(t: TestContext, name: string): Promise<{ request: Servi
     answers.push(json);
     return json;
   };
-  for (const [toolName, { args }] of Object.entries(row.tools)) {
-    const tool = row.service.tools.find((one) => one.name === toolName)!;
-    const checked = checkArguments(tool, args(standIn));
-    assert.ok(checked.ok);
-    await tool.run(checked.args, directCall(row.service, { apiUrl: standIn.apiUrl, token: goodToken, callId: `call-of-${toolName}` }));
-  }
+  const { apiUrl } = standIn;
+  for (const [toolName, { args }] of Object.entries(row.tools))
+    await runTool(row.service, toolName, args(standIn), { apiUrl, token: goodToken, callId: `call-of-${toolName}` });
   assert.equal(answers.length, standIn.requests.length);
   return standIn.requests.map((request, i) => ({ request, answer: answers[i] }));
 }
