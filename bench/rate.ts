@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LeasedRates } from '../src/edge/limits/leased-rates.ts';
 import { RedisLimits } from '../src/edge/limits/redis-limits.ts';
-import { silentLog } from '../src/log.ts';
+import { noLog } from '../src/log.ts';
 import { type TestRedis, testRedis } from '../test/support/redis.ts';
 import { makeRow, type Row } from './support/row.ts';
 import type { Surroundings } from './support/surroundings.ts';
@@ -37,7 +37,7 @@ async function hotKey(redis: TestRedis, { perMinute, perSecond, seconds }: Load)
       return store;
     }),
   );
-  const nodes = stores.map((store, n) => new LeasedRates({ store, node: `node-${n}`, nodes: () => nodeCount, log: silentLog }));
+  const nodes = stores.map((store, n) => new LeasedRates({ store, node: `node-${n}`, nodes: () => nodeCount, log: noLog }));
   const before = await questions(redis);
   const beganMs = performance.now();
   let sent = 0;

@@ -1,6 +1,6 @@
 /** The PostgreSQL cluster that the tests copy (`copyPreparedPostgres`): with the service's tables, and fast logins. */
 import pg from 'pg';
-import { silentLog } from '../src/log.ts';
+import { noLog } from '../src/log.ts';
 import { Database } from '../src/storage/database.ts';
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
@@ -8,7 +8,7 @@ import { productSchema } from '../test/support/product-schema.ts';
 
 /** Creates the cluster in this DATA_DIR; it does not run afterwards. */
 export async function preparePostgres(dataDir: string): Promise<void> {
-  const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: sharedPostgresSettings });
+  const postgres = await startEmbeddedPostgres({ dataDir, log: noLog, settings: sharedPostgresSettings });
   try {
     const database = new Database(postgres.url, { schema: productSchema });
     await database.migrate();

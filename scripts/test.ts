@@ -1,13 +1,13 @@
 /**
- * `npm test [-- paths and node options]`: runs the test files, all of them or those under the given paths, with one shared PostgreSQL (each
- * test creates its own database on it). Exits with the outcome of the tests, and leaves nothing running or on disk.
+ * `npm test [-- paths and node options]`: runs the test files, all of them or those under the given paths, in groups, with one shared
+ * PostgreSQL (each test creates its own database on it). Exits with the outcome of the tests, and leaves nothing running or on disk.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { availableParallelism, constants, freemem, tmpdir } from 'node:os';
-import { silentLog } from '../src/log.ts';
+import { noLog } from '../src/log.ts';
 import { startEmbeddedPostgres } from '../src/storage/embedded-postgres.ts';
 import { processesIn, signalProcess } from '../src/storage/live-process.ts';
 import { sharedPostgresSettings } from '../test/support/postgres-settings.ts';
@@ -15,11 +15,12 @@ import { copyPreparedPostgres } from '../test/support/prepared-postgres.ts';
 import { temporaryFolder } from '../test/support/temporary-folder.ts';
 import { bundledPackagesOption } from './bundle-packages.ts';
 import { preparePostgres } from './prepare-postgres.ts';
+import { groupTestFiles } from './test-groups.ts';
 
-/** Also for a file that hangs after its tests: an open socket or timer is a defect. */
-const fileTimeoutMs = 300_000;
+/** Of a process, also where it hangs after its tests: an open socket or timer is a defect. */
+const processTimeoutMs = 600_000;
 /** Two more than processors, because tests also wait; not many more: they start processes, and would measure the machine, not the code. */
-const filesAtOnce = Math.min(availableParallelism() + 2, 6);
+const processesAtOnce = Math.min(availableParallelism() + 2, 6);
 const memoryFolder = '/dev/shm';
 /** Bytes: many times the usual need of the tests. */
 const memoryWanted = 4 * 2 ** 30;
@@ -44,9 +45,9 @@ async function main(args: string[]): Promise<number> {
     const [prepared, dataDir] = [`${folder.path}/prepared`, `${folder.path}/shared`];
     await preparePostgres(prepared);
     await copyPreparedPostgres(dataDir, prepared);
-    const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, settings: sharedPostgresSettings });
+    const postgres = await startEmbeddedPostgres({ dataDir, log: noLog, settings: sharedPostgresSettings });
     try {
-      return await runTests(files, options, {
+      return await runTests(await groupTestFiles(files, folder.path, processesAtOnce), options, {
         TEST_DATABASE_URL: postgres.url,
         TEST_PREPARED_POSTGRES: prepared,
         TMPDIR: folder.path,
@@ -77,7 +78,7 @@ function testFiles(paths: string[]): string[] {
 async function runTests(files: string[], options: string[], env: Record<string, string>): Promise<number> {
   if (stopping.signal.aborted) return exitCode(null, stopping.signal.reason);
   const reporter = process.env.CI ? 'dot' : 'spec';
-  const flags = ['--test', `--test-concurrency=${filesAtOnce}`, `--test-timeout=${fileTimeoutMs}`, `--test-reporter=${reporter}`];
+  const flags = ['--test', `--test-concurrency=${processesAtOnce}`, `--test-timeout=${processTimeoutMs}`, `--test-reporter=${reporter}`];
   const command = ['--disable-warning=ExperimentalWarning', ...flags, ...options, ...files];
   const child = spawn(process.execPath, command, { stdio: 'inherit', env: { ...process.env, ...env } });
   // Ctrl-C reaches it from the terminal as well; a second signal changes nothing.

@@ -52,7 +52,7 @@ export class Distribution {
     this.counts = new Array(bounds.length + 1).fill(0);
   }
 
-  note(value: number): void {
+  record(value: number): void {
     const { bounds } = this;
     let at = 0;
     while (at < bounds.length && value > bounds[at]!) at++;

@@ -1,4 +1,4 @@
-/** DATABASE_URL: its TLS options have the meaning of PostgreSQL's own clients (libpq), which `pg` by itself interprets differently. */
+/** DATABASE_URL: its TLS options have the meaning of PostgreSQL's own clients (libpq), which `pg` interprets differently. */
 import { isIP } from 'node:net';
 
 const sslModes = ['disable', 'prefer', 'require', 'no-verify', 'verify-ca', 'verify-full'];

@@ -8,7 +8,7 @@
  * F3 Items of one account run in order of arrival.
  * F4 While an account waits and may have a slot, no other account gets two slots before it gets one.
  * F5 No more than `maxWaiting` wait, of one account no more than `maxWaitingEach`. If the queue is full, the newest item of the account
- *    with the most waiting items is rejected, so an account with few items finds room.
+ *    with the most waiting items is rejected, so items of an account with few items are accepted.
  */
 import { AppError } from './errors.ts';
 
@@ -59,7 +59,7 @@ export class FairQueue<T> {
     return this.lines.get(account)?.items.size ?? 0;
   }
 
-  /** Adds an item; call `take` next. Returns the item that is rejected for it (F5), which may be the item itself; null if there is room. */
+  /** Adds an item; call `take` next. Returns the item that is rejected for it (F5), which may be the item itself; null if the queue is not full. */
   add(account: string, item: T): T | null {
     if (this.waitingOf(account) >= this.maxWaitingEach) return item;
     let turnedAway: T | null = null;

@@ -77,7 +77,7 @@ export function countedPart(id: string): { at: number; value: number } | null {
   return { at, value };
 }
 
-/** The code of the letter that stands for a number below 32. */
+/** The code of the letter that encodes a number below 32. */
 export const codeOfDigit: Readonly<Uint8Array> = Uint8Array.from(alphabet, (letter) => letter.charCodeAt(0));
 
 const noSlot = -1;
@@ -96,7 +96,7 @@ const underscore = 0x5f;
 const hyphen = 0x2d;
 
 /**
- * Makes the 26 characters. Those of one source grow, whatever their slots: what is counted up within a millisecond stands above the slot.
+ * Makes the 26 characters. Those of one source grow, for any slot: the counter within a millisecond is more significant than the slot.
  *
  * @param fill fills a buffer with random bytes
  */

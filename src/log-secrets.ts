@@ -8,7 +8,7 @@ import { parseRedisUrl, redisLogins } from './redis-url.ts';
 const censor = '[secret]';
 const leftOut = '{"level":"warn","msg":"a line was left out, as the secret in it could not be masked"}\n';
 /** Shorter secrets would match inside ordinary words; URLs are masked in any case. */
-const shortestSecret = 6;
+const minSecretChars = 6;
 const maxMessageChars = 4_000;
 const maxStackChars = 8_000;
 const maxCauses = 4;
@@ -59,7 +59,7 @@ function loginForms(user: string, password: string, written: string): string[] {
 /** Masks secrets in a finished line. `secrets`: texts that must never be logged. */
 export function createScrubber(secrets: readonly string[]): (line: string) => string {
   const known = [...new Set(secrets)]
-    .filter((secret) => secret.length >= shortestSecret)
+    .filter((secret) => secret.length >= minSecretChars)
     .flatMap((secret) => [escaped(secret), escaped(escaped(secret))])
     .sort((a, b) => b.length - a.length);
   return (line) => {

@@ -1,4 +1,5 @@
 /** Structured logs, one JSON line each, to standard output. Ids go in fields; secrets are masked (`log-secrets.ts`). */
+import { format } from 'node:util';
 import { pino } from 'pino';
 import { isoTimestamp, machineClock } from './clock.ts';
 import { createScrubber, errorFields } from './log-secrets.ts';
@@ -41,4 +42,16 @@ export async function warned<T>(log: Log, fields: object, message: string, work:
   }
 }
 
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };
+const consoleMethods = ['debug', 'info', 'log', 'warn', 'error'] as const;
+const maxConsoleChars = 2_000;
+
+/**
+ * What libraries print becomes warnings of this log. Printed as it is, it could contain secrets, and text of other servers with line breaks that
+ * looks like lines of this log.
+ */
+export function logConsole(log: Log, target: Pick<Console, (typeof consoleMethods)[number]> = console): void {
+  for (const method of consoleMethods)
+    target[method] = (...args) => log.warn({ output: format(...args).slice(0, maxConsoleChars) }, 'a library printed to the console');
+}
+
+export const noLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => noLog };

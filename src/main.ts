@@ -1,12 +1,12 @@
 /** The process of one node: its configuration, its signals, its start and stop. */
 import { ConfigError, readConfig } from './config.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log, logConsole } from './log.ts';
 import { secretsOf } from './log-secrets.ts';
 import type { Disposers } from './node/disposers.ts';
 import { domains } from './node/domains.ts';
 import { startNode } from './node/node.ts';
-import { startPatiently } from './node/patient-start.ts';
 import { productOf } from './node/product.ts';
+import { startWithRetries } from './node/start-retry.ts';
 
 /** Stops the started parts in reverse order. A part that fails to stop does not prevent the others from stopping. */
 async function disposeAll(disposers: Disposers, graceMs: number, log: Log): Promise<void> {
@@ -22,6 +22,7 @@ async function disposeAll(disposers: Disposers, graceMs: number, log: Log): Prom
 async function main(): Promise<void> {
   const config = readConfig();
   const log = createLog(config.logLevel, { node: config.nodeName }, { secrets: secretsOf(config) });
+  logConsole(log);
   const disposers: Disposers = [];
   let stopping: Promise<void> | null = null;
   const stop = (why: string, graceMs: number, code = 0): void => {
@@ -44,13 +45,13 @@ async function main(): Promise<void> {
   const start = () =>
     startNode(productOf(domains), config, log, disposers, () => stop('an operator asked for it', config.drainGraceMs), takenOver);
   try {
-    const { address } = await startPatiently({
+    const { address } = await startWithRetries({
       start,
       undo: () => disposeAll(disposers, 0, log),
       log,
       isWanted: () => stopping === null,
       // The embedded PostgreSQL is started by this process itself.
-      ...(config.databaseUrl === null && { patienceMs: 0 }),
+      ...(config.databaseUrl === null && { retryForMs: 0 }),
     });
     if (stopping === null) announce(address);
   } catch (error) {

@@ -66,7 +66,7 @@ const doors: { packages: RegExp; where: RegExp; typesWhere: RegExp }[] = [
 const longestFileLines = 400;
 const sources = globSync('src/**/*.ts').map(readSource);
 
-test('imports go one way: edge, actors, cluster, storage, shared files; providers are reached through their ports alone', () => {
+test('imports go one way: edge, actors, cluster, storage, shared files; providers are imported only through their ports', () => {
   const wrong = sources.flatMap((source) => {
     const allowed = arrows[areaOf(source.path)];
     if (source.path === 'src/main.ts' || source.path.startsWith('src/node/')) return [];
@@ -109,7 +109,7 @@ test('a cycle of domains is reported with the importing files', () => {
   assert.equal(cycleOfDomains([...chain.slice(1), source('low', 'high')]), found);
 });
 
-test('nothing imports main.ts, it alone imports the folder that builds a node, and nothing in src imports scripts, tests or benches', () => {
+test('no file imports main.ts, only main.ts imports the folder that builds a node, and no file in src imports scripts, tests or benches', () => {
   const wrong = sources.flatMap(({ path, imports }) =>
     imports
       .filter(
@@ -133,7 +133,7 @@ test('the HTTP server, gRPC, the model packages and the sandbox are each importe
   assert.deepEqual(wrong, []);
 });
 
-test('the environment is read in config.ts alone', () => {
+test('the environment is read only in config.ts', () => {
   // A plain assignment is no read: a native package takes a setting no other way.
   const reads = /\bprocess\s*(\.|\?\.|\[\s*['"])env\b(?!\.\w+ = )|\{[^}]*\benv\b[^}]*\}\s*(from\s*['"](node:)?process['"]|=\s*process\b)/;
   const wrong = sources.filter(({ path, text }) => path !== 'src/config.ts' && reads.test(text)).map(({ path }) => path);
@@ -147,7 +147,7 @@ const confined: { text: RegExp; where: RegExp }[] = [
   { text: /pg_control_|pg_walfile_name|pg_current_wal/, where: /^src\/cluster\/database-history\.ts$/ },
 ];
 
-test('connections to PostgreSQL are made in one place, and what it may refuse a role is asked in one place', () => {
+test('connections to PostgreSQL are made in one place, and functions that need privileges are called in one place', () => {
   const wrong = sources.flatMap(({ path, text }) =>
     confined.filter((rule) => rule.text.test(text) && !rule.where.test(path)).map((rule) => `${path} has ${rule.text.source}`),
   );
@@ -157,7 +157,7 @@ test('connections to PostgreSQL are made in one place, and what it may refuse a 
 /** `read-lease.ts` compares both clocks, and `api-description.ts` shows callers a function of their own. */
 const clockReaders = ['src/clock.ts', 'src/cluster/read-lease.ts', 'src/node/api-description.ts'];
 
-test('the wall clock is read in clock.ts alone, and no deadline goes by it', () => {
+test('the wall clock is read only in clock.ts, and no deadline uses it', () => {
   const reads = /\bDate\.now\b|\bnew Date\(\)/;
   const deadlines = /\b(deadline|giveUpAt|since|began|begun)\w*\s*[=:+<>-].*\bnowMs\(\)/i;
   const wrong = sources
@@ -169,7 +169,7 @@ test('the wall clock is read in clock.ts alone, and no deadline goes by it', () 
   assert.deepEqual(wrong, []);
 });
 
-test('classes hide their members by `private`, not by #', () => {
+test('classes use `private` members, not #', () => {
   const declared = /^\s+(?:(?:static|readonly|async|get|set) )*\*?#\w+\s*[:=;(!?<]/m;
   assert.deepEqual(
     sources.filter(({ text }) => declared.test(text)).map(({ path }) => path),
@@ -185,14 +185,14 @@ test(`no file in src is longer than ${longestFileLines} lines`, () => {
   assert.deepEqual(long, []);
 });
 
-test('every relative import names a file that is there, with its ending', () => {
+test('every relative import names an existing file with its extension', () => {
   const missing = sources.flatMap(({ path, imports }) =>
     imports.filter(({ target }) => target.startsWith('src/') && !existsSync(target)).map(({ target }) => `${path}: ${target}`),
   );
   assert.deepEqual(missing, []);
 });
 
-test('no file of the project names a package registry, so that any mirror serves', (t) => {
+test('no file of the project names a package registry, so that any mirror can be used', (t) => {
   const listed = gitFiles();
   if (listed === null) return t.skip('not a git checkout');
   const host = /registry\.(npmjs|yarnpkg)\.(org|com)/;
@@ -276,7 +276,7 @@ function isPort(path: string): boolean {
   return /^src\/providers\/([^/]+\/port|stripe\/client)\.ts$/.test(path);
 }
 
-test('no actor asserts that something is a row: a column that is missing must not compile', () => {
+test('no actor uses a type assertion for a row: a missing column must not compile', () => {
   const asserted = sources
     .filter(({ path }) => path.startsWith('src/domains/'))
     .flatMap(({ path, text }) => (text.match(/\} as (unknown as )?\w*Row\b/g) ?? []).map((found) => `${path}: ${found}`));

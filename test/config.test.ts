@@ -37,7 +37,7 @@ test('two nodes of one host get different names', () => {
   assert.notEqual(loadConfig({}).nodeName, loadConfig({}).nodeName);
 });
 
-test('an empty variable counts as not given, and unknown ones are ignored', () => {
+test('an empty variable counts as unset, and unknown ones are ignored', () => {
   assert.equal(loadConfig({ PORT: '', REDIS_URL: '  ', PORTT: 'x' }).port, 8080);
 });
 
@@ -47,7 +47,7 @@ test('the configuration cannot be changed, nor its lists', () => {
   assert.throws(() => (config.roles as string[]).push('actors'), TypeError);
 });
 
-test('a bad number names the variable, the value and what is allowed', () => {
+test('an invalid number is reported with the variable, the value and the allowed range', () => {
   const hostile = ['80a', '-1', '65536', '1e3', '0x50', '80.5', ' ,', '٣', '9'.repeat(400), 'Infinity', 'null'];
   for (const PORT of hostile) assert.match(refusal({ PORT }), /^PORT is ".*", but must be a port from 1 to 65535/);
 });
@@ -70,18 +70,18 @@ test('no part of a secret or of credentials in a URL appears in a message', () =
   for (const DATABASE_URL of urls) assert.doesNotMatch(refusal({ DATABASE_URL }), /hunter2/);
 });
 
-test('a key shorter than 32 characters is refused, one of 32 is taken', () => {
+test('a key shorter than 32 characters is refused, one of 32 is accepted', () => {
   refusal({ SECRET_KEY: 'k'.repeat(31) });
   assert.equal(loadConfig({ SECRET_KEY: 'k'.repeat(32) }).secretKey, 'k'.repeat(32));
 });
 
-test('addresses and ranges are taken in both families, and anything else refused', () => {
+test('addresses and ranges of both families are accepted, and anything else is refused', () => {
   assert.deepEqual(loadConfig({ OUTBOUND_ALLOW: '127.0.0.0/8, ::1,10.0.0.1' }).outboundAllow, ['127.0.0.0/8', '::1', '10.0.0.1']);
   for (const OUTBOUND_ALLOW of ['127.0.0.0/33', '127.0.0', 'localhost', '::1/129', '1.1.1.1/8/8', '10.0.0.0/', ','])
     refusal({ OUTBOUND_ALLOW });
 });
 
-test('origins are taken as browsers write them, and anything else refused', () => {
+test('origins are accepted as browsers write them, and anything else is refused', () => {
   const given = 'https://app.example.com, http://localhost:3000,*';
   assert.deepEqual(loadConfig({ CORS_ORIGINS: given }).corsOrigins, ['https://app.example.com', 'http://localhost:3000', '*']);
   for (const CORS_ORIGINS of [
@@ -118,7 +118,7 @@ test('a mail sender is an address, with a name or without, and never two header 
   for (const MAIL_FROM of ['nobody', 'a@b.example\r\nBcc: c@d.example', '@b']) refusal({ MAIL_FROM });
 });
 
-test("Stripe's key and webhook secrets are given together, and neither is told", () => {
+test("Stripe's key and webhook secrets are required together, and errors contain neither", () => {
   const STRIPE_SECRET_KEY = 'sk_test_51abcdefgh';
   const STRIPE_WEBHOOK_SECRET = 'whsec_abcdefgh';
   assert.deepEqual(
@@ -136,7 +136,7 @@ test("Stripe's key and webhook secrets are given together, and neither is told",
     assert.doesNotMatch(refusal(wrong), /abcdefgh|hunter22/);
 });
 
-test('a service that accounts connect has a client with id and secret, and may be in another place', () => {
+test('a service that accounts connect needs a client id and secret together, and may have other addresses', () => {
   const given = { GOOGLE_ADS_CLIENT_ID: 'id', GOOGLE_ADS_CLIENT_SECRET: 'hunter2', GOOGLE_ADS_TOKEN_URL: 'http://127.0.0.1:1/token' };
   assert.deepEqual(loadConfig(given).services.google_ads, {
     ...{ clientId: 'id', clientSecret: 'hunter2', tokenUrl: 'http://127.0.0.1:1/token' },
@@ -147,7 +147,7 @@ test('a service that accounts connect has a client with id and secret, and may b
   assert.doesNotMatch(refusal({ SLACK_CLIENT_SECRET: 'hunter2 hunter2' }), /hunter2/);
 });
 
-test('cards are issued by Stripe where its key, a signing secret and a cardholder are given, with or without payments', () => {
+test('cards are issued by Stripe if its key, a signing secret and a cardholder are set, with or without payments', () => {
   const STRIPE_SECRET_KEY = 'sk_test_51abcdefgh';
   const STRIPE_ISSUING_WEBHOOK_SECRET = 'whsec_abcdefgh';
   const STRIPE_ISSUING_CARDHOLDER = 'ich_1abc';
@@ -170,7 +170,7 @@ test('.env.example names the variables that are read, each once, with its defaul
   assert.deepEqual({ ...asWritten, adminPortGiven: false }, defaults);
 });
 
-test('TLS options of DATABASE_URL that mean nothing, or less than they seem to, are refused', () => {
+test('TLS options of DATABASE_URL that have no effect, or a weaker one than expected, are refused', () => {
   const refused = (query: string) => refusal({ DATABASE_URL: `postgres://u:p4ssw0rd@db.example.com/x?${query}` });
   assert.match(refused('sslmode=verify'), /^DATABASE_URL cannot be used: sslmode must be one of disable, /);
   assert.match(refused('sslmode=verify-ca'), /needs sslrootcert/);

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig, variableNames } from '../src/config.ts';
 import { healthRoutes } from '../src/edge/routes/health.ts';
-import { silentLog } from '../src/log.ts';
+import { noLog } from '../src/log.ts';
 import { Metrics } from '../src/metrics.ts';
 import { noBrowser } from '../src/providers/browser/no-browser.ts';
 
@@ -32,7 +32,7 @@ const finishS = Array.from(
   ([, ms]) => Number(ms!.replace('_', '')),
 ).reduce((sum, ms) => sum + ms / 1_000, 0);
 
-test('every variable that a deployment sets is one the service knows', () => {
+test('the service knows every variable that a deployment sets', () => {
   const dockerfile = Array.from(text('Dockerfile').matchAll(/^ENV (.+)$/gm), ([, line]) => line!.split(' ')).flat();
   const named = [
     ...nodes.flatMap(([, node]) => Object.keys(node.environment)),
@@ -71,7 +71,7 @@ test('the example of the env file names every variable that compose.yaml takes f
   assert.deepEqual([...taken].sort(), [...named].sort());
 });
 
-test('ports agree', () => {
+test('ports are the same in all files', () => {
   const ports = Object.fromEntries(container.ports.map(({ name, containerPort }: any) => [name, String(containerPort)]));
   assert.deepEqual(ports, { http: settings.PORT, cluster: settings.CLUSTER_PORT, metrics: settings.ADMIN_PORT });
   const { PORT, CLUSTER_PORT, ADMIN_PORT } = nodes[0]![1].environment;
@@ -89,7 +89,7 @@ test('ports agree', () => {
   assert.match(text('src/admin/admin-server.ts'), new RegExp(`'${annotations['prometheus.io/path']}'`));
 });
 
-test('probes ask for what the service answers: readiness for balancers, life for restarts', () => {
+test("probes use the service's endpoints: readiness for balancers, liveness for restarts", () => {
   const health = { version: '', node: '', startedAtMs: 0, readiness: () => 'ready', checks: {}, browser: () => noBrowser.health() };
   const paths = healthRoutes(health).map(({ path }) => path);
   const { startupProbe, readinessProbe, livenessProbe } = container;
@@ -121,7 +121,7 @@ test("the autoscaler reads the nodes' metric, by the rule in the README", async 
   const [{ pods }] = only('HorizontalPodAutoscaler').spec.metrics;
   const [rule] = parse(/```yaml\n(rules:[\s\S]*?)```/.exec(text('deploy/README.md'))![1]!).rules;
   assert.equal(rule.name.as, pods.metric.name);
-  const metrics = new Metrics(silentLog);
+  const metrics = new Metrics(noLog);
   metrics.addProcess();
   const [series] = rule.seriesQuery.split('{');
   assert.match(await metrics.text(), new RegExp(`^${series} `, 'm'));

@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { emailKey, isEmailAddress, mailboxOf } from '../src/email.ts';
 
-test('addresses of any script are taken', () => {
+test('addresses of any script are accepted', () => {
   for (const address of [
     'ann@example.com',
     "o'neil+tag@mail.example.co.uk",
@@ -20,7 +20,7 @@ test('addresses of any script are taken', () => {
     assert.equal(isEmailAddress(address), true, address);
 });
 
-test('what is no address, or holds what nobody sees, is refused', () => {
+test('invalid addresses, and addresses with invisible characters, are refused', () => {
   for (const text of [
     '',
     'ann',
@@ -63,7 +63,7 @@ test('what is no address, or holds what nobody sees, is refused', () => {
     assert.equal(isEmailAddress(text), false, JSON.stringify(text));
 });
 
-test('one address is one key, however it is typed', () => {
+test('one address has one key, in any spelling', () => {
   const same = [
     ['Ann@Example.COM', 'ann@example.com'],
     ['jörg@müller.example', 'JO\u0308RG@xn--mller-kva.EXAMPLE', 'jo\u0308rg@MU\u0308LLER.example'],
@@ -75,7 +75,7 @@ test('one address is one key, however it is typed', () => {
   assert.equal(mailboxOf('Jörg@Müller.example'), 'Jörg@xn--mller-kva.example');
 });
 
-test('the key of an address is the key of its key, and every text has one', () => {
+test('the key of a key is the same key, and every text has a key', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.emailAddress()), (text) => {
       const key = emailKey(text);

@@ -20,7 +20,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: fc.constant('remove' as const), account }) },
 );
 
-test('whatever comes and goes, bounds are kept, no free place is left unused, and no account is passed over twice', (t) => {
+test('for any arrivals and ends, limits hold, no free slot is unused while work waits, and no account is skipped twice', (t) => {
   const seed = Date.now() & 0xffffff;
   t.diagnostic(`seed ${seed}`);
   fc.assert(

@@ -4,7 +4,7 @@ import { FairGate } from '../src/fair-queue.ts';
 
 const full = { code: 'overloaded', message: 'Too many', retryAfterS: 2 };
 
-test('an account that waits gets the next free place, however many of another account came before', async () => {
+test('a waiting account gets the next free slot, although many requests of another account came before', async () => {
   const gate = new FairGate({ maxRunning: 2, maxRunningEach: 1, full: 'Too many' });
   const order: string[] = [];
   const passes: Promise<void>[] = [];
@@ -26,7 +26,7 @@ test('an account that waits gets the next free place, however many of another ac
   assert.deepEqual(gate.size, { running: 0, waiting: 0 });
 });
 
-test('whoever waits too long, finds the lines full or is aborted is turned away, and leaves no place taken', async () => {
+test('a request that waits too long, finds the queue full or is aborted is refused, and leaves no slot taken', async () => {
   const gate = new FairGate({ maxRunning: 1, maxWaiting: 2, maxWaitMs: 20, full: 'Too many' });
   const leave = await gate.enter('a');
   const aborted = new AbortController();
@@ -46,7 +46,7 @@ test('whoever waits too long, finds the lines full or is aborted is turned away,
   assert.deepEqual(gate.size, { running: 0, waiting: 0 });
 });
 
-test('where all places to wait are taken, the account with the longest line gives one up for another', async () => {
+test('if the queue is full, the account with the most waiting requests loses one for another account', async () => {
   const gate = new FairGate({ maxRunning: 1, maxWaiting: 3, full: 'Too many' });
   const leave = await gate.enter('busy');
   const busy = [1, 2, 3].map(() => gate.pass('busy', async () => 'busy'));
@@ -60,7 +60,7 @@ test('where all places to wait are taken, the account with the longest line give
   );
 });
 
-test('work that fails gives its place back', async () => {
+test('failing work frees its slot', async () => {
   const gate = new FairGate({ maxRunning: 1, full: 'Too many' });
   await assert.rejects(
     gate.pass('a', async () => {

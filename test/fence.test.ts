@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { insideFence } from '../src/fence.ts';
 
-test('what stands in a fence is found, and a text that is no fence is none', () => {
+test('the content of a code fence is found, and a text without a fence has none', () => {
   for (const fenced of ['```json\n{"a":1}\n```', '  ```\n\n{"a":1}\n  ```\n', '```JSON  \r\n{"a":1}\r\n```'])
     assert.equal(insideFence(fenced), '{"a":1}');
   for (const other of [
@@ -19,7 +19,7 @@ test('what stands in a fence is found, and a text that is no fence is none', () 
     assert.equal(insideFence(other), null, other);
 });
 
-test('a fence is looked for in time that grows with the text alone', () => {
+test('the search for a fence takes linear time', () => {
   const spaces = `\`\`\`json${'\n '.repeat(500_000)}x`;
   const startedAtMs = performance.now();
   insideFence(spaces);

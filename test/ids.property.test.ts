@@ -13,7 +13,7 @@ const owner = fc.option(fc.nat({ max: 1023 }), { nil: null });
 const word = fc.string({ maxLength: 20 });
 const isId = /^[a-z]+[_-][0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-test('ids of one process grow whatever their slots and its clock, and each ends as its account does', () => {
+test('ids of one process grow for any slots and clock steps, and each ends with the slot of its account', () => {
   const accounts = Array.from({ length: 8 }, () => newId(accountsIds.account, null));
   let last = '';
   fc.assert(
@@ -36,7 +36,7 @@ test('ids of one process grow whatever their slots and its clock, and each ends 
   );
 });
 
-test('many ids of one account in one millisecond differ and grow, from whatever random bytes they begin', () => {
+test('many ids of one account in one millisecond differ and grow, for any initial random bytes', () => {
   const fills = [
     (bytes: Uint8Array) => void bytes.fill(255),
     (bytes: Uint8Array) => void bytes.fill(0),
@@ -58,13 +58,13 @@ test('many ids of one account in one millisecond differ and grow, from whatever 
   }
 });
 
-test('what belongs to no account has a random slot, each as likely as the other', () => {
+test('ids without an account have a random slot, each with the same probability', () => {
   const slots = new Set(Array.from({ length: 20_000 }, () => slotOf(newId(accountsIds.account, null))));
   assert.equal(slots.size, 1024);
   for (const other of noAccount) assert.equal(other === null ? null : slotOf(other), null);
 });
 
-test('a derived id follows from its words and the slot alone, and a step keeps the slot', () => {
+test('a derived id depends only on its words and the slot, and a step keeps the slot', () => {
   fc.assert(
     fc.property(
       fc.array(word, { minLength: 1, maxLength: 3 }),
@@ -84,7 +84,7 @@ test('a derived id follows from its words and the slot alone, and a step keeps t
   );
 });
 
-test('without an account a derived id is the one that versions without slots made', () => {
+test('without an account a derived id is the same as in versions without slots', () => {
   assert.equal(derivedId(workspacesIds.file, null, 'ws_01k0000000000000000000000a', 'a.md'), 'wsf_6gj47j7b8jtvazn47hj1cez6m9');
   assert.equal(derivedId(commerceIds.purchaseOrder, null, 'eff_01k0000000000000000000000a'), 'po_5vjhepz5ypaqbgf4kdthq5qwy8');
 });

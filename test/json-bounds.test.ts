@@ -11,7 +11,7 @@ const fits = (text: string, maxDepth: number, maxValues: number, pieceBytes = 3)
   return 'fits';
 };
 
-test('values and levels are counted outside of strings alone, whatever pieces the text comes in', () => {
+test('values and levels are counted only outside of strings, for any division of the text into pieces', () => {
   for (const pieceBytes of [1, 2, 7, 1_000]) {
     assert.equal(fits('{"a":[1,2],"b":"[[[[,,,,\\"::::"}', 2, 7, pieceBytes), 'fits');
     assert.equal(fits('{"a":[1,2],"b":"[[[[,,,,\\"::::"}', 2, 5, pieceBytes), 'too many');

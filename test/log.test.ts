@@ -8,7 +8,7 @@ import nodemailer from 'nodemailer';
 import pg from 'pg';
 import { loadConfig } from '../src/config.ts';
 import { AppError } from '../src/errors.ts';
-import { createLog } from '../src/log.ts';
+import { createLog, logConsole } from '../src/log.ts';
 import { secretsOf } from '../src/log-secrets.ts';
 import { testDatabase } from './support/database.ts';
 import { testRedis, withoutRedis } from './support/redis.ts';
@@ -28,7 +28,7 @@ function logged(fields: object, message = 'it happened', secrets: string[] = [])
   return { text: lines[0]!, line: JSON.parse(lines[0]!) };
 }
 
-test('fields with telling names are masked at any depth, and their neighbours are not', () => {
+test('fields with secret names are masked at any depth, and other fields are not', () => {
   const { line, text } = logged({
     request: { headers: { Authorization: 'Bearer abcdef123', 'x-api-key': 'k-123', accept: 'text/html' } },
     deep: [{ user: { password: 'p "quoted" \\ w', refresh_token: 'r', apiKey: 'a', clientSecret: 's', 'set-cookie': 'c=1' } }],
@@ -53,7 +53,7 @@ test('passwords in URLs are masked in messages, stacks and fields, also where th
   for (const kept of ['db:5432/x', '10.0.0.1:6379', 'mail.example.com']) assert.ok(text.includes(kept), kept);
 });
 
-test('tokens are known by their shape: bearer headers, link tokens, keys, refresh tokens, password hashes', () => {
+test('tokens are recognized by their form: bearer headers, link tokens, keys, refresh tokens, password hashes', () => {
   const secrets = [
     `v4.public.${'a'.repeat(80)}.${'b'.repeat(20)}`,
     `mk_live_${'Z'.repeat(49)}`,
@@ -68,7 +68,7 @@ test('tokens are known by their shape: bearer headers, link tokens, keys, refres
   assert.ok(!logged({ note: 'Authorization: Basic dXNlcjpwYXNzd29yZA==' }).text.includes('dXNlcjpw'));
 });
 
-test('configured secrets are masked wherever they turn up, also in the form JSON gives them and decoded', () => {
+test('configured secrets are masked everywhere, also escaped in JSON and decoded', () => {
   const config = loadConfig({
     DATABASE_URL: `postgres://troupe:${encodeURIComponent(password)}@db/troupe`,
     SECRET_KEY: 'a-secret-key-of-more-than-32-characters',
@@ -83,7 +83,7 @@ test('configured secrets are masked wherever they turn up, also in the form JSON
     assert.ok(!text.includes(secret), secret);
 });
 
-test('an error is told by its words, code and causes; what a library hung onto it stays out', () => {
+test('an error is logged with its message, code and causes, without properties that a library added', () => {
   const cause = Object.assign(new Error('inner'), { code: 'ECONNREFUSED', config: { auth: 'xyzzy' } });
   const err = Object.assign(new AppError('unavailable', 'outer', { cause }), { request: { body: 'xyzzy' }, parameters: ['xyzzy'] });
   const { text, line } = logged({ err });
@@ -101,7 +101,7 @@ test('an error that is its own cause, one with a thousand errors in it and one o
     assert.ok(logged({ err }).text.length < 200_000);
 });
 
-test('what ioredis says of a refused password holds none', { skip: withoutRedis }, async (t) => {
+test('errors of ioredis about a refused password contain no password', { skip: withoutRedis }, async (t) => {
   const { client } = await testRedis(t);
   const refused: any = await client.call('auth', 'ann', password).catch((error) => error);
   assert.deepEqual(refused.command.args, ['ann', password], 'what makes these errors dangerous');
@@ -109,7 +109,7 @@ test('what ioredis says of a refused password holds none', { skip: withoutRedis 
   assertSilent({ err: new AppError('unavailable', 'Redis is away', { cause: refused }) });
 });
 
-test('what pg says of a refused connection, a wrong password and a row that breaks a rule holds no secret', async (t) => {
+test('errors of pg about a refused connection, a wrong password and a constraint contain no secret', async (t) => {
   const database = await testDatabase();
   t.after(() => database.close());
   const url = new URL(database.url);
@@ -125,7 +125,7 @@ test('what pg says of a refused connection, a wrong password and a row that brea
   assertSilent({ err: broken });
 });
 
-test('what nodemailer says of a refused login holds no password', async (t) => {
+test('errors of nodemailer about a refused login contain no password', async (t) => {
   const server = net.createServer((socket) => {
     socket.write('220 ready\r\n');
     socket.on('data', (chunk) => {
@@ -157,7 +157,7 @@ test('what nodemailer says of a refused login holds no password', async (t) => {
   assert.ok(!logged({ err }, 'refused', secretsOf(config)).text.includes(sent));
 });
 
-test('what new URL says of a bad URL does not quote it', () => {
+test('errors of new URL about an invalid URL do not contain it', () => {
   try {
     new URL(`redis://ann:${password}@[bad`);
     assert.fail('it should not parse');
@@ -166,7 +166,7 @@ test('what new URL says of a bad URL does not quote it', () => {
   }
 });
 
-test('any secret under any nesting and quoting stays out, and the line stays JSON', () => {
+test('a secret in any nesting and quoting is masked, and the line stays valid JSON', () => {
   const secret = fc
     .string({ minLength: 8, maxLength: 30, unit: 'binary' })
     .filter((text) => text.trim().length >= 8 && !'[secret]'.includes(text));
@@ -184,6 +184,21 @@ test('any secret under any nesting and quoting stays out, and the line stays JSO
     }),
     { numRuns: 300 },
   );
+});
+
+test('what a library prints is one line of the log, of bounded length, with secrets masked', () => {
+  const { log, lines } = capture([password]);
+  const printed: Partial<Console> = {};
+  logConsole(log, printed as Console);
+  printed.warn!(`tool '%s' is left out`, 'x\n{"level":"error"}', { token: password }, new Error(password));
+  printed.log!('long'.repeat(10_000));
+  assert.equal(lines.length, 2);
+  for (const line of lines) {
+    assert.equal(line.trimEnd().split('\n').length, 1);
+    assert.ok(line.length < 3_000 && !line.includes('hunter2'), line);
+    assert.equal(JSON.parse(line).level, 'warn');
+  }
+  assert.match(JSON.parse(lines[0]!).output, /^tool 'x\n/);
 });
 
 function assertSilent(fields: object): void {

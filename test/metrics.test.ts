@@ -12,7 +12,7 @@ import { RequestStats } from '../src/edge/http/request-stats.ts';
 import { route } from '../src/edge/http/route.ts';
 import { answer } from '../src/edge/routes/answer.ts';
 import { AppError } from '../src/errors.ts';
-import { silentLog } from '../src/log.ts';
+import { noLog } from '../src/log.ts';
 import { Metrics } from '../src/metrics.ts';
 import { ModelStats, observedModel } from '../src/providers/model/observed.ts';
 import type { Model, ModelReply } from '../src/providers/model/port.ts';
@@ -39,7 +39,7 @@ test('names follow the conventions: base units, counters end in _total, and only
   }
 });
 
-test('every metric stands in docs/metrics.md with what it means, and nothing else does', () => {
+test('docs/metrics.md lists exactly all metrics, with their meaning', () => {
   const path = 'docs/metrics.md';
   const rows = allMetrics()
     .describe()
@@ -51,7 +51,7 @@ test('every metric stands in docs/metrics.md with what it means, and nothing els
   else assert.equal(text, written, 'run it with WRITE_DOCS=1');
 });
 
-test('the dashboard and the alerts speak of metrics that there are, and every metric stands on the dashboard or in an alert', () => {
+test('the dashboard and the alerts use existing metrics, and every metric is on the dashboard or in an alert', () => {
   const dashboard = JSON.parse(readFileSync('deploy/grafana/troupe.json', 'utf8'));
   const alerts = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8'));
   const shown: string[] = dashboard.panels.flatMap(({ targets = [] }: any) => targets.map(({ expr }: any) => expr));
@@ -72,7 +72,7 @@ test('the dashboard and the alerts speak of metrics that there are, and every me
   assert.deepEqual(silent, []);
 });
 
-test('every alert waits or counts over time, says how bad it is, and names a row of docs/operating.md', () => {
+test('every alert waits or counts over time, has a severity, and names a row of docs/operating.md', () => {
   const operating = readFileSync('docs/operating.md', 'utf8');
   const { groups } = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8'));
   for (const { alert, expr, labels, annotations, for: wait } of groups.flatMap(({ rules }: any) => rules)) {
@@ -96,9 +96,9 @@ test('parentheses and braces of every expression are balanced', () => {
 });
 
 test('a distribution counts each value in the bucket of its size, and Prometheus gets them cumulatively', async () => {
-  const metrics = new Metrics(silentLog);
+  const metrics = new Metrics(noLog);
   const distribution = new Distribution([0.1, 1]);
-  for (const value of [0.05, 0.1, 0.5, 7]) distribution.note(value);
+  for (const value of [0.05, 0.1, 0.5, 7]) distribution.record(value);
   metrics.distribution('troupe_test_seconds', 'For this test', () => distribution);
   assert.deepEqual(Object.fromEntries(await scrape(metrics)), {
     'troupe_test_seconds_bucket{le="0.1"}': 2,
@@ -109,7 +109,7 @@ test('a distribution counts each value in the bucket of its size, and Prometheus
   });
 });
 
-test('labels that come from outside take bounded room: the rest counts as other', () => {
+test('label values from outside are bounded: further values count as other', () => {
   const counts = new CountBy(['model', 'outcome'], 3);
   for (let n = 0; n < 1_000; n++) counts.add([`model-${n}`, 'done']);
   counts.add(['model-1', 'done']);
@@ -124,8 +124,8 @@ test('labels that come from outside take bounded room: the rest counts as other'
   );
 });
 
-test('labels are escaped: no model name writes lines of its own', async () => {
-  const metrics = new Metrics(silentLog);
+test('labels are escaped: no model name can add lines', async () => {
+  const metrics = new Metrics(noLog);
   const counts = new CountBy(['model']);
   counts.add(['a"} 1\ntroupe_ready 0\n\\']);
   metrics.counter('troupe_test_total', 'For this test', () => counts.read());
@@ -134,9 +134,9 @@ test('labels are escaped: no model name writes lines of its own', async () => {
   assert.match(text, /troupe_test_total\{model="a\\"\} 1\\ntroupe_ready 0\\n\\\\"\} 1/);
 });
 
-test('a part that cannot be read is missing from the scrape, and the others are there', async () => {
+test('a part that cannot be read is missing from the scrape, and the others are in it', async () => {
   const said: object[] = [];
-  const metrics = new Metrics({ ...silentLog, warn: (fields) => void said.push(fields) });
+  const metrics = new Metrics({ ...noLog, warn: (fields) => void said.push(fields) });
   metrics.gauge('troupe_broken', 'For this test', () => {
     throw new Error('gone');
   });
@@ -148,8 +148,8 @@ test('a part that cannot be read is missing from the scrape, and the others are 
   assert.throws(() => metrics.gauge('requests-total', 'No name', () => 1), /no name/);
 });
 
-test('scrapes that come at once are answered by one look', async () => {
-  const metrics = new Metrics(silentLog);
+test('concurrent scrapes are answered by one reading', async () => {
+  const metrics = new Metrics(noLog);
   let looks = 0;
   metrics.gauge('troupe_test', 'For this test', () => ++looks);
   await Promise.all([metrics.text(), metrics.text(), metrics.text()]);
@@ -204,7 +204,7 @@ test('requests are counted by route pattern, never by path; failures by code', a
   );
 });
 
-test('commits, effects and defects of a runtime are counted where they happen, and what waits in the database is looked up', async (t) => {
+test('commits, effects and defects of a runtime are counted when they happen, and waiting work in the database is queried', async (t) => {
   const test = await testRuntime([probeActor], probeOptions);
   t.after(() => test.close());
   const { runtime, actors } = test;
@@ -235,7 +235,7 @@ test('commits, effects and defects of a runtime are counted where they happen, a
   assert.ok(lag.read()!.databaseBytes > 1_000_000);
 });
 
-test('model turns and tool calls are counted with what they cost, and their answers are passed on as they are', async () => {
+test('model turns and tool calls are counted with their cost, and their answers are not changed', async () => {
   const reply: ModelReply = { text: 'yes', toolCalls: [], inputTokens: 100, outputTokens: 20, costMillicents: 250_000, model: 'gpt-5' };
   const failure = new AppError('unavailable', 'The model is away');
   const answers: (ModelReply | Error)[] = [reply, failure];
@@ -275,7 +275,7 @@ test('model turns and tool calls are counted with what they cost, and their answ
   );
 });
 
-test('events are counted with how long they were on their way', () => {
+test('events are counted with their delivery time', () => {
   const stats = new EventStats();
   stats.committed([{ createdAt: 1_000 }, { createdAt: 1_005 }], 1_250);
   stats.committed([{ createdAt: 5_000 }], 4_000);

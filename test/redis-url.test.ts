@@ -7,7 +7,7 @@ import { parseRedisUrl, redisHost } from '../src/redis-url.ts';
 const others = { DATABASE_URL: 'postgres://127.0.0.1/x', SECRET_KEY: 'x'.repeat(32) };
 const nobody = { username: null, password: null };
 
-test('a plain address of Redis is left as it is', () => {
+test('a plain address of Redis is not changed', () => {
   for (const url of ['redis://127.0.0.1', 'rediss://u:p@redis.example.com:6380/3?family=6'])
     assert.deepEqual(parseRedisUrl(url), { kind: 'single', url });
 });
@@ -49,7 +49,7 @@ test('a Redis Cluster is hosts with commas between', () => {
   assert.equal(redisHost(parseRedisUrl('redis+cluster://:p@h1:7000,[::1]')), 'h1:7000,[::1]:6379');
 });
 
-test('what cannot be used is refused in one line that says why, without the password', () => {
+test('an unusable address is refused in one line with the reason, without the password', () => {
   const refusals: [string, RegExp][] = [
     ['http://h', /must be a redis:\/\/ URL, redis\+sentinel:/],
     ['redis+cluster:h1', /must be a redis:\/\/ URL/],

@@ -68,7 +68,7 @@ function named(collector: Collector, name: string): ReceivedSpan {
   return found;
 }
 
-test('a request, its turn, the commit, the effect and the turn that takes its outcome are one trace, under the caller’s span', async (t) => {
+test('a request, its turn, the commit, the effect and the turn with its outcome are one trace, under the caller’s span', async (t) => {
   const { collector, tracer } = await traced(t);
   const { edge } = await service(t, tracer);
   const response = await fetch(`${edge.url}/v1/probes/p1?token=word`, {
@@ -98,7 +98,7 @@ test('a request, its turn, the commit, the effect and the turn that takes its ou
   assert.ok(!JSON.stringify(collector.spans).includes('word'), 'the query may hold tokens and stays out');
 });
 
-test('what fails says so by its code alone, and its log line names the trace', async (t) => {
+test('a failure is recorded by its code only, and its log line names the trace', async (t) => {
   const { collector, tracer } = await traced(t);
   const { edge } = await service(t, tracer);
   await fetch(`${edge.url}/v1/fails`, { headers: { traceparent: caller } });
@@ -130,7 +130,7 @@ test('an ask that another node answers is part of the same trace', { skip: witho
   for (const turn of collector.spans.filter(({ name }) => name === 'turn probe add')) assert.equal(turn.parentSpanId, spanId);
 });
 
-test('a message goes on in the trace of the turn that sent it, and turns that nobody asked for begin none', async (t) => {
+test('a message continues the trace of the turn that sent it, and turns without a request begin no trace', async (t) => {
   const { collector, tracer } = await traced(t);
   const { node } = await service(t, tracer);
   await node.actors.ask(probe, 'alone', 'add', { n: 1 });
@@ -143,7 +143,7 @@ test('a message goes on in the trace of the turn that sent it, and turns that no
   assert.ok(!collector.spans.some(({ attributes }) => attributes['troupe.actor.id'] === 'alone'));
 });
 
-test('a caller that does not sample is obeyed: nothing is recorded, and who comes next hears the same', async (t) => {
+test('an unsampled trace of the caller is not recorded, and the flag is passed on', async (t) => {
   const { collector, tracer, sink } = await traced(t);
   const unsampled = caller.replace(/01$/, '00');
   const span = tracer.startSpan('x', unsampled);
@@ -155,13 +155,13 @@ test('a caller that does not sample is obeyed: nothing is recorded, and who come
   assert.equal(collector.requests.length, 0);
 });
 
-test('of the traces that begin here the share that was asked for is kept', async (t) => {
+test('of the traces that begin here the configured share is recorded', async (t) => {
   const { tracer } = await traced(t, { sampleRatio: 0 });
   assert.match(tracer.startSpan('x', null).traceparent, /-00$/);
   assert.match(tracer.startSpan('x', caller).traceparent, /-01$/, 'a caller that samples is obeyed all the same');
 });
 
-test('a traceparent is read as W3C says, and nonsense begins a new trace', () => {
+test('a traceparent is read as specified by W3C, and an invalid one begins a new trace', () => {
   const good = [caller, caller.replace(/^00/, '01'), `${caller.replace(/^00/, 'cc')}-what-comes-later`];
   for (const text of good) assert.equal(readTraceparent(text)?.spanId, 'b7ad6b7169203331', text);
   const bad = [
@@ -178,7 +178,7 @@ test('a traceparent is read as W3C says, and nonsense begins a new trace', () =>
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readTraceparent(text) === null));
 });
 
-test('a collector that is busy is asked again with the same spans', async (t) => {
+test('spans are sent again to a busy collector', async (t) => {
   const { collector, tracer, sink } = await traced(t);
   collector.answers = [503, 429];
   tracer.startSpan('once', null).end();
@@ -191,7 +191,7 @@ test('a collector that is busy is asked again with the same spans', async (t) =>
   assert.equal(collector.requests[0]!.path, '/v1/traces');
 });
 
-test('what the collector refuses, or cannot hear, is dropped, counted and told once; later spans get through', async (t) => {
+test('spans that the collector refuses or does not get are dropped, counted and logged once; later spans are sent', async (t) => {
   const { collector, tracer, sink, dropping } = await traced(t);
   collector.answers = [400, null, null, null];
   tracer.startSpan('refused', null).end();
@@ -207,7 +207,7 @@ test('what the collector refuses, or cannot hear, is dropped, counted and told o
   );
 });
 
-test('spans that come faster than they go take bounded memory', async (t) => {
+test('spans that arrive faster than they are sent use bounded memory', async (t) => {
   const dropping: string[] = [];
   const sink = new OtlpTraces({
     url: 'http://127.0.0.1:1',
@@ -222,7 +222,7 @@ test('spans that come faster than they go take bounded memory', async (t) => {
   assert.equal(dropping.length, 1);
 });
 
-test('stopping sends what has ended', async (t) => {
+test('stopping sends the ended spans', async (t) => {
   const collector = await startCollector(t);
   const sink = new OtlpTraces({ url: `${collector.url}/`, headers: { 'x-key': 'k' }, resource: {}, intervalMs: 60_000 });
   const tracer = createTracer({ sink });
@@ -233,7 +233,7 @@ test('stopping sends what has ended', async (t) => {
   assert.deepEqual(collector.spans[0]!.attributes, { n: '0', share: 0.5, flag: true });
 });
 
-test('where nothing is traced, the code of tracing is not even loaded', () => {
+test('without tracing its code is not loaded', () => {
   const loads = /^import (?!type\b)[^;]*from '[^']*\/(tracing|otlp-traces)\.ts'/m;
   const loading = globSync('src/**/*.ts').filter((path) => loads.test(readFileSync(path, 'utf8')));
   assert.deepEqual(loading, []);

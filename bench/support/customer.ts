@@ -8,6 +8,16 @@ const pollMs = 50;
 const ended = new Set(['complete', 'failed', 'cancelled']);
 const example = new URL('../../examples/sales.csv', import.meta.url);
 
+/** The service refuses a request for now. */
+export class RefusedForNow extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 export class Customer {
   readonly url: string;
   /** A person's access token. */
@@ -87,6 +97,10 @@ async function request(url: string, method: string, path: string, token: string 
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 300)}`);
+  if (!response.ok) {
+    const message = `${method} ${path} was answered ${response.status}: ${text.slice(0, 300)}`;
+    const retryAfter = response.headers.get('retry-after');
+    throw retryAfter === null ? new Error(message) : new RefusedForNow(message, Number(retryAfter) * 1_000);
+  }
   return JSON.parse(text);
 }

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { goodToken } from '../../test/support/hosts/host-stand-in.ts';
-import { Customer } from './customer.ts';
+import type { Json } from '../../test/support/json.ts';
+import { Customer, RefusedForNow } from './customer.ts';
 import { machineMs } from './machine-clock.ts';
 
 const uploadsAtOnce = 16;
@@ -32,16 +33,32 @@ export class Publisher {
     return new Publisher(customer, id);
   }
 
-  /** Resolves when the deployment is live. */
-  async publish(pollMs: number): Promise<void> {
-    const beganMs = machineMs();
-    const { id } = await this.customer.post('/v1/deployments', { workspace_id: this.workspaceId, target: 'vercel' });
+  /** Resolves when the deployment is live, with the number of answers that refused its creation for now. Waits after each as the answer says. */
+  async publish(pollMs: number): Promise<number> {
+    const untilMs = machineMs() + endWithinMs;
+    let refusals = 0;
+    const patiently = async (ask: () => Promise<Json>, onRefusal: () => void = () => {}): Promise<Json> => {
+      for (;;) {
+        try {
+          return await ask();
+        } catch (error) {
+          if (!(error instanceof RefusedForNow) || machineMs() > untilMs) throw error;
+          onRefusal();
+          await pause(error.retryAfterMs);
+        }
+      }
+    };
+    const creation = { workspace_id: this.workspaceId, target: 'vercel' };
+    const { id } = await patiently(
+      () => this.customer.post('/v1/deployments', creation),
+      () => refusals++,
+    );
     for (;;) {
       await pause(pollMs);
-      const { status, error } = await this.customer.get(`/v1/deployments/${id}`);
-      if (status === 'live') return;
+      const { status, error } = await patiently(() => this.customer.get(`/v1/deployments/${id}`));
+      if (status === 'live') return refusals;
       if (status === 'failed') throw new Error(`the deployment failed: ${JSON.stringify(error)}`);
-      if (machineMs() - beganMs > endWithinMs) throw new Error(`the deployment is ${status} for too long`);
+      if (machineMs() > untilMs) throw new Error(`the deployment is ${status} for too long`);
     }
   }
 }

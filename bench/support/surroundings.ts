@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../test/support/temporary-folder.ts';
 
@@ -25,7 +25,7 @@ export class Surroundings {
 
   /** An empty database on the service's own PostgreSQL with its own settings: fsync is on. */
   async emptyDatabase(): Promise<string> {
-    this.postgres ??= await startEmbeddedPostgres({ dataDir: await this.emptyFolder('database'), log: silentLog });
+    this.postgres ??= await startEmbeddedPostgres({ dataDir: await this.emptyFolder('database'), log: noLog });
     const name = `bench_${++this.databases}`;
     const client = new pg.Client({ connectionString: this.postgres.url });
     await client.connect();

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { keptSecret } from '../../src/storage/kept-secret.ts';
+import { storedSecret } from '../../src/storage/stored-secret.ts';
 import { Balancer } from './balancer.ts';
 import { LocalNode, type NodeEnd } from './node.ts';
 import { Stores } from './stores.ts';
@@ -73,7 +73,7 @@ export class LocalCluster {
         CLUSTER_PORT: '0',
         LOG_LEVEL: 'warn',
         PUBLIC_URL: balancer.url,
-        SECRET_KEY: options.env?.SECRET_KEY || (await keptSecret(join(dataDir, 'secret-key'))),
+        SECRET_KEY: options.env?.SECRET_KEY || (await storedSecret(join(dataDir, 'secret-key'))),
         DATABASE_URL: stores.databaseUrl,
         REDIS_URL: stores.redisUrl,
       };

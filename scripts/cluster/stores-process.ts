@@ -5,7 +5,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { type DataDirLock, lockDataDir } from '../../src/storage/data-dir-lock.ts';
 import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { processIdentity, signalProcess } from '../../src/storage/live-process.ts';
@@ -55,7 +55,7 @@ async function takeLock(dataDir: string): Promise<DataDirLock> {
 
 async function startPostgres(dataDir: string): Promise<string> {
   const onLost = () => void tell({ kind: 'lost', what: 'postgres' });
-  const starting = startEmbeddedPostgres({ dataDir, log: silentLog, onLost, settings: { max_connections: '400' } });
+  const starting = startEmbeddedPostgres({ dataDir, log: noLog, onLost, settings: { max_connections: '400' } });
   stops.push(() => starting.then((postgres) => postgres.stop()).catch(() => {}));
   return (await starting).url;
 }

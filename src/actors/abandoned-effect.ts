@@ -12,11 +12,11 @@ export const suspectPauseMs = 2_000;
 /** After this time the next suspect may start: an effect that kills its process mostly does so at once. */
 export const isolatedMs = 5_000;
 
-export const abandonedBecause = `This step was started ${maxStarts} times, and each time the node that ran it stopped. It is not started again.`;
+export const abandonedMessage = `This step was started ${maxStarts} times, and each time the node that ran it stopped. It is not started again.`;
 
 /** Keeps the recorded effect with its input, the most likely cause. */
 export function deadLetterOf({ id: sourceId, kind, actorId, name, input }: EffectDraft, nowMs: number): DeadLetterDraft {
   const id = newId(idPrefixes.message, actorId, nowMs);
   const origin = { source: 'effect', sourceId, attempts: maxStarts } as const;
-  return { id, ...origin, kind, actorId, command: `effect ${name}`, input, error: abandonedBecause, createdAt: nowMs };
+  return { id, ...origin, kind, actorId, command: `effect ${name}`, input, error: abandonedMessage, createdAt: nowMs };
 }

@@ -17,7 +17,7 @@ export class Activation {
   /** Its part of the open batch, and of the batch being committed. */
   open: TurnPart | null = null;
   sending: TurnPart | null = null;
-  /** Envelopes that wait for the state to be loaded or for room in the batch; null while there are none, which is nearly always. */
+  /** Envelopes that wait for the state to be loaded or for capacity in the batch; null while there are none, which is nearly always. */
   mailbox: Envelope[] | null = null;
   /** An envelope that must run alone, as soon as nothing of the actor is open or being committed; until then no other envelope is taken. */
   next: Envelope | null = null;
@@ -54,14 +54,14 @@ export class Activation {
   }
 
   /** Records in a message its predecessor. Call in the order of the turns. */
-  noteSent(message: MessageDraft): void {
+  recordSent(message: MessageDraft): void {
     const { kind, id, isNew } = this;
     this.sent ??= new SentMessages(`${kind.name}/${id}`, isNew && !kind.sendsBeforeItExists);
-    this.sent.note(message);
+    this.sent.record(message);
   }
 
   /** Frees memory: the next message may have a predecessor that it does not name. */
-  forgetSent(): void {
+  clearSent(): void {
     this.sent = null;
     this.isNew = false;
   }

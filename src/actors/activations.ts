@@ -38,10 +38,10 @@ export class Activations {
 
   /** The actor's activation, marked as used; a new one is loading. */
   get(kind: Kind, id: string, shard: number): Activation {
-    const known = kind.activations.get(id);
-    if (known !== undefined) {
-      known.used = true;
-      return known;
+    const existing = kind.activations.get(id);
+    if (existing !== undefined) {
+      existing.used = true;
+      return existing;
     }
     const activation = new Activation(kind, id, shard);
     kind.activations.set(id, activation);

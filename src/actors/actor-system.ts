@@ -1,7 +1,7 @@
 /**
  * The public interface to the actors of one node: ask, query, deliver durable work. It routes an envelope (to this node's mailboxes, to
  * another node, or to a command's recorded reply) and connects the parts: `activations.ts` loads, `mailboxes.ts` orders, `turns.ts` runs,
- * `settlement.ts` answers. R1 to R8, the runtime's guarantees, are in the last two.
+ * `turn-completion.ts` answers. R1 to R8, the runtime's guarantees, are in the last two.
  */
 import { type Clock, monotonicMs } from '../clock.ts';
 import { isActorId, shardOf } from '../cluster/address.ts';
@@ -26,8 +26,8 @@ import { PendingAsks } from './pending-asks.ts';
 import { askOwner, queryOwner } from './remote-asks.ts';
 import { RemoteOutcomes } from './remote-outcomes.ts';
 import { RepeatedCommands } from './repeated-commands.ts';
-import { type AfterCommit, Settlement } from './settlement.ts';
 import type { Timers } from './timers.ts';
+import { type AfterCommit, TurnCompletion } from './turn-completion.ts';
 import { Turns } from './turns.ts';
 
 export type ActorSystemOptions = {
@@ -50,7 +50,7 @@ export type ActorSystemOptions = {
 const maxPending = 4_096;
 /** Most queries that wait for a confirmation of ownership without a mailbox; further ones wait in mailboxes. */
 const maxWaitingQueries = 10_000;
-const nobodyWaits = new AppError('overloaded', 'The caller waits no longer');
+const callerAborted = new AppError('overloaded', 'The caller waits no longer');
 
 export class ActorSystem {
   readonly kinds = new Map<string, Kind>();
@@ -60,7 +60,7 @@ export class ActorSystem {
   private readonly mailboxes: Mailboxes;
   readonly turns: Turns;
   private readonly outcomes = new RemoteOutcomes();
-  readonly settlement: Settlement;
+  readonly completion: TurnCompletion;
   private readonly deferred = new DeferredCallers();
   private readonly commands: CommandsInFlight;
   readonly repeated = new RepeatedCommands();
@@ -72,7 +72,7 @@ export class ActorSystem {
     const { clock, log, database, commit, placement, timers, after, freezeStates = false, maxWaiting = 50_000 } = options;
     this.pending = new PendingAsks(this.deferred, Math.min(2 * maxWaiting, maxPending));
     const commands = (this.commands = new CommandsInFlight(this.pending, new CommandReplies(database)));
-    this.settlement = new Settlement({
+    this.completion = new TurnCompletion({
       log,
       commit,
       timers,
@@ -82,7 +82,7 @@ export class ActorSystem {
       after,
       drop: (activation) => this.drop(activation),
       route: ({ kind, id, shard }, envelope) => this.route(kind, id, shard, envelope, Infinity),
-      enter: ({ kind, id, shard }, envelope) => this.enter(kind, id, shard, envelope),
+      routeOnce: ({ kind, id, shard }, envelope) => this.routeOnce(kind, id, shard, envelope),
     });
     this.turns = new Turns({
       clock,
@@ -93,7 +93,7 @@ export class ActorSystem {
       pending: this.pending,
       deferred: this.deferred,
       commands,
-      settlement: this.settlement,
+      completion: this.completion,
       placement,
       tracer: options.tracer ?? null,
       freezeStates,
@@ -121,9 +121,7 @@ export class ActorSystem {
   }
 
   get activationCount(): number {
-    let count = 0;
-    for (const kind of this.kinds.values()) count += kind.activations.size;
-    return count;
+    return Array.from(this.kinds.values(), (kind) => kind.activations.size).reduce((sum, size) => sum + size, 0);
   }
 
   /** Envelopes in mailboxes and asks without an answer: for metrics. */
@@ -165,31 +163,32 @@ export class ActorSystem {
     if (confirmation !== null) return this.queryWhenConfirmed(kind, id, name, input, confirmation, sendQuery) as never;
     const { placement } = this.options;
     const shard = isActorId(id) ? shardOf(kind.name, id) : null;
-    if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasRoom) return sendQuery() as never;
+    if (shard === null || placement.epochOf(shard) !== null || !this.pending.hasCapacity) return sendQuery() as never;
     return queryOwner(placement, shard, { kind: kind.name, id, name, input, deadlineMs, trace }, sendQuery) as never;
   }
 
   /**
    * Answers another node's ask for an actor of this node: a value if the actor is in memory, otherwise a promise. Throws, or rejects with,
-   * an `AppError`; `shard_not_owned` if the actor lives elsewhere.
+   * an `AppError`; `shard_not_owned` if another node owns the actor.
    */
-  answer(ask: RemoteAsk, gone: (() => AbortSignal) | null = null): unknown {
+  answer(ask: RemoteAsk, callerSignal: (() => AbortSignal) | null = null): unknown {
     const kind = this.kinds.get(ask.kind);
     const shard = shardOf(ask.kind, ask.id);
     if (kind === undefined || this.options.placement.epochOf(shard) === null)
       throw new AppError('shard_not_owned', 'This node does not own the shard now');
     assertSupported(kind, ask);
-    if (ask.effectId !== null) return this.outcomes.take(ask, ask.effectId, (envelope) => this.deliver(ask.kind, ask.id, envelope));
+    if (ask.effectId !== null) return this.outcomes.deliver(ask, ask.effectId, (envelope) => this.deliver(ask.kind, ask.id, envelope));
     const activation = ask.query ? this.readyActivation(kind, ask.id) : null;
     if (activation !== null) return this.turns.runQuery(kind, activation.committed, ask.name, ask.input);
     const envelope = newEnvelope(ask.name, ask.input, ask.deadlineMs, ask.commandId, ask.query ? { kind: 'query' } : undefined, ask.trace);
     envelope.repeat = ask.repeat;
     if (ask.commandId !== null) return this.askOnce(kind, ask.id, envelope, ask.commandId);
-    gone?.().addEventListener('abort', () => !envelope.taken && this.pending.settle(envelope, nobodyWaits, undefined), { once: true });
+    const abort = () => !envelope.mayHaveEffect && this.pending.settle(envelope, callerAborted, undefined);
+    callerSignal?.().addEventListener('abort', abort, { once: true });
     return this.send(kind, ask.id, envelope);
   }
 
-  /** Delivers durable work: a message, an effect's outcome, a timer. Returns false when there is no room now; it stays in the database. */
+  /** Delivers durable work: a message, an effect's outcome, a timer. Returns false when a limit is reached; it stays in the database. */
   deliver(kindName: string, id: string, envelope: Envelope): boolean {
     const kind = this.kinds.get(kindName);
     if (kind === undefined) {
@@ -208,8 +207,8 @@ export class ActorSystem {
     if (!this.deliver(timer.kind, timer.actorId, envelope)) this.options.timers.postpone(timer, 1_000);
   }
 
-  /** The open batch has room again for waiting turns. */
-  takeWaiting(): void {
+  /** The open batch accepts waiting turns again. */
+  runWaiting(): void {
     this.mailboxes.pumpHeld();
   }
 
@@ -269,9 +268,9 @@ export class ActorSystem {
   }
 
   private send(kind: Kind, id: string, envelope: Envelope): Promise<unknown> {
-    const known = kind.activations.get(id);
-    if (known === undefined && !isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
-    const shard = known?.shard ?? shardOf(kind.name, id);
+    const existing = kind.activations.get(id);
+    if (existing === undefined && !isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
+    const shard = existing?.shard ?? shardOf(kind.name, id);
     const refused = this.refusal(kind, envelope, shard);
     if (refused !== null) return Promise.reject(refused);
     return new Promise((resolve, reject) => {
@@ -287,31 +286,31 @@ export class ActorSystem {
     const isHere = this.options.placement.epochOf(shard) !== null;
     const inFlight = this.commands.find(commandId);
     // The first ask was sent to another node and may have come back as this one because the actor moved here: it would wait for itself.
-    if (inFlight !== undefined && !(isHere && inFlight.envelope.elsewhere))
+    if (inFlight !== undefined && !(isHere && inFlight.envelope.isRemote))
       return this.commands.join(inFlight, envelope, () => this.askOnce(kind, id, envelope, commandId));
     if (!isActorId(id)) return Promise.reject(new AppError('not_found', 'Not Found'));
     const refused = this.refusal(kind, envelope, shard);
     if (refused !== null) return Promise.reject(refused);
     const answer = this.commands.add(commandId, envelope);
     // Elsewhere the owner knows whether it has taken effect.
-    if (isHere) this.enter(kind, id, shard, envelope);
+    if (isHere) this.routeOnce(kind, id, shard, envelope);
     else this.route(kind, id, shard, envelope, kind.mailboxLimit);
     return answer;
   }
 
   /** Routes an envelope that may have taken effect before, here or elsewhere: if it has, it gets the recorded answer. */
-  private enter(kind: Kind, id: string, shard: number, envelope: Envelope): void {
+  private routeOnce(kind: Kind, id: string, shard: number, envelope: Envelope): void {
     const { placement } = this.options;
     const epoch = placement.epochOf(shard);
-    const take = () => this.route(kind, id, shard, envelope, kind.mailboxLimit);
+    const route = () => this.route(kind, id, shard, envelope, kind.mailboxLimit);
     // Under another epoch, another owner may have recorded a result after the look-up.
-    const takeOrEnter = () => (placement.epochOf(shard) === epoch ? take() : this.enter(kind, id, shard, envelope));
-    if (envelope.commandId === null) take();
-    else this.commands.enter(envelope.commandId, envelope, takeOrEnter);
+    const routeOrEnter = () => (placement.epochOf(shard) === epoch ? route() : this.routeOnce(kind, id, shard, envelope));
+    if (envelope.commandId === null) route();
+    else this.commands.runOrReplay(envelope.commandId, envelope, routeOrEnter);
   }
 
   private refusal(kind: Kind, envelope: Envelope, shard: number): AppError | null {
-    if (!this.pending.hasRoom && !kind.isVital)
+    if (!this.pending.hasCapacity && !kind.isVital)
       return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
     // Actors of other nodes can still be asked while this node drains; queries do not disturb a drain.
     const draining = this.state === 'draining' && envelope.source.kind === 'ask' && this.options.placement.epochOf(shard) !== null;
@@ -349,13 +348,13 @@ export class ActorSystem {
     const query = source.kind === 'query';
     const ask = { kind: kind.name, id, name, input, query, repeat, deadlineMs, commandId, effectId: null, trace };
     try {
-      const gaveUp = () => envelope.settled;
-      envelope.elsewhere = true;
-      const answer = await askOwner(this.options.placement, shard, ask, gaveUp, (out) => (envelope.taken = out));
-      envelope.elsewhere &&= answer !== 'here';
+      envelope.isRemote = true;
+      const onAttempt = (mayHaveEffect: boolean) => (envelope.mayHaveEffect = mayHaveEffect);
+      const answer = await askOwner(this.options.placement, shard, ask, () => envelope.settled, onAttempt);
+      envelope.isRemote &&= answer !== 'local';
       envelope.repeat ||= ask.repeat;
-      if (answer === 'here') this.enter(kind, id, shard, envelope);
-      else if (answer !== 'given up') this.pending.settle(envelope, undefined, answer.reply);
+      if (answer === 'local') this.routeOnce(kind, id, shard, envelope);
+      else if (answer !== 'abandoned') this.pending.settle(envelope, undefined, answer.reply);
     } catch (error) {
       this.pending.settle(envelope, error, undefined);
     }
@@ -389,9 +388,9 @@ export class ActorSystem {
   private dropShards(shards: Set<number>): void {
     const { commit, timers } = this.options;
     timers.dropShards(shards);
-    commit.lose(shards);
+    commit.dropShards(shards);
     for (const activation of this.activations.ofShards(shards)) this.routeAll(activation, this.drop(activation));
-    this.settlement.moved(this.deferred.takeShards(shards));
+    this.completion.reroute(this.deferred.takeShards(shards));
   }
 
   private routeAll({ kind, id, shard }: Activation, envelopes: Envelope[]): void {

@@ -9,25 +9,25 @@ export const lateAfterMs = 120;
 /** Time between two samples. */
 export const sampleEveryMs = 50;
 /** Lower bound of the limit: with fewer, batches become so small that throughput falls and answers are not faster. */
-const fewest = 256;
+const minLimit = 256;
 /** Burst allowance while nothing is late: the work of this long. */
 const burstMs = 240;
 /** Burst allowance of an idle service, whose throughput is not known. */
-const burst = 1_000;
+const idleLimit = 1_000;
 /** Weight of the last sample in the mean: answers come in batches. */
-const newest = 0.2;
-const growth = 1.05;
+const sampleWeight = 0.2;
+const growthFactor = 1.05;
 
 export class Admission {
-  private readonly most: number;
+  private readonly maxLimit: number;
   private limit: number;
   /** Answers between two samples, moving average. */
   private answered = 0;
 
-  /** @param most upper bound of the limit */
-  constructor(most: number) {
-    this.most = most;
-    this.limit = Math.min(most, burst);
+  /** @param maxLimit upper bound of the limit */
+  constructor(maxLimit: number) {
+    this.maxLimit = maxLimit;
+    this.limit = Math.min(maxLimit, idleLimit);
   }
 
   admits(waiting: number): boolean {
@@ -42,13 +42,13 @@ export class Admission {
    * @param late of those answered; where none was, of those waiting
    */
   sample(waiting: number, answered: number, late: number): void {
-    this.answered += (answered - this.answered) * newest;
-    if (waiting > fewest && late > (answered || waiting) / 2) this.limit = Math.max(fewest, this.workOf(lateAfterMs));
-    else this.limit = Math.min(this.most, Math.max(burst, this.workOf(burstMs)), Math.ceil(this.limit * growth));
+    this.answered += (answered - this.answered) * sampleWeight;
+    if (waiting > minLimit && late > (answered || waiting) / 2) this.limit = Math.max(minLimit, this.answeredIn(lateAfterMs));
+    else this.limit = Math.min(this.maxLimit, Math.max(idleLimit, this.answeredIn(burstMs)), Math.ceil(this.limit * growthFactor));
   }
 
   /** How many are answered in this time. */
-  private workOf(ms: number): number {
+  private answeredIn(ms: number): number {
     return Math.round((this.answered * ms) / sampleEveryMs);
   }
 }

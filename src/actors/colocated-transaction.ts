@@ -1,7 +1,7 @@
 /**
  * A co-located transaction: the turn of one actor runs commands of other actors of its shard, and all of them are committed together.
  *
- * J1 All participants live on one shard, so one owner and one epoch fence all that they change.
+ * J1 All participants are on one shard, so one owner and one epoch fence all that they change.
  * J2 Their changes and records are one commit unit: it is committed as a whole or not at all, and no part of it is visible alone.
  * J3 It sees the newest state of each participant. Until all are loaded it waits, and later envelopes of the asked actor wait behind it; an
  *    attempt that was postponed changes nothing.

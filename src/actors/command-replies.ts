@@ -2,12 +2,12 @@
 import type { Database } from '../storage/database.ts';
 
 export type RecordedReply = { reply: unknown };
-type Wanted = { commandId: string; resolve(found: RecordedReply | null): void; reject(error: unknown): void };
+type Lookup = { commandId: string; resolve(found: RecordedReply | null): void; reject(error: unknown): void };
 
 const maxIdsInRead = 1_000;
 
 export class CommandReplies {
-  private wanted: Wanted[] = [];
+  private lookups: Lookup[] = [];
   private readonly database: Database;
 
   constructor(database: Database) {
@@ -17,27 +17,27 @@ export class CommandReplies {
   /** Null when the command has not taken effect as far as the database knows. Rejects with `unavailable`. */
   find(commandId: string): Promise<RecordedReply | null> {
     return new Promise((resolve, reject) => {
-      if (this.wanted.push({ commandId, resolve, reject }) === 1) setImmediate(() => this.readAll());
+      if (this.lookups.push({ commandId, resolve, reject }) === 1) setImmediate(() => this.readAll());
     });
   }
 
   private readAll(): void {
-    const { wanted } = this;
-    this.wanted = [];
-    for (let at = 0; at < wanted.length; at += maxIdsInRead) void this.read(wanted.slice(at, at + maxIdsInRead));
+    const { lookups } = this;
+    this.lookups = [];
+    for (let at = 0; at < lookups.length; at += maxIdsInRead) void this.read(lookups.slice(at, at + maxIdsInRead));
   }
 
-  private async read(wanted: Wanted[]): Promise<void> {
+  private async read(lookups: Lookup[]): Promise<void> {
     try {
       const { rows } = await this.database.read({
         name: 'command_replies',
         text: 'select id, reply from command_record where id = any($1)',
-        values: [wanted.map(({ commandId }) => commandId)],
+        values: [lookups.map(({ commandId }) => commandId)],
       });
       const found = new Map(rows.map((row): [string, RecordedReply] => [row.id, { reply: row.reply }]));
-      for (const { commandId, resolve } of wanted) resolve(found.get(commandId) ?? null);
+      for (const { commandId, resolve } of lookups) resolve(found.get(commandId) ?? null);
     } catch (error) {
-      for (const { reject } of wanted) reject(error);
+      for (const { reject } of lookups) reject(error);
     }
   }
 }

@@ -14,12 +14,12 @@ import type { Envelope } from './envelope.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import { isFinalRefusal } from './recorded-refusal.ts';
 
-type Waiting = { envelope: Envelope; take(): void };
-type Asked = { envelope: Envelope; answer: Promise<unknown> };
+type Waiting = { envelope: Envelope; run(): void };
+type PendingCommand = { envelope: Envelope; answer: Promise<unknown> };
 
 export class CommandsInFlight {
   /** Pending asks: a repeat shares the answer of the first. At most as many as there are pending asks. */
-  private readonly asked = new Map<string, Asked>();
+  private readonly pendingAsks = new Map<string, PendingCommand>();
   /** Recorded by a turn whose commit is undecided, with the envelopes that wait for it. */
   private readonly undecided = new Map<string, Waiting[]>();
   private readonly pending: PendingAsks;
@@ -31,8 +31,8 @@ export class CommandsInFlight {
   }
 
   /** The first pending ask with that id, if there is one. */
-  find(commandId: string): Asked | undefined {
-    return this.asked.get(commandId);
+  find(commandId: string): PendingCommand | undefined {
+    return this.pendingAsks.get(commandId);
   }
 
   /** From now on repeats join this one. */
@@ -42,9 +42,9 @@ export class CommandsInFlight {
       envelope.reject = reject;
     });
     this.pending.add(envelope);
-    this.asked.set(commandId, { envelope, answer });
-    const forget = () => this.asked.get(commandId)?.envelope === envelope && this.asked.delete(commandId);
-    answer.then(forget, forget);
+    this.pendingAsks.set(commandId, { envelope, answer });
+    const remove = () => this.pendingAsks.get(commandId)?.envelope === envelope && this.pendingAsks.delete(commandId);
+    answer.then(remove, remove);
     return answer;
   }
 
@@ -52,7 +52,7 @@ export class CommandsInFlight {
    * The answer of a pending ask, for a repeat of its command. A refusal of the pending ask may not be recorded: then the repeat asks by
    * itself, and gets the record if there is one.
    */
-  join(first: Asked, { repeat, deadlineMs }: Envelope, askAlone: () => Promise<unknown>): Promise<unknown> {
+  join(first: PendingCommand, { repeat, deadlineMs }: Envelope, askAlone: () => Promise<unknown>): Promise<unknown> {
     if (!repeat) return first.answer;
     first.envelope.repeat = true;
     return first.answer.catch((error) => {
@@ -63,26 +63,26 @@ export class CommandsInFlight {
   }
 
   /** Answers the envelope with its command's recorded result, from this or another node, or calls `take` if there is none. */
-  enter(commandId: string, envelope: Envelope, take: () => void): void {
-    const first = this.asked.get(commandId);
+  runOrReplay(commandId: string, envelope: Envelope, run: () => void): void {
+    const first = this.pendingAsks.get(commandId);
     if (first !== undefined && first.envelope !== envelope) {
-      envelope.taken = true;
+      envelope.mayHaveEffect = true;
       first.envelope.repeat ||= envelope.repeat;
       first.answer.then(
         (reply) => this.pending.settle(envelope, undefined, reply),
         (error) => {
-          if (envelope.repeat && isFinalRefusal(error)) this.enter(commandId, envelope, take);
+          if (envelope.repeat && isFinalRefusal(error)) this.runOrReplay(commandId, envelope, run);
           else this.pending.settle(envelope, error, undefined);
         },
       );
       return;
     }
-    if (this.wait(commandId, envelope, take)) return;
+    if (this.wait(commandId, envelope, run)) return;
     this.replies.find(commandId).then(
       (found) => {
         if (found !== null) this.pending.settleAsRecorded(envelope, found.reply);
         // Meanwhile an ask that another node sent back to this one may have run the command.
-        else if (!envelope.settled && !this.wait(commandId, envelope, take)) take();
+        else if (!envelope.settled && !this.wait(commandId, envelope, run)) run();
       },
       (error) => this.pending.settle(envelope, error, undefined),
     );
@@ -99,26 +99,26 @@ export class CommandsInFlight {
       const waiting = this.undecided.get(id);
       if (waiting === undefined) continue;
       this.undecided.delete(id);
-      for (const { envelope, take } of waiting) {
+      for (const { envelope, run } of waiting) {
         if (envelope.settled) continue;
-        envelope.taken = false;
+        envelope.mayHaveEffect = false;
         if (committed) this.pending.settleAsRecorded(envelope, reply);
-        else this.enter(id, envelope, take);
+        else this.runOrReplay(id, envelope, run);
       }
     }
   }
 
   /** The command has taken effect before: the envelope gets the recorded reply. */
   answerDuplicate(commandId: string, envelope: Envelope): void {
-    const gone = () => this.pending.settle(envelope, new AppError('internal', 'The record of a command is missing'), undefined);
-    this.enter(commandId, envelope, gone);
+    const failMissing = () => this.pending.settle(envelope, new AppError('internal', 'The record of a command is missing'), undefined);
+    this.runOrReplay(commandId, envelope, failMissing);
   }
 
-  private wait(commandId: string, envelope: Envelope, take: () => void): boolean {
+  private wait(commandId: string, envelope: Envelope, run: () => void): boolean {
     const waiting = this.undecided.get(commandId);
     if (waiting === undefined) return false;
-    envelope.taken = true;
-    waiting.push({ envelope, take });
+    envelope.mayHaveEffect = true;
+    waiting.push({ envelope, run });
     return true;
   }
 }

@@ -4,7 +4,7 @@ import type { DeadLetterDraft, DeadLetterSource } from '../storage/commit-unit.t
 import type { Activation } from './activation.ts';
 import type { Envelope, Source } from './envelope.ts';
 
-const longestError = 2_000;
+const maxErrorChars = 2_000;
 
 export function deadLetterDraft({ kind, id: actorId }: Activation, envelope: Envelope, reason: Error, nowMs: number): DeadLetterDraft {
   const { command, input, failures } = envelope;
@@ -30,5 +30,5 @@ function originOf(source: Source): { source: DeadLetterSource; sourceId: string 
 
 /** PostgreSQL refuses NUL and lone surrogates; the text of an error must not keep the dead letter from being stored. */
 function storable(text: string): string {
-  return text.replaceAll('\0', '').slice(0, longestError).toWellFormed();
+  return text.replaceAll('\0', '').slice(0, maxErrorChars).toWellFormed();
 }

@@ -1,6 +1,6 @@
 /**
- * Callers whose turn is committed but whose answer comes from a later turn. They live in memory alone: a caller that gave up, or whose
- * node is gone, asks again.
+ * Callers whose turn is committed but whose answer comes from a later turn. They are in memory only: a caller that no longer waits, or
+ * whose node has ended, asks again.
  */
 import type { Activation } from './activation.ts';
 import type { Envelope } from './envelope.ts';
@@ -10,7 +10,7 @@ type Deferred = { activation: Activation; callers: Set<Envelope> };
 export class DeferredCallers {
   private readonly byKey = new Map<string, Deferred>();
 
-  hold(key: string, activation: Activation, envelope: Envelope): void {
+  add(key: string, activation: Activation, envelope: Envelope): void {
     envelope.deferredKey = key;
     const others = this.byKey.get(key);
     if (others === undefined) this.byKey.set(key, { activation, callers: new Set([envelope]) });
@@ -27,17 +27,17 @@ export class DeferredCallers {
 
   /** Removes and returns all callers that wait for actors of these shards: the answering turn runs on another node. */
   takeShards(shards: ReadonlySet<number>): { activation: Activation; envelope: Envelope }[] {
-    const taken: { activation: Activation; envelope: Envelope }[] = [];
+    const removed: { activation: Activation; envelope: Envelope }[] = [];
     for (const [key, { activation, callers }] of this.byKey) {
       if (!shards.has(activation.shard)) continue;
       this.byKey.delete(key);
-      for (const envelope of callers) taken.push({ activation, envelope });
+      for (const envelope of callers) removed.push({ activation, envelope });
     }
-    return taken;
+    return removed;
   }
 
   /** The envelope is answered, its deadline has passed, or its turn is undone. */
-  forget(envelope: Envelope): void {
+  remove(envelope: Envelope): void {
     const { deferredKey } = envelope;
     if (deferredKey === null) return;
     const callers = this.byKey.get(deferredKey)?.callers;

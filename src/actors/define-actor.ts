@@ -65,7 +65,7 @@ export interface TurnContext<Own extends Contract = any> {
   ): void;
   /**
    * Co-located transaction: runs a command of another actor at once, on its newest state, and returns the reply. The changes of both are
-   * committed together or not at all. The other actor must live on the same shard (`idBeside`), and its command may neither call a further
+   * committed together or not at all. The other actor must be on the same shard (`colocatedId`), and its command may neither call a further
    * actor nor defer its caller. Throws the command's error; then the command has changed nothing.
    */
   callColocated<C extends Contract, K extends keyof C['commands'] & string>(

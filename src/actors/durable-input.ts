@@ -28,7 +28,7 @@ export function durableInputs<C extends Contract>(): <S extends DurableInputs>(f
 const compiled = new WeakMap<TSchema, Validator>();
 
 /** The mismatch of the input and its schema, without any value of it; null if there is none. */
-export function faultOf(form: TSchema | undefined, input: unknown): string | null {
+export function inputMismatch(form: TSchema | undefined, input: unknown): string | null {
   if (form === undefined) return null;
   let validator = compiled.get(form);
   if (validator === undefined) compiled.set(form, (validator = Compile(form)));

@@ -7,17 +7,17 @@ import { elapsedBackoffMs } from '../backoff.ts';
 import { CountBy } from '../counts.ts';
 import type { Log } from '../log.ts';
 import type { Envelope } from './envelope.ts';
-import { TriedSince } from './tried-since.ts';
+import { RetryHistory } from './retry-history.ts';
 
-const shortestPauseMs = 100;
-const longestPauseMs = 30_000;
+const minPauseMs = 100;
+const maxPauseMs = 30_000;
 /** Longer than a failover of PostgreSQL, an actor's move or a restart of its node. */
-const triedForMs = 10 * 60_000;
+const retryForMs = 10 * 60_000;
 
 export class EarlyWork {
   /** For metrics: tries that came too early. */
   readonly tries = new CountBy(['kind', 'command']);
-  private readonly tried = new TriedSince();
+  private readonly history = new RetryHistory();
   private readonly log: Log;
   private readonly nowMs: () => number;
 
@@ -27,20 +27,20 @@ export class EarlyWork {
     this.nowMs = nowMs;
   }
 
-  /** Counts the try and returns the pause before the next one; null: give up. */
+  /** Counts the try and returns the pause before the next one; null: no further try. */
   pauseMs(envelope: Envelope, error: Error, about: { kind: string; id: string; command: string }): number | null {
-    const { forMs, times } = this.tried.again(envelope, this.nowMs());
+    const { forMs, times } = this.history.countTry(envelope, this.nowMs());
     this.tries.add([about.kind, about.command]);
     if (times === 1) this.log.info({ ...about, err: error }, 'durable work arrived before what it needs; retrying');
-    if (forMs < triedForMs) return elapsedBackoffMs(forMs, shortestPauseMs, longestPauseMs);
+    if (forMs < retryForMs) return elapsedBackoffMs(forMs, minPauseMs, maxPauseMs);
     this.log.error({ ...about, tries: times, err: error }, 'durable work did not get what it needs in time; it becomes a dead letter');
     envelope.failures = times;
-    this.tried.forget(envelope);
+    this.history.remove(envelope);
     return null;
   }
 
   /** The number of items being retried, and for how long the oldest has been. */
   get size(): { count: number; oldestS: number } {
-    return this.tried.size(this.nowMs());
+    return this.history.size(this.nowMs());
   }
 }

@@ -31,8 +31,8 @@ export async function suspectedOf(
     text: 'select owner from ended_owner where owner = any($1)',
     values: [[...new Set(abandoned.map(holderOf))]],
   });
-  const inOrder = new Set(rows.map(({ owner }) => owner as string));
-  return new Set(abandoned.filter((effect) => !inOrder.has(holderOf(effect)!)).map(({ id }) => id));
+  const stoppedCleanly = new Set(rows.map(({ owner }) => owner as string));
+  return new Set(abandoned.filter((effect) => !stoppedCleanly.has(holderOf(effect)!)).map(({ id }) => id));
 }
 
 /** Call it when nothing of this process runs any more. */

@@ -1,7 +1,7 @@
 /**
  * Delivers outcomes of effects to their actors, on this node or another.
  *
- * E4 The outcome is delivered until the actor has committed it, on any node. If it cannot be taken (no room, a moving shard, an unreachable
+ * E4 The outcome is delivered until the actor has committed it, on any node. If it cannot be taken (a full mailbox, a moving shard, an unreachable
  *    node), it is delivered again after growing pauses.
  */
 
@@ -13,7 +13,7 @@ import type { EffectDraft } from '../storage/commit-unit.ts';
 import { deadLetterOf } from './abandoned-effect.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
-import { aboutEffect } from './effect-run.ts';
+import { effectLogFields } from './effect-run.ts';
 import { newEnvelope } from './envelope.ts';
 import { askOwner } from './remote-asks.ts';
 
@@ -38,8 +38,8 @@ export type EffectOutcomesParts = {
 
 /** Timeout of one try to deliver an outcome to another node. */
 const forwardTimeoutMs = 10_000;
-const shortestPauseMs = 250;
-const longestPauseMs = 5_000;
+const minPauseMs = 250;
+const maxPauseMs = 5_000;
 
 export class EffectOutcomes {
   private readonly parts: EffectOutcomesParts;
@@ -48,31 +48,31 @@ export class EffectOutcomes {
     this.parts = parts;
   }
 
-  /** @param triedSinceMs monotonic time of the first delivery */
-  deliver(held: InFlightEffect, definition: EffectDefinition, outcome: EffectOutcome, triedSinceMs = performance.now()): void {
+  /** @param firstTryMs monotonic time of the first delivery */
+  deliver(held: InFlightEffect, definition: EffectDefinition, outcome: EffectOutcome, firstTryMs = performance.now()): void {
     const { effect } = held;
     const { system, placement, clock, isOver, release } = this.parts;
     if (isOver(held)) return;
     const isAbandoned = outcome.kind === 'failed' && outcome.abandoned === true;
-    const again = () => {
-      const pauseMs = elapsedBackoffMs(performance.now() - triedSinceMs, shortestPauseMs, longestPauseMs);
-      setTimeout(() => this.deliver(held, definition, outcome, triedSinceMs), pauseMs).unref();
+    const retry = () => {
+      const pauseMs = elapsedBackoffMs(performance.now() - firstTryMs, minPauseMs, maxPauseMs);
+      setTimeout(() => this.deliver(held, definition, outcome, firstTryMs), pauseMs).unref();
     };
     if (placement.epochOf(effect.shard) === null) {
       // The shard's owner abandons it, together with its dead letter.
       if (isAbandoned) return release(effect.id);
-      return void this.forward(held, definition, outcome, again);
+      return void this.forward(held, definition, outcome, retry);
     }
     const input = { effectId: effect.id, outcome, tookMs: held.tookMs };
     const envelope = newEnvelope(definition.outcome, input, Infinity, null, { kind: 'effect', id: effect.id }, effect.trace ?? null);
     if (isAbandoned) envelope.deadLetter = deadLetterOf(effect, clock.nowMs());
     envelope.resolve = () => release(effect.id);
-    envelope.reject = again;
-    if (!system.deliver(effect.kind, effect.actorId, envelope)) again();
+    envelope.reject = retry;
+    if (!system.deliver(effect.kind, effect.actorId, envelope)) retry();
   }
 
   /** Delivers the outcome to the node that owns the actor's shard now, which may be this one again. */
-  private async forward(held: InFlightEffect, definition: EffectDefinition, outcome: EffectOutcome, again: () => void): Promise<void> {
+  private async forward(held: InFlightEffect, definition: EffectDefinition, outcome: EffectOutcome, retry: () => void): Promise<void> {
     const { shard, kind, actorId, id } = held.effect;
     const { placement, log, isOver, release } = this.parts;
     const deadlineMs = monotonicMs() + forwardTimeoutMs;
@@ -90,13 +90,13 @@ export class EffectOutcomes {
       effectId: id,
       trace,
     };
-    const gaveUp = () => isOver(held) || monotonicMs() >= deadlineMs;
+    const isAbandonedHere = () => isOver(held) || monotonicMs() >= deadlineMs;
     try {
-      const answer = await askOwner(placement, shard, ask, gaveUp, () => {});
-      if (answer !== 'here' && answer !== 'given up') return release(id);
+      const answer = await askOwner(placement, shard, ask, isAbandonedHere, () => {});
+      if (answer !== 'local' && answer !== 'abandoned') return release(id);
     } catch (error) {
-      log.debug({ ...aboutEffect(held.effect), err: error }, 'an outcome could not be delivered to its actor yet; retrying');
+      log.debug({ ...effectLogFields(held.effect), err: error }, 'an outcome could not be delivered to its actor yet; retrying');
     }
-    again();
+    retry();
   }
 }

@@ -5,7 +5,7 @@ import type { EffectDraft } from '../storage/commit-unit.ts';
 import { encodeJson } from '../storage/table.ts';
 import { traceFields } from '../trace-fields.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
-import { faultOf } from './durable-input.ts';
+import { inputMismatch } from './durable-input.ts';
 
 /**
  * Never rejects. An effect that ignores its signal keeps running, but its slot is released at its time limit and a late result is ignored.
@@ -20,9 +20,9 @@ export async function runEffect(
   controller: AbortController,
   { log, repeatable, isRepeat }: { log: Log; repeatable: boolean; isRepeat: boolean },
 ): Promise<EffectOutcome | null> {
-  const fault = faultOf(definition.input, effect.input);
+  const fault = inputMismatch(definition.input, effect.input);
   if (fault !== null) {
-    log.error({ ...aboutEffect(effect), fault }, 'the input of an effect does not match its schema');
+    log.error({ ...effectLogFields(effect), fault }, 'the input of an effect does not match its schema');
     return { kind: 'failed', message: 'It was asked for in a form that is not known here' };
   }
   const { signal } = controller;
@@ -41,11 +41,11 @@ export async function runEffect(
   } catch (error) {
     const code = error instanceof AppError ? error.code : 'internal';
     const message = error instanceof AppError && code !== 'internal' ? error.message : 'It failed unexpectedly';
-    if (code === 'internal') log.error({ ...aboutEffect(effect), err: error }, 'an effect failed unexpectedly');
+    if (code === 'internal') log.error({ ...effectLogFields(effect), err: error }, 'an effect failed unexpectedly');
     if (mayHaveHappened(error)) return { kind: 'unknown' };
     if (code === 'draining') return repeatable ? null : { kind: 'unknown' };
-    const isItsOwnWord = code !== 'internal' && !signal.aborted;
-    return repeatable || isItsOwnWord ? { kind: 'failed', message } : { kind: 'unknown' };
+    const isExplicitFailure = code !== 'internal' && !signal.aborted;
+    return repeatable || isExplicitFailure ? { kind: 'failed', message } : { kind: 'unknown' };
   } finally {
     clearTimeout(timeout);
   }
@@ -62,6 +62,6 @@ export function isRepeatable(definition: EffectDefinition, input: unknown, log: 
 }
 
 /** The fields of every log line about an effect. */
-export function aboutEffect(effect: EffectDraft): object {
+export function effectLogFields(effect: EffectDraft): object {
   return { effect: effect.name, kind: effect.kind, id: effect.actorId, ...traceFields(effect.trace) };
 }

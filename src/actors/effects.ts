@@ -12,7 +12,7 @@
  * E5 An effect whose process died while it may have run is a suspect: it is started again only after the start is counted durably. After
  *    `maxStarts` it is not started again: it becomes a dead letter, and its actor gets `failed`. The first restart runs together with all
  *    other effects; later ones run one suspect at a time, after a pause: so an effect that kills processes affects no others, and one that
- *    only ran at the same time is not blamed.
+ *    only ran at the same time does not become a dead letter.
  * E6 Accounts are served round-robin in each lane, and no account can use all slots of a lane or all of `maxInFlight`.
  */
 import type { Clock } from '../clock.ts';
@@ -24,14 +24,14 @@ import { type CommitOutcome, CommitUnit, type EffectDraft } from '../storage/com
 import type { Database } from '../storage/database.ts';
 import type { GroupCommit } from '../storage/group-commit.ts';
 import type { Tracer } from '../tracing.ts';
-import { abandonedBecause, isolatedMs, maxStarts, suspectPauseMs } from './abandoned-effect.ts';
+import { abandonedMessage, isolatedMs, maxStarts, suspectPauseMs } from './abandoned-effect.ts';
 import { AccountShares } from './account-shares.ts';
 import type { ActorSystem } from './actor-system.ts';
 import type { EffectDefinition, EffectOutcome } from './define-actor.ts';
 import { holderOf, suspectedOf } from './effect-holders.ts';
 import { EffectLanes, type LaneLimits, type LaneSizes } from './effect-lanes.ts';
 import { EffectOutcomes, type InFlightEffect } from './effect-outcomes.ts';
-import { aboutEffect, isRepeatable, runEffect } from './effect-run.ts';
+import { effectLogFields, isRepeatable, runEffect } from './effect-run.ts';
 import type { LeftWork } from './left-work.ts';
 import { parsedName } from './recorded-name.ts';
 
@@ -51,7 +51,7 @@ export type EffectsOptions = {
   laneLimits?: LaneLimits;
   /** Pause before a suspect that was restarted before starts again (`suspectPauseMs`). */
   suspectPauseMs?: number;
-  /** Most effects in memory, running or waiting; the others stay in the database until there is room. */
+  /** Most effects in memory, running or waiting; the others stay in the database until some have ended. */
   maxInFlight?: number;
 };
 
@@ -67,13 +67,13 @@ export class Effects {
   private running = 0;
   private stopped = false;
   /** Some effects of this node's shards are only in the database. */
-  private hasUnread = false;
+  private hasUnloaded = false;
   /** Effects of an account beyond its share stay in the database. */
   private readonly shares: AccountShares;
   /** Shards that this node has taken from dead owners, while it has them. */
   private readonly orphaned = new Set<number>();
   private reading = false;
-  private empty: (() => void) | null = null;
+  private onDrained: (() => void) | null = null;
   /** Effects that ended while a page was read; the page may still contain them. */
   private readonly ended = new Set<string>();
   private readonly outcomes: EffectOutcomes;
@@ -113,8 +113,8 @@ export class Effects {
 
   /** Takes effects that were just committed. */
   start(effects: EffectDraft[]): void {
-    for (const effect of effects) if (!this.take(effect)) this.hasUnread = true;
-    this.next();
+    for (const effect of effects) if (!this.take(effect)) this.hasUnloaded = true;
+    this.startWaiting();
   }
 
   cancel(effectIds: string[]): void {
@@ -145,22 +145,22 @@ export class Effects {
 
   /** Reads effects that had to stay in the database, if there are any. */
   async sweep(): Promise<void> {
-    if (!this.hasUnread || this.stopped) return;
+    if (!this.hasUnloaded || this.stopped) return;
     await this.recover().catch((error) => this.parts.log.warn({ err: error }, 'waiting effects could not be read; retrying'));
   }
 
-  /** Starts the effects in the database, oldest first, as far as there is room. */
+  /** Starts the effects in the database, oldest first, up to the limit. */
   async recover(): Promise<void> {
-    this.hasUnread = true;
+    this.hasUnloaded = true;
     if (this.reading) return;
     this.reading = true;
     try {
-      while (this.hasUnread && !this.stopped && this.inFlight.size < this.maxInFlight) {
-        this.hasUnread = false;
+      while (this.hasUnloaded && !this.stopped && this.inFlight.size < this.maxInFlight) {
+        this.hasUnloaded = false;
         await this.readAll();
       }
     } catch (error) {
-      this.hasUnread = true;
+      this.hasUnloaded = true;
       throw error;
     } finally {
       this.reading = false;
@@ -171,13 +171,13 @@ export class Effects {
   /** Resolves when no effect is in flight. Call when all shards are handed over. */
   drained(): Promise<void> {
     if (this.inFlight.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.empty = resolve));
+    return new Promise((resolve) => (this.onDrained = resolve));
   }
 
   /** While paused, no model turn and no tool call starts, so that agents write nothing new; mails and payments continue. */
   pause(paused: boolean): void {
-    this.lanes.onlyVital = paused;
-    this.next();
+    this.lanes.isPaused = paused;
+    this.startWaiting();
   }
 
   /** Aborts running effects; the next owner of the shard runs them again. */
@@ -205,12 +205,12 @@ export class Effects {
       const suspected = await suspectedOf(found, this.parts, this.orphaned);
       for (const row of found) {
         if (this.ended.has(row.id)) continue;
-        if (this.lostInPage.has(row.shard) || !this.take(row, suspected.has(row.id))) this.hasUnread = true;
+        if (this.lostInPage.has(row.shard) || !this.take(row, suspected.has(row.id))) this.hasUnloaded = true;
       }
       this.ended.clear();
-      this.next();
+      this.startWaiting();
       if (rows.length < pageSize || this.inFlight.size >= this.maxInFlight) {
-        this.hasUnread ||= rows.length === pageSize;
+        this.hasUnloaded ||= rows.length === pageSize;
         return;
       }
       after = rows[rows.length - 1].id;
@@ -223,10 +223,10 @@ export class Effects {
     return startedBy !== null && startedBy !== placement.owner && placement.isAlive(startedBy);
   }
 
-  /** True if it is in flight, another node's, left, or beyond its account's share; false if there is no room for it. */
+  /** True if it is in flight, another node's, left, or beyond its account's share; false if the limit is reached. */
   private take(effect: EffectDraft, isSuspect = false): boolean {
     if (this.stopped || this.inFlight.has(effect.id) || this.parts.placement.epochOf(effect.shard) === null) return true;
-    if (!this.parts.left.knows('effect', effect.kind, effect.name)) return true;
+    if (!this.parts.left.isSupported('effect', effect.kind, effect.name)) return true;
     if (this.inFlight.size >= this.maxInFlight) return false;
     const account = effect.accountId ?? '';
     if (!this.shares.add(account)) return true;
@@ -242,7 +242,7 @@ export class Effects {
     this.inFlight.set(effect.id, held);
     if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition);
     else if (held.isSuspect && effect.starts > 0) this.isolate(held, account);
-    else if (definition.isBrief) this.begin(held);
+    else if (definition.isBrief) this.startRun(held);
     else this.lanes.add(held, account, definition.lane ?? 'tool');
     return true;
   }
@@ -253,7 +253,7 @@ export class Effects {
     setTimeout(() => {
       if (this.isOver(held)) return;
       this.lanes.add(held, account, 'suspect');
-      this.next();
+      this.startWaiting();
     }, this.pauseMs).unref();
   }
 
@@ -262,36 +262,36 @@ export class Effects {
     const held = this.inFlight.get(id);
     if (held !== undefined) {
       this.inFlight.delete(id);
-      if (!held.hasBegun) this.lanes.leave(held);
+      if (!held.hasBegun) this.lanes.remove(held);
     }
-    const hasRoom = held !== undefined && this.shares.remove(held.effect.accountId ?? '');
-    this.hasUnread ||= hasRoom;
-    if (this.inFlight.size === 0) this.empty?.();
+    const hasCapacity = held !== undefined && this.shares.remove(held.effect.accountId ?? '');
+    this.hasUnloaded ||= hasCapacity;
+    if (this.inFlight.size === 0) this.onDrained?.();
     if (this.reading) this.ended.add(id);
-    else if (hasRoom || this.inFlight.size <= this.maxInFlight / 2) void this.sweep();
+    else if (hasCapacity || this.inFlight.size <= this.maxInFlight / 2) void this.sweep();
   }
 
-  private next(): void {
-    for (let held = this.lanes.take(); held !== null; held = this.lanes.take()) this.begin(held);
+  private startWaiting(): void {
+    for (let held = this.lanes.take(); held !== null; held = this.lanes.take()) this.startRun(held);
   }
 
-  private begin(held: InFlightEffect): void {
+  private startRun(held: InFlightEffect): void {
     this.running++;
     held.hasBegun = true;
-    const isolated = held.isSuspect && held.effect.starts > 0 ? setTimeout(() => this.leaveLane(held), isolatedMs) : undefined;
+    const isolated = held.isSuspect && held.effect.starts > 0 ? setTimeout(() => this.freeSlot(held), isolatedMs) : undefined;
     isolated?.unref();
     void this.run(held)
-      .catch((error) => this.parts.log.error({ ...aboutEffect(held.effect), err: error }, 'an effect could not be run'))
+      .catch((error) => this.parts.log.error({ ...effectLogFields(held.effect), err: error }, 'an effect could not be run'))
       .finally(() => {
         this.running--;
         clearTimeout(isolated);
-        this.leaveLane(held);
+        this.freeSlot(held);
       });
   }
 
-  private leaveLane(held: InFlightEffect): void {
-    this.lanes.leave(held);
-    this.next();
+  private freeSlot(held: InFlightEffect): void {
+    this.lanes.remove(held);
+    this.startWaiting();
   }
 
   private definitionOf({ kind, name }: EffectDraft): EffectDefinition | undefined {
@@ -304,12 +304,12 @@ export class Effects {
     const repeatable = this.isRepeatable(effect);
     if (effect.startedBy !== null && !repeatable) return this.outcomes.deliver(held, definition, { kind: 'unknown' });
     // `startedBy` of another process is replaced, so that the next owner checks the right one.
-    const isAnothers = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
+    const isFromOtherProcess = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
     // Taken before the mark below, which replaces `startedBy`.
-    const isRepeat = isAnothers || effect.startedBy !== null;
+    const isRepeat = isFromOtherProcess || effect.startedBy !== null;
     if ((isRepeat || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
       // It has not started. The shard's owner reads it from the database.
-      this.hasUnread = true;
+      this.hasUnloaded = true;
       return this.release(effect.id);
     }
     if (controller.signal.aborted) return;
@@ -337,17 +337,17 @@ export class Effects {
     return outcome;
   }
 
-  /** E2, E3, and with `again` E5. Resolves with whether the start is committed. */
-  private async markStarted(effect: EffectDraft, again = false): Promise<boolean> {
+  /** E2, E3, and with `countsStart` E5. Resolves with whether the start is committed. */
+  private async markStarted(effect: EffectDraft, countsStart = false): Promise<boolean> {
     const outcome = await new Promise<CommitOutcome>((resolve) => {
       const unit = new CommitUnit(effect.shard, resolve);
-      (again ? unit.restartedEffects : unit.startedEffects).push(effect.id);
+      (countsStart ? unit.restartedEffects : unit.startedEffects).push(effect.id);
       this.parts.commit.add(unit);
       this.parts.commit.addTurn(unit);
     });
     if (outcome.kind !== 'committed') return false;
     effect.startedBy = this.parts.placement.owner;
-    if (again) effect.starts++;
+    if (countsStart) effect.starts++;
     return true;
   }
 
@@ -355,12 +355,12 @@ export class Effects {
   private abandon(held: InFlightEffect, definition: EffectDefinition): void {
     const { kind, name } = held.effect;
     this.parts.log.error(
-      { ...aboutEffect(held.effect), starts: maxStarts },
+      { ...effectLogFields(held.effect), starts: maxStarts },
       'the process that ran this effect died too often; the effect is not started again',
     );
     this.ran.add([kind, name, 'abandoned']);
     this.abandoned++;
-    this.outcomes.deliver(held, definition, { kind: 'failed', message: abandonedBecause, abandoned: true });
+    this.outcomes.deliver(held, definition, { kind: 'failed', message: abandonedMessage, abandoned: true });
   }
 
   private isRepeatable(effect: EffectDraft): boolean {

@@ -30,7 +30,7 @@ export type Envelope = {
   /** It was in a unit that the database refused: it runs alone, so that the failure can be attributed. */
   alone: boolean;
   /** Durable work that failed too often: its next turn makes it a dead letter, with this reason. */
-  givenUp: Error | null;
+  deadLetterReason: Error | null;
   /** Stored in the commit of the turn that takes the envelope. */
   deadLetter: DeadLetterDraft | null;
   /** Number of its first turn, so that retries keep the order; 0 before. */
@@ -38,14 +38,14 @@ export type Envelope = {
   /** By `monotonicMs`, when it arrived at this node; 0 if no caller waits. */
   askedAtMs: number;
   /** It was sent to another node, which does its own shedding. */
-  elsewhere: boolean;
+  isRemote: boolean;
   /** Its turn was run: from here on a missing answer is an unknown outcome. */
-  taken: boolean;
+  mayHaveEffect: boolean;
   settled: boolean;
   /** The previous message of the same sender, which must be taken first; null if it is consumed. */
-  behind: Envelope | null;
+  predecessor: Envelope | null;
   /** The next message of the same sender, which waits until this one is taken. */
-  follower: Envelope | null;
+  successor: Envelope | null;
   /** The key under which a later turn answers it; null if its own turn does. */
   deferredKey: string | null;
   resolve(reply: unknown): void;
@@ -75,15 +75,15 @@ export function newEnvelope(
     trace,
     failures: 0,
     alone: false,
-    givenUp: null,
+    deadLetterReason: null,
     deadLetter: null,
     order: 0,
     askedAtMs: 0,
-    elsewhere: false,
-    taken: false,
+    isRemote: false,
+    mayHaveEffect: false,
     settled: false,
-    behind: null,
-    follower: null,
+    predecessor: null,
+    successor: null,
     deferredKey: null,
     resolve: noCaller,
     reject: noCaller,

@@ -9,26 +9,26 @@
 import type { MessageDraft } from '../storage/commit-unit.ts';
 import type { Envelope } from './envelope.ts';
 
-type Held = { envelope: Envelope; message: MessageDraft; pair: string | null; next: Held | null };
+type InFlightMessage = { envelope: Envelope; message: MessageDraft; pair: string | null; next: InFlightMessage | null };
 
 /** Most consumed messages that are recorded: their successors and duplicates need no read of the database. */
 const maxConsumed = 20_000;
 
 export class InFlightMessages {
-  private readonly held = new Map<string, Held>();
+  private readonly held = new Map<string, InFlightMessage>();
   /** The last message of each run, by sender and receiver. */
-  private readonly tails = new Map<string, Held>();
+  private readonly tails = new Map<string, InFlightMessage>();
   /** Each with the shard of its actor. */
   private readonly consumed = new Map<string, number>();
   /** While true, no consumed message is forgotten, because a page being read may contain it. */
-  remembersAll = false;
+  keepsAllConsumed = false;
 
   get size(): number {
     return this.held.size;
   }
 
   /** Whether it is in flight, or recorded as consumed. */
-  knows(id: string): boolean {
+  has(id: string): boolean {
     return this.held.has(id) || this.consumed.has(id);
   }
 
@@ -36,7 +36,7 @@ export class InFlightMessages {
    * Whether every earlier message of this pair is certainly in flight or consumed. If not, the database must be read. Messages of versions
    * that did not record the sender have no order.
    */
-  mayFollow({ sender, after, kind, actorId }: MessageDraft): boolean {
+  isInOrder({ sender, after, kind, actorId }: MessageDraft): boolean {
     if (sender == null || after === null) return true;
     if (after === undefined) return false;
     return this.tails.get(pairOf(sender, kind, actorId))?.message.id === after || this.consumed.has(after);
@@ -44,13 +44,13 @@ export class InFlightMessages {
 
   add(message: MessageDraft, envelope: Envelope): void {
     const pair = message.sender == null ? null : pairOf(message.sender, message.kind, message.actorId);
-    const held: Held = { envelope, message, pair, next: null };
+    const held: InFlightMessage = { envelope, message, pair, next: null };
     this.held.set(message.id, held);
     if (pair === null) return;
     const tail = this.tails.get(pair);
     if (tail !== undefined) {
       tail.next = held;
-      envelope.behind = tail.envelope;
+      envelope.predecessor = tail.envelope;
     }
     this.tails.set(pair, held);
   }
@@ -60,7 +60,7 @@ export class InFlightMessages {
     const held = this.remove(id);
     if (held === null) return;
     this.consumed.set(id, held.message.shard);
-    if (!this.remembersAll && this.consumed.size > maxConsumed) this.forget();
+    if (!this.keepsAllConsumed && this.consumed.size > maxConsumed) this.trimConsumed();
   }
 
   /** It stays in the database. Returns its follower, which must be released too. */
@@ -74,7 +74,7 @@ export class InFlightMessages {
   }
 
   /** Forgets the oldest consumed messages. */
-  forget(): void {
+  trimConsumed(): void {
     let excess = this.consumed.size - maxConsumed;
     for (const id of this.consumed.keys()) {
       if (excess-- <= 0) return;
@@ -82,11 +82,11 @@ export class InFlightMessages {
     }
   }
 
-  private remove(id: string): Held | null {
+  private remove(id: string): InFlightMessage | null {
     const held = this.held.get(id);
     if (held === undefined) return null;
     this.held.delete(id);
-    held.envelope.behind = null;
+    held.envelope.predecessor = null;
     if (held.pair !== null && this.tails.get(held.pair) === held) this.tails.delete(held.pair);
     return held;
   }

@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts';
 import type { Table } from '../storage/table.ts';
 import type { Activation } from './activation.ts';
 import type { AnyActor } from './define-actor.ts';
-import { faultOf } from './durable-input.ts';
+import { inputMismatch } from './durable-input.ts';
 import { parsedName } from './recorded-name.ts';
 
 export type Kind = {
@@ -47,7 +47,7 @@ export function supportsCommand({ definition }: Kind, recorded: string): boolean
 
 /** The mismatch of a message's or timer's input and its schema; null if there is none. */
 export function inputFault({ definition }: Kind, recorded: string, input: unknown): string | null {
-  return definition.inputs === undefined ? null : faultOf(definition.inputs[parsedName(recorded).name], input);
+  return definition.inputs === undefined ? null : inputMismatch(definition.inputs[parsedName(recorded).name], input);
 }
 
 /** As `supportsCommand`, for an effect. */
@@ -58,8 +58,8 @@ export function supportsEffect({ definition }: Kind, recorded: string): boolean 
 }
 
 /**
- * Throws if another node's ask uses something of this kind that this version does not know: an outcome waits until the actor lives on a
- * node that knows it; a caller should try again.
+ * Throws if another node's ask uses something of this kind that this version does not know: an outcome waits until a node that knows it
+ * owns the actor; a caller should try again.
  */
 export function assertSupported(kind: Kind, { name, query, effectId }: RemoteAsk): void {
   if (query ? Object.hasOwn(kind.definition.queries, name) : supportsCommand(kind, name)) return;

@@ -19,16 +19,16 @@ export type LeftWorkParts = {
   onCounted(): void;
 };
 
-type Place = 'message' | 'timer' | 'effect';
+type DurableTable = 'message' | 'timer' | 'effect';
 /** `oldestS`: age of the oldest; of a timer, since when it is due. */
-export type LeftCount = { place: Place; kind: string; name: string; rows: number; oldestS: number };
+export type LeftCount = { place: DurableTable; kind: string; name: string; rows: number; oldestS: number };
 
 const firstCountMs = 1_000;
-const longestPauseMs = 60_000;
-const countedAtMost = 10_000;
+const maxPauseMs = 60_000;
+const maxCounted = 10_000;
 
 export class LeftWork {
-  private readonly names: Record<Place, Set<string>> = { message: new Set(), timer: new Set(), effect: new Set() };
+  private readonly names: Record<DurableTable, Set<string>> = { message: new Set(), timer: new Set(), effect: new Set() };
   private counts: LeftCount[] = [];
   private pauseMs = firstCountMs;
   private timer: NodeJS.Timeout | null = null;
@@ -45,13 +45,13 @@ export class LeftWork {
   }
 
   /** Whether this version knows it. Unknown names are remembered. */
-  knows(place: Place, kindName: string, name: string): boolean {
+  isSupported(place: DurableTable, kindName: string, name: string): boolean {
     const kind = this.parts.kinds.get(kindName);
     if (kind !== undefined && (place === 'effect' ? supportsEffect(kind, name) : supportsCommand(kind, name))) return true;
-    const known = this.names[place];
+    const names = this.names[place];
     const full = `${kindName}/${name}`;
-    if (!known.has(full)) {
-      known.add(full);
+    if (!names.has(full)) {
+      names.add(full);
       this.parts.log.warn({ place, kind: kindName, name }, 'this version does not know this durable work; it is left for a node that does');
       this.pauseMs = firstCountMs;
       this.arm();
@@ -60,7 +60,7 @@ export class LeftWork {
   }
 
   /** `kind/name` of all work in this table that was left so far: reads exclude it. */
-  namesIn(place: Place): string[] {
+  namesIn(place: DurableTable): string[] {
     return [...this.names[place]];
   }
 
@@ -68,7 +68,7 @@ export class LeftWork {
   async count(): Promise<void> {
     const shards = ownedShards(this.parts.placement as Placement);
     const counts: LeftCount[] = [];
-    for (const [place, names] of Object.entries(this.names) as [Place, Set<string>][]) {
+    for (const [place, names] of Object.entries(this.names) as [DurableTable, Set<string>][]) {
       if (names.size === 0) continue;
       const { rows } = await this.parts.database.read({ name: `left_${place}`, text: countText(place), values: [shards, [...names]] });
       counts.push(...rows);
@@ -86,7 +86,7 @@ export class LeftWork {
     if (this.timer !== null) clearTimeout(this.timer);
     if (this.stopped) return;
     this.timer = setTimeout(() => {
-      this.pauseMs = Math.min(longestPauseMs, 2 * this.pauseMs);
+      this.pauseMs = Math.min(maxPauseMs, 2 * this.pauseMs);
       this.count()
         .catch((err) => this.parts.log.debug({ err }, 'left work could not be counted; retrying'))
         .finally(() => this.arm());
@@ -95,10 +95,10 @@ export class LeftWork {
   }
 }
 
-function countText(place: Place): string {
+function countText(place: DurableTable): string {
   const name = place === 'effect' ? 'name' : 'command';
   const since = place === 'timer' ? 'due_at' : 'created_at';
   return `select '${place}' as place, kind, name, count(*)::int as rows, greatest(0, extract(epoch from now() - min(since)))::float8 as "oldestS"
     from (select kind, ${name} as name, ${since} as since from ${place} where shard = any($1) and kind || '/' || ${name} = any($2)
-      limit ${countedAtMost}) l group by kind, name order by kind, name`;
+      limit ${maxCounted}) l group by kind, name order by kind, name`;
 }

@@ -1,10 +1,10 @@
 /**
- * The mailboxes of all activations. Envelopes wait until the state is loaded, until the open batch has room, or until a turn that failed
+ * The mailboxes of all activations. Envelopes wait until the state is loaded, until the open batch accepts turns, or until a turn that failed
  * before has been retried alone. Owns their order and bounds; `turns.ts` runs a turn.
  *
  * M1 Envelopes of one actor are taken in the order in which they came.
  * M2 All mailboxes together, and each one that takes asks, are bounded; an envelope beyond the bound is refused and has no effect.
- * M3 Room in a batch is shared evenly by all waiting activations: a busy actor does not starve others.
+ * M3 The capacity of a batch is shared evenly by all waiting activations: a busy actor does not starve others.
  */
 import { AppError } from '../errors.ts';
 import type { GroupCommit } from '../storage/group-commit.ts';
@@ -14,7 +14,7 @@ import type { Turns } from './turns.ts';
 
 export class Mailboxes {
   private waiting = 0;
-  /** Ready activations with a mailbox: they wait for room in the batch, or for a turn that must run alone. */
+  /** Ready activations with a mailbox: they wait for capacity in the batch, or for a turn that must run alone. */
   private readonly held = new Set<Activation>();
   private readonly commit: GroupCommit;
   private readonly maxWaiting: number;
@@ -30,15 +30,15 @@ export class Mailboxes {
     return this.waiting;
   }
 
-  /** Null if the envelope was taken or waits; an error if there is no room for it. */
+  /** Null if the envelope was taken or waits; an error if a limit is reached. */
   accept(activation: Activation, envelope: Envelope, limit: number): AppError | null {
-    const mayTurn = activation.phase === 'ready' && activation.mailbox === null && this.mayTurn(activation, envelope);
-    if (mayTurn && this.turns.take(activation, envelope)) return null;
+    const canRun = activation.phase === 'ready' && activation.mailbox === null && this.canRun(activation, envelope);
+    if (canRun && this.turns.accept(activation, envelope)) return null;
     if (this.waiting >= this.maxWaiting)
       return new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
     if (activation.mailbox !== null && activation.mailbox.length >= limit)
       return new AppError('mailbox_full', 'Too many requests wait for this one resource; try again shortly', { retryAfterS: 1 });
-    put((activation.mailbox ??= []), envelope);
+    insertInOrder((activation.mailbox ??= []), envelope);
     this.waiting++;
     if (activation.phase === 'ready') this.held.add(activation);
     return null;
@@ -52,35 +52,35 @@ export class Mailboxes {
     for (const other of awaitedBy ?? []) this.pump(other);
   }
 
-  /** Takes waiting turns until the mailbox is empty, there is no room, or its share is used up. Returns how many were taken. */
+  /** Takes waiting turns until the mailbox is empty, the batch is full, or its share is used up. Returns how many were taken. */
   pump(activation: Activation, share = Infinity): number {
     const { mailbox } = activation;
     if (mailbox === null || activation.phase !== 'ready') return 0;
-    let taken = 0;
-    while (taken < mailbox.length && taken < share && this.mayTurn(activation, mailbox[taken]!)) {
-      if (!this.turns.take(activation, mailbox[taken]!)) break;
+    let count = 0;
+    while (count < mailbox.length && count < share && this.canRun(activation, mailbox[count]!)) {
+      if (!this.turns.accept(activation, mailbox[count]!)) break;
       this.waiting--;
-      taken++;
+      count++;
     }
-    if (taken === mailbox.length) {
+    if (count === mailbox.length) {
       activation.mailbox = null;
       this.held.delete(activation);
     } else {
-      mailbox.splice(0, taken);
+      mailbox.splice(0, count);
       this.held.add(activation);
     }
-    return taken;
+    return count;
   }
 
-  /** M3. The batch has room again. Activations that still wait go to the end of the queue; unused shares are distributed again. */
+  /** M3. The batch accepts turns again. Activations that still wait go to the end of the queue; unused shares are distributed again. */
   pumpHeld(): void {
-    for (let taken = 1; taken > 0; ) {
-      taken = 0;
-      const share = Math.max(1, Math.floor(this.commit.room / this.held.size));
+    for (let count = 1; count > 0; ) {
+      count = 0;
+      const share = Math.max(1, Math.floor(this.commit.remainingTurns / this.held.size));
       for (const activation of [...this.held]) {
-        if (!this.commit.hasRoom) return;
+        if (!this.commit.hasCapacity) return;
         this.held.delete(activation);
-        taken += this.pump(activation, share);
+        count += this.pump(activation, share);
       }
     }
   }
@@ -99,15 +99,15 @@ export class Mailboxes {
     return [...(awaitedBy ?? [])].flatMap((other) => this.empty(other));
   }
 
-  private mayTurn(activation: Activation, envelope: Envelope): boolean {
+  private canRun(activation: Activation, envelope: Envelope): boolean {
     // A query reads committed state and adds nothing to a batch.
     if (envelope.source.kind === 'query') return true;
-    return this.commit.hasRoom && activation.admits(envelope, this.commit.maxBatchTurns);
+    return this.commit.hasCapacity && activation.admits(envelope, this.commit.maxBatchTurns);
   }
 }
 
 /** M1. An envelope whose turn was undone goes before later ones. */
-function put(mailbox: Envelope[], envelope: Envelope): void {
+function insertInOrder(mailbox: Envelope[], envelope: Envelope): void {
   let at = mailbox.length;
   if (envelope.order > 0) while (at > 0 && !(mailbox[at - 1]!.order > 0 && mailbox[at - 1]!.order < envelope.order)) at--;
   mailbox.splice(at, 0, envelope);

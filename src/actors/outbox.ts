@@ -35,19 +35,19 @@ const pageSize = 1_000;
 const fullSweepEvery = 10;
 /** Bound of `toVerify`. */
 const maxToVerify = 10_000;
-const staysBehind = new AppError('unavailable', 'An earlier message of its sender is still in the database');
+const waitsForEarlier = new AppError('unavailable', 'An earlier message of its sender is still in the database');
 
 export class Outbox {
   private readonly inFlight = new InFlightMessages();
   /** Messages whose shard must be read to find their predecessors. */
-  private readonly toVerify = new Map<string, MessageDraft>();
+  private readonly messagesToVerify = new Map<string, MessageDraft>();
   /** Shards to read at once, and with the next interval. */
-  private readonly toRead = new Set<number>();
-  private readonly toReadLater = new Set<number>();
+  private readonly shardsToRead = new Set<number>();
+  private readonly shardsToReadLater = new Set<number>();
   private scheduled = false;
   /** The sweep that is running. */
   private sweeping: Promise<void> | null = null;
-  /** If there was no room for all, the next sweep begins with the first unread shard. */
+  /** If the limit was reached, the next sweep begins with the first unread shard. */
   private firstShard = 0;
   private releasing: Envelope[] | null = null;
   /** Pairs of sender and receiver with a message that this sweep has left; later messages of the pair are left too. */
@@ -74,7 +74,7 @@ export class Outbox {
     let ticks = 0;
     this.timer = setInterval(() => {
       if (++ticks % fullSweepEvery === 0) void this.sweep();
-      else if (this.toReadLater.size > 0) void this.read([...this.toReadLater]);
+      else if (this.shardsToReadLater.size > 0) void this.read([...this.shardsToReadLater]);
     }, this.sweepIntervalMs);
     this.timer.unref();
   }
@@ -93,33 +93,33 @@ export class Outbox {
   deliver(messages: readonly MessageDraft[]): void {
     for (const message of messages) {
       const { id, shard, sender, kind, actorId } = message;
-      if (this.parts.placement.epochOf(shard) === null || this.inFlight.knows(id)) continue;
+      if (this.parts.placement.epochOf(shard) === null || this.inFlight.has(id)) continue;
       // A message without an order goes after all left messages.
-      const isLast = sender == null && (this.sweeping !== null || this.toReadLater.has(shard));
+      const isLast = sender == null && (this.sweeping !== null || this.shardsToReadLater.has(shard));
       const waits =
         isLast || this.inFlight.size >= this.maxInFlight || (this.held.size > 0 && this.held.has(pairOf(sender ?? '', kind, actorId)));
-      if (waits || this.isUnknown(message)) this.toReadLater.add(shard);
-      else if (!this.inFlight.mayFollow(message)) this.verifyOrder(message);
-      else if (!this.handOver(message)) this.toReadLater.add(shard);
+      if (waits || this.isUnknown(message)) this.shardsToReadLater.add(shard);
+      else if (!this.inFlight.isInOrder(message)) this.verifyOrder(message);
+      else if (!this.deliverInOrder(message)) this.shardsToReadLater.add(shard);
     }
   }
 
-  /** As `sweep`, including messages that were left before: this node has other shards, or the left messages may be gone. */
+  /** As `sweep`, including messages that were left before: this node has other shards, or the left messages may have been deleted. */
   sweepAll(): Promise<void> {
     this.held.clear();
     return this.sweep();
   }
 
-  /** Delivers the messages in the database for shards of this node, as far as there is room. */
+  /** Delivers the messages in the database for shards of this node, up to the limit. */
   sweep(): Promise<void> {
     return this.read(ownedShards(this.parts.placement));
   }
 
   /** O2. All messages of one tick are read together. */
   private verifyOrder(message: MessageDraft): void {
-    if (this.toVerify.size >= maxToVerify) this.toVerify.clear();
-    this.toVerify.set(message.id, message);
-    this.toRead.add(message.shard);
+    if (this.messagesToVerify.size >= maxToVerify) this.messagesToVerify.clear();
+    this.messagesToVerify.set(message.id, message);
+    this.shardsToRead.add(message.shard);
     if (this.scheduled) return;
     this.scheduled = true;
     setImmediate(() => void this.read([]));
@@ -127,19 +127,19 @@ export class Outbox {
 
   private read(shards: number[]): Promise<void> {
     this.scheduled = false;
-    for (const shard of shards) this.toRead.add(shard);
-    if (this.toRead.size === 0 || this.stopped) return Promise.resolve();
+    for (const shard of shards) this.shardsToRead.add(shard);
+    if (this.shardsToRead.size === 0 || this.stopped) return Promise.resolve();
     this.sweeping ??= this.readAll();
     return this.sweeping;
   }
 
-  /** Also reads shards requested meanwhile. What it cannot read or has no room for is read later. */
+  /** Also reads shards requested meanwhile. Rows that cannot be read, or that exceed the limit, are read later. */
   private async readAll(): Promise<void> {
-    this.inFlight.remembersAll = true;
-    while (this.toRead.size > 0 && !this.stopped) {
-      const shards = [...this.toRead].sort((a, b) => a - b);
-      this.toRead.clear();
-      for (const shard of shards) this.toReadLater.delete(shard);
+    this.inFlight.keepsAllConsumed = true;
+    while (this.shardsToRead.size > 0 && !this.stopped) {
+      const shards = [...this.shardsToRead].sort((a, b) => a - b);
+      this.shardsToRead.clear();
+      for (const shard of shards) this.shardsToReadLater.delete(shard);
       this.left.clear();
       const later = shards.filter((shard) => shard >= this.firstShard);
       const earlier = shards.filter((shard) => shard < this.firstShard);
@@ -148,15 +148,15 @@ export class Outbox {
       } catch (error) {
         this.parts.log.warn({ err: error }, 'the outbox could not be read; retrying');
       }
-      for (const shard of [...shards, ...this.toRead]) this.toReadLater.add(shard);
-      this.toRead.clear();
+      for (const shard of [...shards, ...this.shardsToRead]) this.shardsToReadLater.add(shard);
+      this.shardsToRead.clear();
     }
-    this.inFlight.remembersAll = false;
-    this.inFlight.forget();
+    this.inFlight.keepsAllConsumed = false;
+    this.inFlight.trimConsumed();
     this.sweeping = null;
   }
 
-  /** False if there was no room for all. */
+  /** False if the limit was reached. */
   private async readShards(shards: number[]): Promise<boolean> {
     if (shards.length === 0) return true;
     const page: Page = { shards, after: { shard: -1, seq: 0, id: '' }, upTo: Number.MAX_SAFE_INTEGER };
@@ -193,43 +193,43 @@ export class Outbox {
     return Number(rows[0].last_value);
   }
 
-  /** Takes a row, after all before it. False if there is no room for it. */
+  /** Takes a row, after all before it. False if the limit is reached. */
   private take(row: MessageRow): boolean {
     const { id, shard, sender, kind, actorId } = row;
-    const trace = this.toVerify.get(id)?.trace;
-    this.toVerify.delete(id);
-    if (this.inFlight.knows(id) || this.parts.placement.epochOf(shard) === null) return true;
+    const trace = this.messagesToVerify.get(id)?.trace;
+    this.messagesToVerify.delete(id);
+    if (this.inFlight.has(id) || this.parts.placement.epochOf(shard) === null) return true;
     const pair = sender == null ? null : pairOf(sender, kind, actorId);
     if (pair !== null && this.left.has(pair)) return true;
-    if (!this.isUnknown(row)) return this.handOver({ ...row, trace });
+    if (!this.isUnknown(row)) return this.deliverInOrder({ ...row, trace });
     if (pair !== null) this.left.add(pair);
     return true;
   }
 
   /** O3. */
   private isUnknown({ sender, kind, actorId, command }: MessageDraft): boolean {
-    if (this.parts.left.knows('message', kind, command)) return false;
+    if (this.parts.left.isSupported('message', kind, command)) return false;
     if (sender != null) this.held.add(pairOf(sender, kind, actorId));
     return true;
   }
 
-  /** False if there is no room for it. All earlier messages of the same sender are consumed or in flight. */
-  private handOver(message: MessageDraft): boolean {
+  /** False if the limit is reached. All earlier messages of the same sender are consumed or in flight. */
+  private deliverInOrder(message: MessageDraft): boolean {
     const { system } = this.parts;
     if (this.inFlight.size >= this.maxInFlight) return false;
     const { id, shard, kind, actorId, command, input, sender, trace = null } = message;
     const envelope = newEnvelope(command, input, Infinity, null, { kind: 'message', id }, trace);
     envelope.resolve = () => {
       this.inFlight.done(id);
-      const { follower } = envelope;
-      envelope.follower = null;
-      if (follower !== null && !follower.settled && !system.deliver(kind, actorId, follower))
-        system.pending.settle(follower, staysBehind, undefined);
+      const { successor } = envelope;
+      envelope.successor = null;
+      if (successor !== null && !successor.settled && !system.deliver(kind, actorId, successor))
+        system.pending.settle(successor, waitsForEarlier, undefined);
     };
     envelope.reject = () => {
-      this.toReadLater.add(shard);
+      this.shardsToReadLater.add(shard);
       if (sender != null && this.sweeping !== null) this.left.add(pairOf(sender, kind, actorId));
-      envelope.follower = null;
+      envelope.successor = null;
       this.release(this.inFlight.release(id));
     };
     this.inFlight.add(message, envelope);
@@ -243,7 +243,7 @@ export class Outbox {
     if (envelope === null) return;
     if (this.releasing !== null) return void this.releasing.push(envelope);
     this.releasing = [envelope];
-    for (const one of this.releasing) this.parts.system.pending.settle(one, staysBehind, undefined);
+    for (const waiting of this.releasing) this.parts.system.pending.settle(waiting, waitsForEarlier, undefined);
     this.releasing = null;
   }
 }

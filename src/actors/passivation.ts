@@ -10,8 +10,8 @@ const sweepIntervalMs = 1_000;
 const maxExamined = 20_000;
 /** Above this share of the heap limit, activations idle for longer than `shortIdleMs` are dropped. */
 const pressureShare = 0.7;
-/** An actor that has sent nothing for this long forgets its predecessors (`sent-messages.ts`). */
-const forgetSentMs = 10_000;
+/** After this time without a message, the record of an actor's sent messages is dropped (`sent-messages.ts`). */
+const sentExpiryMs = 10_000;
 /** Also for actors that do not exist: a query with an invented id must not hold memory for long. */
 const shortIdleMs = 5_000;
 
@@ -56,7 +56,7 @@ export class Passivation {
         activation.lastUsedMs = nowMs;
       }
       const { idleTimeoutMs } = activation.kind;
-      if (activation.sent !== null && nowMs - activation.lastUsedMs >= forgetSentMs) activation.forgetSent();
+      if (activation.sent !== null && nowMs - activation.lastUsedMs >= sentExpiryMs) activation.clearSent();
       const allowedMs = pressure || activation.committed === null ? Math.min(shortIdleMs, idleTimeoutMs) : idleTimeoutMs;
       if (nowMs - activation.lastUsedMs >= allowedMs && this.system.passivate(activation)) passivated++;
     }

@@ -15,11 +15,11 @@ export class PendingAsks {
   private answered = 0;
   /** Late ones of these. Asks sent to another node are not counted: that node does its own shedding. */
   private late = 0;
-  private empty: (() => void) | null = null;
+  private onDrained: (() => void) | null = null;
 
-  /** @param most limit of unanswered asks */
-  constructor(deferred: DeferredCallers, most: number) {
-    this.admission = new Admission(most);
+  /** @param maxPending limit of unanswered asks */
+  constructor(deferred: DeferredCallers, maxPending: number) {
+    this.admission = new Admission(maxPending);
     this.deferred = deferred;
     this.sweep = setInterval(() => this.expire(), sampleEveryMs);
     this.sweep.unref();
@@ -29,8 +29,8 @@ export class PendingAsks {
     return this.waiting.size;
   }
 
-  /** Whether there is room for one more short ask. */
-  get hasRoom(): boolean {
+  /** Whether one more ask is admitted. */
+  get hasCapacity(): boolean {
     return this.admission.admits(this.waiting.size);
   }
 
@@ -47,10 +47,10 @@ export class PendingAsks {
       this.answered++;
       if (this.isLate(envelope, monotonicMs())) this.late++;
     }
-    if (envelope.deferredKey !== null) this.deferred.forget(envelope);
+    if (envelope.deferredKey !== null) this.deferred.remove(envelope);
     if (error === undefined) envelope.resolve(reply);
     else envelope.reject(error as AppError);
-    if (this.waiting.size === 0 && this.empty !== null) this.empty();
+    if (this.waiting.size === 0 && this.onDrained !== null) this.onDrained();
   }
 
   /** Answers an envelope with its command's recorded reply or refusal. */
@@ -61,7 +61,7 @@ export class PendingAsks {
   /** Resolves when every ask is answered. Call when no more are accepted. */
   drained(): Promise<void> {
     if (this.waiting.size === 0) return Promise.resolve();
-    return new Promise((resolve) => (this.empty = resolve));
+    return new Promise((resolve) => (this.onDrained = resolve));
   }
 
   /** Answers everything: the node stops. */
@@ -83,14 +83,14 @@ export class PendingAsks {
     this.late = 0;
   }
 
-  private isLate({ elsewhere, askedAtMs }: Envelope, nowMs: number): boolean {
-    return !elsewhere && nowMs - askedAtMs > lateAfterMs;
+  private isLate({ isRemote, askedAtMs }: Envelope, nowMs: number): boolean {
+    return !isRemote && nowMs - askedAtMs > lateAfterMs;
   }
 }
 
 /** A turn that was run may have been committed, and so may an earlier try; otherwise there was no effect. */
 function unanswered(envelope: Envelope): AppError {
-  return envelope.taken || envelope.repeat
+  return envelope.mayHaveEffect || envelope.repeat
     ? outcomeUnknown()
     : new AppError('overloaded', 'The service could not get to this in time; nothing was done. Try again shortly', { retryAfterS: 1 });
 }

@@ -7,17 +7,17 @@ import { elapsedBackoffMs } from '../backoff.ts';
 import { CountBy } from '../counts.ts';
 import type { Log } from '../log.ts';
 import type { Envelope } from './envelope.ts';
-import { TriedSince } from './tried-since.ts';
+import { RetryHistory } from './retry-history.ts';
 
-const shortestPauseMs = 250;
-const longestPauseMs = 30_000;
+const minPauseMs = 250;
+const maxPauseMs = 30_000;
 /** A failing disk refuses thousands at once. */
 const logEveryMs = 1_000;
 
 export class RefusedWork {
   /** For metrics: tries that follow a refusal. */
   readonly retries = new CountBy(['source', 'code']);
-  private readonly tried = new TriedSince();
+  private readonly history = new RetryHistory();
   private loggedAtMs = Number.NEGATIVE_INFINITY;
   private unlogged = 0;
   private readonly log: Log;
@@ -32,7 +32,7 @@ export class RefusedWork {
   /** Counts the refusal and returns the pause before the next try. */
   pauseMs(envelope: Envelope, error: Error, about: object): number {
     const nowMs = this.nowMs();
-    const { forMs } = this.tried.again(envelope, nowMs);
+    const { forMs } = this.history.countTry(envelope, nowMs);
     this.retries.add([envelope.source.kind, codeOf(error)]);
     this.unlogged++;
     if (nowMs - this.loggedAtMs >= logEveryMs) {
@@ -41,12 +41,12 @@ export class RefusedWork {
       this.loggedAtMs = nowMs;
       this.unlogged = 0;
     }
-    return elapsedBackoffMs(forMs, shortestPauseMs, longestPauseMs);
+    return elapsedBackoffMs(forMs, minPauseMs, maxPauseMs);
   }
 
   /** The number of items being retried, and for how long the oldest has been. */
   get size(): { count: number; oldestS: number } {
-    return this.tried.size(this.nowMs());
+    return this.history.size(this.nowMs());
   }
 }
 

@@ -5,40 +5,40 @@ import { AppError, errorCodes, outcomeUnknown } from '../errors.ts';
 
 type Query = Pick<RemoteAsk, 'kind' | 'id' | 'name' | 'input' | 'deadlineMs' | 'trace'>;
 
-const longestPauseMs = 500;
+const maxPauseMs = 500;
 
 /**
- * Resolves with the owner's reply, or with `'here'` as soon as this node owns the shard itself. Rejects with the owner's refusal. Resolves
- * with `'given up'` when the caller no longer waits.
+ * Resolves with the owner's reply, or with `'local'` as soon as this node owns the shard itself. Rejects with the owner's refusal. Resolves
+ * with `'abandoned'` when the caller no longer waits.
  *
  * A try whose outcome is unknown may take effect until its deadline: it may be delayed in the network, or forwarded to the next owner. So
  * all later tries are repeats (`ask.repeat` is set): their refusal is recorded, and an earlier try that arrives later gets it.
  *
- * @param onTry called with whether a try may have taken effect, so that a missing answer counts as unknown
+ * @param onAttempt called with whether a try may have taken effect, so that a missing answer counts as unknown
  */
 export async function askOwner(
   placement: Placement,
   shard: number,
   ask: RemoteAsk,
-  gaveUp: () => boolean,
-  onTry: (out: boolean) => void,
-): Promise<{ reply: unknown } | 'here' | 'given up'> {
+  isAbandoned: () => boolean,
+  onAttempt: (out: boolean) => void,
+): Promise<{ reply: unknown } | 'local' | 'abandoned'> {
   let unknown = false;
-  for (let attempt = 0; !gaveUp(); attempt++) {
-    if (placement.epochOf(shard) !== null) return 'here';
-    onTry(true);
+  for (let attempt = 0; !isAbandoned(); attempt++) {
+    if (placement.epochOf(shard) !== null) return 'local';
+    onAttempt(true);
     try {
       return { reply: await placement.forward(shard, ask) };
     } catch (error) {
       // A try that may have taken effect keeps the outcome unknown: a later try that is shed has checked nothing.
-      if (!mayTryAgain(error, ask)) throw unknown && isShed(error) ? outcomeUnknown(error) : error;
+      if (!isRetryable(error, ask)) throw unknown && isShed(error) ? outcomeUnknown(error) : error;
       unknown ||= !ask.query && (error as AppError).code === 'outcome_unknown';
       ask.repeat ||= unknown;
-      onTry(unknown);
+      onAttempt(unknown);
     }
-    await placement.moved(backoffMs(attempt, 10, longestPauseMs));
+    await placement.moved(backoffMs(attempt, 10, maxPauseMs));
   }
-  return 'given up';
+  return 'abandoned';
 }
 
 function isShed(error: unknown): boolean {
@@ -49,13 +49,13 @@ function isShed(error: unknown): boolean {
 export function queryOwner(placement: Placement, shard: number, about: Query, orElse: () => Promise<unknown>): Promise<unknown> {
   const ask = { ...about, query: true, repeat: false, commandId: null, effectId: null };
   return placement.forward(shard, ask).catch((error) => {
-    if (!mayTryAgain(error, ask)) throw error;
+    if (!isRetryable(error, ask)) throw error;
     return orElse();
   });
 }
 
 /** The ask had no effect (a query), or a repeat is recognised by its id; and another node, or this one a little later, may answer. */
-function mayTryAgain(error: unknown, { query, commandId, effectId }: RemoteAsk): boolean {
+function isRetryable(error: unknown, { query, commandId, effectId }: RemoteAsk): boolean {
   if (!(error instanceof AppError)) return false;
   if (error.code === 'outcome_unknown') return query || commandId !== null || effectId !== null;
   return error.code === 'draining' || errorCodes[error.code].retry === 'reroute';

@@ -10,18 +10,18 @@ export class RemoteOutcomes {
   private readonly inFlight = new Map<string, Promise<null>>();
 
   /** Resolves when the outcome is committed. */
-  take({ name, input, trace }: RemoteAsk, effectId: string, deliver: (envelope: Envelope) => boolean): Promise<null> {
-    const known = this.inFlight.get(effectId);
-    if (known !== undefined) return known;
-    const taken = new Promise<null>((resolve, reject) => {
+  deliver({ name, input, trace }: RemoteAsk, effectId: string, deliver: (envelope: Envelope) => boolean): Promise<null> {
+    const pending = this.inFlight.get(effectId);
+    if (pending !== undefined) return pending;
+    const committed = new Promise<null>((resolve, reject) => {
       const envelope = newEnvelope(name, input, Infinity, null, { kind: 'effect', id: effectId }, trace);
       envelope.resolve = () => resolve(null);
       envelope.reject = reject;
       if (!deliver(envelope)) reject(new AppError('overloaded', 'No room for the outcome now', { retryAfterS: 1 }));
     });
-    this.inFlight.set(effectId, taken);
-    const forget = () => this.inFlight.delete(effectId);
-    taken.then(forget, forget);
-    return taken;
+    this.inFlight.set(effectId, committed);
+    const remove = () => this.inFlight.delete(effectId);
+    committed.then(remove, remove);
+    return committed;
   }
 }

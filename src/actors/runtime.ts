@@ -16,8 +16,8 @@ import { Effects } from './effects.ts';
 import { LeftWork } from './left-work.ts';
 import { Outbox, type OutboxOptions } from './outbox.ts';
 import { Passivation } from './passivation.ts';
-import type { AfterCommit } from './settlement.ts';
 import { Timers, timerHorizonMs } from './timers.ts';
+import type { AfterCommit } from './turn-completion.ts';
 
 /** Called with each batch of events right after its commit, with the events' numbers; in commit order. */
 export type EventListener = AfterCommit['events'];
@@ -87,7 +87,7 @@ export class Runtime {
       database,
       fence: placement.fence,
       log,
-      onRoom: () => this.actors.takeWaiting(),
+      onCapacity: () => this.actors.runWaiting(),
       clock,
       maxBatchTurns,
       statementTimeoutMs,
@@ -111,8 +111,8 @@ export class Runtime {
     );
     this.outbox = new Outbox({ system: this.actors, database, placement, log, left }, options.outbox);
     this.passivation = new Passivation(this.actors, log);
-    placement.onPassedOn((messages) => (messages === null ? void this.outbox.sweep() : this.outbox.deliver(messages)));
-    placement.onGone(() => void this.effects.recover().catch(() => {}));
+    placement.onRelayedMessages((messages) => (messages === null ? void this.outbox.sweep() : this.outbox.deliver(messages)));
+    placement.onIncarnationEnded(() => void this.effects.recover().catch(() => {}));
     placement.onSealing((shards) => this.effects.seal(new Set(shards)));
     placement.onLost((shards) => this.effects.lost(new Set(shards)));
     placement.onLost((shards) => this.outbox.lost(new Set(shards)));
@@ -178,8 +178,10 @@ export class Runtime {
     const { database, placement, log } = this.options;
     // Not in a simulated crash. Recorded before other nodes see this node leave.
     if (graceMs > 0) {
-      const told = recordCleanStop(database, placement.owner).catch((err) => log.debug({ err }, 'the clean stop could not be recorded'));
-      await within(told, endTimeoutMs);
+      const recorded = recordCleanStop(database, placement.owner).catch((err) =>
+        log.debug({ err }, 'the clean stop could not be recorded'),
+      );
+      await within(recorded, endTimeoutMs);
     }
     this.actors.close();
     await within(Promise.all([this.options.placement.stop(), this.commit.close()]), 2_000);
@@ -199,7 +201,7 @@ export class Runtime {
     const { placement } = this.options;
     this.outbox.deliver(messages);
     const elsewhere = messages.filter(({ shard }) => placement.epochOf(shard) === null);
-    if (elsewhere.length > 0) placement.passOn(elsewhere);
+    if (elsewhere.length > 0) placement.relayMessages(elsewhere);
   }
 
   /** Reads the work of acquired shards. Shards acquired meanwhile are read right after. */
@@ -234,7 +236,7 @@ export class Runtime {
       });
       // There are more: the next sweep reads them after these have fired.
       if (rows.length === maxTimersInRead && !this.stopped) setTimeout(() => void this.sweepTimers().catch(() => {}), 1_000).unref();
-      return (rows as TimerDraft[]).filter(({ kind, command }) => this.left.knows('timer', kind, command));
+      return (rows as TimerDraft[]).filter(({ kind, command }) => this.left.isSupported('timer', kind, command));
     });
   }
 }

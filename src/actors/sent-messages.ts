@@ -20,7 +20,7 @@ export class SentMessages {
   }
 
   /** Records the message's sender and predecessor in it. */
-  note(message: MessageDraft): void {
+  record(message: MessageDraft): void {
     const receiver = `${message.kind}/${message.actorId}`;
     const before = this.last.get(receiver);
     message.sender = this.sender;

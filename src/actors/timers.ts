@@ -10,7 +10,7 @@ import type { TimerDraft } from '../storage/commit-unit.ts';
 
 /** Timers due later than this stay in the database until a later sweep. */
 export const timerHorizonMs = 60_000;
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 export class Timers {
   /** Also holds timers that were moved or cleared, until they are due or outnumber the others. */
@@ -18,8 +18,8 @@ export class Timers {
   private readonly current = new Map<string, TimerDraft>();
   private wake: NodeJS.Timeout | null = null;
   /** Keys set or cleared while a sweep reads the database; null while none does. */
-  private touched: Set<string> | null = null;
-  private sweepAgain = false;
+  private changedKeys: Set<string> | null = null;
+  private mustSweepAgain = false;
   private readonly clock: Clock;
   private readonly fire: (timer: TimerDraft) => void;
 
@@ -31,14 +31,14 @@ export class Timers {
   /** Takes a committed timer; it replaces one with the same actor and name. */
   set(timer: TimerDraft): void {
     const key = keyOf(timer.kind, timer.actorId, timer.name);
-    this.touched?.add(key);
+    this.changedKeys?.add(key);
     this.current.delete(key);
-    this.hold(key, timer);
+    this.keep(key, timer);
   }
 
   clear(kind: string, actorId: string, name: string): void {
     const key = keyOf(kind, actorId, name);
-    this.touched?.add(key);
+    this.changedKeys?.add(key);
     this.current.delete(key);
   }
 
@@ -49,25 +49,25 @@ export class Timers {
 
   /** Takes the result of `read`: timers in the database that are due within the horizon. If called during a sweep, another one follows. */
   async sweep(read: () => Promise<TimerDraft[]>): Promise<void> {
-    if (this.touched !== null) {
-      this.sweepAgain = true;
+    if (this.changedKeys !== null) {
+      this.mustSweepAgain = true;
       return;
     }
     try {
       do {
-        this.sweepAgain = false;
-        this.touched = new Set();
+        this.mustSweepAgain = false;
+        this.changedKeys = new Set();
         for (const timer of await read()) {
           const key = keyOf(timer.kind, timer.actorId, timer.name);
-          if (!this.touched.has(key) && !this.current.has(key)) this.hold(key, timer);
+          if (!this.changedKeys.has(key) && !this.current.has(key)) this.keep(key, timer);
         }
-      } while (this.sweepAgain);
+      } while (this.mustSweepAgain);
     } finally {
-      this.touched = null;
+      this.changedKeys = null;
     }
   }
 
-  /** Fires it again later: its actor had no room. */
+  /** Fires it again later: its actor's mailbox was full. */
   postpone(timer: TimerDraft, delayMs: number): void {
     const key = keyOf(timer.kind, timer.actorId, timer.name);
     if (this.current.get(key) !== timer) return;
@@ -85,7 +85,7 @@ export class Timers {
     this.current.clear();
   }
 
-  private hold(key: string, timer: TimerDraft): void {
+  private keep(key: string, timer: TimerDraft): void {
     if (timer.dueAt > this.clock.nowMs() + timerHorizonMs) return;
     this.current.set(key, timer);
     if (this.heap.length > 2 * this.current.size + 1_000) {
@@ -101,7 +101,7 @@ export class Timers {
     const next = this.heap[0];
     if (next === undefined) return;
     // Bounded, so that timers fire soon after the wall clock is set forward.
-    const waitMs = Math.min(longestWaitMs, Math.max(0, next.dueAt - this.clock.nowMs()));
+    const waitMs = Math.min(maxWaitMs, Math.max(0, next.dueAt - this.clock.nowMs()));
     this.wake = setTimeout(() => this.fireDue(), waitMs);
     this.wake.unref();
   }

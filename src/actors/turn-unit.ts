@@ -6,7 +6,7 @@ import type { Envelope } from './envelope.ts';
 
 /** Called once with the outcome of a unit. */
 export interface UnitListener {
-  settle(unit: TurnUnit, outcome: CommitOutcome): void;
+  complete(unit: TurnUnit, outcome: CommitOutcome): void;
 }
 
 export class TurnUnit extends CommitUnit<TurnPart> {
@@ -14,7 +14,7 @@ export class TurnUnit extends CommitUnit<TurnPart> {
   alone = false;
 
   constructor(shard: number, listener: UnitListener) {
-    super(shard, (outcome): void => listener.settle(this, outcome));
+    super(shard, (outcome): void => listener.complete(this, outcome));
   }
 
   override onSent(): void {
@@ -34,11 +34,11 @@ export class TurnPart implements ActorPart {
   row: object | null = null;
   timers: Map<string, TimerDraft | null> | null = null;
   /** Envelopes of these turns, in order; a co-located transaction is listed with the asked actor. If the commit fails they are retried. */
-  readonly taken: Envelope[] = [];
+  readonly envelopes: Envelope[] = [];
   /** Answers that change nothing but were decided on this unit's state, or an earlier one's. */
   readonly waiting: Envelope[] = [];
   /** Callers that an earlier turn deferred and a turn of this unit answers. */
-  answered: Answered[] | null = null;
+  deferredAnswers: DeferredAnswer[] | null = null;
 
   constructor(activation: Activation, unit: TurnUnit) {
     this.kind = activation.kind.name;
@@ -48,4 +48,4 @@ export class TurnPart implements ActorPart {
   }
 }
 
-export type Answered = { key: string; envelope: Envelope; error: unknown; reply: unknown };
+export type DeferredAnswer = { key: string; envelope: Envelope; error: unknown; reply: unknown };

@@ -161,7 +161,7 @@ export class TurnRecord implements TurnContext {
     if (this.trace !== null) (unit.traces ??= []).push(this.trace);
     if (this.events !== null) unit.events.push(...this.events);
     if (this.messages !== null) {
-      for (const message of this.messages) part.activation.noteSent(message);
+      for (const message of this.messages) part.activation.recordSent(message);
       unit.messages.push(...this.messages);
     }
     if (this.effects !== null) {
@@ -223,7 +223,7 @@ function checkState(kind: Kind, id: string, turn: { state: unknown }): void {
   if ((state as Row)[kind.idProperty] !== id) throw new Error(`The state's ${kind.idProperty} is not the actor's id`);
 }
 
-/** A refusal is an `AppError` that a command threw on purpose; anything else is a defect in it. */
+/** A refusal is an `AppError` that a command threw; any other error is a defect of the command. */
 export function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && error.code !== 'internal';
 }

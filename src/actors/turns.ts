@@ -1,5 +1,5 @@
 /**
- * Runs turns: a command on an actor's newest state; the result goes into the activation's unit of the open batch. `settlement.ts` handles
+ * Runs turns: a command on an actor's newest state; the result goes into the activation's unit of the open batch. `turn-completion.ts` handles
  * the time after the commit.
  *
  * R1 Turns of one actor run one at a time, to the end, without awaiting (they are synchronous; taking a turn inside a turn is a defect).
@@ -30,9 +30,9 @@ import { inputFault, type Kind } from './kind.ts';
 import { NotYet } from './not-yet.ts';
 import type { PendingAsks } from './pending-asks.ts';
 import { isFinalRefusal, refusalRecord } from './recorded-refusal.ts';
-import type { Settlement } from './settlement.ts';
 import type { Timers } from './timers.ts';
 import { isRefusal, runCommand, TurnRecord } from './turn.ts';
+import type { TurnCompletion } from './turn-completion.ts';
 import { TurnPart, TurnUnit } from './turn-unit.ts';
 
 export type TurnsParts = {
@@ -44,7 +44,7 @@ export type TurnsParts = {
   pending: PendingAsks;
   deferred: DeferredCallers;
   commands: CommandsInFlight;
-  settlement: Settlement;
+  completion: TurnCompletion;
   placement: Placement;
   tracer: Tracer | null;
   freezeStates: boolean;
@@ -56,7 +56,7 @@ export class Turns {
   /** For metrics: turns discarded because their command threw. */
   readonly defects = new CountBy(['kind']);
   private running = false;
-  private taken = 0;
+  private lastOrder = 0;
   private readonly parts: TurnsParts;
 
   constructor(parts: TurnsParts) {
@@ -64,17 +64,17 @@ export class Turns {
   }
 
   /** False: not now. Nothing has happened; call it again when the participants are ready (J3). */
-  take(activation: Activation, envelope: Envelope): boolean {
+  accept(activation: Activation, envelope: Envelope): boolean {
     if (envelope.settled) return true;
     if (envelope.source.kind === 'query') this.answerQuery(activation, envelope);
-    else if (!waitsForItsTurn(envelope)) {
+    else if (!waitsForPredecessor(envelope)) {
       if (envelope.order === 0) {
-        envelope.order = ++this.taken;
-        envelope.givenUp ??= this.faultOf(activation, envelope);
+        envelope.order = ++this.lastOrder;
+        envelope.deadLetterReason ??= this.faultOf(activation, envelope);
       }
       if (this.running) throw new Error('A turn began inside a turn: commands record with ctx.send, they do not ask');
-      if (envelope.givenUp !== null) this.becomeDeadLetter(activation, envelope, envelope.givenUp);
-      else if (this.isStale(activation, envelope)) this.answerAfter(activation, envelope);
+      if (envelope.deadLetterReason !== null) this.deadLetter(activation, envelope, envelope.deadLetterReason);
+      else if (this.isStale(activation, envelope)) this.answerWhenCommitted(activation, envelope);
       else return this.run(activation, envelope);
     }
     return true;
@@ -112,10 +112,10 @@ export class Turns {
       if (span !== null && record.transaction?.isPostponed !== true) span.end(failure);
     }
     if (record.transaction?.isPostponed === true) return false;
-    envelope.taken = true;
+    envelope.mayHaveEffect = true;
     if (failure !== undefined) this.failed(activation, envelope, failure, record.transaction);
     else if (state === activation.state && envelope.commandId === null && !isDurable(envelope) && record.isEmpty)
-      this.answerAfter(activation, envelope);
+      this.answerWhenCommitted(activation, envelope);
     else this.write(activation, envelope, state, record);
     return true;
   }
@@ -154,7 +154,7 @@ export class Turns {
       for (const other of record.transaction.turns) this.change(other.activation.open!, other.state, other.record);
     this.change(part, state, record);
     if (record.deferred !== null && envelope.source.kind === 'ask')
-      deferred.hold(deferredKeyOf(activation, record.deferred), activation, envelope);
+      deferred.add(deferredKeyOf(activation, record.deferred), activation, envelope);
     this.consume(part, envelope, record);
   }
 
@@ -170,12 +170,12 @@ export class Turns {
   }
 
   /** R2: a turn that changes nothing is answered when the state it was based on is committed and ownership is confirmed. */
-  private answerAfter(activation: Activation, envelope: Envelope): void {
+  private answerWhenCommitted(activation: Activation, envelope: Envelope): void {
     const part = activation.open ?? activation.sending;
     if (part !== null) return void part.waiting.push(envelope);
     const confirmation = this.parts.placement.confirmation();
     if (confirmation === null) this.parts.pending.settle(envelope, envelope.error, envelope.reply);
-    else this.parts.settlement.confirmed(activation, envelope, confirmation);
+    else this.parts.completion.answerWhenConfirmed(activation, envelope, confirmation);
   }
 
   private failed(activation: Activation, envelope: Envelope, failure: unknown, transaction: ColocatedTransaction | null): void {
@@ -197,7 +197,7 @@ export class Turns {
       this.defects.add([activation.kind.name]);
       log.error(about, 'a command threw; its turn is discarded');
     }
-    if (isDurable(envelope)) return this.parts.settlement.threw(activation, envelope, failure);
+    if (isDurable(envelope)) return this.parts.completion.commandFailed(activation, envelope, failure);
     envelope.error = isRefusal(failure) ? failure : new AppError('internal', 'Internal Server Error', { cause: failure });
     if (envelope.repeat && isFinalRefusal(failure)) {
       envelope.reply = refusalRecord(failure);
@@ -205,11 +205,11 @@ export class Turns {
     }
     // R2: the refusal may be based on uncommitted state of others.
     if (transaction !== null) this.partOf(activation, transaction);
-    this.answerAfter(activation, envelope);
+    this.answerWhenCommitted(activation, envelope);
   }
 
   /** Consumes durable work that its actor cannot take, and keeps it as a dead letter. */
-  private becomeDeadLetter(activation: Activation, envelope: Envelope, reason: Error): void {
+  private deadLetter(activation: Activation, envelope: Envelope, reason: Error): void {
     const part = this.partOf(activation, null);
     this.consume(part, envelope, null);
     part.unit.deadLetters.push(deadLetterDraft(activation, envelope, reason, this.parts.clock.nowMs()));
@@ -226,17 +226,17 @@ export class Turns {
     else if (source.kind === 'timer' && record?.timers?.has(source.name) !== true) (part.timers ??= new Map()).set(source.name, null);
     // A deferred command gets its reply, and its command record, in a later turn.
     if (envelope.deferredKey === null) this.recordCommand(unit, envelope.commandId, envelope.reply);
-    part.taken.push(envelope);
-    envelope.taken = true;
+    part.envelopes.push(envelope);
+    envelope.mayHaveEffect = true;
     this.parts.commit.addTurn(unit);
-    if (envelope.follower !== null) this.takeFollower(part.activation, envelope);
+    if (envelope.successor !== null) this.runSuccessor(part.activation, envelope);
   }
 
   /** R7. In a microtask: a chain of followers would otherwise be turns inside turns. */
-  private takeFollower(activation: Activation, before: Envelope): void {
-    const follower = before.follower!;
-    before.follower = null;
-    queueMicrotask(() => this.parts.settlement.again(activation, follower));
+  private runSuccessor(activation: Activation, envelope: Envelope): void {
+    const successor = envelope.successor!;
+    envelope.successor = null;
+    queueMicrotask(() => this.parts.completion.retry(activation, successor));
   }
 
   private recordCommand(unit: TurnUnit, commandId: string | null, reply: unknown): void {
@@ -256,7 +256,7 @@ export class Turns {
         this.recordCommand(part.unit, commandId, error === undefined ? reply : refusalRecord(error));
         recorded.add(commandId);
       }
-      (part.answered ??= []).push({ key: address, envelope, error, reply });
+      (part.deferredAnswers ??= []).push({ key: address, envelope, error, reply });
     }
   }
 
@@ -284,8 +284,8 @@ export class Turns {
 
   /** @param unit null: a new one */
   private begin(activation: Activation, unit: TurnUnit | null): TurnPart {
-    const { commit, settlement } = this.parts;
-    const of = unit ?? new TurnUnit(activation.shard, settlement);
+    const { commit, completion } = this.parts;
+    const of = unit ?? new TurnUnit(activation.shard, completion);
     const part = new TurnPart(activation, of);
     of.parts.push(part);
     activation.open = part;
@@ -295,12 +295,12 @@ export class Turns {
 }
 
 /** R7. True: it is taken after its predecessor. The predecessor's turn may be undone, and then this one's too. */
-function waitsForItsTurn(envelope: Envelope): boolean {
-  const { behind } = envelope;
-  if (behind === null) return false;
-  if (behind.settled) envelope.behind = null;
-  else if (!behind.taken) behind.follower = envelope;
-  return !behind.settled && !behind.taken;
+function waitsForPredecessor(envelope: Envelope): boolean {
+  const { predecessor } = envelope;
+  if (predecessor === null) return false;
+  if (predecessor.settled) envelope.predecessor = null;
+  else if (!predecessor.mayHaveEffect) predecessor.successor = envelope;
+  return !predecessor.settled && !predecessor.mayHaveEffect;
 }
 
 function isCancelled(part: TurnPart | null, effectId: string): boolean {

@@ -93,7 +93,7 @@ function addTransport(metrics: Metrics, { transport, membership, node }: Pick<Cl
   metrics.counter(
     'troupe_peer_refused_total',
     'Asks and notifications dropped because the queue to another node was full',
-    () => counters.refusedForRoom,
+    () => counters.refusedQueueFull,
   );
   metrics.counter(
     'troupe_peer_credit_stalls_total',

@@ -10,6 +10,6 @@ export class EventStats {
   committed(events: readonly Pick<EventDraft, 'createdAt'>[], nowMs: number): void {
     if (events.length === 0) return;
     this.published += events.length;
-    this.lagS.note(Math.max(0, nowMs - events[0]!.createdAt) / 1_000);
+    this.lagS.record(Math.max(0, nowMs - events[0]!.createdAt) / 1_000);
   }
 }

@@ -13,7 +13,7 @@ import type { ComputePool } from '../providers/compute/pool.ts';
 import type { ModelStats } from '../providers/model/observed.ts';
 import type { SandboxPool } from '../providers/sandbox/port.ts';
 import type { Database } from '../storage/database.ts';
-import type { DiskRoom } from '../storage/disk-room.ts';
+import type { DiskSpace } from '../storage/disk-space.ts';
 import type { EventStats } from './event-stats.ts';
 import { type Lag, WorkLag } from './work-lag.ts';
 
@@ -22,7 +22,7 @@ export type NodeParts = {
   node: string;
   incarnation: string;
   dataDir: string;
-  room: Pick<DiskRoom, 'isFull'>;
+  diskSpace: Pick<DiskSpace, 'isFull'>;
   /** The correction of this machine's clock to the database's. */
   databaseClock: { readonly offsetMs: number };
   /** `ready`, or the reason why not. */
@@ -81,7 +81,7 @@ function addNode(metrics: Metrics, parts: NodeParts): void {
     return blocks * bsize;
   });
   metrics.gauge('troupe_storage_full', '1 while commands are refused because the disk of DATA_DIR is full, else 0', () =>
-    parts.room.isFull ? 1 : 0,
+    parts.diskSpace.isFull ? 1 : 0,
   );
   let before = performance.eventLoopUtilization();
   metrics.gauge(
@@ -240,30 +240,30 @@ function addActors(metrics: Metrics, { runtime }: NodeParts): void {
   metrics.counter(
     'troupe_work_retries_total',
     'Retries of valid messages, outcomes and timers that the database refused, by SQLSTATE',
-    () => runtime.actors.settlement.refused.retries.read(),
+    () => runtime.actors.completion.refusedWork.retries.read(),
   );
   metrics.gauge(
     'troupe_work_refused',
     'Messages, outcomes and timers that the database refused and that are being retried',
-    () => runtime.actors.settlement.refused.size.count,
+    () => runtime.actors.completion.refusedWork.size.count,
   );
   metrics.gauge(
     'troupe_work_refused_seconds',
     'How long the oldest refused work has been retried; 0 if there is none',
-    () => runtime.actors.settlement.refused.size.oldestS,
+    () => runtime.actors.completion.refusedWork.size.oldestS,
   );
   metrics.counter('troupe_work_early_total', 'Tries of messages, outcomes and timers that arrived before something they need', () =>
-    runtime.actors.settlement.early.tries.read(),
+    runtime.actors.completion.earlyWork.tries.read(),
   );
   metrics.gauge(
     'troupe_work_early',
     'Messages, outcomes and timers that wait for something they need and are being retried',
-    () => runtime.actors.settlement.early.size.count,
+    () => runtime.actors.completion.earlyWork.size.count,
   );
   metrics.gauge(
     'troupe_work_early_seconds',
     'How long the oldest early work has been retried; after 600 s it becomes a dead letter; 0 if there is none',
-    () => runtime.actors.settlement.early.size.oldestS,
+    () => runtime.actors.completion.earlyWork.size.oldestS,
   );
   metrics.gauge('troupe_messages_in_hand', 'Committed messages in delivery to actors of this node', () => runtime.health.messages);
   metrics.gauge('troupe_left_work', 'Messages, timers and effects that wait for a node of a newer version', () =>

@@ -73,17 +73,17 @@ export function readAccountOptions(args: string[]): AccountOptions | 'help' {
   if (values.help === true) return 'help';
   const [action, email, ...rest] = positionals;
   if (action !== 'set' && action !== 'show')
-    throw wrong(action === undefined ? 'Say what to do: set or show' : `There is no account ${shown(action)}`);
+    throw wrong(action === undefined ? 'Give a command: set or show' : `There is no command account ${shown(action)}: use set or show`);
   if (email === undefined || !/^[^\s@]+@[^\s@]+$/.test(email))
-    throw wrong(email === undefined ? 'Name the account by its e-mail address' : `${shown(email)} is no e-mail address`);
-  if (rest.length > 0) throw wrong(`One account at a time: ${shown(rest[0]!)} is left over`);
+    throw wrong(email === undefined ? 'Give the e-mail address of the account' : `${shown(email)} is not an e-mail address`);
+  if (rest.length > 0) throw wrong(`Give one account only: ${shown(rest[0]!)} is one argument too many`);
   const given = settings.filter(({ option }) => values[option] !== undefined);
   const output = values.json === true ? 'json' : 'human';
   if (action === 'show') {
-    if (given.length > 0) throw wrong(`--${given[0]!.option} is something to set; account show only shows`);
+    if (given.length > 0) throw wrong(`--${given[0]!.option} is an option of account set, not of account show`);
     return { email, changes: null, output };
   }
-  if (given.length === 0) throw wrong('Say what to set');
+  if (given.length === 0) throw wrong('Give at least one option to set');
   const changes = Object.fromEntries(given.map(({ name, option }) => [name, checkedValue(name, option, String(values[option]))]));
   return { email, changes, output };
 }

@@ -22,7 +22,7 @@ export async function account(args: string[], config: Config): Promise<number> {
 
 async function carryOut(database: Database, { email, changes, output }: AccountOptions): Promise<string> {
   const held = await accountByEmail(database, email);
-  if (held === null) throw new Failure('refused', `Nobody has registered ${oneLine(email, 300)} at this service`);
+  if (held === null) throw new Failure('refused', `No account of this service has the e-mail address ${oneLine(email, 300)}`);
   const of: Account = { email: email.toLowerCase(), ...held };
   if (changes === null) {
     const overrides = (await readOverrides(database, [held.accountId])).get(held.accountId)!;
@@ -45,7 +45,7 @@ function shownChange(of: Account, before: Overrides, after: Overrides, changed: 
       const [was, is] = [inWords(of, name, before), inWords(of, name, after)];
       return line(words, was === is ? `${is}, as before` : `${was} → ${is}`);
     });
-  return `${of.email}  ${of.accountId}\n${lines.join('')}Every node that runs knows it within a second.\n`;
+  return `${of.email}  ${of.accountId}\n${lines.join('')}Every running node applies this within a second.\n`;
 }
 
 function line(words: string, value: string): string {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from './client.ts';
 import { Failure, mayPass } from './failure.ts';
 import { oneLine, plainText } from './plain-text.ts';
-import { NobodyThere, question, type Terminal } from './question.ts';
+import { NoInput, question, type Terminal } from './question.ts';
 import type { Task, TaskApproval, TaskEvent } from './task.ts';
 import type { View } from './view.ts';
 
@@ -68,17 +68,17 @@ export function createApprovals(parts: ApprovalParts): Approvals {
 
   async function decide(approval: TaskApproval, title: string, decided: AbortSignal): Promise<Decision | null> {
     if (decisions !== 'ask') return { approved: decisions === 'approve', ...(decisions === 'reject' && { reason: 'Rejected by --no' }) };
-    if (terminal === null) return tell(approval);
+    if (terminal === null) return print(approval);
     view.hold();
     try {
       return await askPerson(terminal, approval, title, AbortSignal.any([signal, decided]));
     } catch (error) {
-      if (!(error instanceof NobodyThere)) throw error;
+      if (!(error instanceof NoInput)) throw error;
       terminal = null;
-      return tell(approval);
+      return print(approval);
     } finally {
       view.release();
-      if (decided.aborted) view.notice('This was decided elsewhere, or its agent has ended.');
+      if (decided.aborted) view.notice('This approval was decided elsewhere, or its agent has ended.');
     }
   }
 
@@ -90,15 +90,15 @@ export function createApprovals(parts: ApprovalParts): Approvals {
       if (answer === 'y' || answer === 'yes') return { approved: true };
       if (answer === 'n' || answer === 'no') break;
     }
-    const reason = (await question(to, 'Why not? The agent is told (Enter for no reason): ', asking)).trim().slice(0, 2_000);
+    const reason = (await question(to, 'Reason for the agent (Enter for no reason): ', asking)).trim().slice(0, 2_000);
     return reason === '' ? { approved: false } : { approved: false, reason };
   }
 
   /** Shows how to decide elsewhere, and lets the task wait. */
-  function tell(approval: TaskApproval): null {
+  function print(approval: TaskApproval): null {
     view.notice(
       `${oneLine(approval.action, 60)} waits for your approval:\n${described(approval)}\n` +
-        `Decide with the command ${parts.attachCommand}, at a terminal or with --yes or --no; or by\n` +
+        `Decide with the command ${parts.attachCommand} in a terminal or with --yes or --no, or by\n` +
         `  curl -X POST ${client.url}${approvePath(approval)} -H "Authorization: Bearer $TROUPE_TOKEN" -H "Content-Type: application/json" -d '{"approved": true}'`,
     );
     return null;
@@ -148,5 +148,5 @@ function readable(args: unknown): string {
     })
     .join('\n');
   if (text.length <= maxShownChars) return text;
-  return `${text.slice(0, maxShownChars).toWellFormed()}\n  … and ${text.length - maxShownChars} characters more, not shown here`;
+  return `${text.slice(0, maxShownChars).toWellFormed()}\n  … and ${text.length - maxShownChars} more characters, not shown`;
 }

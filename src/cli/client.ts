@@ -41,12 +41,12 @@ const downloadTimeoutMs = 3_600_000;
 /** With the pauses, about 20 seconds: longer than the replacement of a node takes. */
 const maxRetries = 12;
 const firstBackoffMs = 250;
-const longestBackoffMs = 2_000;
+const maxBackoffMs = 2_000;
 /** A first try that is still running ends soon; a later conflict is a real refusal. */
 const maxConflicts = 4;
 const triesBeforeNotice = 3;
 /** Longest total wait of one request while the service answers "later". */
-const maxPatienceMs = 15 * 60_000;
+const maxRetryMs = 15 * 60_000;
 const maxAnswerBytes = 32 * 2 ** 20;
 
 export function createClient({ url, token, signal, notice }: ClientParts): Client {
@@ -59,23 +59,23 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
     if (method === 'POST') headers['Idempotency-Key'] = randomUUID();
     if (call.json !== undefined) headers['Content-Type'] = 'application/json';
     const retries = call.retries ?? maxRetries;
-    let patienceMs = maxPatienceMs;
+    let remainingMs = maxRetryMs;
     for (let attempt = 0; ; attempt++) {
       signal.throwIfAborted();
       const last = attempt >= retries;
       const response = await once(method, path, call, headers, last);
       if (response?.ok) return response;
-      let waitMs = backoffMs(attempt, firstBackoffMs, longestBackoffMs);
+      let waitMs = backoffMs(attempt, firstBackoffMs, maxBackoffMs);
       if (response !== null) {
         const detail = await readDetail(response);
         const later = askedToWaitMs(response);
-        const mayRepeat = later <= patienceMs && (response.status === 429 || (!last && isPassing(response.status, attempt)));
+        const mayRepeat = later <= remainingMs && (response.status === 429 || (!last && isPassing(response.status, attempt)));
         if (!mayRepeat) throw refusal(url, response, detail);
         waitMs = Math.max(waitMs, later);
-        if (response.status === 429) notice(`Too many requests: waiting ${Math.ceil(waitMs / 1000)} s, as the service asks`);
+        if (response.status === 429) notice(`Too many requests: waiting ${Math.ceil(waitMs / 1000)} s, as requested by the service`);
       }
-      if (response?.status !== 429 && attempt === triesBeforeNotice) notice('The service cannot answer now; trying again ...');
-      patienceMs -= waitMs;
+      if (response?.status !== 429 && attempt === triesBeforeNotice) notice('The service cannot answer at the moment; trying again ...');
+      remainingMs -= waitMs;
       await sleep(waitMs, undefined, { signal });
     }
   }
@@ -91,8 +91,8 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
     } catch (error) {
       signal.throwIfAborted();
       // Nothing has ever listened: the service was probably not started, and waiting does not help.
-      const isNobody = !isKnown && ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error) ?? '');
-      if (last || isNobody) throw unreachable(url, error);
+      const isUnreachable = !isKnown && ['ECONNREFUSED', 'ENOTFOUND'].includes(codeOf(error) ?? '');
+      if (last || isUnreachable) throw unreachable(url, error);
       return null;
     }
   }
@@ -107,7 +107,7 @@ export function createClient({ url, token, signal, notice }: ClientParts): Clien
         return (text === '' ? null : JSON.parse(text)) as T;
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof SyntaxError) throw new Failure('refused', `${url} answers, but not as Troupe does: check the --url`);
+        if (error instanceof SyntaxError) throw new Failure('refused', `${url} answers, but is not a Troupe service: check --url`);
         throw unreachable(url, error);
       }
     },
@@ -159,22 +159,24 @@ function refusal(url: string, response: Response, detail: string): Failure {
 
 function refusalText(url: string, { status, headers }: Response, detail: string): string {
   const said = detail === '' ? `status ${status}` : detail;
-  if (status === 401) return `The service does not accept the token (${said}): give a valid one by --token or TROUPE_TOKEN`;
+  if (status === 401) return `The service does not accept the token (${said}): pass a valid one with --token or TROUPE_TOKEN`;
   if (status === 402) return `The account's plan does not allow this (${said}): upgrade the plan, or wait for the next billing period`;
-  if (status === 403) return `The token may not do this (${said}): use one whose scopes allow it`;
-  if (status === 422) return `The service cannot use this (${said})`;
-  if (status === 429)
-    return `Too many requests, and the service asks to wait for ${headers.get('retry-after') ?? 'long'} s (${said}): try again then`;
+  if (status === 403) return `The token does not allow this (${said}): use a token with the required scope`;
+  if (status === 422) return `The service refuses the request as invalid (${said})`;
+  if (status === 429) {
+    const waitS = headers.get('retry-after');
+    return `Too many requests (${said}): try again ${waitS === null ? 'later' : `after ${waitS} s`}`;
+  }
   if (status >= 300 && status < 400)
-    return `${url} sends elsewhere (${oneLine(headers.get('location') ?? '')}): give the right address by --url`;
+    return `${url} redirects to ${oneLine(headers.get('location') ?? '')}: pass the final address with --url`;
   if (status >= 500)
-    return `The service failed (${said}): try again; its log tells more under request ${oneLine(headers.get('x-request-id') ?? 'unknown')}`;
-  return `The service refuses: ${said}`;
+    return `The service failed (${said}): try again; its log has the details under request id ${oneLine(headers.get('x-request-id') ?? 'unknown')}`;
+  return `The service refused the request: ${said}`;
 }
 
 export function unreachable(url: string, cause: unknown): Failure {
-  const hint = isLoopback(url) ? 'start it with `npm start`, or give its address by --url' : 'check the --url and the network';
-  const said = cause instanceof Error && cause.cause instanceof Error ? oneLine(cause.cause.message) : 'the connection was cut';
+  const hint = isLoopback(url) ? 'start it with `npm start`, or pass its address with --url' : 'check --url and the network';
+  const said = cause instanceof Error && cause.cause instanceof Error ? oneLine(cause.cause.message) : 'the connection was closed';
   const why = cause instanceof Error && cause.name === 'TimeoutError' ? 'no answer in time' : (codeOf(cause) ?? said);
   return new Failure('unreachable', `The service cannot be reached at ${url} (${why}): ${hint}`, { cause });
 }

@@ -34,7 +34,7 @@ export function readClusterOptions([name, ...args]: string[]): ClusterOptions | 
   if (name === 'drain') return readDrain(args);
   throw new Failure(
     'usage',
-    name === undefined ? 'Say what to do: status or drain' : `There is no cluster ${oneLine(name, 40)}: only status and drain`,
+    name === undefined ? 'Give a command: status or drain' : `There is no command cluster ${oneLine(name, 40)}: use status or drain`,
   );
 }
 
@@ -48,7 +48,7 @@ function readDrain(args: string[]): ClusterOptions {
     parseArgs({ args, options: { 'no-wait': { type: 'boolean' }, timeout: { type: 'string' } }, allowPositionals: true }),
   );
   const [node] = positionals;
-  if (node === undefined || positionals.length > 1) throw new Failure('usage', 'Name one node, as `cluster status` does');
+  if (node === undefined || positionals.length > 1) throw new Failure('usage', 'Give the name of one node, as shown by `cluster status`');
   const timeout = values.timeout ?? '120';
   if (!/^\d{1,5}$/.test(timeout) || Number(timeout) === 0)
     throw new Failure('usage', '--timeout must be a whole number of seconds from 1 to 99999');

@@ -6,7 +6,7 @@ import { planOf } from '../cluster/placement-plan.ts';
 import type { DatabaseReading, ShardOwner } from './cluster-database.ts';
 
 /**
- * `isolated`: it is alive, but the other nodes cannot reach it, and it is given no shards. `unable`: it cannot commit, likewise. `silent`:
+ * `isolated`: it is alive, but the other nodes cannot reach it, and it is assigned no shards. `unable`: it cannot commit, likewise. `silent`:
  * it has not renewed its lease for a while, or, without Redis, has no connection to the database.
  */
 export type NodeState = 'ready' | 'leaving' | 'isolated' | 'unable' | 'silent';
@@ -40,7 +40,7 @@ export type ClusterStatus = {
 };
 
 /** Four renewals missed. */
-const silentAfterMs = 1_000;
+const staleAfterMs = 1_000;
 
 /** The rates are computed from `earlier`. `cluster` is null for a service of one node. */
 export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, cluster: ClusterReading | null): ClusterStatus {
@@ -50,7 +50,7 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
   const isolated = isolatedOf({ number: 0, members });
   const known = new Set(members.map(({ incarnation }) => incarnation));
   const owned = countBy(now.shards);
-  const strangers = [...owned.keys()].filter((owner) => !known.has(owner));
+  const formerMembers = [...owned.keys()].filter((owner) => !known.has(owner));
   const measured = earlier !== null && overMs > 0;
   const common = (incarnation: string) => ({
     incarnation,
@@ -58,14 +58,14 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
     commits_per_s: measured ? perSecond(batchesOf(now, incarnation) - batchesOf(earlier, incarnation)) : null,
   });
   const nodes: NodeStatus[] = members.map(({ incarnation, name, host, port, roles, leaving, cannotCommit }, i) => {
-    const silentMs = cluster!.nodes[i]!.silentMs;
+    const sinceRenewalMs = cluster!.nodes[i]!.sinceRenewalMs;
     return {
       name,
       ...common(incarnation),
       address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
       roles,
       state:
-        silentMs > silentAfterMs
+        sinceRenewalMs > staleAfterMs
           ? 'silent'
           : isolated.has(incarnation)
             ? 'isolated'
@@ -74,10 +74,10 @@ export function statusOf(now: DatabaseReading, earlier: DatabaseReading | null, 
               : leaving
                 ? 'leaving'
                 : 'ready',
-      last_renewal_ms: silentMs,
+      last_renewal_ms: sinceRenewalMs,
     };
   });
-  for (const incarnation of strangers) {
+  for (const incarnation of formerMembers) {
     // The members are in Redis; without it a connection to the database is the only sign of life.
     const lives = !cluster?.redis.up && now.isConnected(incarnation);
     nodes.push({

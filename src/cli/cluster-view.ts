@@ -40,11 +40,11 @@ function row({ name, incarnation, state, shards, commits_per_s, last_renewal_ms,
 function headline({ nodes, shards, view, redis, moves }: ClusterStatus): string {
   const unowned = shards.filter(({ owner }) => owner === null).length;
   return [
-    view !== null ? `View ${view.number}` : redis === null ? 'One node, no Redis' : 'Redis does not answer: as PostgreSQL knows it',
+    view !== null ? `View ${view.number}` : redis === null ? 'One node, no Redis' : 'Redis does not answer: data from PostgreSQL only',
     count(nodes.length, 'node'),
     count(shards.length, 'shard'),
     ...(moves.length > 0 ? [`${moves.length} to move`] : []),
-    ...(unowned > 0 ? [`${unowned} owned by nobody`] : []),
+    ...(unowned > 0 ? [`${unowned} without an owner`] : []),
   ].join(', ');
 }
 
@@ -53,7 +53,7 @@ function details({ lag, rates }: ClusterStatus): string[] {
     `${count(number, what)}${oldest_s === null ? '' : ` (oldest ${oldest_s} s)`}`;
   return [
     lag === null
-      ? 'Waiting: PostgreSQL could not count in time'
+      ? 'Waiting work: unknown, PostgreSQL did not count it in time'
       : `Waiting: ${waiting(lag.messages, 'message')}, ${waiting(lag.effects, 'effect')}, ${waiting(lag.timers, 'overdue timer')}; ${count(lag.dead_letters, 'dead letter')}`,
     ...(rates === null ? [] : [`Rates: ${rates.commits_per_s} commits/s, ${rates.events_per_s ?? '?'} events/s`]),
   ];

@@ -48,7 +48,10 @@ export async function cluster(args: string[], config: Config, caller: Caller): P
 async function drain({ node, wait, timeoutMs }: Extract<ClusterOptions, { kind: 'drain' }>, service: Service): Promise<number> {
   const { databaseUrl, redis, signal } = service;
   if (redis === null)
-    throw new Failure('usage', 'Without REDIS_URL there is no cluster to leave: stop the service with SIGTERM, or give its REDIS_URL');
+    throw new Failure(
+      'usage',
+      'REDIS_URL is not set, so there is no cluster: stop the service with SIGTERM, or set the REDIS_URL of its cluster',
+    );
   const say = (line: string) => process.stdout.write(`${line}\n`);
   return drainNode({ node, wait, timeoutMs, databaseUrl, redis, say, signal });
 }
@@ -57,7 +60,7 @@ async function showOnce({ output }: Extract<ClusterOptions, { kind: 'status' }>,
   const earlier = await readDatabase(service.databaseUrl);
   await delay(sampleMs, undefined, { signal: service.signal });
   const { status } = await readStatus(service, earlier);
-  if (status.redis?.up === false) process.stderr.write(`${status.redis.trouble}; only what PostgreSQL knows is shown\n`);
+  if (status.redis?.up === false) process.stderr.write(`${status.redis.trouble}; only data from PostgreSQL is shown\n`);
   process.stdout.write(output === 'json' ? `${JSON.stringify(status)}\n` : statusTable(status));
   return exitCodes.complete;
 }

@@ -49,18 +49,18 @@ export function readDeadLetterOptions(args: string[]): DeadLetterOptions | 'help
   switch (name) {
     case 'list':
     case 'log':
-      if (ids.length > 0) throw new Failure('usage', `${name} takes no ids: show ID shows one`);
+      if (ids.length > 0) throw new Failure('usage', `${name} takes no ids: use show ID for one dead letter`);
       if (name === 'log') return { kind: 'log', limit: limitOf(values.limit), output };
       return { kind: 'list', actorKind: values.kind ?? null, limit: limitOf(values.limit), output };
     case 'show':
-      if (ids.length !== 1) throw new Failure('usage', 'Say which one: show ID');
+      if (ids.length !== 1) throw new Failure('usage', 'Give the id of one dead letter: show ID');
       return { kind: 'show', id: ids[0]!, payload: values.payload, output };
     case 'retry':
     case 'discard':
-      if (ids.length === 0) throw new Failure('usage', `Say which ones: ${name} ID …`);
+      if (ids.length === 0) throw new Failure('usage', `Give one or more ids: ${name} ID …`);
       return { kind: name, ids: [...new Set(ids)], output };
     default:
-      throw new Failure('usage', 'Say what to do: list, show, retry, discard or log');
+      throw new Failure('usage', 'Give a command: list, show, retry, discard or log');
   }
 }
 

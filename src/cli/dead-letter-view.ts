@@ -21,7 +21,7 @@ export function letterText(letter: DeadLetter, payload: { payload: unknown } | n
     ['error', plainText(error)],
   ];
   const text = lines.map(([name, value]) => `${name.padEnd(9)}${value}`).join('\n');
-  return payload === null ? text : `${text}\npayload, its texts masked\n${plainText(JSON.stringify(payload.payload, null, 2))}`;
+  return payload === null ? text : `${text}\npayload with masked texts\n${plainText(JSON.stringify(payload.payload, null, 2))}`;
 }
 
 export function letterJson({ id, createdAt, source, sourceId, kind, actorId, command, attempts, sizeBytes, error }: DeadLetter) {

@@ -51,7 +51,7 @@ async function carryOut(database: Database, options: DeadLetterOptions, secrets:
       return print(
         json
           ? JSON.stringify({ actions: actions.map(actionJson) })
-          : actions.map(actionLine).join('\n') || 'Nothing was retried or discarded',
+          : actions.map(actionLine).join('\n') || 'No dead letter was retried or discarded',
       );
     }
     default:
@@ -66,7 +66,7 @@ async function actOnAll(database: Database, { kind, ids, output }: Extract<DeadL
     try {
       await act(database, kind, id);
       done.push(id);
-      if (output === 'human') print(kind === 'retry' ? `${id} is a message to its actor again` : `${id} is removed`);
+      if (output === 'human') print(kind === 'retry' ? `${id} is sent to its actor again` : `${id} is deleted`);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       refused.push(error.message);
@@ -81,7 +81,7 @@ async function act(database: Database, kind: 'retry' | 'discard', id: string): P
   if (kind === 'retry' && letter.source === 'effect')
     throw new Failure(
       'refused',
-      `${id} is an effect that ended its processes, and its actor was told that it failed: it can only be discarded`,
+      `${id} is an effect that crashed its processes; its actor already has the failure. It can only be discarded`,
     );
   const actedBy = operatorName();
   const isDone =
@@ -100,11 +100,11 @@ async function mustFind(database: Database, id: string): Promise<DeadLetter> {
 async function unknown(database: Database, id: string): Promise<Failure> {
   const [acted] = await deadLetterActions(database, id, 1);
   const name = oneLine(id, 60);
-  if (acted === undefined) return new Failure('refused', `There is no dead letter ${name}: dead-letter list names those there are`);
+  if (acted === undefined) return new Failure('refused', `There is no dead letter ${name}: see dead-letter list`);
   const what = acted.action === 'retry' ? 'retried' : 'discarded';
   return new Failure(
     'refused',
-    `${name} is no dead letter any more: ${acted.actedBy} ${what} it at ${new Date(acted.actedAt).toISOString()}`,
+    `${name} is no longer a dead letter: ${acted.actedBy} ${what} it at ${new Date(acted.actedAt).toISOString()}`,
   );
 }
 

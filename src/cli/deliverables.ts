@@ -32,7 +32,7 @@ export async function saveDeliverables(client: Client, taskId: string, folder: s
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof Failure || code === undefined) throw error;
-    throw new Failure('refused', `Files cannot be saved in ${folder} (${code}): give another folder by --out`, { cause: error });
+    throw new Failure('refused', `Files cannot be saved in ${folder} (${code}): choose another folder with --out`, { cause: error });
   }
   return paths;
 }
@@ -106,7 +106,7 @@ async function saveTried(client: Client, path: string, folder: string, name: str
       const ofDisk = typeof code === 'string' && !code.startsWith('UND_') && code !== 'ECONNRESET';
       if (error instanceof Failure || ofDisk) throw error;
       if (attempt >= maxTries)
-        throw new Failure('unreachable', `${name} could not be downloaded whole: ${(error as Error).message}`, { cause: error });
+        throw new Failure('unreachable', `${name} could not be downloaded completely: ${(error as Error).message}`, { cause: error });
     }
   }
 }

@@ -81,19 +81,19 @@ export async function readDeployOptions(args: string[], folder: string): Promise
   };
   if (values.attach !== undefined) {
     const idle = startOptions.find((name) => values[name] !== undefined);
-    if (idle !== undefined) throw wrong(`--${idle} says what is published; --attach follows a deployment that runs already`);
-    if (positionals.length > 0) throw wrong('--attach follows a deployment that runs already and takes no folder');
+    if (idle !== undefined) throw wrong(`--${idle} is an option of new deployments; --attach follows a running deployment`);
+    if (positionals.length > 0) throw wrong('--attach follows a running deployment and takes no folder');
     return { ...rest, start: null, attach: given('attach', values.attach)! };
   }
   const [named, ...more] = positionals;
-  if (named === undefined || named.trim() === '') throw wrong('Say which folder to publish');
-  if (more.length > 0) throw wrong('One folder is published: put its name in quotes if it has spaces');
+  if (named === undefined || named.trim() === '') throw wrong('Give the folder to publish');
+  if (more.length > 0) throw wrong('Give one folder only: put its name in quotes if it contains spaces');
   const target = given('target', values.target);
   const config = given('config', values.config);
-  if (target === null && config === null) throw wrong('Say where to publish: --target vercel, netlify, cloudflare or expo');
+  if (target === null && config === null) throw wrong('Give a host: --target vercel, netlify, cloudflare or expo');
   const path = resolve(folder, named);
   const found = await stat(path).catch(() => null);
-  if (found === null) throw wrong(`${oneLine(path, 500)} is not there`);
+  if (found === null) throw wrong(`${oneLine(path, 500)} does not exist`);
   if (!found.isDirectory()) throw wrong(`${oneLine(path, 500)} is not a folder`);
   return { ...rest, start: { folder: path, target, config, workspaceId: given('workspace', values.workspace) }, attach: null };
 }

@@ -51,13 +51,13 @@ export function humanOutput({ out, notices }: Streams, isLive: boolean): DeployO
     erase();
     to.write(`${line}\n`);
   };
-  let toldAtMs = performance.now();
+  let printedAtMs = performance.now();
   return {
     notice: seldom((line) => print(notices, line)),
     uploading(sofar, all) {
       if (!isLive) {
-        if (performance.now() - toldAtMs < sameNoticeMs) return;
-        toldAtMs = performance.now();
+        if (performance.now() - printedAtMs < sameNoticeMs) return;
+        printedAtMs = performance.now();
         return print(notices, `Uploaded ${sofar.files} of ${all.files} files`);
       }
       erase();

@@ -48,8 +48,8 @@ export async function deploy(args: string[], config: Config, { folder, dumbTermi
     if (!(reason instanceof Interrupted)) throw id === null ? error : withWayBack(error, attachCommand(id, options));
     output.notice(
       id === null
-        ? 'Left before the deployment was created.'
-        : `Left; the deployment goes on. Follow it again: ${attachCommand(id, options)}`,
+        ? 'Ended before the deployment was created.'
+        : `The deployment continues. Follow it again with: ${attachCommand(id, options)}`,
     );
     return reason.exitCode;
   } finally {
@@ -94,7 +94,7 @@ async function whereTo(client: Client, { target, config }: DeployStart): Promise
   // A test key needs none: its deployments do not leave the service.
   const isLive = /^(m[kt]_live_|v4\.)/.test(client.token ?? '');
   if (fitting.length === 0 && isLive)
-    throw new Failure('usage', `There is no deploy configuration${where}: make one with POST /v1/deployments/configs`);
+    throw new Failure('usage', `There is no deploy configuration${where}: create one with POST /v1/deployments/configs`);
   return { target: target!, configId: null };
 }
 
@@ -115,7 +115,7 @@ async function emptied({ url, token }: Client, workspaceId: string): Promise<voi
       for (const { id } of files) await client.request('DELETE', `${folder}/${encodeURIComponent(id)}`, { retries: 0 });
     }
   } catch {
-    // The failure that led here is told.
+    // The first failure is reported.
   }
 }
 
@@ -151,7 +151,7 @@ async function printLines(client: Client, path: string, from: number, output: De
 }
 
 async function cancel(client: Client, path: string, output: DeployOutput): Promise<void> {
-  output.notice('Cancelling the deployment ... (Ctrl-C again leaves without waiting)');
+  output.notice('Cancelling the deployment ... (press Ctrl-C again to end this command without waiting)');
   try {
     await client.request('POST', `${path}/cancel`, { json: {} });
   } catch (error) {
@@ -163,7 +163,7 @@ async function cancel(client: Client, path: string, output: DeployOutput): Promi
 function withWayBack(error: unknown, command: string): unknown {
   if (!(error instanceof Failure) || error.status === 404) return error;
   const options = { cause: error, ...(error.status === null ? {} : { status: error.status }) };
-  return new Failure(error.kind, `${error.message}\nThe deployment goes on; follow it again: ${command}`, options);
+  return new Failure(error.kind, `${error.message}\nThe deployment continues; follow it again with: ${command}`, options);
 }
 
 function attachCommand(id: string, { url }: DeployOptions): string {

@@ -12,7 +12,7 @@ export type EventWords = {
   step: boolean;
 };
 
-type Say = (data: Record<string, unknown>) => Omit<EventWords, 'who' | 'step'> & { step?: boolean };
+type Describe = (data: Record<string, unknown>) => Omit<EventWords, 'who' | 'step'> & { step?: boolean };
 
 const plain = (text: string) => ({ text, tone: 'plain' as const });
 const step = (text: string) => ({ text, tone: 'faint' as const, step: true });
@@ -20,7 +20,7 @@ const good = (text: string) => ({ text, tone: 'good' as const });
 const bad = (text: string) => ({ text, tone: 'bad' as const });
 const ask = (text: string) => ({ text, tone: 'ask' as const });
 
-const sayings: Record<string, Say> = {
+const descriptions: Record<string, Describe> = {
   'task.created': () => plain('created'),
   'task.waiting': ({ message }) => ask(`waiting: ${oneLine(String(message), 300)}`),
   'task.planning': () => plain('planning'),
@@ -34,20 +34,20 @@ const sayings: Record<string, Say> = {
   'agent.action': ({ tool, arguments: args }) => step(`${said(tool)} ${compact(args)}`),
   'agent.tool_result': ({ tool, is_error: isError, result }) =>
     isError ? bad(`${said(tool)} failed: ${compact(result)}`) : step(`${said(tool)} done`),
-  'agent.waiting': ({ tool }) => step(`waits before ${said(tool)}`),
+  'agent.waiting': ({ tool }) => step(`waits to call ${said(tool)}`),
   'agent.completed': () => good('finished'),
   'agent.error': ({ error }) => bad(`failed: ${said(error)}`),
   'agent.paused': () => ask('paused'),
-  'agent.resumed': () => plain('goes on'),
-  'agent.guided': ({ message }) => plain(`was told: ${said(message)}`),
+  'agent.resumed': () => plain('continues'),
+  'agent.guided': ({ message }) => plain(`guidance: ${said(message)}`),
   'agent.cancelled': () => bad('cancelled'),
   'approval.required': ({ action, arguments: args }) => ask(`needs approval: ${said(action)} ${compact(args)}`),
   'approval.approved': ({ action }) => good(`approved: ${said(action)}`),
   'approval.rejected': ({ action, reason }) => bad(`rejected: ${said(action)}${reason ? ` (${said(reason)})` : ''}`),
-  'approval.expired': ({ action }) => bad(`not decided in time: ${said(action)}`),
+  'approval.expired': ({ action }) => bad(`no decision in time: ${said(action)}`),
   'deliverable.created': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} (${fileSize(Number(bytes))})`),
   'deliverable.updated': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} again (${fileSize(Number(bytes))})`),
-  'deployment.building': ({ deployment }) => plain(`deployment at ${said(fieldOf(deployment, 'target'))} begun`),
+  'deployment.building': ({ deployment }) => plain(`deployment at ${said(fieldOf(deployment, 'target'))} started`),
   'deployment.deploying': ({ deployment }) => step(`publishes at ${said(fieldOf(deployment, 'target'))}`),
   'deployment.live': ({ deployment }) => good(`published: ${said(fieldOf(deployment, 'url'))}`),
   'deployment.failed': ({ deployment }) => {
@@ -58,7 +58,7 @@ const sayings: Record<string, Say> = {
 
 /** A type without a text is shown by its name. */
 export function eventWords({ type, data }: TaskEvent, progress: Progress): EventWords {
-  const say = Object.hasOwn(sayings, type) ? sayings[type]! : () => step(oneLine(type, 60));
+  const say = Object.hasOwn(descriptions, type) ? descriptions[type]! : () => step(oneLine(type, 60));
   const who = typeof data.agent_id === 'string' ? labelOf(progress, data.agent_id) : 'task';
   return { step: false, ...say(data), who };
 }

@@ -6,7 +6,7 @@ import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { silentLog } from '../log.ts';
+import { noLog } from '../log.ts';
 import { type DataDirLock, lockDataDir } from '../storage/data-dir-lock.ts';
 import { Database } from '../storage/database.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
@@ -34,7 +34,7 @@ const undefinedInSchema = ['42P01', '42703'];
 export async function findDatabase({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): Promise<FoundDatabase> {
   if (databaseUrl !== null) return { url: databaseUrl, close: async () => {} };
   if ((await realpath(join(dataDir, 'postgres')).catch(() => null)) === null)
-    throw new Failure('usage', `${dataDir} holds no database of a service: set DATA_DIR to the service's folder, or DATABASE_URL`);
+    throw new Failure('usage', `${dataDir} contains no database of a service: set DATA_DIR to the service's folder, or set DATABASE_URL`);
   for (const giveUpAtMs = performance.now() + changeWithinMs; ; await delay(pollMs)) {
     const url = await runningEmbeddedPostgres(dataDir).catch(unreachable);
     if (url !== null) return { url, close: async () => {} };
@@ -46,7 +46,7 @@ export async function findDatabase({ databaseUrl, dataDir }: Pick<Config, 'datab
 
 async function startOwn(dataDir: string, lock: DataDirLock): Promise<FoundDatabase> {
   try {
-    const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog });
+    const postgres = await startEmbeddedPostgres({ dataDir, log: noLog });
     return { url: postgres.url, close: () => postgres.stop().finally(() => lock.release()) };
   } catch (error) {
     await lock.release();
@@ -79,7 +79,9 @@ export function outOfReach(error: Error, url: string): Failure {
   if (error instanceof Failure) return error;
   const cause: Error & { code?: string } = error.cause instanceof Error ? error.cause : error;
   if (cause.code !== undefined && undefinedInSchema.includes(cause.code))
-    return new Failure('refused', 'The database was not set up by this version: start the service once, then try again', { cause });
+    return new Failure('refused', 'The tables of this version are missing in the database: start the service once, then try again', {
+      cause,
+    });
   const { host, pathname } = new URL(url);
   const why = oneLine(cause.message || String(cause.code));
   return new Failure('unreachable', `The database ${pathname.slice(1)} at ${host} cannot be used (${why}): check DATABASE_URL`, { cause });

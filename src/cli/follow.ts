@@ -11,10 +11,10 @@ import { openEventSocket } from './socket.ts';
 import { endsTask, hasEnded, type Task, type TaskEvent } from './task.ts';
 
 /** How long an unreachable service is waited for. */
-const patienceMs = 5 * 60_000;
+const maxOutageMs = 5 * 60_000;
 const pageSize = 100;
 const firstPauseMs = 250;
-const longestPauseMs = 3_000;
+const maxPauseMs = 3_000;
 
 export type FollowParts = { client: Client; taskId: string; signal: AbortSignal; notice(line: string): void };
 
@@ -26,7 +26,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
   let socketWanted = true;
   let failures = 0;
   let lostAtMs: number | null = null;
-  let awayMs = 0;
+  let outageMs = 0;
 
   /** True if the event is new; events are repeated where history and stream overlap. */
   function take(event: TaskEvent): boolean {
@@ -61,7 +61,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
         if (take(next.value)) yield next.value;
       }
     } finally {
-      awayMs = socket.stayAwayMs();
+      outageMs = socket.stayAwayMs();
       socket.close();
     }
   }
@@ -71,20 +71,20 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
       // Queried before the history is read: if the task has ended by then, the history contains all its events.
       over ||= hasEnded(await client.request<Task>('GET', path, { retries: 1 }));
       yield* history();
-      if (lostAtMs !== null) notice('Reached the service again');
+      if (lostAtMs !== null) notice('Connected to the service again');
       lostAtMs = null;
       if (!over && socketWanted) yield* live();
       if (over) return;
     } catch (error) {
       if (signal.aborted || !mayPass(error)) throw error;
-      if (lostAtMs === null) notice('Lost the service; trying again ...');
+      if (lostAtMs === null) notice('Connection to the service lost; trying again ...');
       lostAtMs ??= performance.now();
-      if (performance.now() - lostAtMs > patienceMs) throw error;
+      if (performance.now() - lostAtMs > maxOutageMs) throw error;
     }
     signal.throwIfAborted();
-    const pauseMs = backoffMs(failures++, firstPauseMs, longestPauseMs);
-    await sleep(Math.max(pauseMs, awayMs), undefined, { signal });
-    awayMs = 0;
+    const pauseMs = backoffMs(failures++, firstPauseMs, maxPauseMs);
+    await sleep(Math.max(pauseMs, outageMs), undefined, { signal });
+    outageMs = 0;
   }
 }
 

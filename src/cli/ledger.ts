@@ -20,7 +20,7 @@ ${ledgerChecks.map((check) => `  - ${check}`).join('\n')}
 
 Finds the service by DATABASE_URL, or by DATA_DIR, whether it runs or not.
 
-Exit codes: 0 the books are right; 1 something differs (the first differences of each kind are listed, the others counted) or EMAIL is
+Exit codes: 0 the books are correct; 1 errors found (the first errors of each kind are listed, the others counted) or EMAIL is
 unknown; 2 wrong usage; 4 database not reachable.`;
 
 export async function ledger(args: string[], config: Config): Promise<number> {
@@ -35,13 +35,13 @@ export async function ledger(args: string[], config: Config): Promise<number> {
 }
 
 function inWords({ live, test, findings, leftOut }: LedgerReading): string {
-  const apart = test.entries + test.wallets + test.cards > 0 ? `Test mode, which is no real money: ${booksInWords(test)}\n` : '';
-  if (findings.length === 0) return `The books are right: ${booksInWords(live)}\n${apart}`;
+  const apart = test.entries + test.wallets + test.cards > 0 ? `Test mode (no real money): ${booksInWords(test)}\n` : '';
+  if (findings.length === 0) return `The books are correct: ${booksInWords(live)}\n${apart}`;
   const lines = findings.map(
     ({ check, accountId, mode, about }) => `  ${accountId ?? '-'}${mode === 'test' ? ' (test)' : ''}  ${oneLine(about)} (${check})\n`,
   );
   const more = leftOut.map(({ check, count }) => `  … and ${count} more (${check})\n`);
-  return `The books are wrong: ${booksInWords(live)}\n${apart}In cents:\n${lines.join('')}${more.join('')}`;
+  return `The books have errors: ${booksInWords(live)}\n${apart}In cents:\n${lines.join('')}${more.join('')}`;
 }
 
 function booksInWords({ entries, wallets, cards, balanceMinor }: Books): string {
@@ -58,7 +58,7 @@ function asJson({ live, test, findings, leftOut }: LedgerReading) {
 function readOptions(args: string[]): { email: string | undefined; json: boolean } | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
-  if (positionals.length !== 1 || positionals[0] !== 'check') throw new Failure('usage', 'Say what to do: check');
+  if (positionals.length !== 1 || positionals[0] !== 'check') throw new Failure('usage', 'Give the command: check');
   return { email: values.account, json: values.json };
 }
 

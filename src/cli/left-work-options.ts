@@ -40,7 +40,7 @@ export function readLeftWorkOptions(args: string[]): LeftWorkOptions | 'help' {
     if (what.length > 0) throw new Failure('usage', 'list takes no names');
     return { kind: 'list', minutes, output };
   }
-  if (name !== 'put-aside') throw new Failure('usage', 'Say what to do: list or put-aside');
+  if (name !== 'put-aside') throw new Failure('usage', 'Give a command: list or put-aside');
   return { kind: 'put-aside', of: workName(what), minutes, limit: wholeNumber('limit', values.limit ?? '1000', 10_000), output };
 }
 
@@ -48,7 +48,7 @@ function workName([place, full, ...more]: string[]): WorkName {
   if (place === 'effect') throw new Failure('usage', 'An effect cannot be put aside: its actor waits for its outcome');
   const [kind, command] = full?.split('/') ?? [];
   if ((place !== 'message' && place !== 'timer') || !kind || !command || more.length > 0)
-    throw new Failure('usage', 'Say which, as list shows it: put-aside message KIND/COMMAND, or put-aside timer KIND/COMMAND');
+    throw new Failure('usage', 'Give the work as list shows it: put-aside message KIND/COMMAND, or put-aside timer KIND/COMMAND');
   return { place, kind, command };
 }
 

@@ -19,7 +19,7 @@ const prefixes = [idPrefixes, accountsIds, billingIds, commerceIds, identityIds,
 const ids = new RegExp(`^(?:${prefixes.join('|')})[0-9a-hjkmnp-tv-z]{26}$`);
 const secretName = /passw|secret|token|hash|code|pin|cvc|cvv|pan|number|key$/i;
 const plainName = /^[A-Za-z][\w.-]{0,59}$/;
-const longestArray = 20;
+const maxArrayItems = 20;
 const deepest = 12;
 
 /** The same structure; every text that is not an id is replaced. */
@@ -28,8 +28,8 @@ export function maskedPayload(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === deepest) return '(more)';
   if (Array.isArray(value)) {
-    const shown = value.slice(0, longestArray).map((each) => maskedPayload(each, depth + 1));
-    return value.length <= longestArray ? shown : [...shown, `(${value.length - longestArray} more)`];
+    const shown = value.slice(0, maxArrayItems).map((each) => maskedPayload(each, depth + 1));
+    return value.length <= maxArrayItems ? shown : [...shown, `(${value.length - maxArrayItems} more)`];
   }
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => {
@@ -42,7 +42,7 @@ export function maskedPayload(value: unknown, depth = 0): unknown {
 /** An error without the parts that repeat the payload, and without the secrets that are removed from log lines. */
 export function maskedError(error: string, payload: unknown, secrets: readonly string[]): string {
   const scrub = createScrubber([...secrets, ...textsOf(payload)]);
-  return (JSON.parse(scrub(JSON.stringify({ error }))) as { error?: string }).error ?? '(left out: the secret in it could not be masked)';
+  return (JSON.parse(scrub(JSON.stringify({ error }))) as { error?: string }).error ?? '(not shown: the secret in it could not be masked)';
 }
 
 function masked(value: unknown): unknown {

@@ -25,15 +25,15 @@ export type OwnAccountParts = {
 export async function ownAccountClient({ path, clientFor, notice }: OwnAccountParts): Promise<Client> {
   const anonymous = clientFor(null);
   const { url } = anonymous;
-  const known = (await readKept(path)).services[url];
+  const known = (await readStored(path)).services[url];
   if (known !== undefined) {
     const client = clientFor(known.api_key);
     if (await accepts(client)) return client;
-    notice(`${url} does not know the account ${known.email} any more; its tasks are out of reach. Making a new one.`);
+    notice(`${url} does not know the account ${known.email} any more, so its tasks cannot be shown. Creating a new account.`);
   }
   const made = await register(anonymous, clientFor);
   await keep(path, url, made);
-  notice(`Made the account ${made.email} on ${url} for you; its key is kept in ${path}`);
+  notice(`Created the account ${made.email} on ${url}; its API key is stored in ${path}`);
   return clientFor(made.api_key);
 }
 
@@ -57,13 +57,13 @@ async function register(anonymous: Client, clientFor: (token: string) => Client)
   return { email, api_key: key };
 }
 
-async function readKept(path: string): Promise<Kept> {
+async function readStored(path: string): Promise<Kept> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { services: {} };
-    throw new Failure('usage', `${path} cannot be read (${(error as NodeJS.ErrnoException).code}): give a --token, or another DATA_DIR`);
+    throw new Failure('usage', `${path} cannot be read (${(error as NodeJS.ErrnoException).code}): pass --token, or set another DATA_DIR`);
   }
   try {
     const { services } = JSON.parse(text) as Partial<Kept>;
@@ -72,7 +72,7 @@ async function readKept(path: string): Promise<Kept> {
   } catch {
     // Reported below, like any other unusable content.
   }
-  throw new Failure('usage', `${path} does not hold what was kept there: remove it, and a new account is made`);
+  throw new Failure('usage', `${path} is damaged: remove the file; the next command creates a new account`);
 }
 
 /** Replaces the file atomically, so that no reader and no crash sees a part of it. */
@@ -80,7 +80,7 @@ async function keep(path: string, url: string, account: KeptAccount): Promise<vo
   const draft = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    const { services } = await readKept(path);
+    const { services } = await readStored(path);
     const file = await open(draft, 'wx', 0o600);
     try {
       await file.writeFile(`${JSON.stringify({ services: { ...services, [url]: account } }, null, 2)}\n`);
@@ -94,7 +94,7 @@ async function keep(path: string, url: string, account: KeptAccount): Promise<vo
     if (error instanceof Failure) throw error;
     throw new Failure(
       'usage',
-      `The account's key cannot be kept in ${path} (${(error as NodeJS.ErrnoException).code}): give a --token, or another DATA_DIR`,
+      `The account's API key cannot be stored in ${path} (${(error as NodeJS.ErrnoException).code}): pass --token, or set another DATA_DIR`,
     );
   }
 }

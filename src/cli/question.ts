@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline/promises';
 export type Terminal = { input: NodeJS.ReadStream; output: NodeJS.WritableStream };
 
 /** The terminal was closed (Ctrl-D), so there will be no answer. */
-export class NobodyThere extends Error {}
+export class NoInput extends Error {}
 
 /**
- * The typed line. Rejects with `NobodyThere`, or the signal's reason.
+ * The typed line. Rejects with `NoInput`, or the signal's reason.
  *
  * @param onInterrupt Ctrl-C, which does not reach the process while a line is read
  */
@@ -19,7 +19,7 @@ export async function question(
   const lines = createInterface({ ...terminal, terminal: true });
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => {});
-  lines.once('close', () => closed.reject(new NobodyThere()));
+  lines.once('close', () => closed.reject(new NoInput()));
   lines.on('SIGINT', onInterrupt);
   try {
     return await Promise.race([lines.question(text, { signal }), closed.promise]);

@@ -11,7 +11,7 @@ import { oneLine } from './plain-text.ts';
 /** Millions of entries take seconds; the caller may wait. */
 const statementTimeoutMs = 600_000;
 
-/** Throws `Failure`: `refused` where nobody has registered the address, `unreachable` where the database cannot be used. */
+/** Throws `Failure`: `refused` if the address is not registered, `unreachable` where the database cannot be used. */
 export async function readBooks<T>(
   config: Config,
   email: string | undefined,
@@ -37,7 +37,7 @@ async function accountIdOf(url: string, email: string): Promise<string> {
   const database = new Database(url, { poolSize: 1, applicationName: 'troupe command' });
   try {
     const held = await accountByEmail(database, email);
-    if (held === null) throw new Failure('refused', `Nobody has registered ${oneLine(email, 300)} at this service`);
+    if (held === null) throw new Failure('refused', `No account of this service has the e-mail address ${oneLine(email, 300)}`);
     return held.accountId;
   } finally {
     await database.close();

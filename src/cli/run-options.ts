@@ -82,7 +82,7 @@ Examples
 export async function readRunOptions(args: string[], folder: string): Promise<RunOptions | 'help'> {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
-  if (values.yes && values.no) throw wrong('--yes and --no contradict each other');
+  if (values.yes && values.no) throw wrong('Use --yes or --no, not both');
   const rest = {
     url: values.url === undefined ? null : serviceUrl(values.url),
     token: values.token === undefined ? null : checkedToken(values.token),
@@ -93,12 +93,12 @@ export async function readRunOptions(args: string[], folder: string): Promise<Ru
   };
   if (values.attach !== undefined) {
     const idle = startOptions.find((name) => values[name] !== undefined);
-    if (idle !== undefined) throw wrong(`--${idle} says what a new task is like; --attach follows one that runs already`);
-    if (positionals.length > 0) throw wrong('--attach follows a task that runs already and takes no prompt');
+    if (idle !== undefined) throw wrong(`--${idle} is an option of new tasks; --attach follows a running task`);
+    if (positionals.length > 0) throw wrong('--attach follows a running task and takes no prompt');
     return { ...rest, start: null, attach: given('--attach', values.attach) };
   }
   const prompt = positionals.join(' ');
-  if (prompt.trim() === '') throw wrong('Say what to do, in quotes');
+  if (prompt.trim() === '') throw wrong('Give a prompt, in quotes');
   const config: Record<string, unknown> = {};
   if (values.autonomy !== undefined) config.autonomy_level = integer('--autonomy', values.autonomy, 0, 100);
   if (values['max-agents'] !== undefined) config.max_agents = integer('--max-agents', values['max-agents'], 1, 20);
@@ -119,7 +119,7 @@ export function serviceUrl(text: string): string {
     throw wrong(`--url must be an http:// or https:// address, not ${JSON.stringify(oneLine(text))}`);
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw wrong('--url must be an address alone, without a password, a query or a fragment');
+    throw wrong('--url must have no password, query or fragment');
   }
   return withoutTrailing(url.href, '/');
 }
@@ -152,11 +152,11 @@ function credits(value: string): number {
 
 async function mustBeFile(option: string, path: string): Promise<void> {
   const found = await stat(path).catch(() => null);
-  if (found === null) throw wrong(`${option} ${shown(path)} is not there`);
-  if (found.isDirectory()) throw wrong(`${option} ${shown(path)} is a folder: name a file`);
-  if (!found.isFile()) throw wrong(`${option} ${shown(path)} is not a plain file: save what it gives to one first`);
+  if (found === null) throw wrong(`${option} ${shown(path)} does not exist`);
+  if (found.isDirectory()) throw wrong(`${option} ${shown(path)} is a folder: give a file`);
+  if (!found.isFile()) throw wrong(`${option} ${shown(path)} is not a regular file: save its content to a file first`);
   await access(path, constants.R_OK).catch(() => {
-    throw wrong(`${option} ${shown(path)} may not be read by you`);
+    throw wrong(`${option} ${shown(path)} cannot be read: permission denied`);
   });
 }
 
@@ -164,7 +164,7 @@ async function mustBeFile(option: string, path: string): Promise<void> {
 function mustDiffer(files: string[]): void {
   const names = files.map((path) => basename(path).normalize('NFC'));
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw wrong(`Two files are called ${shown(twice)}: rename one of them`);
+  if (twice !== undefined) throw wrong(`Two files have the name ${shown(twice)}: rename one of them`);
 }
 
 async function schemaIn(path: string): Promise<object> {
@@ -177,7 +177,7 @@ async function schemaIn(path: string): Promise<object> {
     throw wrong(`--schema ${shown(path)} cannot be read as JSON: ${oneLine((error as Error).message)}`);
   }
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
-    throw wrong(`--schema ${shown(path)} must hold a JSON object`);
+    throw wrong(`--schema ${shown(path)} must contain a JSON object`);
   return schema;
 }
 

@@ -46,14 +46,14 @@ export async function run(args: string[], config: Config, caller: Caller): Promi
     const task = await follow(followed);
     const files = await save(followed, caller.folder);
     view.end();
-    tellEnd(task, files, followed);
+    printEnd(task, files, followed);
     return exitCodeOf(task, interrupts);
   } catch (error) {
     view.end();
     const { reason } = interrupts.signal;
     if (!(reason instanceof Interrupted)) throw taskId === null ? error : withWayBack(error, attachCommand(taskId, options));
-    const left = 'Left; the task goes on. Follow it again';
-    process.stderr.write(taskId === null ? 'Left before the task was created.\n' : `${left}: ${attachCommand(taskId, options)}\n`);
+    const left = 'The task continues. Follow it again with';
+    process.stderr.write(taskId === null ? 'Ended before the task was created.\n' : `${left}: ${attachCommand(taskId, options)}\n`);
     return reason.exitCode;
   } finally {
     view.end();
@@ -65,7 +65,7 @@ type Followed = { client: Client; taskId: string; options: RunOptions; view: Vie
 /** The task continues after this command, unless the service reports that it does not exist. */
 function withWayBack(error: unknown, command: string): unknown {
   if (!(error instanceof Failure) || error.status === 404) return error;
-  return new Failure(error.kind, `${error.message}\nThe task goes on; follow it again: ${command}`, {
+  return new Failure(error.kind, `${error.message}\nThe task continues; follow it again with: ${command}`, {
     status: error.status ?? undefined,
     cause: error,
   });
@@ -142,7 +142,7 @@ function personAt(): Terminal | null {
 }
 
 async function cancel(client: Client, path: string, view: View): Promise<void> {
-  view.notice('Cancelling the task ... (Ctrl-C again leaves without waiting)');
+  view.notice('Cancelling the task ... (press Ctrl-C again to end this command without waiting)');
   try {
     await client.request('POST', `${path}/cancel`, { json: {} });
   } catch (error) {
@@ -155,7 +155,7 @@ function save({ client, taskId, options, interrupts }: Followed, folder: string)
   return saveDeliverables(client, taskId, outDir, interrupts.signal);
 }
 
-function tellEnd(task: Task, files: string[], { options, attachCommand }: Followed): void {
+function printEnd(task: Task, files: string[], { options, attachCommand }: Followed): void {
   if (options.output === 'json') {
     const { id: task_id, status, error, pause_reason } = task;
     process.stdout.write(`${JSON.stringify({ type: 'result', task_id, status, error, pause_reason, files })}\n`);
@@ -171,9 +171,9 @@ function tellEnd(task: Task, files: string[], { options, attachCommand }: Follow
   if (!hasEnded(task)) {
     const lack =
       task.pause_reason === 'budget'
-        ? 'The task has cost what --max-credits allows and is paused.'
-        : `The task waits. ${oneLine(task.waiting_message ?? 'A limit of the plan is reached.', 300)}`;
-    process.stderr.write(`${lack} When it can go on, follow it again: ${attachCommand}\n`);
+        ? 'The task has used the credits of --max-credits and is paused.'
+        : `The task is waiting. ${oneLine(task.waiting_message ?? 'A limit of the plan is reached.', 300)}`;
+    process.stderr.write(`${lack} When it can continue, follow it again with: ${attachCommand}\n`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The service that a command speaks to, and with which token. */
+/** The address of the service that a command uses, and the token. */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { withoutTrailing } from '../trailing.ts';
@@ -21,7 +21,7 @@ export async function serviceClient(
   const token = options.token ?? config.token;
   if (token !== null) return clientFor(token);
   if (isLoopback(url)) return ownAccountClient({ path: join(config.dataDir, 'cli.json'), clientFor, notice });
-  throw new Failure('usage', `${url} is not on this machine, so it needs a token: give one by --token or TROUPE_TOKEN`);
+  throw new Failure('usage', `${url} is not on this machine, so a token is required: pass --token or set TROUPE_TOKEN`);
 }
 
 /** Where the command finds the service, without a slash at its end. */

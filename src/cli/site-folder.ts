@@ -45,7 +45,7 @@ export async function readSiteFolder(folder: string): Promise<SiteFolder> {
       if (isPublished && entry.isDirectory()) await walk(path, `${name}/`);
       else if (isPublished && entry.isFile()) files.push({ path, name, sizeBytes: await sizeOf(path, name) });
       else leftOut.push(entry.isDirectory() ? `${name}/` : name);
-      if (files.length > maxFiles) throw wrong(`There are more than ${maxFiles} files in ${oneLine(folder, 500)}: no host takes so many`);
+      if (files.length > maxFiles) throw wrong(`There are more than ${maxFiles} files in ${oneLine(folder, 500)}: no host accepts so many`);
     }
   }
 }
@@ -60,15 +60,14 @@ async function entriesOf(folder: string) {
 
 async function sizeOf(path: string, name: string): Promise<number> {
   const { size } = await stat(path);
-  if (size > maxFileBytes)
-    throw wrong(`${oneLine(name)} has ${fileSize(size)}; the service takes files of at most ${fileSize(maxFileBytes)}`);
+  if (size > maxFileBytes) throw wrong(`${oneLine(name)} has ${fileSize(size)}; the service accepts at most ${fileSize(maxFileBytes)}`);
   return size;
 }
 
 function refusedKinds(names: readonly string[]): string {
   const rest = names.length > shownRefused ? `\n  and ${names.length - shownRefused} more` : '';
   const what = names.length === 1 ? 'This file is' : `These ${names.length} files are`;
-  return `${what} of a kind that workspaces do not take; nothing was uploaded:\n  ${names.slice(0, shownRefused).join('\n  ')}${rest}`;
+  return `${what} of a type that workspaces do not accept; nothing was uploaded:\n  ${names.slice(0, shownRefused).join('\n  ')}${rest}`;
 }
 
 function wrong(what: string): Failure {

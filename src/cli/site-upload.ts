@@ -1,19 +1,19 @@
 /** Uploads the files of a folder into a workspace: many in one request, since requests are limited, streamed from disk. */
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
+import { type TarPart, tarEnd, tarParts } from '../tar.ts';
 import type { Client } from './client.ts';
 import { Failure } from './failure.ts';
 import { oneLine } from './plain-text.ts';
 import type { SiteFolderFile } from './site-folder.ts';
-import { type TarPart, tarEnd, tarParts } from './tar.ts';
 
 const atOnce = 4;
 const uploadTimeoutMs = 3_600_000;
 /** Of one request. Few requests for large sites, and progress for small ones. */
-const leastFiles = 50;
-const mostFiles = 1_000;
+const minFiles = 50;
+const maxFiles = 1_000;
 const usualRequests = 40;
-const mostBytes = 32 * 2 ** 20;
+const maxBytes = 32 * 2 ** 20;
 /** Of each file, around its content. */
 const headerBytes = 4_096;
 
@@ -22,13 +22,13 @@ export type Uploaded = { files: number; bytes: number };
 /**
  * Throws the `Failure` of the first request that is refused; then no further one is begun.
  *
- * @param told after each request, with what is uploaded so far
+ * @param onProgress called after each request, with the files uploaded so far
  */
 export async function uploadSite(
   client: Client,
   workspaceId: string,
   files: readonly SiteFolderFile[],
-  told: (sofar: Uploaded) => void,
+  onProgress: (sofar: Uploaded) => void,
 ): Promise<void> {
   const groups = groupsOf(files);
   const waiting = groups.values();
@@ -40,7 +40,7 @@ export async function uploadSite(
       await upload(client, `/v1/workspaces/${encodeURIComponent(workspaceId)}`, group);
       sofar.files += group.length;
       sofar.bytes += group.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      told({ ...sofar });
+      onProgress({ ...sofar });
     }
   };
   const workers = Array.from({ length: Math.min(atOnce, groups.length) }, () =>
@@ -54,11 +54,11 @@ export async function uploadSite(
 }
 
 function groupsOf(files: readonly SiteFolderFile[]): SiteFolderFile[][] {
-  const perGroup = Math.min(mostFiles, Math.max(leastFiles, Math.ceil(files.length / usualRequests)));
+  const perGroup = Math.min(maxFiles, Math.max(minFiles, Math.ceil(files.length / usualRequests)));
   const groups: SiteFolderFile[][] = [];
   for (const file of files) {
     const last = groups.at(-1);
-    const fits = last !== undefined && last.length < perGroup && weight(last) + weightOf(file) <= mostBytes;
+    const fits = last !== undefined && last.length < perGroup && weight(last) + weightOf(file) <= maxBytes;
     if (fits) last.push(file);
     else groups.push([file]);
   }
@@ -95,7 +95,7 @@ async function archiveForm(group: readonly SiteFolderFile[]): Promise<() => Form
   const parts: TarPart[] = [];
   for (const file of group) {
     const content = await blobOf(file);
-    if (content.size !== file.sizeBytes) throw new Failure('refused', `${oneLine(file.name)} changed while it was read`);
+    if (content.size !== file.sizeBytes) throw new Failure('refused', `${oneLine(file.name)} changed while it was read: try again`);
     parts.push(...tarParts(file, content));
   }
   const archive = new Blob([...parts, tarEnd]);

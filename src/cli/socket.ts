@@ -17,7 +17,7 @@ const pingEveryMs = 20_000;
 /** With more unread events than this, the socket is closed: resuming delivers them again. */
 const maxWaiting = 10_000;
 /** The delay that the service asks for. */
-const longestAwayMs = 10_000;
+const maxReconnectAfterMs = 10_000;
 /** Close codes after which the client must not reconnect. */
 const refusals: readonly number[] = [4400, 4401, 4408, 4429];
 
@@ -33,8 +33,8 @@ export async function openEventSocket(
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/ws`);
   const waiting: TaskEvent[] = [];
   let ended: SocketEnd | null = null;
-  let heard = true;
-  let awayMs = 0;
+  let isAlive = true;
+  let reconnectAfterMs = 0;
   let wake = () => {};
   const hello = Promise.withResolvers<boolean | SocketEnd>();
   const end = (how: SocketEnd) => {
@@ -42,17 +42,17 @@ export async function openEventSocket(
     if (ended !== null) return;
     ended = how;
     clearInterval(pings);
-    clearTimeout(impatience);
+    clearTimeout(helloTimer);
     signal.removeEventListener('abort', leave);
     hello.resolve(ended);
     wake();
     socket.close();
   };
   const leave = () => end('lost');
-  const impatience = setTimeout(leave, helloTimeoutMs);
+  const helloTimer = setTimeout(leave, helloTimeoutMs);
   const pings = setInterval(() => {
-    if (!heard) return leave();
-    heard = false;
+    if (!isAlive) return leave();
+    isAlive = false;
     if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"ping"}');
   }, pingEveryMs);
   signal.addEventListener('abort', leave, { once: true });
@@ -61,15 +61,15 @@ export async function openEventSocket(
   socket.addEventListener('error', leave);
   socket.addEventListener('close', ({ code }) => end(refusals.includes(code) ? 'refused' : 'lost'));
   socket.addEventListener('message', ({ data }) => {
-    heard = true;
+    isAlive = true;
     const frame = parse(data);
     if (frame.type === 'auth_ok') {
-      clearTimeout(impatience);
+      clearTimeout(helloTimer);
       socket.send(JSON.stringify({ type: 'subscribe', topics: [`task:${taskId}`] }));
       hello.resolve(frame.resumed === true);
     } else if (frame.type === 'goaway') {
       const asked = Number(frame.reconnect_after_ms);
-      if (asked > 0) awayMs = Math.min(longestAwayMs, asked);
+      if (asked > 0) reconnectAfterMs = Math.min(maxReconnectAfterMs, asked);
     } else if (frame.type === 'event' && frame.event?.data?.task_id === taskId) {
       if (waiting.push(frame.event) > maxWaiting) return end('lost');
       wake();
@@ -86,7 +86,7 @@ export async function openEventSocket(
   }
 
   const resumed = await hello.promise;
-  return typeof resumed === 'boolean' ? { resumed, stayAwayMs: () => awayMs, events, close: leave } : resumed;
+  return typeof resumed === 'boolean' ? { resumed, stayAwayMs: () => reconnectAfterMs, events, close: leave } : resumed;
 }
 
 function parse(data: unknown): Frame {

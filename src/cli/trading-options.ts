@@ -47,23 +47,23 @@ ${tradingChecks.map((check) => `  - ${check}`).join('\n')}
 
   --json           print the result as JSON
 
-Exit codes: 0 done, or the books are right; 1 refused, an order could not be cancelled, or the books are wrong; 2 wrong usage; 4 service or database not reachable.`;
+Exit codes: 0 done, or the books are correct; 1 refused, an order could not be cancelled, or the books have errors; 2 wrong usage; 4 service or database not reachable.`;
 
 /** 'help' when that is asked for. Throws `Failure` of kind usage. */
 export function readTradingOptions(args: string[]): TradingOptions | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
   const [kind, ...others] = positionals;
-  if (others.length > 0 || !isKind(kind)) throw new Failure('usage', `Say what to do: ${Object.keys(optionsOf).join(', ')}`);
+  if (others.length > 0 || !isKind(kind)) throw new Failure('usage', `Give a command: ${Object.keys(optionsOf).join(', ')}`);
   const given = Object.keys(values).filter((name) => name !== 'json');
   const foreign = given.find((name) => !optionsOf[kind].includes(name));
-  if (foreign !== undefined) throw new Failure('usage', `--${foreign} is no option of ${kind}`);
+  if (foreign !== undefined) throw new Failure('usage', `--${foreign} is not an option of ${kind}`);
   const { json = false, broker = null, reason = null, status = null, symbol = null, email = null, account } = values;
   const mode = values.mode === undefined ? null : modeOf(values.mode);
   if (kind === 'check') return { kind, account, json };
   const url = values.url === undefined ? null : serviceUrl(values.url);
   const token = values.token === undefined ? null : checkedToken(values.token);
-  if (email !== null && token !== null) throw new Failure('usage', '--email and --token contradict each other');
+  if (email !== null && token !== null) throw new Failure('usage', 'Use --email or --token, not both');
   const asked = { json, email, service: { url, token } };
   switch (kind) {
     case 'account':
@@ -92,7 +92,7 @@ function isKind(name: string | undefined): name is TradingOptions['kind'] {
 
 function modeOf(text: string): Mode {
   const mode = modes.find((one) => one === text);
-  if (mode === undefined) throw new Failure('usage', `--mode is one of: ${modes.join(', ')}`);
+  if (mode === undefined) throw new Failure('usage', `--mode must be one of: ${modes.join(', ')}`);
   return mode;
 }
 

@@ -70,12 +70,12 @@ export function haltText({ halted_at: at, cancelled, not_cancelled: left }: Halt
 
 export function booksText({ live, test, findings, leftOut }: TradingReading): string {
   const apart = test.accounts > 0 ? `Test mode: ${figuresText(test)}\n` : '';
-  if (findings.length === 0) return `The books of trading are right: ${figuresText(live)}\n${apart}`;
+  if (findings.length === 0) return `The trading books are correct: ${figuresText(live)}\n${apart}`;
   const lines = findings.map(
     ({ check, accountId, mode, about }) => `  ${accountId ?? '-'}${mode === 'test' ? ' (test)' : ''}  ${oneLine(about)} (${check})\n`,
   );
   const more = leftOut.map(({ check, count }) => `  … and ${count} more (${check})\n`);
-  return `The books of trading are wrong: ${figuresText(live)}\n${apart}${lines.join('')}${more.join('')}`;
+  return `The trading books have errors: ${figuresText(live)}\n${apart}${lines.join('')}${more.join('')}`;
 }
 
 export function booksJson({ live, test, findings, leftOut }: TradingReading) {

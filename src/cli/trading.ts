@@ -53,10 +53,10 @@ async function asSomebody(
 
 async function carryOut(client: Client, options: Asked): Promise<number> {
   const { json } = options;
-  const told = <T>(value: T, text: (value: T) => string) => print(json ? JSON.stringify(value) : text(value).trimEnd());
+  const printResult = <T>(value: T, text: (value: T) => string) => print(json ? JSON.stringify(value) : text(value).trimEnd());
   switch (options.kind) {
     case 'account':
-      told(await client.request<AccountView>('GET', `/v1/trading/account${query({ broker_id: options.broker })}`), accountText);
+      printResult(await client.request<AccountView>('GET', `/v1/trading/account${query({ broker_id: options.broker })}`), accountText);
       return exitCodes.complete;
     case 'orders': {
       const { status, symbol, limit } = options;
@@ -64,20 +64,20 @@ async function carryOut(client: Client, options: Asked): Promise<number> {
         'GET',
         `/v1/trading/orders${query({ status, symbol, limit: String(limit) })}`,
       );
-      told(page, ({ data }) => data.map(orderText).join('\n') || 'No orders');
+      printResult(page, ({ data }) => data.map(orderText).join('\n') || 'No orders');
       return exitCodes.complete;
     }
     case 'halt': {
       const body = options.reason === null ? {} : { reason: options.reason };
       const halted = await client.request<HaltView>('POST', `/v1/trading/halt${query({ mode: options.mode })}`, { json: body });
-      told(halted, haltText);
+      printResult(halted, haltText);
       return halted.not_cancelled.length === 0 ? exitCodes.complete : exitCodes.failed;
     }
     case 'resume': {
       const body = options.broker === null ? {} : { broker_id: options.broker };
       const path = `/v1/trading/resume${query({ mode: options.mode })}`;
-      told(await client.request<{ halted: boolean }>('POST', path, { json: body }), ({ halted }) =>
-        halted ? 'Trading is still halted' : 'Trading goes on',
+      printResult(await client.request<{ halted: boolean }>('POST', path, { json: body }), ({ halted }) =>
+        halted ? 'Trading is still halted' : 'Trading continues',
       );
       return exitCodes.complete;
     }

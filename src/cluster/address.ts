@@ -13,9 +13,9 @@ export function shardOf(kind: string, id: string): number {
 
 /**
  * An id like `seed` that puts an actor of this kind on the shard of another actor, permanently: always the same for the same seed. Costs
- * about 1,000 short hashes: what stands before the counted part is hashed once, and no text is made of an id that does not fit.
+ * about 1,000 short hashes: the part before the counter is hashed once, and no string is built for an id of another shard.
  */
-export function idBeside<Id extends string>(seed: Id, kind: string, other: Address): Id {
+export function colocatedId<Id extends string>(seed: Id, kind: string, other: Address): Id {
   const shard = shardOf(other.kind, other.id);
   const counted = countedPart(seed);
   if (counted === null) {
@@ -43,10 +43,10 @@ function hashed(hash: number, text: string): number {
 }
 
 /**
- * How often an id has to be counted up until its hash is of the shard.
+ * How often the counter of an id has to be incremented until the id is on the shard.
  *
- * A letter below 256 changes the lowest byte of a hash alone, by what depends on that byte alone, and so does the lowest byte after it. So all letters after the
- * counted part together add one of 256 numbers to the product of the hash and their primes.
+ * The XOR with a letter below 256 changes only the lowest byte of a hash, and the change depends only on that byte. So the letters after the counter together
+ * multiply the hash by a constant and add one of 256 numbers, selected by its lowest byte.
  */
 function stepsTo(shard: number, before: number, counted: number, after: string): number {
   let primes = 1;
@@ -59,15 +59,15 @@ function stepsTo(shard: number, before: number, counted: number, after: string):
     isOfBytes &&= letter < 256;
   }
   for (let byte = 0; byte < 256; byte++) added[byte] = added[byte]! - Math.imul(byte, primes);
-  // The last of the four digits runs from where it stands to its end, then through all of its 32 letters each time.
+  // The first pass starts at the current value of the last of the four digits; each later pass tries all 32 values of that digit.
   for (let steps = 0; ; ) {
     const value = (counted + steps) & 0xfffff;
     let upper = before;
     for (let shift = 15; shift > 0; shift -= 5) upper = Math.imul(upper ^ codeOfDigit[(value >> shift) & 31]!, prime);
     for (let digit = value & 31; digit < 32; digit++, steps++) {
       const hash = Math.imul(upper ^ codeOfDigit[digit]!, prime);
-      const whole = isOfBytes ? Math.imul(hash, primes) + added[hash & 255]! : hashed(hash, after);
-      if (shardOfHash(whole) === shard) return steps;
+      const result = isOfBytes ? Math.imul(hash, primes) + added[hash & 255]! : hashed(hash, after);
+      if (shardOfHash(result) === shard) return steps;
     }
   }
 }

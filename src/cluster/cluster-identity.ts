@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { AppError } from '../errors.ts';
 import { connect } from '../storage/connect.ts';
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /**
  * The random identity that was stored in this database with its tables: the same for all its nodes, permanently. Rejects `unavailable` when
@@ -15,8 +15,8 @@ export async function clusterIdentity(databaseUrl: string): Promise<string> {
     client = await connect({
       url: databaseUrl,
       name: 'troupe cluster identity',
-      connectTimeoutMs: patienceMs,
-      queryTimeoutMs: patienceMs,
+      connectTimeoutMs: timeoutMs,
+      queryTimeoutMs: timeoutMs,
     });
     const { rows } = await client.query<{ id: string }>('select id from cluster_identity');
     return rows[0]!.id;

@@ -9,7 +9,7 @@ import { defaultReachability, ReachabilityDetector } from './reachability-detect
 export class ClusterMembers {
   viewNumber = 0;
   plan: readonly (string | null)[] = [];
-  /** Members that other members cannot reach; they are given no shards. */
+  /** Members that other members cannot reach; they are assigned no shards. */
   isolated: ReadonlySet<string> = new Set();
   /** Incarnations with an open stream, whether or not they are members yet. */
   readonly reachable = new Set<string>();
@@ -36,7 +36,7 @@ export class ClusterMembers {
     return this.members.get(incarnation) ?? null;
   }
 
-  take(view: View): void {
+  applyView(view: View): void {
     const before = this.members;
     this.viewNumber = view.number;
     this.members = new Map(view.members.map((member) => [member.incarnation, member]));

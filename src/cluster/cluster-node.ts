@@ -48,7 +48,7 @@ export type ClusterNodeOptions = {
 };
 
 /** Clocks of two machines do not run at the same rate. */
-const waitOutFactor = 1.2;
+const leaseWaitFactor = 1.2;
 /**
  * Shards in motion at once: few if they only move to the planned owner, so that few callers wait; more if the node leaves; all if other
  * nodes cannot reach them here.
@@ -81,7 +81,7 @@ export class ClusterNode implements Placement {
   readonly commits: CommitHealth;
   private readonly provenDead = new Set<string>();
   private isTakenOver = false;
-  private phase: 'new' | 'out' | 'in' | 'leaving' | 'stopped' = 'new';
+  private phase: 'new' | 'joining' | 'joined' | 'leaving' | 'stopped' = 'new';
 
   constructor(options: ClusterNodeOptions) {
     this.options = options;
@@ -92,7 +92,7 @@ export class ClusterNode implements Placement {
     const clusterMembers = (this.clusterMembers = new ClusterMembers(owner, peers));
     const lostCommits = new LostCommits({ peers, clusterMembers, listeners: this.listeners, endLease: () => this.lease.end() });
     this.table = new ShardTable({ databaseUrl, owner });
-    const onTakenOver = (error: AppError) => this.overtaken(error);
+    const onTakenOver = (error: AppError) => this.handleTakeover(error);
     this.lock = new NodeLock({ databaseUrl, owner, mode: 'shared', log, waitMs: timings.lockWaitMs, onTakenOver });
     this.commits = new CommitHealth({ probe: () => this.lock.takesWrites() });
     this.reconciler = new ShardReconciler({
@@ -111,11 +111,11 @@ export class ClusterNode implements Placement {
       },
       sealing: (shards) => this.listeners.seal(shards),
       lost: (shards) => this.listeners.emit('lost', shards),
-      rewound: () => lostCommits.found(),
-      waitOutMs: timings.readLeaseMs * waitOutFactor,
+      onLostCommits: () => lostCommits.report(),
+      readLeaseWaitMs: timings.readLeaseMs * leaseWaitFactor,
       rereadMs: timings.rereadMs,
-      takeBackMs: timings.takeBackMs,
-      shunMs: timings.shunMs,
+      offerTimeoutMs: timings.offerTimeoutMs,
+      offerPauseMs: timings.offerPauseMs,
       pace: () => this.pace(),
     });
     this.fence = {
@@ -131,9 +131,9 @@ export class ClusterNode implements Placement {
       self: owner,
       shardsOf: (incarnation) => this.map.countOf(incarnation),
       refresh: () => this.refresh(),
-      onGone: (incarnation) => this.gone(incarnation),
+      onEnded: (incarnation) => this.incarnationEnded(incarnation),
     });
-    this.failures = new FailureDetector({ membership, log, onDead: (incarnation) => this.proven(incarnation, true) });
+    this.failures = new FailureDetector({ membership, log, onDead: (incarnation) => this.confirmDead(incarnation, true) });
     this.router = new Router({ self: owner, map: this.map, peers, clusterMembers, onStaleRoute: () => this.reconciler.pollSoon() });
     this.relay = new MessageRelay({
       self: owner,
@@ -146,7 +146,7 @@ export class ClusterNode implements Placement {
     const { reconciler, relay, commits } = this;
     this.reconcileLoop = new ReconcileLoop({ reconciler, relay, clusterMembers, membership, log, commits, ...timings });
     this.map.onMoved = (rows) => this.shardsMoved(rows);
-    membership.onView((view) => this.takeView(view));
+    membership.onView((view) => this.applyView(view));
     membership.onExpelled(() => this.expelled());
     peers.onUp((incarnation) => this.up(incarnation));
     peers.onDown((incarnation, reason) => {
@@ -155,13 +155,13 @@ export class ClusterNode implements Placement {
       this.failures.down(incarnation, reason);
     });
     peers.onNotification(shardsTopic, (payload) => this.shardsMovedElsewhere(payload as { view: number; rows: ShardRow[] }));
-    peers.onNotification(deadTopic, (payload) => this.proven(String(payload), false));
+    peers.onNotification(deadTopic, (payload) => this.confirmDead(String(payload), false));
   }
 
   get state(): ClusterState {
     if (this.phase === 'stopped' || this.phase === 'leaving') return this.phase;
     if (this.isTakenOver) return 'taken over';
-    if (this.phase !== 'in' || this.map.largestEpoch < 0) return 'joining';
+    if (this.phase !== 'joined' || this.map.largestEpoch < 0) return 'joining';
     if (this.options.membership.state === 'alone') return 'alone';
     if (this.clusterMembers.isIsolated) return 'isolated';
     return this.commits.canCommit ? 'ready' : 'unable';
@@ -203,14 +203,14 @@ export class ClusterNode implements Placement {
 
   /** Serves asks of other nodes, and forwards those that they cannot send to the owner themselves. */
   serve(answer: AnswerAsk): void {
-    this.options.peers.serve(this.router.answering(answer));
+    this.options.peers.serve(this.router.withForwarding(answer));
   }
 
-  passOn(messages: readonly MessageDraft[]): void {
-    this.relay.passOn(messages);
+  relayMessages(messages: readonly MessageDraft[]): void {
+    this.relay.relay(messages);
   }
 
-  onPassedOn(listener: (messages: readonly MessageDraft[] | null) => void): void {
+  onRelayedMessages(listener: (messages: readonly MessageDraft[] | null) => void): void {
     this.listeners.on('messages', listener);
   }
 
@@ -218,8 +218,8 @@ export class ClusterNode implements Placement {
     return this.liveness.isAlive(incarnation);
   }
 
-  onGone(listener: (incarnation: string) => void): void {
-    this.listeners.on('gone', listener);
+  onIncarnationEnded(listener: (incarnation: string) => void): void {
+    this.listeners.on('ended', listener);
   }
 
   onAcquired(listener: (shards: number[], orphaned: number[]) => void): void {
@@ -244,8 +244,8 @@ export class ClusterNode implements Placement {
    */
   async start(): Promise<void> {
     await this.lock.take();
-    this.map.learn((await this.table.read()).rows);
-    this.phase = 'out';
+    this.map.merge((await this.table.read()).rows);
+    this.phase = 'joining';
     await this.options.membership.start();
     this.reconcileLoop.start();
     await this.reconciler.reconcile();
@@ -302,7 +302,7 @@ export class ClusterNode implements Placement {
   }
 
   private placementView(): PlacementView | null {
-    if (this.phase !== 'in' && this.phase !== 'leaving') return null;
+    if (this.phase !== 'joined' && this.phase !== 'leaving') return null;
     if (this.isTakenOver) return null;
     const { plan, all, reachable, isIsolated } = this.clusterMembers;
     return {
@@ -311,7 +311,7 @@ export class ClusterNode implements Placement {
       // A member that cannot commit cannot release its shards either, so they may be claimed.
       members: all.flatMap((member) => (member.cannotCommit && this.commits.isSteady ? [] : [member.incarnation])),
       // A node that leaves or is isolated hands over through the table, without a stream to the new owner.
-      canTake: (incarnation) => this.commits.canCommit && (this.phase === 'leaving' || isIsolated || reachable.has(incarnation)),
+      canReceive: (incarnation) => this.commits.canCommit && (this.phase === 'leaving' || isIsolated || reachable.has(incarnation)),
     };
   }
 
@@ -320,15 +320,15 @@ export class ClusterNode implements Placement {
     return this.phase === 'leaving' ? paces.toLeave : paces.toBalance;
   }
 
-  private takeView(view: View): void {
+  private applyView(view: View): void {
     if (this.phase === 'stopped') return;
     const isolatedBefore = [...this.clusterMembers.isolated].join();
-    this.clusterMembers.take(view);
+    this.clusterMembers.applyView(view);
     if ([...this.clusterMembers.isolated].join() !== isolatedBefore) this.logIsolated();
-    if (this.phase === 'out' && this.clusterMembers.member(this.owner) !== null) this.phase = 'in';
-    for (const incarnation of this.liveness.take(view, this.clusterMembers.isolated)) {
-      this.failures.forget(incarnation);
-      this.relay.forget(incarnation);
+    if (this.phase === 'joining' && this.clusterMembers.member(this.owner) !== null) this.phase = 'joined';
+    for (const incarnation of this.liveness.applyView(view, this.clusterMembers.isolated)) {
+      this.failures.remove(incarnation);
+      this.relay.remove(incarnation);
     }
     void this.reconciler.reconcile();
   }
@@ -339,19 +339,19 @@ export class ClusterNode implements Placement {
     else this.options.log.info({}, 'no node is isolated now');
   }
 
-  private overtaken(error: AppError): void {
+  private handleTakeover(error: AppError): void {
     this.isTakenOver = true;
     this.options.log.error({ reason: error.message }, 'another node holds the lock on this database; this node stops');
     this.lease.end();
-    this.reconciler.loseAll();
+    this.reconciler.dropAll();
     this.options.onTakenOver?.(error);
   }
 
   /** This node was paused or disconnected for longer than its lease. Its state in memory may be out of date. */
   private expelled(): void {
-    if (this.phase === 'in') this.phase = 'out';
+    if (this.phase === 'joined') this.phase = 'joining';
     this.lease.end();
-    this.reconciler.loseAll();
+    this.reconciler.dropAll();
   }
 
   private async refresh(): Promise<void> {
@@ -370,28 +370,28 @@ export class ClusterNode implements Placement {
     void this.reconciler.reconcile();
   }
 
-  private proven(incarnation: string, tellOthers: boolean): void {
+  private confirmDead(incarnation: string, notifyOthers: boolean): void {
     if (incarnation === this.owner) return;
     this.provenDead.add(incarnation);
-    if (tellOthers) this.clusterMembers.notifyAll(deadTopic, incarnation);
+    if (notifyOthers) this.clusterMembers.notifyAll(deadTopic, incarnation);
     void this.options.membership.refresh().then(() => this.reconciler.reconcile());
   }
 
-  private gone(incarnation: string): void {
+  private incarnationEnded(incarnation: string): void {
     this.provenDead.delete(incarnation);
-    this.listeners.emit('gone', incarnation);
-    // Scan for messages that the gone node committed but did not deliver.
+    this.listeners.emit('ended', incarnation);
+    // Scan for messages that the ended process committed but did not deliver.
     this.listeners.emit('messages', null);
   }
 
   private shardsMovedElsewhere({ view, rows }: { view: number; rows: ShardRow[] }): void {
-    this.map.learn(rows);
+    this.map.merge(rows);
     if (view > this.clusterMembers.viewNumber) void this.options.membership.refresh().then(() => this.reconciler.reconcile());
     else void this.reconciler.reconcile();
   }
 
   private shardsMoved(rows: readonly ShardRow[]): void {
-    this.reconciler.overtaken(rows);
+    this.reconciler.dropReassigned(rows);
     this.reconciler.handoffs.moved(rows);
     this.relay.moved(rows);
     this.liveness.announce();

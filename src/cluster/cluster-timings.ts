@@ -10,7 +10,7 @@ export type ClusterTimings = {
   reachabilitySampleMs: number;
   /** How often a node asks the database whether it can commit; `commit-health.ts` counts these samples. */
   commitProbeMs: number;
-  /** How long committed state is shown without asking the database. */
+  /** How long committed state is shown without a query of the database. */
   readLeaseMs: number;
   /** At this age of the read lease, a query renews it in the background. */
   renewReadLeaseMs: number;
@@ -19,9 +19,9 @@ export type ClusterTimings = {
   /** Pause between two reads of the table that are caused by stale routes. */
   rereadMs: number;
   /** How long an offered shard may stay unowned. */
-  takeBackMs: number;
-  /** How long a member that did not take an offer gets no further offer. */
-  shunMs: number;
+  offerTimeoutMs: number;
+  /** How long a member that did not claim an offered shard gets no further offer. */
+  offerPauseMs: number;
   /** How long a start waits for the lock of a node without a cluster. */
   lockWaitMs: number;
   /** How long a stop waits for the database, and again for the coordinator. */
@@ -36,8 +36,8 @@ export const clusterTimings: ClusterTimings = {
   renewReadLeaseMs: 150,
   confirmationWaitMs: 2_000,
   rereadMs: 100,
-  takeBackMs: 3_000,
-  shunMs: 10_000,
+  offerTimeoutMs: 3_000,
+  offerPauseMs: 10_000,
   lockWaitMs: 5_000,
   stopMs: 800,
 };

@@ -6,7 +6,7 @@
  *    consecutive samples with one.
  * C2 A node is steady only after uninterrupted answers for longer than `trustAfter` samples. Only a steady node takes shards from a node
  *    that cannot commit: after an outage of the database for all nodes, each node can commit again before another may take its shards.
- * C3 Until the node is trusted again, an answer within a second counts for every sample during its wait: otherwise a slow database that
+ * C3 Until the node counts as able to commit again, an answer within a second counts for every sample during its wait: otherwise a slow database that
  *    does answer would never give enough consecutive samples with an answer.
  */
 import { ReachabilityDetector } from './reachability-detector.ts';
@@ -17,7 +17,7 @@ export type CommitHealthOptions = {
 };
 
 /** At four samples a second: 2 s, 1 s, 40 s. */
-const patience = { doubtAfter: 8, trustAfter: 4, longestTrust: 160, mostReported: 1 };
+const thresholds = { doubtAfter: 8, trustAfter: 4, maxTrustAfter: 160, maxReported: 1 };
 /** 1 s. */
 const gapAfter = 4;
 /** 3 s. */
@@ -26,7 +26,7 @@ const database = 'database';
 
 export class CommitHealth {
   canCommit = true;
-  private readonly detector = new ReachabilityDetector(patience);
+  private readonly detector = new ReachabilityDetector(thresholds);
   private answered = false;
   private probing = false;
   private unanswered = 0;

@@ -16,7 +16,7 @@ import type pg from 'pg';
 export type Position = { system: string; timeline: number; bytes: number };
 
 /** The known state when a query was sent. */
-export type Asked = { position: Position | null; change: number };
+export type QueryStart = { position: Position | null; change: number };
 
 /** `changed`: state in memory may no longer exist in the database. `past`: the answer is older than a change that is already known. */
 export type Verdict = 'same' | 'changed' | 'past';
@@ -39,7 +39,7 @@ export class DatabaseHistory {
   async with<Row extends { position?: unknown }>(
     ask: (position: string, variant: string) => Promise<Row>,
   ): Promise<{ row: Row; verdict: Verdict }> {
-    const asked: Asked = { position: this.latest, change: this.changes };
+    const asked: QueryStart = { position: this.latest, change: this.changes };
     const without = async () => {
       const row = await ask('null::json', 'none');
       return { row, verdict: this.answered(asked, positionOf(row.position)) };
@@ -65,7 +65,7 @@ export class DatabaseHistory {
   }
 
   /** D1, D2. */
-  answered(asked: Asked, now: Position | null): Verdict {
+  answered(asked: QueryStart, now: Position | null): Verdict {
     if (now === null) return 'same';
     const isOther = asked.position !== null && isOtherHistory(asked.position, now);
     if (asked.change < this.changes) {
@@ -87,8 +87,8 @@ function isSameLine(a: Position, b: Position): boolean {
 }
 
 /** The name of a log file begins with the timeline, eight hexadecimal digits. */
-function positionOf(told: unknown): Position | null {
-  if (!Array.isArray(told)) return null;
-  const [system, file, bytes] = told as [string, string, number];
+function positionOf(value: unknown): Position | null {
+  if (!Array.isArray(value)) return null;
+  const [system, file, bytes] = value as [string, string, number];
   return { system, timeline: Number.parseInt(file.slice(0, 8), 16), bytes };
 }

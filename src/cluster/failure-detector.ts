@@ -13,7 +13,7 @@ export type Renewals = {
   renewals(incarnation: string): { count: number } | null;
   /** Resolves when the renewals are as new as the call, or cannot be read. */
   refresh(): Promise<unknown>;
-  /** Expels it if it has been silent for two intervals, unless it has renewed since that count. True if it is expelled. */
+  /** Expels it if its last renewal is two intervals ago, unless it has renewed since that count. True if it is expelled. */
   expel(incarnation: string, count: number): Promise<boolean>;
 };
 
@@ -51,7 +51,7 @@ export class FailureDetector {
   }
 
   /** It is no longer a member. */
-  forget(incarnation: string): void {
+  remove(incarnation: string): void {
     this.suspects.delete(incarnation);
   }
 

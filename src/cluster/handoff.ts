@@ -4,7 +4,7 @@
  *
  * H1 A shard is released only after all sealing listeners have finished, and after its activations are dropped.
  * H2 At most `pace().inMotion` shards are in motion; if no move is urgent, there are long pauses without any move.
- * H3 A shard that is not claimed is taken back: a node that cannot claim does not leave its planned shards unserved.
+ * H3 A shard that is not claimed in time is reclaimed: a node that cannot claim does not leave its planned shards unserved.
  */
 import { monotonicMs } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -34,7 +34,7 @@ export type HandoffsOptions = {
   /** Asked before each move begins. */
   pace: () => Pace;
   /** How long an offered shard may stay unowned. */
-  takeBackMs: number;
+  offerTimeoutMs: number;
 };
 
 /** Sealed together: the slowest delays the others of its group. */
@@ -71,36 +71,36 @@ export class Handoffs {
     const { own, pace } = this.options;
     if (pace().pauses && (this.pauseTimer !== null || this.inMotion > 0)) return;
     if (this.inMotion === 0) this.movingSinceMs = performance.now();
-    const taken: number[] = [];
+    const sealing: number[] = [];
     for (const shard of shards) {
       if (this.inMotion >= pace().inMotion || this.stopped) break;
       if (this.leaving.has(shard) || !own.seal(shard)) continue;
       this.leaving.add(shard);
-      taken.push(shard);
+      sealing.push(shard);
     }
-    for (let i = 0; i < taken.length; i += groupSize) void this.seal(taken.slice(i, i + groupSize), planned);
+    for (let i = 0; i < sealing.length; i += groupSize) void this.seal(sealing.slice(i, i + groupSize), planned);
   }
 
   /** Shards have new owners. */
   moved(rows: readonly ShardRow[]): void {
-    let settled = false;
-    for (const { shard, owner } of rows) if (owner !== null && this.offers.delete(shard)) settled = true;
-    if (!settled) return;
+    let isClaimed = false;
+    for (const { shard, owner } of rows) if (owner !== null && this.offers.delete(shard)) isClaimed = true;
+    if (!isClaimed) return;
     if (this.inMotion === 0) this.pauseMoves();
     this.options.onCapacity();
   }
 
-  /** H3. Removes and returns offers that were not taken in time. */
-  refusedOffers(): { shard: number; to: string }[] {
-    const beforeMs = monotonicMs() - this.options.takeBackMs;
+  /** H3. Removes and returns offers that were not claimed in time. */
+  expiredOffers(): { shard: number; to: string }[] {
+    const beforeMs = monotonicMs() - this.options.offerTimeoutMs;
     const refused: { shard: number; to: string }[] = [];
     for (const [shard, { sinceMs, to }] of this.offers) if (sinceMs <= beforeMs) refused.push({ shard, to });
     for (const { shard } of refused) this.offers.delete(shard);
     return refused;
   }
 
-  /** The database was rewound: offers are void. */
-  forget(): void {
+  /** The database has lost commits: the offers are not valid any more. */
+  clearOffers(): void {
     this.offers.clear();
   }
 

@@ -2,8 +2,8 @@
  * Which incarnations may still run and deliver outcomes of their effects. Other nodes take over an incarnation's work only when it has
  * certainly ended, was expelled from the cluster or is isolated in it, and owns no shard any more.
  *
- * K1 No incarnation is gone before the first view.
- * K2 An incarnation that no view of this node lists may be in a newer one: it is gone only if a view requested later does not list it.
+ * K1 No incarnation counts as ended before the first view.
+ * K2 An incarnation that no view of this node lists may be in a newer one: it counts as ended only if a view requested later does not list it.
  */
 import type { View } from './member.ts';
 
@@ -13,13 +13,13 @@ export type IncarnationLivenessOptions = {
   shardsOf: (incarnation: string) => number;
   /** Resolves when the view is as new as the call. */
   refresh: () => Promise<unknown>;
-  onGone: (incarnation: string) => void;
+  onEnded: (incarnation: string) => void;
 };
 
-/** `unconfirmed`: perhaps in a newer view. `out`: no member or isolated, and `onGone` is not called yet. */
-type Absence = 'unconfirmed' | 'out' | 'gone';
+/** `unconfirmed`: perhaps in a newer view. `absent`: no member or isolated, and `onEnded` is not called yet. */
+type Absence = 'unconfirmed' | 'absent' | 'ended';
 
-/** Bound of known incarnations that are not members; the oldest are forgotten, and checked again on the next query. */
+/** Bound of known incarnations that are not members; the oldest are removed, and checked again on the next query. */
 const maxAbsent = 10_000;
 
 export class IncarnationLiveness {
@@ -34,7 +34,7 @@ export class IncarnationLiveness {
   }
 
   isAlive(incarnation: string): boolean {
-    if (this.members === null || this.isAlwaysAlive(incarnation)) return true;
+    if (this.members === null || this.isReachableMember(incarnation)) return true;
     const absence = this.absent.get(incarnation);
     if (absence === undefined) this.mark(incarnation, 'unconfirmed');
     if (absence === undefined || absence === 'unconfirmed') {
@@ -45,26 +45,26 @@ export class IncarnationLiveness {
   }
 
   /** Applies a new view and its isolated members. Returns the members of the last view that are missing in this one. */
-  take(view: View, isolated: ReadonlySet<string>): string[] {
+  applyView(view: View, isolated: ReadonlySet<string>): string[] {
     const before = [...(this.members ?? [])];
     const members = new Set(view.members.map(({ incarnation }) => incarnation));
     this.members = members;
     this.isolated = isolated;
-    for (const incarnation of members) if (this.isAlwaysAlive(incarnation)) this.absent.delete(incarnation);
+    for (const incarnation of members) if (this.isReachableMember(incarnation)) this.absent.delete(incarnation);
     for (const incarnation of [...before, ...isolated])
-      if (!this.isAlwaysAlive(incarnation) && this.absent.get(incarnation) !== 'gone') this.mark(incarnation, 'out');
+      if (!this.isReachableMember(incarnation) && this.absent.get(incarnation) !== 'ended') this.mark(incarnation, 'absent');
     this.announce();
     return before.filter((incarnation) => !members.has(incarnation));
   }
 
-  /** Call when shards have moved: an incarnation that is out and owns no shard is gone. An isolated one may claim shards again. */
+  /** Call when shards have moved: an absent incarnation without shards has ended. An isolated one may claim shards again. */
   announce(): void {
     for (const [incarnation, absence] of this.absent) {
       const ownsNothing = this.options.shardsOf(incarnation) === 0;
-      if (absence === 'gone' && !ownsNothing) this.absent.set(incarnation, 'out');
-      if (absence !== 'out' || !ownsNothing) continue;
-      this.absent.set(incarnation, 'gone');
-      this.options.onGone(incarnation);
+      if (absence === 'ended' && !ownsNothing) this.absent.set(incarnation, 'absent');
+      if (absence !== 'absent' || !ownsNothing) continue;
+      this.absent.set(incarnation, 'ended');
+      this.options.onEnded(incarnation);
     }
   }
 
@@ -75,17 +75,17 @@ export class IncarnationLiveness {
     const asked = [...this.absent].flatMap(([incarnation, absence]) => (absence === 'unconfirmed' ? [incarnation] : []));
     try {
       await this.options.refresh();
-      for (const incarnation of asked) if (this.absent.get(incarnation) === 'unconfirmed') this.absent.set(incarnation, 'out');
+      for (const incarnation of asked) if (this.absent.get(incarnation) === 'unconfirmed') this.absent.set(incarnation, 'absent');
       this.announce();
     } catch {
-      // Without an answer no incarnation is declared gone; the next query tries again.
+      // Without an answer no incarnation is declared ended; the next query tries again.
     } finally {
       this.refreshing = false;
     }
   }
 
   /** Independent of its shards. */
-  private isAlwaysAlive(incarnation: string): boolean {
+  private isReachableMember(incarnation: string): boolean {
     if (incarnation === this.options.self) return true;
     return this.members?.has(incarnation) === true && !this.isolated.has(incarnation);
   }

@@ -1,7 +1,7 @@
 /**
  * Which members are isolated: alive, because they renew their lease, but not reachable by the others. A pure function of the unreachable
  * members that each member of a view reports, so that all nodes of one view agree without communication. An isolated node stays a member
- * and is given no shards (`placement-plan.ts`).
+ * and is assigned no shards (`placement-plan.ts`).
  *
  * Two members are linked if neither reports the other as unreachable, and near if they are linked or some member is linked to both: that
  * member forwards their asks (`router.ts`, A1).
@@ -16,11 +16,11 @@
  */
 import { canOwn, type Member, type View } from './member.ts';
 
-const nobody: ReadonlySet<string> = new Set();
+const noMembers: ReadonlySet<string> = new Set();
 
 /** Incarnations; empty if no member can own shards. */
 export function isolatedOf({ members }: View): ReadonlySet<string> {
-  if (members.every(({ unheard = [] }) => unheard.length === 0)) return nobody;
+  if (members.every(({ unreachable = [] }) => unreachable.length === 0)) return noMembers;
   const all = [...members].sort(byAge);
   const linked = linksOf(all);
   const indexes = all.map((_, i) => i);
@@ -30,24 +30,24 @@ export function isolatedOf({ members }: View): ReadonlySet<string> {
     const links = linksTo(i);
     if (links.length > largest.length && links.some((j) => canOwn(all[j]!))) largest = [i, ...links.filter((j) => j !== i)];
   }
-  if (largest.length === 0) return nobody;
+  if (largest.length === 0) return noMembers;
   const near = (i: number, j: number) => linked(i, j) || indexes.some((by) => linked(i, by) && linked(by, j));
-  const together = new Set(largest);
-  for (const i of indexes) if (!together.has(i) && [...together].every((j) => near(i, j))) together.add(i);
-  return new Set(indexes.flatMap((i) => (together.has(i) ? [] : [all[i]!.incarnation])));
+  const connected = new Set(largest);
+  for (const i of indexes) if (!connected.has(i) && [...connected].every((j) => near(i, j))) connected.add(i);
+  return new Set(indexes.flatMap((i) => (connected.has(i) ? [] : [all[i]!.incarnation])));
 }
 
 /** Whether neither of the two reports the other as unreachable. */
 export function areLinked(a: Member, b: Member): boolean {
-  return !a.unheard?.includes(b.incarnation) && !b.unheard?.includes(a.incarnation);
+  return !a.unreachable?.includes(b.incarnation) && !b.unreachable?.includes(a.incarnation);
 }
 
 /** By index; each is linked to itself. */
 function linksOf(members: readonly Member[]): (i: number, j: number) => boolean {
   const indexOf = new Map(members.map(({ incarnation }, i) => [incarnation, i]));
   const cut = new Uint8Array(members.length ** 2);
-  members.forEach(({ unheard = [] }, i) => {
-    for (const incarnation of unheard) {
+  members.forEach(({ unreachable = [] }, i) => {
+    for (const incarnation of unreachable) {
       const j = indexOf.get(incarnation);
       if (j !== undefined && j !== i) cut[i * members.length + j] = cut[j * members.length + i] = 1;
     }

@@ -17,7 +17,7 @@ export type LostCommitsParts = {
 
 const topic = 'lost commits';
 /** Notifications within this time after an announcement are about the same loss. */
-const sameForMs = 10_000;
+const deduplicationMs = 10_000;
 
 export class LostCommits {
   private announcedAtMs = Number.NEGATIVE_INFINITY;
@@ -25,11 +25,11 @@ export class LostCommits {
 
   constructor(parts: LostCommitsParts) {
     this.parts = parts;
-    parts.peers.onNotification(topic, () => monotonicMs() - this.announcedAtMs > sameForMs && this.announce());
+    parts.peers.onNotification(topic, () => monotonicMs() - this.announcedAtMs > deduplicationMs && this.announce());
   }
 
   /** This node has detected the loss, and has announced the loss of its shards. */
-  found(): void {
+  report(): void {
     this.parts.clusterMembers.notifyAll(topic, null);
     this.announce();
   }

@@ -10,12 +10,12 @@ export type Member = {
   readonly host: string;
   readonly port: number;
   readonly roles: readonly Role[];
-  /** The node is leaving: it hands over its shards and is given none. */
+  /** The node is leaving: it hands over its shards and is assigned none. */
   readonly leaving: boolean;
   /** By its own wall clock. Absent: an older version. */
   readonly startedAtMs?: number;
   /** Incarnations of members that it cannot reach. Absent: none. */
-  readonly unheard?: readonly string[];
+  readonly unreachable?: readonly string[];
   /** It does not reach the database, or only one that refuses writes. Absent: it can commit, or its version does not report it. */
   readonly cannotCommit?: true;
 };

@@ -18,8 +18,8 @@ export type ClusterReading = {
     protocol: ProtocolRange;
     /** The number of its lease renewals. */
     renewals: number;
-    /** Time since its latest renewal, by the cluster's clock, which stops while no member renews. */
-    silentMs: number;
+    /** Time since its latest renewal, by the cluster's clock, which does not advance while no member renews. */
+    sinceRenewalMs: number;
     /** An operator has asked it to leave. */
     drainRequested: boolean;
   }[];
@@ -33,12 +33,12 @@ export type DrainRequest =
   /** No live node has that name; `names` lists the live ones. */
   | { kind: 'unknown'; names: string[] };
 
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /** The state of the cluster. Also resolves when Redis is unavailable, and reports that. */
 export async function readCluster(redisUrl: string, clusterId: string): Promise<ClusterReading> {
   try {
-    return await asked(redisUrl, clusterId, 'troupe_read', {}, readingOf);
+    return await runScript(redisUrl, clusterId, 'troupe_read', {}, readingOf);
   } catch (error) {
     const redis = { up: false, trouble: (error as AppError).message };
     return { redis, view: { number: 0, members: [] }, generation: null, nodes: [] };
@@ -47,32 +47,32 @@ export async function readCluster(redisUrl: string, clusterId: string): Promise<
 
 /** Asks the node with that name to leave as with SIGTERM. Rejects `unavailable` when Redis does not answer. */
 export async function requestDrain(redisUrl: string, clusterId: string, nodeName: string): Promise<DrainRequest> {
-  return asked(redisUrl, clusterId, 'troupe_drain', { name: nodeName }, ([kind, names]: any) =>
+  return runScript(redisUrl, clusterId, 'troupe_drain', { name: nodeName }, ([kind, names]: any) =>
     kind === 'unknown' ? { kind, names: names.sort() } : { kind },
   );
 }
 
-async function asked<T>(url: string, clusterId: string, script: string, ask: object, read: (answer: any) => T): Promise<T> {
+async function runScript<T>(url: string, clusterId: string, script: string, ask: object, read: (answer: any) => T): Promise<T> {
   const name = `troupe-command-${randomBytes(3).toString('hex')}`;
   const redis = new RedisConnection({ url, name, scripts: membershipScripts, numberOfKeys });
   try {
-    await redis.connect(patienceMs);
-    return read(await redis.run(script, keysOf(clusterId), JSON.stringify(ask), patienceMs));
+    await redis.connect(timeoutMs);
+    return read(await redis.run(script, keysOf(clusterId), JSON.stringify(ask), timeoutMs));
   } finally {
     redis.close();
   }
 }
 
-function readingOf([generation, number, texts, counts, heard, servedMs, drains]: any): ClusterReading {
+function readingOf([generation, number, texts, counts, renewalTimes, servedMs, drains]: any): ClusterReading {
   const records = recordsOf(texts);
   const view = viewOf(number, records);
   const renewals = new Map(pairsOf(counts));
-  const heardMs = new Map(pairsOf(heard));
+  const renewedAtMs = new Map(pairsOf(renewalTimes));
   const nodes = view.members.map(({ incarnation }) => ({
     incarnation,
     protocol: records.get(incarnation)!.protocol,
     renewals: renewals.get(incarnation) ?? 0,
-    silentMs: servedMs - (heardMs.get(incarnation) ?? servedMs),
+    sinceRenewalMs: servedMs - (renewedAtMs.get(incarnation) ?? servedMs),
     drainRequested: drains.includes(incarnation),
   }));
   return { redis: { up: true, trouble: null }, view, generation, nodes };

@@ -6,13 +6,13 @@ import type { AcceptedDigests, MemberRecord, SharedSettings } from './membership
 /**
  * A permanent reason; null if the node should ask again.
  *
- * @param firstTaken the first answer about a node of the same name: if that node has renewed since, it is alive
+ * @param firstConflict the first reply that named a node of the same name: if that node has renewed since, it is alive
  */
 export function refusalOf(
   reply: Reply | { kind: 'unanswered' },
   self: MemberRecord,
   shared: SharedSettings & AcceptedDigests,
-  firstTaken: { incarnation: string; count: number } | null,
+  firstConflict: { incarnation: string; count: number } | null,
 ): AppError | null {
   switch (reply.kind) {
     case 'settings':
@@ -26,8 +26,8 @@ export function refusalOf(
         `This node speaks ${versions(self.protocol)} of the protocol between nodes, but the running node ${reply.name} speaks ` +
           `${versions(reply)}: upgrade the nodes one version at a time`,
       );
-    case 'taken':
-      return firstTaken?.incarnation === reply.incarnation && reply.count > firstTaken.count ? nameTaken(reply, self) : null;
+    case 'name_in_use':
+      return firstConflict?.incarnation === reply.incarnation && reply.count > firstConflict.count ? nameInUse(reply, self) : null;
     default:
       return null;
   }
@@ -36,7 +36,7 @@ export function refusalOf(
 /** For a node that was not admitted within its time limit. */
 export function tooLate(reply: Reply | { kind: 'unanswered'; error: AppError }, self: MemberRecord): AppError {
   if (reply.kind === 'unanswered') return reply.error;
-  if (reply.kind === 'taken') return nameTaken(reply, self);
+  if (reply.kind === 'name_in_use') return nameInUse(reply, self);
   return new AppError('unavailable', 'The cluster did not admit this node in time: try again');
 }
 
@@ -64,7 +64,7 @@ function otherNetwork(reply: SharedSettings, shared: SharedSettings, { host, por
   );
 }
 
-function nameTaken({ host, port }: { host: string; port: number }, self: MemberRecord): AppError {
+function nameInUse({ host, port }: { host: string; port: number }, self: MemberRecord): AppError {
   return new AppError(
     'conflict',
     `NODE_NAME ${self.name} is in use by a running node at ${host}:${port}: give each node of a cluster a name of its own`,

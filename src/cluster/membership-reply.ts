@@ -13,26 +13,26 @@ export type MembershipSnapshot = {
   drain: boolean;
 };
 
-export type Taken = { kind: 'taken'; host: string; port: number; incarnation: string; count: number };
+export type NameInUse = { kind: 'name_in_use'; host: string; port: number; incarnation: string; count: number };
 
 export type Reply =
   | { kind: 'member'; snapshot: MembershipSnapshot }
-  /** The asker was expelled (null), or the target of `expel` is out, with the current snapshot. */
-  | { kind: 'out'; snapshot: MembershipSnapshot | null }
-  | { kind: 'strange' }
-  | { kind: 'settling' }
+  /** The calling node was expelled (null), or the target of `expel` is no member, with the current snapshot. */
+  | { kind: 'removed'; snapshot: MembershipSnapshot | null }
+  | { kind: 'data_lost' }
+  | { kind: 'retry' }
   | { kind: 'renewed' }
   | { kind: 'early'; waitMs: number }
   | ({ kind: 'settings' } & SharedSettings)
   | { kind: 'protocol'; name: string; lowest: number; highest: number }
-  | Taken;
+  | NameInUse;
 
 export function replyOf(answer: unknown): Reply {
   const [kind, ...rest] = answer as [Reply['kind'], ...any[]];
   switch (kind) {
     case 'member':
       return { kind, snapshot: snapshotOf(rest) };
-    case 'out':
+    case 'removed':
       return { kind, snapshot: rest.length === 0 ? null : snapshotOf(rest) };
     case 'early':
       return { kind, waitMs: rest[0] };
@@ -40,10 +40,10 @@ export function replyOf(answer: unknown): Reply {
       return { kind, shardCount: rest[0], secretKeyDigest: rest[1], network: rest[2] };
     case 'protocol':
       return { kind, name: rest[0], lowest: rest[1], highest: rest[2] };
-    case 'taken':
+    case 'name_in_use':
       return { kind, host: rest[0], port: rest[1], incarnation: rest[2], count: rest[3] };
-    case 'strange':
-    case 'settling':
+    case 'data_lost':
+    case 'retry':
     case 'renewed':
       return { kind };
   }
@@ -72,10 +72,10 @@ function snapshotOf([generation, number, texts, counts, drain]: any[]): Membersh
 
 /** Fields added by a newer version are ignored; fields missing in an older one are absent. */
 function memberOf({ incarnation, name, host, port, roles, leaving, startedAtMs, unheard, cannotCommit }: MemberRecord): Member {
-  const told = {
+  const optional = {
     ...(startedAtMs === undefined ? {} : { startedAtMs }),
-    ...(unheard === undefined ? {} : { unheard }),
+    ...(unheard === undefined ? {} : { unreachable: unheard }),
     ...(cannotCommit ? { cannotCommit } : {}),
   };
-  return Object.freeze({ incarnation, name, host, port, roles, leaving, ...told });
+  return Object.freeze({ incarnation, name, host, port, roles, leaving, ...optional });
 }

@@ -37,7 +37,7 @@ export type MembershipOptions = {
   self: Member;
   /** Settings that all nodes must share, except the protocol: any two nodes must have a common version. */
   shared: Omit<SharedSettings, 'network'> & Partial<AcceptedDigests> & { network?: string; protocol: ProtocolRange };
-  /** How long a silent member remains. Default 2 s. */
+  /** How long a member stays in the view without renewals. Default 2 s. */
   leaseMs?: number;
   /** Default 250 ms. */
   renewEveryMs?: number;
@@ -49,8 +49,8 @@ export type MembershipState = 'joining' | 'member' | 'alone' | 'stopped';
 
 /** How long a start waits for Redis. */
 const connectMs = 10_000;
-/** Most renewals in flight. Enough to keep the interval with a Redis that takes three seconds for an answer. */
-const mostInFlight = 16;
+/** Limit of renewals in flight. Enough to keep the interval with a Redis that takes three seconds for an answer. */
+const maxInFlight = 16;
 const rejoinEveryMs = 2_000;
 
 export class Membership {
@@ -73,8 +73,8 @@ export class Membership {
   private inFlight = 0;
   /** Intervals since the last answer. */
   private unanswered = 0;
-  private presenting = false;
-  private drainHeard = false;
+  private restoring = false;
+  private isDrainNotified = false;
   private refreshing: Promise<void> | null = null;
   private nextRefresh: Promise<void> | null = null;
   private readonly viewListeners: ((view: View) => void)[] = [];
@@ -91,8 +91,8 @@ export class Membership {
     this.shared = { shardCount, secretKeyDigest, acceptedDigests, network };
     this.self = { ...self, protocol };
     // All must reconnect well within one lease after Redis is available again: late members would be expelled.
-    const longestRetryMs = this.leaseMs / 4;
-    this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys, longestRetryMs });
+    const maxRetryPauseMs = this.leaseMs / 4;
+    this.redis = new RedisConnection({ url, name: `troupe-${self.name}`, scripts: membershipScripts, numberOfKeys, maxRetryPauseMs });
   }
 
   /** The last known view; number 0 without members before `start`. Members are sorted by incarnation. */
@@ -142,15 +142,15 @@ export class Membership {
   }
 
   /**
-   * Expels a member whose process is proven dead, unless it has renewed since its renewal number `count`. If it has been silent for less
-   * than two intervals, waits until it has. True: it is expelled. False: it lives, or Redis does not answer.
+   * Expels a member whose process is proven dead, unless it has renewed since its renewal number `count`. If its last renewal is less than two
+   * intervals ago, waits until then. True: it is expelled. False: it is alive, or Redis does not answer.
    */
   async expel(incarnation: string, count: number): Promise<boolean> {
     // Each wait is shorter, except when Redis answers slowly.
     for (let attempt = 0; attempt < 5 && this.phase === 'member'; attempt++) {
-      const reply = await this.ask('expel', { target: incarnation, seen: count }, this.patienceMs).catch(() => null);
-      if (reply?.kind === 'out' && reply.snapshot !== null) {
-        this.take(reply.snapshot);
+      const reply = await this.ask('expel', { target: incarnation, seen: count }, this.callTimeoutMs).catch(() => null);
+      if (reply?.kind === 'removed' && reply.snapshot !== null) {
+        this.applySnapshot(reply.snapshot);
         return true;
       }
       if (reply?.kind !== 'early') return false;
@@ -162,8 +162,8 @@ export class Membership {
   /** Reads the view now, not at the next interval, e.g. when a peer reports a change. Also resolves when Redis does not answer. */
   refresh(): Promise<void> {
     if (this.refreshing === null) {
-      const patience = delay(this.patienceMs, undefined, { ref: false });
-      this.refreshing = Promise.race([this.renew(), patience]).finally(() => (this.refreshing = null));
+      const timeout = delay(this.callTimeoutMs, undefined, { ref: false });
+      this.refreshing = Promise.race([this.renew(), timeout]).finally(() => (this.refreshing = null));
       return this.refreshing;
     }
     // The running refresh may have read before the change.
@@ -180,8 +180,8 @@ export class Membership {
   }
 
   /** Publishes in the view which members this node cannot reach, in the same way. */
-  report(unheard: readonly string[]): Promise<void> {
-    return this.change({ unheard });
+  report(unreachable: readonly string[]): Promise<void> {
+    return this.change({ unheard: unreachable });
   }
 
   /** Publishes in the view whether this node can commit, in the same way. */
@@ -195,7 +195,9 @@ export class Membership {
     const joined = this.generation !== '';
     this.end();
     if (joined)
-      await this.ask('leave', {}, this.patienceMs).catch((error) => this.log.warn({ reason: error.message }, 'could not leave the view'));
+      await this.ask('leave', {}, this.callTimeoutMs).catch((error) =>
+        this.log.warn({ reason: error.message }, 'could not leave the view'),
+      );
   }
 
   /** Stops without leaving: the lease expires. */
@@ -204,13 +206,13 @@ export class Membership {
     this.redis.close();
   }
 
-  private change(changes: { [K in keyof Member]?: Member[K] | undefined }): Promise<void> {
+  private change(changes: { [K in keyof MemberRecord]?: MemberRecord[K] | undefined }): Promise<void> {
     this.self = { ...this.self, ...changes } as MemberRecord;
     return this.refresh();
   }
 
   /** Time-out of calls that need an answer; shorter than a lease. */
-  private get patienceMs(): number {
+  private get callTimeoutMs(): number {
     return this.leaseMs * 0.75;
   }
 
@@ -220,25 +222,25 @@ export class Membership {
     this.timer = null;
   }
 
-  /** Asks until it is a member. Rejects when it is refused, and, with `patienceMs`, when it was not admitted within that time. */
-  private async register(patienceMs: number): Promise<void> {
+  /** Asks until it is a member. Rejects when it is refused, and, with `timeoutMs`, when it was not admitted within that time. */
+  private async register(timeoutMs: number): Promise<void> {
     const startedMs = performance.now();
-    let taken: { incarnation: string; count: number } | null = null;
+    let conflict: { incarnation: string; count: number } | null = null;
     while (this.phase !== 'stopped') {
       const reply = await this.ask('register', {}).catch((error: AppError) => ({ kind: 'unanswered', error }) as const);
       if (this.isStopped()) break;
       if (reply.kind === 'member') {
         this.phase = 'member';
         this.unanswered = 0;
-        this.take(reply.snapshot);
+        this.applySnapshot(reply.snapshot);
         this.timer ??= setInterval(() => this.onInterval(), this.renewEveryMs);
         return;
       }
       // A node of the same name that renews is alive; one that does not is an earlier process, whose lease expires.
-      const refusal = refusalOf(reply, this.self, this.shared, taken);
+      const refusal = refusalOf(reply, this.self, this.shared, conflict);
       if (refusal !== null) throw refusal;
-      if (reply.kind === 'taken') taken ??= reply;
-      if (performance.now() - startedMs > patienceMs) throw tooLate(reply, this.self);
+      if (reply.kind === 'name_in_use') conflict ??= reply;
+      if (performance.now() - startedMs > timeoutMs) throw tooLate(reply, this.self);
       await delay(this.renewEveryMs);
     }
     throw new AppError('draining', 'The node stops');
@@ -250,7 +252,7 @@ export class Membership {
     if (this.phase === 'member' && this.unanswered > this.leaseMs / this.renewEveryMs) {
       this.phase = 'alone';
       this.log.warn(
-        { redis: this.redis.host, reason: this.redis.trouble ?? 'no answer' },
+        { redis: this.redis.host, reason: this.redis.connectionError ?? 'no answer' },
         'Redis does not answer: the view of the cluster is frozen until it does',
       );
     }
@@ -258,7 +260,7 @@ export class Membership {
   }
 
   private async renew(): Promise<void> {
-    if (this.inFlight >= mostInFlight || this.phase === 'joining' || this.phase === 'stopped') return;
+    if (this.inFlight >= maxInFlight || this.phase === 'joining' || this.phase === 'stopped') return;
     this.inFlight += 1;
     const { generation } = this;
     try {
@@ -278,15 +280,15 @@ export class Membership {
       this.phase = 'member';
       this.log.info({ redis: this.redis.host }, 'Redis answers again');
     }
-    if (reply.kind === 'member') this.take(reply.snapshot);
-    if (reply.kind === 'strange') void this.present();
-    if (reply.kind === 'out') void this.rejoin();
+    if (reply.kind === 'member') this.applySnapshot(reply.snapshot);
+    if (reply.kind === 'data_lost') void this.restore();
+    if (reply.kind === 'removed') void this.rejoin();
   }
 
   /** Redis was emptied, restarted, or replaced by an older copy. */
-  private async present(): Promise<void> {
-    if (this.presenting) return;
-    this.presenting = true;
+  private async restore(): Promise<void> {
+    if (this.restoring) return;
+    this.restoring = true;
     const { generation } = this;
     const known = Array.from(this.records.values(), (record) => ({
       incarnation: record.incarnation,
@@ -294,13 +296,13 @@ export class Membership {
       count: this.seen.of(record.incarnation)?.count ?? 0,
     }));
     try {
-      const reply = await this.ask('present', { known });
+      const reply = await this.ask('restore', { known });
       this.log.warn({ view: this.current.number }, 'Redis had lost the view of the cluster; this node has restored it');
       this.handleReply(reply, generation);
     } catch {
       // The next renewal gets the same answer and tries again.
     } finally {
-      this.presenting = false;
+      this.restoring = false;
     }
   }
 
@@ -314,32 +316,32 @@ export class Membership {
     const done = await Promise.allSettled(this.expelledListeners.map(async (listener) => listener()));
     for (const each of done)
       if (each.status === 'rejected') this.log.error({ err: each.reason }, 'a part of this node failed to drop its state');
-    let told = false;
+    let isLogged = false;
     while (this.phase === 'joining') {
       try {
         await this.register(Number.POSITIVE_INFINITY);
         this.log.info({ view: this.current.number }, 'rejoined the cluster');
       } catch (error) {
         if (this.isStopped()) return;
-        if (!told) this.log.error({ reason: (error as Error).message }, 'could not rejoin the cluster; retrying');
-        told = true;
+        if (!isLogged) this.log.error({ reason: (error as Error).message }, 'could not rejoin the cluster; retrying');
+        isLogged = true;
         await delay(rejoinEveryMs, undefined, { ref: false });
       }
     }
   }
 
-  private take({ generation, number, records, counts, drain }: Extract<Reply, { kind: 'member' }>['snapshot']): void {
+  private applySnapshot({ generation, number, records, counts, drain }: Extract<Reply, { kind: 'member' }>['snapshot']): void {
     this.generation = generation;
-    this.seen.learn(counts, performance.now());
+    this.seen.record(counts, performance.now());
     if (records !== null && number > this.current.number) {
       this.records = records;
       this.current = viewOf(number, records);
-      this.seen.keep(records);
+      this.seen.retain(records);
       this.log.info({ view: number, members: this.current.members.map(({ name }) => name) }, 'a new view of the cluster');
       for (const listener of this.viewListeners) listener(this.current);
     }
-    if (drain && !this.drainHeard) {
-      this.drainHeard = true;
+    if (drain && !this.isDrainNotified) {
+      this.isDrainNotified = true;
       for (const listener of this.drainListeners) listener();
     }
   }

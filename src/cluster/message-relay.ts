@@ -30,7 +30,7 @@ export type MessageRelayOptions = {
 const maxMessages = 500;
 const maxChars = 256 * 1024;
 /** The owner of a shard has found all messages that were sent longer ago. */
-const rememberedMs = 10_000;
+const rescanWindowMs = 10_000;
 const messagesTopic = 'messages';
 const rescanTopic = 'look';
 const forwardRescanTopic = 'tell to look';
@@ -40,8 +40,8 @@ export class MessageRelay {
   private readonly rescanPending = new Set<string>();
   /** Peers that were sent messages on their current stream. */
   private readonly notified = new Set<string>();
-  private readonly lastPassedMs: number[] = new Array(shardCount).fill(-Infinity);
-  private turn = 0;
+  private readonly lastRelayedMs: number[] = new Array(shardCount).fill(-Infinity);
+  private nextForwarder = 0;
   private readonly options: MessageRelayOptions;
 
   constructor(options: MessageRelayOptions) {
@@ -56,34 +56,34 @@ export class MessageRelay {
     });
   }
 
-  passOn(messages: readonly MessageDraft[]): void {
+  relay(messages: readonly MessageDraft[]): void {
     const { ownerOf, self } = this.options;
     const nowMs = monotonicMs();
     const byOwner = new Map<string, MessageDraft[]>();
     for (const message of messages) {
-      this.lastPassedMs[message.shard] = nowMs;
+      this.lastRelayedMs[message.shard] = nowMs;
       const owner = ownerOf(message.shard);
       if (owner === null || owner === self) continue;
       const others = byOwner.get(owner);
       if (others === undefined) byOwner.set(owner, [message]);
       else others.push(message);
     }
-    for (const [owner, drafts] of byOwner) this.passTo(owner, drafts);
+    for (const [owner, drafts] of byOwner) this.relayTo(owner, drafts);
   }
 
   /** P2. Call with every row whose owner changed. */
   moved(rows: readonly ShardRow[]): void {
     const { self } = this.options;
-    const sinceMs = monotonicMs() - rememberedMs;
-    const toLook = new Set<string>();
+    const sinceMs = monotonicMs() - rescanWindowMs;
+    const toRescan = new Set<string>();
     for (const { shard, owner } of rows) {
-      if (owner === null || this.lastPassedMs[shard]! < sinceMs) continue;
-      this.lastPassedMs[shard] = -Infinity;
-      toLook.add(owner);
+      if (owner === null || this.lastRelayedMs[shard]! < sinceMs) continue;
+      this.lastRelayedMs[shard] = -Infinity;
+      toRescan.add(owner);
     }
     // This node reads all messages of a shard when it acquires it.
-    toLook.delete(self);
-    for (const owner of toLook) this.requestRescan(owner);
+    toRescan.delete(self);
+    for (const owner of toRescan) this.requestRescan(owner);
   }
 
   up(incarnation: string): void {
@@ -100,12 +100,12 @@ export class MessageRelay {
   }
 
   /** It is no longer a member. */
-  forget(incarnation: string): void {
+  remove(incarnation: string): void {
     this.rescanPending.delete(incarnation);
     this.notified.delete(incarnation);
   }
 
-  private passTo(owner: string, messages: MessageDraft[]): void {
+  private relayTo(owner: string, messages: MessageDraft[]): void {
     const member = this.options.member(owner);
     // The next owner of its shards reads them (P2).
     if (member === null) return;
@@ -129,8 +129,8 @@ export class MessageRelay {
   private requestRescanThrough(incarnation: string): void {
     const { self, members, peers } = this.options;
     const others = members().filter((one) => one.incarnation !== self && one.incarnation !== incarnation);
-    for (let tries = 0; tries < others.length; tries++)
-      if (peers.notify(others[this.turn++ % others.length]!, forwardRescanTopic, incarnation)) return;
+    for (let attempts = 0; attempts < others.length; attempts++)
+      if (peers.notify(others[this.nextForwarder++ % others.length]!, forwardRescanTopic, incarnation)) return;
   }
 }
 

@@ -1,8 +1,8 @@
 /** Logs moving shards: one line when a movement has ended, and one every few seconds while it continues. */
 import type { Log } from '../log.ts';
 
-const restMs = 500;
-const longestMs = 5_000;
+const quietMs = 500;
+const maxDelayMs = 5_000;
 
 export class MovementLog {
   private claimed = 0;
@@ -40,7 +40,7 @@ export class MovementLog {
     const nowMs = performance.now();
     if (this.timer === null) this.sinceMs = nowMs;
     else clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.write(), Math.max(0, Math.min(restMs, this.sinceMs + longestMs - nowMs)));
+    this.timer = setTimeout(() => this.write(), Math.max(0, Math.min(quietMs, this.sinceMs + maxDelayMs - nowMs)));
     this.timer.unref();
   }
 

@@ -28,12 +28,12 @@ export type NodeLockOptions = {
   onTakenOver?: (error: AppError) => void;
 };
 
-const taken = {
+const conflictMessages = {
   exclusive: 'Another node runs on this database: stop it, or give both the same REDIS_URL to form a cluster',
   shared: 'A node without REDIS_URL runs on this database: stop it, or give it the same REDIS_URL to form a cluster',
 };
 
-const takenOver = {
+const takeoverMessages = {
   exclusive:
     'Another node has taken over this database: only one can use it. Stop the one that is not wanted, or give both the same REDIS_URL to form a cluster',
   shared:
@@ -46,10 +46,10 @@ export class NodeLock {
   private released = false;
   private inUse: Promise<unknown> = Promise.resolve();
   /** The error that ended the last connection with the lock. */
-  private brokenBy: Error | undefined;
+  private connectionError: Error | undefined;
   /** Once true, a failure to take the lock means that another node has taken over. */
-  private wasHeld = false;
-  private takenOver: AppError | null = null;
+  private wasAcquired = false;
+  private takeoverError: AppError | null = null;
   private readonly options: NodeLockOptions;
 
   constructor(options: NodeLockOptions) {
@@ -63,9 +63,9 @@ export class NodeLock {
 
   /** Throws `conflict` when the other mode holds it, and the database's error when it does not answer. */
   take(): Promise<void> {
-    if (this.takenOver !== null) return Promise.reject(this.takenOver);
+    if (this.takeoverError !== null) return Promise.reject(this.takeoverError);
     if (this.holder !== null) return Promise.resolve();
-    this.taking ??= this.tryUntilTaken().finally(() => (this.taking = null));
+    this.taking ??= this.acquire().finally(() => (this.taking = null));
     return this.taking;
   }
 
@@ -73,11 +73,11 @@ export class NodeLock {
    * Runs work on the connection that holds the lock, one at a time: an answer also proves that the lock was held. If the work takes longer
    * than `patienceMs`, the connection counts as broken.
    */
-  use<T>(work: (client: pg.Client) => Promise<T>, patienceMs = 2_000): Promise<T> {
+  use<T>(work: (client: pg.Client) => Promise<T>, timeoutMs = 2_000): Promise<T> {
     const used = this.inUse.then(async () => {
       const client = this.holder;
-      if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now', { cause: this.brokenBy });
-      const timer = setTimeout(() => this.broke(client, new Error('no answer')), patienceMs);
+      if (client === null) throw new AppError('unavailable', 'The lock on the database is not held now', { cause: this.connectionError });
+      const timer = setTimeout(() => this.connectionBroke(client, new Error('no answer')), timeoutMs);
       return work(client).finally(() => clearTimeout(timer));
     });
     this.inUse = used.catch(() => {});
@@ -97,7 +97,7 @@ export class NodeLock {
     await holder?.end().catch(() => {});
   }
 
-  private async tryUntilTaken(): Promise<void> {
+  private async acquire(): Promise<void> {
     const { databaseUrl, owner, mode, waitMs = 5_000 } = this.options;
     const deadlineMs = monotonicMs() + waitMs;
     for (;;) {
@@ -105,53 +105,54 @@ export class NodeLock {
         {
           url: databaseUrl,
           name: connectionName('node', owner),
-          ...(this.wasHeld && { connectTimeoutMs: reconnectMs }),
+          ...(this.wasAcquired && { connectTimeoutMs: reconnectMs }),
           queryTimeoutMs: 60_000,
         },
-        (error, broken) => this.broke(broken, error),
+        (error, broken) => this.connectionBroke(broken, error),
       );
       try {
         // A connection of this owner that the server considers alive still holds it.
-        if (this.wasHeld) await endConnections(client, [connectionName('node', owner)]);
+        if (this.wasAcquired) await endConnections(client, [connectionName('node', owner)]);
         if ((await tryAdvisoryLock(client, nodeLock, mode)) && !this.released) {
           this.holder = client;
-          this.wasHeld = true;
+          this.wasAcquired = true;
           return;
         }
-        if (!this.released && this.wasHeld && !(await holdsAdvisoryLock(client, nodeLock, connectionName('node', owner)))) this.overtaken();
+        if (!this.released && this.wasAcquired && !(await holdsAdvisoryLock(client, nodeLock, connectionName('node', owner))))
+          this.reportTakeover();
       } catch (error) {
         client.end().catch(() => {});
         throw error;
       }
       await client.end();
       if (this.released) throw new AppError('draining', 'The node stops');
-      if (this.takenOver !== null) throw this.takenOver;
-      if (monotonicMs() >= deadlineMs) throw new AppError('conflict', taken[mode]);
+      if (this.takeoverError !== null) throw this.takeoverError;
+      if (monotonicMs() >= deadlineMs) throw new AppError('conflict', conflictMessages[mode]);
       await pause(100);
     }
   }
 
   /** The database was restarted or disconnected. Epochs fence commits; the lock is taken again as soon as the database answers. */
-  private broke(client: pg.Client, error: Error): void {
+  private connectionBroke(client: pg.Client, error: Error): void {
     if (this.holder !== client || this.released) return;
     this.options.log.warn({ err: error }, 'the connection that holds the lock on this database broke; taking the lock again');
     this.holder = null;
-    this.brokenBy = error;
+    this.connectionError = error;
     breakConnection(client);
     void this.retake();
   }
 
-  private overtaken(): void {
-    this.takenOver = new AppError('conflict', takenOver[this.options.mode]);
-    this.options.onTakenOver?.(this.takenOver);
+  private reportTakeover(): void {
+    this.takeoverError = new AppError('conflict', takeoverMessages[this.options.mode]);
+    this.options.onTakenOver?.(this.takeoverError);
   }
 
   private async retake(): Promise<void> {
-    while (!this.released && this.holder === null && this.takenOver === null) {
+    while (!this.released && this.holder === null && this.takeoverError === null) {
       try {
         await this.take();
       } catch (error) {
-        if (this.takenOver === null && !this.released)
+        if (this.takeoverError === null && !this.released)
           this.options.log.warn({ err: error }, 'the lock on this database is not available yet');
         await pause(retryMs);
       }

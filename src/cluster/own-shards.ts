@@ -54,7 +54,7 @@ export class OwnShards {
     return this.states.flatMap((state, shard) => (state === 'foreign' ? [] : [shard]));
   }
 
-  in(state: ShardState): number[] {
+  inState(state: ShardState): number[] {
     return this.states.flatMap((is, shard) => (is === state ? [shard] : []));
   }
 
@@ -65,7 +65,7 @@ export class OwnShards {
   }
 
   /** The database has granted it to this node. False if that is out of date. */
-  take(shard: number, epoch: number): boolean {
+  claim(shard: number, epoch: number): boolean {
     if (this.states[shard] !== 'foreign' || epoch <= this.epochs[shard]!) return false;
     this.epochs[shard] = epoch;
     this.enter(shard, 'waiting');

@@ -5,21 +5,21 @@ import type { Member } from './member.ts';
 import type { RemoteAsk } from './placement.ts';
 
 /**
- * `refused`: nothing listens at the address. `broken`: the stream ended without a goodbye. `silent`: no answer in time. `other`: another
+ * `refused`: nothing listens at the address. `broken`: the stream ended without a goodbye frame. `silent`: no answer in time. `other`: another
  * incarnation answers at that address. `rejected`: it refuses this node.
  */
 export type DownReason = 'refused' | 'broken' | 'silent' | 'other' | 'rejected';
 
 /**
- * Serves an ask from `from` (an incarnation). `gone` returns a signal, created on demand, that is aborted when the asker no longer waits.
+ * Serves an ask from `from` (an incarnation). `callerSignal` returns a signal, created on demand, that is aborted when the caller no longer waits.
  */
-export type AnswerAsk = (ask: RemoteAsk, from: string, gone: () => AbortSignal) => unknown | Promise<unknown>;
+export type AnswerAsk = (ask: RemoteAsk, from: string, callerSignal: () => AbortSignal) => unknown | Promise<unknown>;
 
 export interface Peers {
   /**
    * Sends an ask and resolves with the reply. Rejects with the owner's refusal; with `shard_not_owned` if it was certainly not taken (or is
-   * a query, which may be repeated); with `outcome_unknown` if a command was sent and the answer was lost; with `overloaded` if there is no
-   * room for it.
+   * a query, which may be repeated); with `outcome_unknown` if a command was sent and the answer was lost; with `overloaded` if a
+   * queue is full.
    */
   ask(to: Member, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown>;
   /** Sends a notification, in order with earlier ones. False if it was certainly not sent: the stream is down or full. JSON values only. */

@@ -5,7 +5,7 @@ import type { MessageDraft } from '../storage/commit-unit.ts';
 type PlacementEvents = {
   acquired: { shards: number[]; orphaned: number[] };
   lost: number[];
-  gone: string;
+  ended: string;
   messages: readonly MessageDraft[] | null;
   lostCommits: null;
 };
@@ -14,7 +14,7 @@ export class PlacementListeners {
   private readonly byTopic: { [T in keyof PlacementEvents]: ((about: PlacementEvents[T]) => void)[] } = {
     acquired: [],
     lost: [],
-    gone: [],
+    ended: [],
     messages: [],
     lostCommits: [],
   };

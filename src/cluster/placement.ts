@@ -1,4 +1,4 @@
-/** The port through which the runtime learns where an actor lives: implemented for one node and for a cluster. */
+/** The port that maps a shard to its owner, for the runtime: implemented for one node and for a cluster. */
 
 import type { FenceControl } from '../storage/commit-lane.ts';
 import type { MessageDraft } from '../storage/commit-unit.ts';
@@ -40,13 +40,13 @@ export interface Placement {
   /** Resolves when any shard has moved, as far as this node knows, at the latest after `timeoutMs`. */
   moved(timeoutMs: number): Promise<void>;
   /** Sends committed messages to the owners of their shards. Owners find lost messages in the database. */
-  passOn(messages: readonly MessageDraft[]): void;
+  relayMessages(messages: readonly MessageDraft[]): void;
   /** Calls back with messages from other nodes; null: some may have been lost, rescan the database. */
-  onPassedOn(listener: (messages: readonly MessageDraft[] | null) => void): void;
+  onRelayedMessages(listener: (messages: readonly MessageDraft[] | null) => void): void;
   /** Whether the process with this incarnation may still run. False is certain. */
   isAlive(incarnation: string): boolean;
   /** Calls back when an incarnation has certainly ended, or was expelled from the cluster. */
-  onGone(listener: (incarnation: string) => void): void;
+  onIncarnationEnded(listener: (incarnation: string) => void): void;
   /** Calls back with shards that this node has acquired and whose work continues here; and with the subset that belonged to a dead node. */
   onAcquired(listener: (shards: number[], orphaned: number[]) => void): void;
   /**

@@ -4,14 +4,14 @@
  *
  * H1 A member that is reached in at least one of any `doubtAfter` consecutive samples is not reported.
  * H2 A reported member stays reported until it was reached in `trustAfter` consecutive samples; in twice as many if it soon became
- *    unreachable again, up to `longestTrust`.
- * H3 If more than `mostReported` are unreachable none is reported, so that a view stays small; the other members report this node instead.
+ *    unreachable again, up to `maxTrustAfter`.
+ * H3 If more than `maxReported` are unreachable none is reported, so that a view stays small; the other members report this node instead.
  */
 
-export type ReachabilityOptions = { doubtAfter: number; trustAfter: number; longestTrust: number; mostReported: number };
+export type ReachabilityOptions = { doubtAfter: number; trustAfter: number; maxTrustAfter: number; maxReported: number };
 
 /** At four samples a second: 1.5 s, 5 s, 40 s. */
-export const defaultReachability: ReachabilityOptions = { doubtAfter: 6, trustAfter: 20, longestTrust: 160, mostReported: 64 };
+export const defaultReachability: ReachabilityOptions = { doubtAfter: 6, trustAfter: 20, maxTrustAfter: 160, maxReported: 64 };
 
 /**
  * `contrary`: consecutive samples that contradict the reported state. `trustAfter`: the number needed this time. `trustedFor`: samples
@@ -35,30 +35,30 @@ export class ReachabilityDetector {
     for (const incarnation of this.peers.keys()) if (!listed.has(incarnation)) this.peers.delete(incarnation);
     for (const incarnation of members) this.count(this.samplesOf(incarnation), isReached(incarnation));
     const all = members.filter((incarnation) => this.peers.get(incarnation)!.unreachable);
-    const unreachable = all.length > this.options.mostReported ? [] : all.sort();
+    const unreachable = all.length > this.options.maxReported ? [] : all.sort();
     const isNew = unreachable.join('\n') !== this.unreachable.join('\n');
     this.unreachable = unreachable;
     return isNew;
   }
 
   private samplesOf(incarnation: string): PeerSamples {
-    const { trustAfter, longestTrust } = this.options;
+    const { trustAfter, maxTrustAfter } = this.options;
     let peer = this.peers.get(incarnation);
     if (peer === undefined) {
-      peer = { unreachable: false, contrary: 0, trustAfter, trustedFor: longestTrust };
+      peer = { unreachable: false, contrary: 0, trustAfter, trustedFor: maxTrustAfter };
       this.peers.set(incarnation, peer);
     }
     return peer;
   }
 
   private count(peer: PeerSamples, isReached: boolean): void {
-    const { doubtAfter, trustAfter, longestTrust } = this.options;
-    if (!peer.unreachable) peer.trustedFor = Math.min(peer.trustedFor + 1, longestTrust);
+    const { doubtAfter, trustAfter, maxTrustAfter } = this.options;
+    if (!peer.unreachable) peer.trustedFor = Math.min(peer.trustedFor + 1, maxTrustAfter);
     peer.contrary = isReached === peer.unreachable ? peer.contrary + 1 : 0;
     if (peer.contrary < (peer.unreachable ? peer.trustAfter : doubtAfter)) return;
     peer.contrary = 0;
     peer.unreachable = !peer.unreachable;
     if (!peer.unreachable) peer.trustedFor = 0;
-    else peer.trustAfter = peer.trustedFor < longestTrust ? Math.min(2 * peer.trustAfter, longestTrust) : trustAfter;
+    else peer.trustAfter = peer.trustedFor < maxTrustAfter ? Math.min(2 * peer.trustAfter, maxTrustAfter) : trustAfter;
   }
 }

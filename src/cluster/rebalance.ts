@@ -3,7 +3,7 @@ import { shardCount } from './address.ts';
 import type { OwnShards } from './own-shards.ts';
 import type { ShardMap, ShardRow } from './shard-map.ts';
 
-export type Situation = {
+export type PlacementState = {
   self: string;
   /** The planned owner of each shard; null where no member can own it. */
   plan: readonly (string | null)[];
@@ -21,7 +21,7 @@ export type Situation = {
  * Shards that this node should claim. `free`: without an owner, or this node's own by a claim whose answer was lost. `orphaned`: of an
  * owner that is no longer a member.
  */
-export function claimable({ self, plan, frozen, map, own, wanted, isMember }: Situation): { free: ShardRow[]; orphaned: ShardRow[] } {
+export function claimable({ self, plan, frozen, map, own, wanted, isMember }: PlacementState): { free: ShardRow[]; orphaned: ShardRow[] } {
   const free: ShardRow[] = [];
   const orphaned: ShardRow[] = [];
   for (let shard = 0; shard < shardCount; shard++) {
@@ -35,10 +35,10 @@ export function claimable({ self, plan, frozen, map, own, wanted, isMember }: Si
 }
 
 /** Shards that this node should hand over to a better owner that can take them. */
-export function surplus({ self, plan, frozen, own }: Situation, canTake: (incarnation: string) => boolean): number[] {
+export function surplus({ self, plan, frozen, own }: PlacementState, canReceive: (incarnation: string) => boolean): number[] {
   if (frozen) return [];
-  return own.in('owned').filter((shard) => {
+  return own.inState('owned').filter((shard) => {
     const better = plan[shard] ?? null;
-    return better !== null && better !== self && canTake(better);
+    return better !== null && better !== self && canReceive(better);
   });
 }

@@ -32,11 +32,11 @@ export class ReconcileLoop {
   }
 
   start(): void {
-    const { shardPollMs: lookMs, reachabilitySampleMs: listenMs, commitProbeMs: commitLookMs } = this.options;
+    const { shardPollMs, reachabilitySampleMs, commitProbeMs } = this.options;
     this.timers = [
-      setInterval(() => void this.pollShards(), lookMs),
-      setInterval(() => this.sampleReachability(), listenMs),
-      setInterval(() => this.checkDatabase(), commitLookMs),
+      setInterval(() => void this.pollShards(), shardPollMs),
+      setInterval(() => this.sampleReachability(), reachabilitySampleMs),
+      setInterval(() => this.checkDatabase(), commitProbeMs),
     ];
   }
 

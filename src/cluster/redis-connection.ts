@@ -12,7 +12,7 @@ import { AppError } from '../errors.ts';
 import { parseRedisUrl, type RedisAddress, redisHost } from '../redis-url.ts';
 
 /** Without any answer for this time the connection is dead. Longer than a slow Redis takes, because a new connection would not be faster. */
-const silenceMs = 5_000;
+const responseTimeoutMs = 5_000;
 const connectTimeoutMs = 1_000;
 const firstRetryMs = 50;
 /** How soon a new primary of a Redis Cluster is detected without a redirect. */
@@ -28,7 +28,7 @@ export type RedisConnectionOptions = {
   scripts: Readonly<Record<string, string>>;
   numberOfKeys: number;
   /** Longest pause between two tries to connect. Default 500 ms. */
-  longestRetryMs?: number;
+  maxRetryPauseMs?: number;
 };
 
 type Runner = (...args: (string | number)[]) => Promise<unknown>;
@@ -37,25 +37,25 @@ export class RedisConnection {
   /** Hosts and ports: the part that messages may contain. */
   readonly host: string;
   private readonly redis: Redis | Cluster;
-  private lastTrouble: string | null = null;
+  private lastError: string | null = null;
 
-  constructor({ url, name, scripts, numberOfKeys, longestRetryMs = 500 }: RedisConnectionOptions) {
+  constructor({ url, name, scripts, numberOfKeys, maxRetryPauseMs = 500 }: RedisConnectionOptions) {
     const address = parseRedisUrl(url);
     this.host = redisHost(address);
-    const retryMs = (attempt: number) => backoffMs(attempt, firstRetryMs, longestRetryMs) * (0.5 + Math.random() / 2);
+    const retryMs = (attempt: number) => backoffMs(attempt, firstRetryMs, maxRetryPauseMs) * (0.5 + Math.random() / 2);
     this.redis = clientOf(address, name, retryMs);
     for (const [script, lua] of Object.entries(scripts)) this.redis.defineCommand(script, { lua, numberOfKeys });
-    // The error of each Sentinel or cluster node is kept; the final error, that all of them failed, says less.
-    for (const event of ['sentinelError', 'node error']) this.redis.on(event, (error: Error) => (this.lastTrouble = wordsOf(error)));
+    // The error of each Sentinel or cluster node is kept, because the final error only reports that all of them failed.
+    for (const event of ['sentinelError', 'node error']) this.redis.on(event, (error: Error) => (this.lastError = errorText(error)));
     this.redis.on('error', (error) => {
-      if (this.lastTrouble === null || !error.message.startsWith('All sentinels')) this.lastTrouble = wordsOf(error);
+      if (this.lastError === null || !error.message.startsWith('All sentinels')) this.lastError = errorText(error);
     });
-    this.redis.on('ready', () => (this.lastTrouble = null));
+    this.redis.on('ready', () => (this.lastError = null));
   }
 
-  /** The last error, in words without secrets; null while connected. */
-  get trouble(): string | null {
-    return this.redis.status === 'ready' ? null : (this.lastTrouble ?? 'the connection broke');
+  /** The text of the last error, without secrets; null while connected. */
+  get connectionError(): string | null {
+    return this.redis.status === 'ready' ? null : (this.lastError ?? 'the connection broke');
   }
 
   /**
@@ -72,7 +72,7 @@ export class RedisConnection {
         this.redis.connect().catch(() => {});
       });
     } catch {
-      const why = this.lastTrouble ?? `no answer within ${withinMs / 1_000} s`;
+      const why = this.lastError ?? `no answer within ${withinMs / 1_000} s`;
       this.close();
       throw new AppError('unavailable', `Redis at ${this.host} cannot be used (${why}): check REDIS_URL`);
     } finally {
@@ -81,10 +81,10 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a script. Rejects `unavailable` when Redis is unavailable or silent, or refused it; the script may have run. With `timeoutMs` also
+   * Runs a script. Rejects `unavailable` when Redis is unavailable, does not answer, or refused it; the script may have run. With `timeoutMs` also
    * when the answer takes longer.
    */
-  async run(script: string, keys: readonly string[], argument: string, timeoutMs = silenceMs): Promise<unknown> {
+  async run(script: string, keys: readonly string[], argument: string, timeoutMs = responseTimeoutMs): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
     try {
       const runner = (this.redis as unknown as Record<string, Runner>)[script]!;
@@ -94,7 +94,7 @@ export class RedisConnection {
       return await Promise.race([runner.call(this.redis, ...keys, argument), late]);
     } catch (error) {
       // Without a cause: errors of Redis contain the command, and a command may contain the password.
-      const why = (this.redis.status === 'ready' ? null : this.lastTrouble) ?? wordsOf(error as Error);
+      const why = (this.redis.status === 'ready' ? null : this.lastError) ?? errorText(error as Error);
       throw new AppError('unavailable', `Redis at ${this.host} does not answer (${why})`);
     } finally {
       clearTimeout(timer);
@@ -110,7 +110,7 @@ function clientOf(address: RedisAddress, connectionName: string, retryMs: (attem
   const options = {
     connectionName,
     connectTimeout: connectTimeoutMs,
-    socketTimeout: silenceMs,
+    socketTimeout: responseTimeoutMs,
     keepAlive: 5_000,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -165,7 +165,7 @@ function isRefusal(error: Error): boolean {
 }
 
 /** The error's message; some have only a code, e.g. after several addresses of a host were tried. */
-function wordsOf(given: Error): string {
+function errorText(given: Error): string {
   const error = (given as { lastNodeError?: Error }).lastNodeError ?? given;
   return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }

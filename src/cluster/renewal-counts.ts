@@ -10,14 +10,14 @@ export class RenewalCounts {
   }
 
   /** A count that is not larger than the known one is not a renewal. */
-  learn(counts: readonly (readonly [string, number])[], nowMs: number): void {
+  record(counts: readonly (readonly [string, number])[], nowMs: number): void {
     for (const [incarnation, count] of counts) {
       if (count > (this.seen.get(incarnation)?.count ?? -1)) this.seen.set(incarnation, { count, seenAtMs: nowMs });
     }
   }
 
-  /** Forgets all others. */
-  keep(members: ReadonlyMap<string, unknown>): void {
+  /** Removes the counts of all others. */
+  retain(members: ReadonlyMap<string, unknown>): void {
     for (const incarnation of this.seen.keys()) if (!members.has(incarnation)) this.seen.delete(incarnation);
   }
 }

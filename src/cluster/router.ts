@@ -20,12 +20,12 @@ export type RouterOptions = {
 };
 
 /** Kind of an ask to be forwarded: its `id` is the target incarnation, its `input` the ask. No actor has this kind. */
-const passedKind = '>';
+const forwardKind = '>';
 const maxTries = 3;
 
 export class Router {
   private readonly waiters = new Set<() => void>();
-  private turn = 0;
+  private nextForwarder = 0;
   private readonly options: RouterOptions;
 
   constructor(options: RouterOptions) {
@@ -36,16 +36,16 @@ export class Router {
     const { self, map, clusterMembers, peers } = this.options;
     const owner = map.ownerOf(shard);
     const to = owner !== null && owner !== self && clusterMembers.reachable.has(owner) ? clusterMembers.member(owner) : null;
-    if (to === null) return this.search(shard, ask);
-    // Fast path: the map is nearly always right.
+    if (to === null) return this.forwardWithRetry(shard, ask);
+    // Fast path: the map is nearly always up to date.
     return peers.ask(to, ask).catch((error) => {
-      if (isElsewhere(error)) return this.search(shard, ask);
+      if (isElsewhere(error)) return this.forwardWithRetry(shard, ask);
       throw error;
     });
   }
 
-  private async search(shard: number, ask: RemoteAsk): Promise<unknown> {
-    const { self, map, onStaleRoute: onWrong } = this.options;
+  private async forwardWithRetry(shard: number, ask: RemoteAsk): Promise<unknown> {
+    const { self, map, onStaleRoute } = this.options;
     for (let tries = 1; ; tries++) {
       const owner = map.ownerOf(shard);
       try {
@@ -56,20 +56,20 @@ export class Router {
         const ownerNow = map.ownerOf(shard);
         // The notification of the new owner may have arrived meanwhile.
         if (tries < maxTries && ownerNow !== owner && ownerNow !== null && ownerNow !== self) continue;
-        if (ownerNow === owner) onWrong();
+        if (ownerNow === owner) onStaleRoute();
         throw error;
       }
     }
   }
 
   /** Answers asks of other nodes, and forwards asks for another member. */
-  answering(answer: AnswerAsk): AnswerAsk {
-    return (ask, from, gone) => {
-      if (ask.kind !== passedKind) return answer(ask, from, gone);
+  withForwarding(answer: AnswerAsk): AnswerAsk {
+    return (ask, from, callerSignal) => {
+      if (ask.kind !== forwardKind) return answer(ask, from, callerSignal);
       const { clusterMembers } = this.options;
       const member = clusterMembers.member(ask.id);
       if (member === null || !clusterMembers.reachable.has(ask.id)) throw notOwned();
-      return this.options.peers.ask(member, { ...(ask.input as RemoteAsk), deadlineMs: ask.deadlineMs }, gone());
+      return this.options.peers.ask(member, { ...(ask.input as RemoteAsk), deadlineMs: ask.deadlineMs }, callerSignal());
     };
   }
 
@@ -98,8 +98,8 @@ export class Router {
     // Round-robin, because a chosen node may not reach it either.
     const others = clusterMembers.relaysTo(to);
     if (others.length === 0) throw notOwned();
-    const through = others[this.turn++ % others.length]!;
-    return peers.ask(through, { ...ask, kind: passedKind, id: owner, input: ask });
+    const through = others[this.nextForwarder++ % others.length]!;
+    return peers.ask(through, { ...ask, kind: forwardKind, id: owner, input: ask });
   }
 }
 

@@ -46,7 +46,7 @@ export class ShardMap {
     return largest;
   }
 
-  learn(rows: Iterable<ShardRow>): void {
+  merge(rows: Iterable<ShardRow>): void {
     const moved: ShardRow[] = [];
     for (const row of rows) {
       const known = this.rows[row.shard];

@@ -18,7 +18,7 @@ import type { Verdict } from './database-history.ts';
 import { Handoffs, type Pace } from './handoff.ts';
 import { MovementLog } from './movement-log.ts';
 import { OwnShards } from './own-shards.ts';
-import { claimable, type Situation, surplus } from './rebalance.ts';
+import { claimable, type PlacementState, surplus } from './rebalance.ts';
 import { hasFallen, type ShardMap, type ShardRow } from './shard-map.ts';
 import { raiseEpochs, type ShardTable } from './shard-table.ts';
 
@@ -30,7 +30,7 @@ export type PlacementView = {
   /** Incarnations whose shards must not be claimed. */
   members: readonly string[];
   /** Whether shards may be handed to this member now. */
-  canTake: (incarnation: string) => boolean;
+  canReceive: (incarnation: string) => boolean;
 };
 
 export type ShardReconcilerOptions = {
@@ -51,12 +51,12 @@ export type ShardReconcilerOptions = {
   sealing: (shards: number[]) => Promise<void>;
   lost: (shards: number[]) => void;
   /** The database has lost commits; called after `lost` for all shards. */
-  rewound: () => void;
+  onLostCommits: () => void;
   /** Slightly longer than a read lease. */
-  waitOutMs: number;
+  readLeaseWaitMs: number;
   rereadMs: number;
-  takeBackMs: number;
-  shunMs: number;
+  offerTimeoutMs: number;
+  offerPauseMs: number;
   pace: () => Pace;
 };
 
@@ -66,18 +66,18 @@ export class ShardReconciler {
   /** Successful claims since the start. */
   claims = 0;
   /** How often the database has lost commits. */
-  rewinds = 0;
+  commitLosses = 0;
   private readonly movement: MovementLog;
   private readonly options: ShardReconcilerOptions;
   /** Shards whose epoch the database refused although this node had them as its own. */
   private readonly refusedShards = new Set<number>();
-  /** Shards whose offer was not taken: this node keeps them until the planned owner recovers. */
-  private readonly takenBack = new Set<number>();
-  private readonly shunnedUntilMs = new Map<string, number>();
+  /** Shards whose offer was not claimed: this node keeps them until the planned owner recovers. */
+  private readonly reclaimed = new Set<number>();
+  private readonly offersPausedUntilMs = new Map<string, number>();
   private reconciling: Promise<void> | null = null;
-  private again = false;
+  private mustRepeat = false;
   /** Incremented when all shards are lost at once. */
-  private era = 0;
+  private lossCount = 0;
   /** Which epochs must still be raised above the highest known ones. */
   private mustRaise: 'none' | 'fallen' | 'all' = 'none';
   /** Until this time other nodes may show state that the database has lost. */
@@ -90,7 +90,7 @@ export class ShardReconciler {
 
   constructor(options: ShardReconcilerOptions) {
     this.options = options;
-    const { table, log, sealing, lost, takeBackMs, pace } = options;
+    const { table, log, sealing, lost, offerTimeoutMs, pace } = options;
     this.movement = new MovementLog(log, () => this.own.held().length);
     this.handoffs = new Handoffs({
       own: this.own,
@@ -103,21 +103,21 @@ export class ShardReconciler {
         this.changed(rows);
       },
       onCapacity: () => void this.reconcile(),
-      takeBackMs,
+      offerTimeoutMs,
       pace,
     });
   }
 
   /** Takes every step that is possible now. One round at a time; a call during a round causes another round. */
   reconcile(): Promise<void> {
-    if (this.reconciling !== null) this.again = true;
+    if (this.reconciling !== null) this.mustRepeat = true;
     this.reconciling ??= this.reconcileUntilDone().finally(() => (this.reconciling = null));
     return this.reconciling;
   }
 
   /** Reads the table and reconciles. */
   async poll(): Promise<void> {
-    this.takeBack();
+    this.reclaimOffers();
     await this.readTable();
     await this.reconcile();
   }
@@ -137,21 +137,21 @@ export class ShardReconciler {
   refused(shards: readonly number[]): void {
     this.options.log.warn({ count: shards.length }, 'the database refused the epochs of these shards; this node drops them');
     for (const shard of shards) this.refusedShards.add(shard);
-    this.lose(shards);
+    this.drop(shards);
     this.pollSoon();
   }
 
   /** Call with changed rows: shards that another node owns under a later epoch are dropped. */
-  overtaken(rows: readonly ShardRow[]): void {
+  dropReassigned(rows: readonly ShardRow[]): void {
     const { self } = this.options;
     const lost = rows.filter(({ shard, epoch, owner }) => owner !== self && epoch > (this.confirmableEpoch(shard) ?? Infinity));
     if (lost.length > 0) this.options.log.warn({ count: lost.length }, 'shards of this node are owned by others now');
-    this.lose(lost.map(({ shard }) => shard));
+    this.drop(lost.map(({ shard }) => shard));
   }
 
-  loseAll(): void {
-    this.era++;
-    this.lose(this.own.held());
+  dropAll(): void {
+    this.lossCount++;
+    this.drop(this.own.held());
   }
 
   /** Compares held shards with the database. Shards that it does not list for this node are dropped before this resolves. */
@@ -160,15 +160,15 @@ export class ShardReconciler {
     const { epochs, verdict } = await this.options.table.own();
     const held = before.flatMap((epoch, shard) => (epoch === null || this.confirmableEpoch(shard) !== epoch ? [] : [shard]));
     const fell = held.some((shard) => (epochs.get(shard) ?? Infinity) < before[shard]!);
-    if (this.hasChanged(verdict)) this.rewind('history');
-    else if (fell) this.rewind('epochs');
+    if (this.hasChanged(verdict)) this.handleLostCommits('history');
+    else if (fell) this.handleLostCommits('epochs');
     // Same owner, other epoch: a node with knowledge of a later history has raised it.
-    else this.lose(held.filter((shard) => epochs.get(shard) !== before[shard]));
+    else this.drop(held.filter((shard) => epochs.get(shard) !== before[shard]));
   }
 
   /** Called for each new commit connection before it is used. */
   async connected(client: pg.ClientBase): Promise<void> {
-    if (this.hasChanged(await this.options.table.history.compare(client))) this.rewind('history');
+    if (this.hasChanged(await this.options.table.history.compare(client))) this.handleLostCommits('history');
   }
 
   /** After an unknown outcome of a commit, on its new connection; `pid` is the server process of the old one. */
@@ -180,14 +180,14 @@ export class ShardReconciler {
       }),
     );
     const rows = await raiseEpochs(client, this.options.self, [...before.keys()], pid);
-    if (rows.some((row) => row.before < before.get(row.shard)!)) return this.rewind('epochs');
+    if (rows.some((row) => row.before < before.get(row.shard)!)) return this.handleLostCommits('epochs');
     for (const { shard, epoch, before: was } of rows) {
       if (was !== before.get(shard)) continue;
       this.own.raise(shard, epoch);
       before.delete(shard);
     }
-    this.options.map.learn(rows.map(({ before: _, ...row }) => row));
-    this.lose([...before].flatMap(([shard, epoch]) => (this.own.heldEpochOf(shard) === epoch ? [shard] : [])));
+    this.options.map.merge(rows.map(({ before: _, ...row }) => row));
+    this.drop([...before].flatMap(([shard, epoch]) => (this.own.heldEpochOf(shard) === epoch ? [shard] : [])));
   }
 
   /** Releases all shards. With `release` others can claim them at once, otherwise after the failure is detected. */
@@ -197,11 +197,11 @@ export class ShardReconciler {
     this.movement.stop();
     if (this.rereadTimer !== null) clearTimeout(this.rereadTimer);
     const held = this.own.held();
-    this.loseAll();
+    this.dropAll();
     if (!release) return;
     if (held.length > 0) {
       const rows = await this.options.table.release(held);
-      this.options.map.learn(rows);
+      this.options.map.merge(rows);
       this.options.announce(rows);
     }
     await this.reconciling;
@@ -209,25 +209,25 @@ export class ShardReconciler {
 
   private async reconcileUntilDone(): Promise<void> {
     do {
-      this.again = false;
+      this.mustRepeat = false;
       try {
         await this.step();
       } catch (error) {
         if (this.ended === 'no') this.options.log.warn({ err: error }, 'shards could not be claimed; retrying');
       }
-    } while (this.again && this.ended === 'no');
+    } while (this.mustRepeat && this.ended === 'no');
   }
 
   private async step(): Promise<void> {
     const view = this.options.placementView();
     if (view === null || this.ended !== 'no' || this.mustRaise !== 'none') return;
-    const { free, orphaned } = claimable(this.situation(view));
+    const { free, orphaned } = claimable(this.placementState(view));
     if (free.length > 0) await this.claim(free);
     if (orphaned.length > 0) await this.claimOrphaned();
     const now = this.options.placementView();
     if (now === null || this.ended !== 'no') return;
-    const canTake = (to: string) => now.canTake(to) && !this.isShunned(to);
-    const leaving = surplus(this.situation(now), canTake);
+    const canReceive = (to: string) => now.canReceive(to) && !this.areOffersPaused(to);
+    const leaving = surplus(this.placementState(now), canReceive);
     if (leaving.length > 0) this.handoffs.begin(leaving, (shard) => this.options.placementView()?.plan[shard] ?? null);
   }
 
@@ -235,27 +235,27 @@ export class ShardReconciler {
   private async claimOrphaned(): Promise<void> {
     const { refresh, placementView, table, isProvenDead } = this.options;
     await refresh();
-    const { era } = this;
+    const { lossCount } = this;
     const now = placementView();
     if (now === null || this.mustRaise !== 'none') return;
-    const { orphaned } = claimable(this.situation(now));
+    const { orphaned } = claimable(this.placementState(now));
     if (orphaned.length === 0) return;
     const owners = [...new Set(orphaned.map(({ owner }) => owner!))];
     const connected = await table.endCommits(owners);
     // K4: expelled meanwhile.
-    if (era !== this.era) return;
+    if (lossCount !== this.lossCount) return;
     await this.claim(orphaned, new Set(owners.filter((owner) => isProvenDead(owner) && !connected.has(owner))));
   }
 
   /** @param dead owners that certainly serve no reads any more */
   private async claim(seen: readonly ShardRow[], dead: ReadonlySet<string> = new Set()): Promise<void> {
-    const { table, map, self, waitOutMs, isMember } = this.options;
-    const { era } = this;
+    const { table, map, self, readLeaseWaitMs, isMember } = this.options;
+    const { lossCount } = this;
     const rows = await table.claim(seen);
     // K4: the planned owner claims them later; that may be this node.
-    if (era !== this.era || this.ended !== 'no') {
+    if (lossCount !== this.lossCount || this.ended !== 'no') {
       if (this.ended === 'released') await table.release(rows.map(({ shard }) => shard));
-      else map.learn(rows);
+      else map.merge(rows);
       return;
     }
     const ownerBefore = new Map(seen.map(({ shard, owner }) => [shard, owner]));
@@ -263,7 +263,7 @@ export class ShardReconciler {
     const later: number[] = [];
     for (const { shard, epoch } of rows) {
       // A later owner, or a release by this node, may be known before the answer to this claim.
-      if (map.row(shard).epoch > epoch || !this.own.take(shard, epoch)) continue;
+      if (map.row(shard).epoch > epoch || !this.own.claim(shard, epoch)) continue;
       const before = ownerBefore.get(shard)!;
       const isFree = before === null || before === self || dead.has(before);
       (isFree && performance.now() >= this.lateUntilMs ? atOnce : later).push(shard);
@@ -274,23 +274,23 @@ export class ShardReconciler {
     }
     const isOrphaned = (shard: number) => [null, self].every((own) => ownerBefore.get(shard) !== own) && !isMember(ownerBefore.get(shard)!);
     this.serve(atOnce, isOrphaned);
-    if (later.length > 0) setTimeout(() => this.serve(later, isOrphaned, era), waitOutMs).unref();
+    if (later.length > 0) setTimeout(() => this.serve(later, isOrphaned, lossCount), readLeaseWaitMs).unref();
     this.changed(rows);
-    if (rows.length < seen.length && (await this.readTable())) this.again = true;
+    if (rows.length < seen.length && (await this.readTable())) this.mustRepeat = true;
   }
 
-  private serve(shards: number[], isOrphaned: (shard: number) => boolean, era = this.era): void {
-    if (era !== this.era) return;
+  private serve(shards: number[], isOrphaned: (shard: number) => boolean, lossCount = this.lossCount): void {
+    if (lossCount !== this.lossCount) return;
     const served = shards.filter((shard) => this.own.serve(shard));
     if (served.length === 0) return;
     for (const shard of served) {
       this.refusedShards.delete(shard);
-      this.takenBack.delete(shard);
+      this.reclaimed.delete(shard);
     }
     this.options.acquired(served, served.filter(isOrphaned));
   }
 
-  private lose(shards: readonly number[]): void {
+  private drop(shards: readonly number[]): void {
     const inMemory: number[] = [];
     for (const shard of shards) {
       const state = this.own.drop(shard);
@@ -302,7 +302,7 @@ export class ShardReconciler {
   /** Call after this node has changed rows. */
   private changed(rows: readonly ShardRow[]): void {
     if (rows.length === 0) return;
-    this.options.map.learn(rows);
+    this.options.map.merge(rows);
     this.options.announce(rows);
   }
 
@@ -313,14 +313,14 @@ export class ShardReconciler {
     const before = map.all();
     const { changes } = map;
     const { rows, verdict } = await table.read({ unlessSame: this.changesAtRead === map.changes });
-    if (this.hasChanged(verdict)) this.rewind('history');
-    else if (rows.some((row) => hasFallen(before[row.shard]!, row))) this.rewind('epochs');
+    if (this.hasChanged(verdict)) this.handleLostCommits('history');
+    else if (rows.some((row) => hasFallen(before[row.shard]!, row))) this.handleLostCommits('epochs');
     if (this.mustRaise !== 'none') return this.raise(this.mustRaise);
     const isUndisturbed = changes === map.changes;
-    map.learn(rows);
+    map.merge(rows);
     this.changesAtRead = isUndisturbed ? map.changes : -1;
     // Another node has raised the epoch: this node's commits are refused.
-    this.lose(
+    this.drop(
       rows.flatMap(({ shard, epoch, owner }) => (owner === self && epoch > (this.confirmableEpoch(shard) ?? epoch) ? [shard] : [])),
     );
     return rows.length > 0;
@@ -332,52 +332,52 @@ export class ShardReconciler {
   }
 
   /** K6. Each node detects another history. Fallen epochs may be detected by one node only; it raises all, so others drop theirs. */
-  private rewind(sign: 'history' | 'epochs'): void {
-    const { log, waitOutMs, rewound: forgot } = this.options;
+  private handleLostCommits(sign: 'history' | 'epochs'): void {
+    const { log, readLeaseWaitMs, onLostCommits } = this.options;
     log.error(
       { sign, shards: this.own.held().length },
       'the database has lost confirmed commits, as after a failover or a restored backup: this node drops its state and claims its shards again',
     );
-    this.rewinds++;
+    this.commitLosses++;
     if (this.mustRaise !== 'all') this.mustRaise = sign === 'epochs' ? 'all' : 'fallen';
-    this.lateUntilMs = performance.now() + waitOutMs;
+    this.lateUntilMs = performance.now() + readLeaseWaitMs;
     this.refusedShards.clear();
-    this.takenBack.clear();
-    this.handoffs.forget();
-    this.loseAll();
-    forgot();
+    this.reclaimed.clear();
+    this.handoffs.clearOffers();
+    this.dropAll();
+    onLostCommits();
     this.pollSoon();
   }
 
   /** K6. Other nodes do the same; the node with the largest known epoch decides. */
   private async raise(those: 'fallen' | 'all'): Promise<boolean> {
     const { table, map } = this.options;
-    const { rewinds } = this;
+    const { commitLosses } = this;
     const known = map.all().map((row) => ({ ...row, epoch: Math.max(row.epoch, this.own.lastEpochOf(row.shard)) }));
     const raised = await table.raise(known, those);
-    if (rewinds !== this.rewinds) return true;
+    if (commitLosses !== this.commitLosses) return true;
     this.mustRaise = 'none';
     this.changed(raised);
     await this.readTable();
     return true;
   }
 
-  /** Takes back shards whose offer was not taken, as soon as the table has been read. */
-  private takeBack(): void {
+  /** Reclaims shards whose offer was not claimed, as soon as the table has been read. */
+  private reclaimOffers(): void {
     const nowMs = monotonicMs();
-    for (const { shard, to } of this.handoffs.refusedOffers()) {
-      if (!this.isShunned(to)) this.options.log.warn({ to }, 'a node does not claim the shards it is offered; they stay here');
-      this.shunnedUntilMs.set(to, nowMs + this.options.shunMs);
-      this.takenBack.add(shard);
+    for (const { shard, to } of this.handoffs.expiredOffers()) {
+      if (!this.areOffersPaused(to)) this.options.log.warn({ to }, 'a node does not claim the shards it is offered; they stay here');
+      this.offersPausedUntilMs.set(to, nowMs + this.options.offerPauseMs);
+      this.reclaimed.add(shard);
     }
   }
 
-  private isShunned(incarnation: string): boolean {
-    const untilMs = this.shunnedUntilMs.get(incarnation);
+  private areOffersPaused(incarnation: string): boolean {
+    const untilMs = this.offersPausedUntilMs.get(incarnation);
     if (untilMs === undefined) return false;
     if (monotonicMs() < untilMs) return true;
-    this.shunnedUntilMs.delete(incarnation);
-    this.takenBack.clear();
+    this.offersPausedUntilMs.delete(incarnation);
+    this.reclaimed.clear();
     return false;
   }
 
@@ -385,7 +385,7 @@ export class ShardReconciler {
     return this.own.stateOf(shard) === 'releasing' ? null : this.own.heldEpochOf(shard);
   }
 
-  private situation({ plan, frozen, members }: PlacementView): Situation {
+  private placementState({ plan, frozen, members }: PlacementView): PlacementState {
     const { self, map } = this.options;
     return {
       self,
@@ -393,7 +393,7 @@ export class ShardReconciler {
       frozen,
       map,
       own: this.own,
-      wanted: (shard) => this.takenBack.has(shard) || (frozen && this.refusedShards.has(shard)),
+      wanted: (shard) => this.reclaimed.has(shard) || (frozen && this.refusedShards.has(shard)),
       isMember: (incarnation) => members.includes(incarnation),
     };
   }

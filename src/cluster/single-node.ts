@@ -29,7 +29,7 @@ import { raiseEpochs } from './shard-table.ts';
 
 const retryMs = 500;
 /** Clocks of two machines do not run at the same rate. */
-const waitOutFactor = 1.2;
+const leaseWaitFactor = 1.2;
 const releaseMs = 500;
 /** A claim waits for commits of earlier owners. */
 const claimMs = 60_000;
@@ -42,9 +42,9 @@ export type SingleNodeOptions = {
   /** How long committed state is shown without asking the database. Default 300 ms. */
   readLeaseMs?: number;
   /** How often the database is asked while there are no queries. Default 1 s. */
-  watchMs?: number;
+  checkIntervalMs?: number;
   /** Whether an earlier owner that did not release its shards may still run on another machine. Default true. */
-  mayHaveRivals?: boolean;
+  mayHaveEarlierOwner?: boolean;
   /** The machine's wall clock, which continues while the machine is suspended. Another one only in tests. */
   clock?: Clock;
   /** Called once, when another node has the database: this node must stop. */
@@ -60,16 +60,17 @@ export class SingleNode implements Placement {
   readonly fence: FenceControl;
   private readonly epochs: (number | null)[] = new Array(shardCount).fill(null);
   /** The largest known epoch of each shard. */
-  private readonly seen: number[] = new Array(shardCount).fill(-1);
+  private readonly largestEpochs: number[] = new Array(shardCount).fill(-1);
   private readonly acquired: ((shards: number[], orphaned: number[]) => void)[] = [];
   private readonly lost: ((shards: number[]) => void)[] = [];
   private readonly lostCommits: (() => void)[] = [];
   private readonly lock: NodeLock;
   private readonly lease: ReadLease;
   private readonly history = new DatabaseHistory();
-  private readonly options: Required<Pick<SingleNodeOptions, 'readLeaseMs' | 'watchMs' | 'mayHaveRivals'>> & SingleNodeOptions;
+  private readonly options: Required<Pick<SingleNodeOptions, 'readLeaseMs' | 'checkIntervalMs' | 'mayHaveEarlierOwner'>> &
+    SingleNodeOptions;
   private claiming: Promise<void> | null = null;
-  private watching: NodeJS.Timeout | null = null;
+  private checkTimer: NodeJS.Timeout | null = null;
   private takenOver: AppError | null = null;
   private stopping = false;
   private checking = false;
@@ -78,7 +79,7 @@ export class SingleNode implements Placement {
   constructor(databaseUrl: string, nodeName: string, log: Log, options: SingleNodeOptions = {}) {
     this.owner = `${nodeName}/${randomUUID()}`;
     this.log = log;
-    this.options = { readLeaseMs: 300, watchMs: 1_000, mayHaveRivals: true, ...options };
+    this.options = { readLeaseMs: 300, checkIntervalMs: 1_000, mayHaveEarlierOwner: true, ...options };
     const { lockWaitMs: waitMs, readLeaseMs: leaseMs, clock = machineClock } = this.options;
     this.fence = {
       owner: this.owner,
@@ -87,7 +88,7 @@ export class SingleNode implements Placement {
       renew: (client, shards, pid) => this.renew(client, shards, pid),
       refused: (shards) => this.refused(shards),
     };
-    const onTakenOver = (error: AppError) => this.overtaken(error);
+    const onTakenOver = (error: AppError) => this.handleTakeover(error);
     this.lock = new NodeLock({ databaseUrl, owner: this.owner, mode: 'exclusive', log, waitMs, onTakenOver });
     this.lease = new ReadLease({ check: () => this.check(), clock, leaseMs, renewAfterMs: leaseMs / 2, waitMs: 2_000 });
   }
@@ -124,15 +125,15 @@ export class SingleNode implements Placement {
   }
 
   /** All shards are here; messages of shards that are being reclaimed are read after the claim. */
-  passOn(): void {}
+  relayMessages(): void {}
 
-  onPassedOn(): void {}
+  onRelayedMessages(): void {}
 
   isAlive(incarnation: string): boolean {
     return incarnation === this.owner;
   }
 
-  onGone(): void {}
+  onIncarnationEnded(): void {}
 
   onSealing(): void {}
 
@@ -154,13 +155,13 @@ export class SingleNode implements Placement {
     await this.claim();
     // Markers of dead owners are not needed any more.
     await this.lock.use((client) => client.query('delete from commit_marker where owner <> $1', [this.owner]), claimMs);
-    this.watching = setInterval(() => this.watch(), this.options.watchMs).unref();
+    this.checkTimer = setInterval(() => this.checkPeriodically(), this.options.checkIntervalMs).unref();
   }
 
   /** Shards that are released in order are served at once after the next start. */
   async stop(): Promise<void> {
     this.stopping = true;
-    if (this.watching !== null) clearInterval(this.watching);
+    if (this.checkTimer !== null) clearInterval(this.checkTimer);
     this.epochs.fill(null);
     if (this.lock.held && this.takenOver === null) {
       // A row locked by a commit is left as it is.
@@ -179,7 +180,7 @@ export class SingleNode implements Placement {
   }
 
   /** Checks ownership also while there are no queries. */
-  private watch(): void {
+  private checkPeriodically(): void {
     if (this.checking) return;
     this.checking = true;
     void this.check()
@@ -201,7 +202,7 @@ export class SingleNode implements Placement {
       }),
     );
     if (verdict === 'past') throw new AppError('unavailable', 'The database has changed meanwhile');
-    if (verdict === 'changed') return this.forget();
+    if (verdict === 'changed') return this.handleLostCommits();
     if (row.count === shardCount && row.sum === before.reduce<number>((sum, epoch) => sum + ((epoch ?? 0) % sumModulo), 0)) return;
     await this.compare(before);
   }
@@ -215,29 +216,29 @@ export class SingleNode implements Placement {
     const text = "select coalesce(json_object_agg(shard, epoch), '{}') as epochs from shard where owner = $1";
     const { epochs } = await this.ask<{ epochs: Record<number, number> }>({ text, values: [this.owner] });
     const found = new Map(Object.entries(epochs).map(([shard, epoch]): [number, number] => [Number(shard), epoch]));
-    if (before.some((epoch, shard) => epoch !== null && (found.get(shard) ?? epoch) < epoch)) return this.forget();
-    const gone = before.flatMap((epoch, shard) => (epoch === null || this.epochs[shard] !== epoch || found.has(shard) ? [] : [shard]));
-    if (gone.length > 0) this.refused(gone);
+    if (before.some((epoch, shard) => epoch !== null && (found.get(shard) ?? epoch) < epoch)) return this.handleLostCommits();
+    const lost = before.flatMap((epoch, shard) => (epoch === null || this.epochs[shard] !== epoch || found.has(shard) ? [] : [shard]));
+    if (lost.length > 0) this.refused(lost);
   }
 
   /** Checks a new commit connection before its first use. */
   private async connected(client: pg.Client): Promise<void> {
     const verdict = await this.history.compare(client);
     if (verdict === 'past') throw new AppError('unavailable', 'This connection leads to the database as it was');
-    if (verdict === 'changed') this.forget();
+    if (verdict === 'changed') this.handleLostCommits();
   }
 
   private async renew(client: pg.Client, shards: readonly number[], pid: number | null): Promise<void> {
     const before = [...this.epochs];
     const held = shards.filter((shard) => before[shard] !== null);
     const rows = await raiseEpochs(client, this.owner, held, pid);
-    if (rows.some((row) => row.before < before[row.shard]!)) return this.forget();
-    const kept = new Set<number>();
+    if (rows.some((row) => row.before < before[row.shard]!)) return this.handleLostCommits();
+    const renewed = new Set<number>();
     for (const { shard, epoch } of rows) {
-      kept.add(shard);
-      if (this.epochs[shard] !== null) this.know(shard, epoch);
+      renewed.add(shard);
+      if (this.epochs[shard] !== null) this.setEpoch(shard, epoch);
     }
-    this.lose(held.filter((shard) => !kept.has(shard)));
+    this.lose(held.filter((shard) => !renewed.has(shard)));
   }
 
   private refused(shards: number[]): void {
@@ -246,7 +247,7 @@ export class SingleNode implements Placement {
   }
 
   /** N5. */
-  private forget(): void {
+  private handleLostCommits(): void {
     this.log.error(
       {},
       'the database has lost confirmed commits, as after a failover or a restored backup: this node drops its state and reads it again',
@@ -256,7 +257,7 @@ export class SingleNode implements Placement {
   }
 
   /** N4. */
-  private overtaken(error: AppError): void {
+  private handleTakeover(error: AppError): void {
     this.takenOver = error;
     this.log.error({ reason: error.message }, 'another node holds the lock on this database; this node stops');
     this.lose(this.epochs.flatMap((epoch, shard) => (epoch === null ? [] : [shard])));
@@ -271,9 +272,9 @@ export class SingleNode implements Placement {
     this.claiming ??= this.claimUntilDone().finally(() => (this.claiming = null));
   }
 
-  private know(shard: number, epoch: number): void {
+  private setEpoch(shard: number, epoch: number): void {
     this.epochs[shard] = epoch;
-    this.seen[shard] = Math.max(this.seen[shard]!, epoch);
+    this.largestEpochs[shard] = Math.max(this.largestEpochs[shard]!, epoch);
   }
 
   /** Claims all shards that are not held. The update waits for running commits of earlier owners; later ones are refused. */
@@ -286,15 +287,15 @@ export class SingleNode implements Placement {
          order by s.shard for update of s)
          update shard set owner = $1, epoch = ${nextEpoch('greatest(shard.epoch, before.epoch)')} from before where shard.shard = before.shard
          returning shard.shard, shard.epoch::float8, before.owner`,
-        [this.owner, missing, missing.map((shard) => this.seen[shard])],
+        [this.owner, missing, missing.map((shard) => this.largestEpochs[shard])],
       );
       return claimed.rows;
     }, claimMs);
-    const { readLeaseMs, mayHaveRivals } = this.options;
-    const mayBeShown = mayHaveRivals && rows.some(({ owner }) => owner !== null && owner !== this.owner);
-    if (mayBeShown) await pause(readLeaseMs * waitOutFactor);
+    const { readLeaseMs, mayHaveEarlierOwner } = this.options;
+    const mayBeShown = mayHaveEarlierOwner && rows.some(({ owner }) => owner !== null && owner !== this.owner);
+    if (mayBeShown) await pause(readLeaseMs * leaseWaitFactor);
     if (this.stopping || this.takenOver !== null) return;
-    for (const { shard, epoch } of rows) this.know(shard, epoch);
+    for (const { shard, epoch } of rows) this.setEpoch(shard, epoch);
     // No orphaned shards: `isAlive` is false for all other owners.
     const shards = rows.map(({ shard }) => shard);
     for (const listener of this.acquired) listener(shards, []);
@@ -316,6 +317,6 @@ export class SingleNode implements Placement {
 }
 
 /** Commit connections of dead incarnations can still run a statement: they are ended, so that the claim need not wait for it. */
-async function endEarlierCommits(client: pg.Client, spared: string): Promise<void> {
-  await endConnectionsLike(client, 'troupe commit ', connectionName('commit', spared));
+async function endEarlierCommits(client: pg.Client, currentOwner: string): Promise<void> {
+  await endConnectionsLike(client, 'troupe commit ', connectionName('commit', currentOwner));
 }

@@ -42,7 +42,7 @@ const purpose = 'idempotent answers';
 const maxKeptChars = 262_144;
 
 /**
- * The id of the object that a handler creates, and the id of its command. One command id stands for one command: a handler with two adds
+ * The id of the object that a handler creates, and the id of its command. One command id identifies one command: a handler with two adds
  * `earlierCommand` to that of the first. Without a key the object's id is new and there is no command id.
  */
 export function commandIds<P extends IdPrefix>(
@@ -117,21 +117,21 @@ export function createIdempotency({
     try {
       reply = await next();
     } catch (error) {
-      if (!found.again && hadNoEffect(error) && !isOther) await quietly(keys.free(of, found.commandId), context);
+      if (!found.again && hadNoEffect(error) && !isOther) await ignoreFailure(keys.free(of, found.commandId), context);
       throw error;
     } finally {
       ended?.();
     }
-    if (!found.again && reply.status >= 400 && reply.status < 500) await quietly(keys.free(of, found.commandId), context);
-    if (reply.status < 300) await quietly(keep(of, found.commandId, name, reply, context.route), context);
+    if (!found.again && reply.status >= 400 && reply.status < 500) await ignoreFailure(keys.free(of, found.commandId), context);
+    if (reply.status < 300) await ignoreFailure(keep(of, found.commandId, name, reply, context.route), context);
     return reply;
   }
 
   async function keep(of: KeyOfCaller, commandId: string, name: string, reply: Reply, route: AnyRoute): Promise<void> {
     const { secretFields = [] } = route;
-    const whole = keptForm(reply, []);
-    if (whole === null) return;
-    const encrypted = secrets.encrypt(purpose, whole, name);
+    const complete = keptForm(reply, []);
+    if (complete === null) return;
+    const encrypted = secrets.encrypt(purpose, complete, name);
     // A key that is kept for a day is deleted with its secret.
     if (keptForOf(route) === 'day' || secretFields.length === 0) return keys.keep(of, commandId, reply.status, encrypted);
     const bare = secrets.encrypt(purpose, keptForm(reply, secretFields)!, name);
@@ -148,7 +148,7 @@ export function createIdempotency({
   }
 
   /** The request is already decided: a failure here only costs a later retry some work. */
-  async function quietly(work: Promise<void>, { requestId }: AnyContext): Promise<void> {
+  async function ignoreFailure(work: Promise<void>, { requestId }: AnyContext): Promise<void> {
     await work.catch((error) => log.warn({ err: error, request_id: requestId }, 'an idempotency key could not be completed'));
   }
 }

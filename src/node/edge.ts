@@ -113,7 +113,7 @@ export async function openEdge({
     onCommitted(events);
     (relay ?? hub).publish(events, seqs);
   });
-  placement.onLostCommits(() => hub.startOver());
+  placement.onLostCommits(() => hub.endAll());
   const stream = new Stream({
     hub,
     eventCatalogue: product.eventCatalogue,
@@ -145,8 +145,8 @@ export async function openEdge({
       routes: [...routes, ...docsRoutes(routes, { publicUrl, ...product.apiReference })],
       authenticate: (request) => authenticator.ofRequest(request),
       limits: limits.requests,
-      isOverloaded: () => !actors.pending.hasRoom,
-      isStorageFull: () => stores.room.isFull,
+      isOverloaded: () => !actors.pending.hasCapacity,
+      isStorageFull: () => stores.diskSpace.isFull,
       around: createIdempotency({
         keys: idempotencyKeys,
         secrets: new Secrets(secretKey, acceptedKeys),

@@ -7,8 +7,8 @@ import { monotonicMs } from '../clock.ts';
 /** Documented: operators give a node `DRAIN_GRACE_MS` and this. */
 const endWithinMs = 25_000;
 /** An ask has no longer deadline. */
-const longestAnswersMs = 10_000;
-const shortestAnswersMs = 1_000;
+const maxAnswersMs = 10_000;
+const minAnswersMs = 1_000;
 
 export class LeavingTime {
   /** What follows the last answer: the record of a clean stop (1 s), shards and view (2 s), streams (1 s), connections (1 s), traces (3 s). */
@@ -28,6 +28,6 @@ export class LeavingTime {
   /** How long the runtime waits for the answers of asks that it has accepted. */
   forAnswersMs(): number {
     const leftMs = this.endByMs - LeavingTime.closingMs - this.nowMs();
-    return Math.max(shortestAnswersMs, Math.min(longestAnswersMs, leftMs));
+    return Math.max(minAnswersMs, Math.min(maxAnswersMs, leftMs));
   }
 }

@@ -29,7 +29,7 @@ import { openStores } from './stores.ts';
 const version = '0.1.0';
 const commandRecordsKeptMs = 24 * 3_600_000;
 /** Disconnected clients reconnect spread over at least this time. */
-const fewestReconnectMs = 2_000;
+const minReconnectMs = 2_000;
 /** Requests that still run after the drain's grace have this time to be answered. */
 const closeGraceMs = 10_000;
 /** Running deliveries have this time to be answered; the next owner of the shard repeats the others. */
@@ -63,7 +63,7 @@ export async function startNode(
   const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, alone);
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
-  stores.room.onChange((isFull) => runtime.effects.pause(isFull));
+  stores.diskSpace.onChange((isFull) => runtime.effects.pause(isFull));
   const tokens = await createTokens({ ...stores, clock });
   const hub = new StreamHub(database, log);
   const requests = new RequestStats();
@@ -127,7 +127,7 @@ export async function startNode(
   const checks = {
     database: () => database.read({ name: 'health', text: 'select 1' }),
     files: () => files.check(),
-    disk: async () => stores.room.check(),
+    disk: async () => stores.diskSpace.check(),
     progress: async () => {
       if (canary.status() !== 'ok') throw new AppError('unavailable', canary.status());
     },
@@ -145,7 +145,7 @@ export async function startNode(
     server.drain();
     await new Promise((resolve) => setTimeout(resolve, graceMs));
     leavingTime.begin();
-    stream.goAway(Math.max(fewestReconnectMs, config.drainGraceMs));
+    stream.disconnectAll(Math.max(minReconnectMs, config.drainGraceMs));
     await Promise.all([
       server.close(closeGraceMs),
       Promise.all(started.domains.map((domain) => domain.finish?.(deliveryGraceMs))).then(() => cluster && leaveCluster(cluster, runtime)),
@@ -177,7 +177,7 @@ export async function startNode(
     node,
     incarnation: placement.owner,
     dataDir,
-    room: stores.room,
+    diskSpace: stores.diskSpace,
     readiness,
     canCommit: () => cluster?.node.commits.canCommit ?? placement.state === 'ready',
     ...stats,

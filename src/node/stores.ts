@@ -7,7 +7,7 @@ import { adoptLocalFiles } from '../storage/adopt-local-files.ts';
 import { lockDataDir } from '../storage/data-dir-lock.ts';
 import { Database, poolsInCluster } from '../storage/database.ts';
 import { DatabaseClock } from '../storage/database-clock.ts';
-import { DiskRoom, hasNoRoom } from '../storage/disk-room.ts';
+import { DiskSpace, isDiskFull } from '../storage/disk-space.ts';
 import { startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import type { FileStore } from '../storage/files.ts';
 import { openLocalFiles } from '../storage/local-files.ts';
@@ -27,7 +27,7 @@ export type Stores = {
   database: Database;
   databaseClock: DatabaseClock;
   files: FileStore;
-  room: DiskRoom;
+  diskSpace: DiskSpace;
 };
 
 /** How often a node adjusts its spare PostgreSQL connections to the number of nodes. */
@@ -41,7 +41,12 @@ export async function openStores(config: Config, schema: Schema, log: Log, dispo
     disposers.push(() => lock.release());
   }
   const secretKey = await resolveSecretKey(config);
-  const room = new DiskRoom({ dataDir: config.dataDir, reserveBytes: reserveOf(config), log, makeRoom: () => makeRoom(config, database) });
+  const diskSpace = new DiskSpace({
+    dataDir: config.dataDir,
+    reserveBytes: reserveOf(config),
+    log,
+    freeSpace: () => freeSpace(config, database),
+  });
   const databaseUrl = config.databaseUrl ?? (await startPostgres(config, log, disposers));
   const database: Database = new Database(databaseUrl, { schema, ...(config.redisUrl === null ? {} : poolsInCluster) });
   disposers.push(() => database.close());
@@ -55,10 +60,10 @@ export async function openStores(config: Config, schema: Schema, log: Log, dispo
   await fit();
   const fitting = setInterval(fit, fitEveryMs).unref();
   disposers.push(() => clearInterval(fitting));
-  const files = await openFiles(config, database, room, log);
-  await room.start();
-  disposers.push(() => room.stop());
-  return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, databaseClock, files, room };
+  const files = await openFiles(config, database, diskSpace, log);
+  await diskSpace.start();
+  disposers.push(() => diskSpace.stop());
+  return { secretKey, acceptedKeys: config.acceptedKeys, databaseUrl, database, databaseClock, files, diskSpace };
 }
 
 /** Warns about optional rights and settings that are missing. */
@@ -81,15 +86,15 @@ function reserveOf({ databaseUrl, redisUrl, s3Url, diskReserveMb }: Config): num
 }
 
 /** After a checkpoint PostgreSQL frees log segments that it no longer needs. Only for the embedded one. */
-async function makeRoom({ databaseUrl }: Config, database: Database): Promise<void> {
+async function freeSpace({ databaseUrl }: Config, database: Database): Promise<void> {
   if (databaseUrl === null) await database.write({ text: 'checkpoint' });
 }
 
 /** Content for all nodes of a cluster is in shared storage, and stays there when only one node remains. */
-async function openFiles(config: Config, database: Database, room: DiskRoom, log: Log): Promise<FileStore> {
+async function openFiles(config: Config, database: Database, diskSpace: DiskSpace, log: Log): Promise<FileStore> {
   if (config.s3Url !== null) return openS3Files(parseS3Url(config.s3Url));
   const directory = join(config.dataDir, 'files');
-  if (config.redisUrl === null && !(await holdsContents(database))) return openLocalFiles(directory, room);
+  if (config.redisUrl === null && !(await holdsContents(database))) return openLocalFiles(directory, diskSpace);
   const files = openPostgresFiles(database);
   await adoptLocalFiles(directory, files, log);
   return files;
@@ -107,9 +112,9 @@ async function startPostgres(config: Config, log: Log, disposers: Disposers): Pr
   return (await starting).url;
 }
 
-/** Ends as after a crash, from which a start recovers by itself: an orderly stop would wait for commits that can no longer succeed. */
+/** Ends as after a crash, from which the next start recovers: an orderly stop would wait for commits that can no longer succeed. */
 function endAtOnce(dataDir: string): never {
-  const advice = hasNoRoom(dataDir)
+  const advice = isDiskFull(dataDir)
     ? `The disk of DATA_DIR (${dataDir}) is full: make room there, and start the service again`
     : `Look at ${join(dataDir, 'postgres.log')} and start the service again`;
   process.stderr.write(`The embedded PostgreSQL has ended, so this service ends too. ${advice}. Nothing that was answered is lost\n`);

@@ -15,13 +15,13 @@ export async function adoptLocalFiles(directory: string, files: FileStore, log: 
   let count = 0;
   for await (const { key } of localContents(directory)) {
     if (count++ === 0) log.info({ directory }, 'copying the files of this folder into the database');
-    await files.put(key, createReadStream(join(directory, key)), Number.POSITIVE_INFINITY).catch(whereGone);
+    await files.put(key, createReadStream(join(directory, key)), Number.POSITIVE_INFINITY).catch(ignoreMissing);
   }
   // Another node has renamed it meanwhile, or it never existed.
-  await rename(directory, `${directory}-adopted`).catch(whereGone);
+  await rename(directory, `${directory}-adopted`).catch(ignoreMissing);
   if (count > 0) log.info({ directory, count }, 'the files are in the database; the folder is no longer used');
 }
 
-function whereGone(error: NodeJS.ErrnoException): void {
+function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }

@@ -34,15 +34,15 @@ const overlapMs = 2 * 3_600_000;
 const walkAgainMs = 24 * 3_600_000;
 const firstSliceMs = 3_600_000;
 /** Longer than any retention time. */
-const wholeMs = 100 * 365 * 24 * 3_600_000;
-const fewestRows = 50;
+const maxIntervalMs = 100 * 365 * 24 * 3_600_000;
+const minRows = 50;
 
 export function deleteAgedRows(options: AgedRows): HousekeepingJob {
   const { name, table, column, index, keepMs, clock, pieceMs = 500 } = options;
   const only = options.only === undefined ? '' : `${options.only} and `;
   const lock = options.areChanged === true ? ' for update skip locked' : '';
   // Current limits of a piece in time and rows; both shrink where pieces take too long.
-  let sliceMs = wholeMs;
+  let sliceMs = maxIntervalMs;
   let rows = Number.POSITIVE_INFINITY;
   const text = `with mark as materialized (
       select coalesce((select done_until from chore where name = $1 and walked_at > $2::timestamptz - $6 * interval '1 millisecond'), to_timestamp(0)) as at),
@@ -73,22 +73,22 @@ export function deleteAgedRows(options: AgedRows): HousekeepingJob {
 
   return {
     name,
-    async doSome(limit, client) {
+    async runBatch(limit, client) {
       if (index !== undefined && !(await isUsable(client, index))) return { seen: 0, removed: 0 };
       rows = Math.min(rows, limit);
       const begunAtMs = performance.now();
       try {
         const { count, finished } = await piece(client, rows);
         if (performance.now() - begunAtMs < pieceMs / 4) {
-          sliceMs = Math.min(wholeMs, sliceMs * 4);
+          sliceMs = Math.min(maxIntervalMs, sliceMs * 4);
           rows *= 2;
         }
         return { seen: finished ? 0 : limit, removed: count };
       } catch (error) {
-        const isSmallest = rows <= fewestRows && sliceMs <= 1;
+        const isSmallest = rows <= minRows && sliceMs <= 1;
         if ((error as { code?: string }).code !== queryCanceled || isSmallest) throw error;
-        sliceMs = sliceMs === wholeMs ? firstSliceMs : Math.max(1, Math.floor(sliceMs / 16));
-        rows = Math.max(Math.min(fewestRows, limit), Math.floor(rows / 2));
+        sliceMs = sliceMs === maxIntervalMs ? firstSliceMs : Math.max(1, Math.floor(sliceMs / 16));
+        rows = Math.max(Math.min(minRows, limit), Math.floor(rows / 2));
         return { seen: limit, removed: 0 };
       }
     },

@@ -11,21 +11,21 @@ import { databaseFault } from './database-errors.ts';
 /** Shorter than any caller's deadline: commits only wait. */
 const lockTimeoutMs = 250;
 const firstPauseMs = 100;
-const longestPauseMs = 2_000;
+const maxPauseMs = 2_000;
 /** Much longer than the longest list query (30 s). */
-const defaultPatienceMs = 120_000;
+const defaultLockWaitMs = 120_000;
 
-/** Each migration is one transaction. Rejects with one line for the operator when a table stays locked for longer than `patienceMs`. */
-export async function applyMigrations(orm: MikroORM, patienceMs = defaultPatienceMs): Promise<void> {
+/** Each migration is one transaction. Rejects with one line for the operator when a table stays locked for longer than `lockWaitMs`. */
+export async function applyMigrations(orm: MikroORM, lockWaitMs = defaultLockWaitMs): Promise<void> {
   for (const { name } of await orm.migrator.getPending()) {
-    const giveUpAtMs = performance.now() + patienceMs;
-    for (let tries = 1; !(await tryMigration(orm, name, giveUpAtMs, tries)); tries++)
-      await pause(backoffMs(tries - 1, firstPauseMs, longestPauseMs));
+    const deadlineMs = performance.now() + lockWaitMs;
+    for (let tries = 1; !(await tryMigration(orm, name, deadlineMs, tries)); tries++)
+      await pause(backoffMs(tries - 1, firstPauseMs, maxPauseMs));
   }
 }
 
 /** False: a table was locked, and nothing has changed. */
-async function tryMigration(orm: MikroORM, name: string, giveUpAtMs: number, tries: number): Promise<boolean> {
+async function tryMigration(orm: MikroORM, name: string, deadlineMs: number, tries: number): Promise<boolean> {
   const connection = orm.em.getConnection();
   try {
     await connection.transactional(async (transaction) => {
@@ -36,7 +36,7 @@ async function tryMigration(orm: MikroORM, name: string, giveUpAtMs: number, tri
     return true;
   } catch (error) {
     if (databaseFault(error) !== 'blocked') throw error;
-    if (performance.now() < giveUpAtMs) return false;
+    if (performance.now() < deadlineMs) return false;
     throw new Error(
       `The migration ${name} found a table locked by another session ${tries} times: end that session (select pid, query, xact_start from pg_stat_activity order by xact_start) and start again`,
       { cause: error },

@@ -22,19 +22,19 @@ export type BlockedUnitsOptions = {
   lockTimeoutMs: number;
   settle(units: CommitUnit[], outcomes: CommitOutcome[]): void;
   /** Units were settled: units that waited for them may be sent. */
-  onLeft(): void;
+  onRemoved(): void;
 };
 
 /** In multiples of the lock time-out. */
-const longestWait = 5;
-/** In multiples of the lock time-out: 8 s by default, shorter than a caller's deadline of 10 s, so the caller learns that nothing was done. */
-const patience = 40;
-const longestPauseMs = 500;
+const maxWaitFactor = 5;
+/** In multiples of the lock time-out: 8 s by default, shorter than a caller's deadline of 10 s, so the caller is informed that nothing was done. */
+const timeLimitFactor = 40;
+const maxPauseMs = 500;
 const firstPauseMs = 25;
 const suspectedForMs = 30_000;
 const maxSuspects = 10_000;
 /** An idle connection is closed after this time. */
-const restAfterMs = 30_000;
+const idleConnectionMs = 30_000;
 
 type Waiting = Job & {
   /** The shared rows that all units of the job wait for; empty: each waits for rows of its own, or for unknown ones. */
@@ -52,7 +52,7 @@ export class BlockedUnits {
   private readonly suspects = new Map<string, number>();
   private readonly free: CommitLane[];
   private timer: NodeJS.Timeout | null = null;
-  private restTimer: NodeJS.Timeout | null = null;
+  private idleTimer: NodeJS.Timeout | null = null;
   private closed = false;
   private readonly options: BlockedUnitsOptions;
 
@@ -90,7 +90,7 @@ export class BlockedUnits {
   }
 
   /** @param locked names of the rows that the units wait for, as far as known */
-  take(units: readonly CommitUnit[], locked: ReadonlySet<string>): void {
+  add(units: readonly CommitUnit[], locked: ReadonlySet<string>): void {
     const nowMs = performance.now();
     const groups = new Map<string, CommitUnit[]>();
     const unknown: CommitUnit[] = [];
@@ -103,11 +103,11 @@ export class BlockedUnits {
       for (const name of names) this.needed.set(name, (this.needed.get(name) ?? 0) + 1);
       const [first] = shared;
       if (first !== undefined) groups.set(first, [...(groups.get(first) ?? []), unit]);
-      else if (touched.length > 0 || actorsOf(unit).some(has(locked))) this.add([unit], []);
+      else if (touched.length > 0 || actorsOf(unit).some(has(locked))) this.addJob([unit], []);
       else unknown.push(unit);
     }
-    for (const [name, group] of groups) this.add(group, [name]);
-    if (unknown.length > 0) this.add(unknown, []);
+    for (const [name, group] of groups) this.addJob(group, [name]);
+    if (unknown.length > 0) this.addJob(unknown, []);
     this.begin();
   }
 
@@ -122,11 +122,11 @@ export class BlockedUnits {
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const timer of [this.timer, this.restTimer]) if (timer !== null) clearTimeout(timer);
+    for (const timer of [this.timer, this.idleTimer]) if (timer !== null) clearTimeout(timer);
     await Promise.all(this.options.lanes.map((lane) => lane.close()));
   }
 
-  private add(units: CommitUnit[], shared: readonly string[]): void {
+  private addJob(units: CommitUnit[], shared: readonly string[]): void {
     this.jobs.push({ ...newJob(units), shared, dueMs: 0 });
   }
 
@@ -147,22 +147,22 @@ export class BlockedUnits {
       const dueMs = this.jobs.reduce((first, job) => Math.min(first, job.dueMs), Number.POSITIVE_INFINITY);
       this.timer = setTimeout(() => this.begin(), Math.max(1, dueMs - nowMs));
     }
-    this.restTimer ??= setTimeout(() => this.rest(), restAfterMs).unref();
+    this.idleTimer ??= setTimeout(() => this.closeIdle(), idleConnectionMs).unref();
   }
 
-  private rest(): void {
+  private closeIdle(): void {
     const nowMs = performance.now();
     for (const [name, untilMs] of this.suspects) if (untilMs <= nowMs) this.suspects.delete(name);
     const isWorking = this.jobs.length + this.inFlight.size > 0;
-    if (!isWorking) for (const lane of this.free) lane.rest();
-    this.restTimer = isWorking || this.suspects.size > 0 ? setTimeout(() => this.rest(), restAfterMs).unref() : null;
+    if (!isWorking) for (const lane of this.free) lane.closeConnection();
+    this.idleTimer = isWorking || this.suspects.size > 0 ? setTimeout(() => this.closeIdle(), idleConnectionMs).unref() : null;
   }
 
   private async run(lane: CommitLane, job: Waiting): Promise<void> {
     const { lockTimeoutMs, log } = this.options;
     try {
-      const tried = await lane.try(job.units, Math.ceil(lockTimeoutMs * Math.min(longestWait, 2 ** (job.tries - 1))));
-      await this.follow(lane, job, tried);
+      const tried = await lane.try(job.units, Math.ceil(lockTimeoutMs * Math.min(maxWaitFactor, 2 ** (job.tries - 1))));
+      await this.handleTry(lane, job, tried);
     } catch (error) {
       if (!this.closed) {
         log.error({ err: error }, 'a blocked commit failed unexpectedly');
@@ -174,11 +174,11 @@ export class BlockedUnits {
     this.begin();
   }
 
-  private async follow(lane: CommitLane, job: Waiting, tried: Try): Promise<void> {
+  private async handleTry(lane: CommitLane, job: Waiting, tried: Try): Promise<void> {
     const { log } = this.options;
     if (tried.kind === 'committed') {
       for (const unit of job.units) for (const name of this.suspected(unit)) this.suspects.delete(name);
-      this.leave(job.units, tried.outcomes);
+      this.remove(job.units, tried.outcomes);
     } else if (tried.kind === 'locked') await this.stillLocked(lane, job, tried.error);
     else {
       if (tried.kind !== 'lost') log.warn({ err: tried.error, units: job.units.length }, 'commit of blocked units failed, retrying');
@@ -195,17 +195,17 @@ export class BlockedUnits {
     const nowMs = performance.now();
     if (!isOneWait) return void this.jobs.push(...halves(job, 0).map((half): Waiting => ({ ...half, shared: [], dueMs: nowMs })));
     const tries = job.tries + 1;
-    const untilMs = nowMs - patience * this.options.lockTimeoutMs;
-    const over = units.filter(({ lockWaitSinceMs }) => lockWaitSinceMs! <= untilMs);
+    const untilMs = nowMs - timeLimitFactor * this.options.lockTimeoutMs;
+    const expired = units.filter(({ lockWaitSinceMs }) => lockWaitSinceMs! <= untilMs);
     const waiting = units.filter(({ lockWaitSinceMs }) => lockWaitSinceMs! > untilMs);
     if (waiting.length > 0) {
-      const dueMs = nowMs + backoffMs(tries, firstPauseMs, longestPauseMs);
+      const dueMs = nowMs + backoffMs(tries, firstPauseMs, maxPauseMs);
       this.jobs.push({ ...job, units: waiting, tries, dueMs });
     }
-    if (over.length === 0) return;
-    this.options.log.warn({ err: error, units: over.length }, 'a lock of another session was not released in time');
-    for (const unit of over) this.suspect(this.namesOf.get(unit)!);
-    this.settle(over, { kind: 'unavailable', error });
+    if (expired.length === 0) return;
+    this.options.log.warn({ err: error, units: expired.length }, 'a lock of another session was not released in time');
+    for (const unit of expired) this.suspect(this.namesOf.get(unit)!);
+    this.settle(expired, { kind: 'unavailable', error });
   }
 
   private suspect(names: readonly string[]): void {
@@ -217,24 +217,24 @@ export class BlockedUnits {
   }
 
   private settle(units: CommitUnit[], outcome: CommitOutcome): void {
-    this.leave(
+    this.remove(
       units,
       units.map(() => outcome),
     );
   }
 
   /** Settles first: turns built on an uncommitted unit must be withdrawn before they can be sent. */
-  private leave(units: CommitUnit[], outcomes: CommitOutcome[]): void {
+  private remove(units: CommitUnit[], outcomes: CommitOutcome[]): void {
     this.options.settle(units, outcomes);
     for (const unit of units) {
       for (const name of this.namesOf.get(unit) ?? []) {
-        const left = this.needed.get(name)! - 1;
-        if (left === 0) this.needed.delete(name);
-        else this.needed.set(name, left);
+        const remaining = this.needed.get(name)! - 1;
+        if (remaining === 0) this.needed.delete(name);
+        else this.needed.set(name, remaining);
       }
       this.namesOf.delete(unit);
     }
-    this.options.onLeft();
+    this.options.onRemoved();
   }
 }
 

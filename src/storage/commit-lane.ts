@@ -88,9 +88,9 @@ export class CommitLane {
     try {
       const { name, text, values } = statement;
       const { rows } = await client.query({ ...(name === '' ? {} : { name }), text, values, rowMode: 'array' });
-      const [ok, kept, seqs] = rows[0] as unknown as [boolean, number[] | null, number[] | null];
+      const [ok, held, seqs] = rows[0] as unknown as [boolean, number[] | null, number[] | null];
       if (ok) return { kind: 'committed', outcomes: committed(units, statement, seqs ?? []) };
-      await this.denied(units, epochs, new Set(kept ?? []));
+      await this.denied(units, epochs, new Set(held ?? []));
       return { kind: 'lost' };
     } catch (error) {
       const fault = databaseFault(error);
@@ -119,7 +119,7 @@ export class CommitLane {
   }
 
   /** Closes the connection of an idle lane. */
-  rest(): void {
+  closeConnection(): void {
     this.connection.drop();
   }
 

@@ -89,10 +89,10 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, { ma
   const cancelled = units.flatMap((unit) => unit.cancelledEffects);
   if (cancelled.length > 0) write('cancelled', `delete from effect using ok where id = any(${bind(cancelled)}::text[])`);
   // A row cannot be changed twice in one statement: cancelled and consumed effects need no mark.
-  const gone = new Set([...cancelled, ...units.flatMap((unit) => unit.consumedEffects)]);
-  const started = units.flatMap((unit) => unit.startedEffects).filter((id) => !gone.has(id));
+  const deletedEffects = new Set([...cancelled, ...units.flatMap((unit) => unit.consumedEffects)]);
+  const started = units.flatMap((unit) => unit.startedEffects).filter((id) => !deletedEffects.has(id));
   if (started.length > 0) write('started', `update effect set started_by = ${owner} from ok where id = any(${bind(started)}::text[])`);
-  const restarted = units.flatMap((unit) => unit.restartedEffects).filter((id) => !gone.has(id));
+  const restarted = units.flatMap((unit) => unit.restartedEffects).filter((id) => !deletedEffects.has(id));
   if (restarted.length > 0) {
     const ids = bind(restarted);
     write('restarted', `update effect set started_by = ${owner}, starts = starts + 1 from ok where id = any(${ids}::text[])`);

@@ -49,7 +49,7 @@ export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'lo
   if (tried.kind === 'lost') {
     const kept = units.filter((unit) => !unit.lost);
     return {
-      ...tell(
+      ...outcomeForAll(
         units.filter((unit) => unit.lost),
         { kind: 'refused' },
       ),
@@ -65,11 +65,11 @@ export function afterTry(job: Job, tried: Exclude<Try, { kind: 'committed' | 'lo
   }
   if (kind === 'bad') {
     if (units.length > 1) return { settled: [], jobs: halves(job, 0), pauseMs: 0 };
-    return tell(units, { kind: isRepeat(error) ? 'repeated' : 'failed', error });
+    return outcomeForAll(units, { kind: isRepeat(error) ? 'repeated' : 'failed', error });
   }
   if (kind === 'slow' || tries >= triesTogether) {
     budget.left -= kind === 'slow' ? slowCosts : 1;
-    if (budget.left <= 0 || (units.length === 1 && tries >= triesAlone)) return tell(units, { kind: 'unavailable', error });
+    if (budget.left <= 0 || (units.length === 1 && tries >= triesAlone)) return outcomeForAll(units, { kind: 'unavailable', error });
     if (units.length > 1) return { settled: [], jobs: halves(job, triesAlone - 1), pauseMs: 0 };
   }
   return { settled: [], jobs: [{ ...job, tries, outages: 0 }], pauseMs: commitBackoffMs(tries) };
@@ -83,6 +83,6 @@ export function halves(job: Job, tries: number): Job[] {
 /** Pause after this many consecutive failures, from 1. */
 export const commitBackoffMs = (failures: number) => backoffMs(failures, 25, 2_000);
 
-function tell(units: readonly CommitUnit[], outcome: CommitOutcome): Next {
+function outcomeForAll(units: readonly CommitUnit[], outcome: CommitOutcome): Next {
   return { settled: units.map((unit) => ({ unit, outcome })), jobs: [], pauseMs: 0 };
 }

@@ -89,7 +89,7 @@ function clientConfig({ url, name, queryTimeoutMs, connectTimeoutMs = 5_000, typ
     application_name: name,
     connectionTimeoutMillis: connectTimeoutMs,
     ...(queryTimeoutMs !== undefined && { query_timeout: queryTimeoutMs }),
-    // A server that is gone without a word is found after twenty seconds (ten more probes, one a second), whatever is waited for.
+    // A server that vanished without closing the connection is detected after twenty seconds (ten more probes, one a second), during any wait.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     ...(bindsChannel(url) && { enableChannelBinding: true }),

@@ -34,7 +34,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
     });
   });
   try {
-    const path = await takeNext(folder, draft);
+    const path = await createNextLock(folder, draft);
     // An empty file is a released lock; it stays, so that numbers only grow.
     return { release: () => truncate(path, 0) };
   } finally {
@@ -42,7 +42,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   }
 }
 
-async function takeNext(folder: string, draft: string): Promise<string> {
+async function createNextLock(folder: string, draft: string): Promise<string> {
   for (;;) {
     const highest = Math.max(0, ...(await lockNumbers(folder)));
     const holder = await liveHolder(join(folder, `lock.${highest}`));
@@ -80,7 +80,7 @@ async function liveHolder(path: string): Promise<Holder | null> {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
-  // Released, or incomplete after the machine crashed: nobody holds it.
+  // Released, or incomplete after the machine crashed: no process holds it.
   const [, pid, identity] = /^(\d+) (.*)$/.exec(text) ?? [];
   if (pid === undefined) return null;
   return (await processIdentity(Number(pid))) === identity ? { pid: Number(pid) } : null;

@@ -14,7 +14,7 @@ import type { Database } from './database.ts';
 const everyMs = 1_000;
 export const toleranceMs = 100;
 /** Warn the operator about a larger offset. */
-const worthAWarningMs = 1_000;
+const warnOffsetMs = 1_000;
 const firstSamples = 3;
 
 export type DatabaseClockOptions = {
@@ -39,7 +39,7 @@ export class DatabaseClock {
   /** Resolves after the first measurement. Rejects if the database does not answer. */
   async start(): Promise<void> {
     for (let n = 0; n < firstSamples; n++) await this.measure();
-    this.timer = setInterval(() => void this.measureAgain(), everyMs);
+    this.timer = setInterval(() => void this.remeasure(), everyMs);
     this.timer.unref();
   }
 
@@ -62,19 +62,19 @@ export class DatabaseClock {
     const behindMs = rows[0].now_ms - (answeredAtMs.clock - halfTripMs);
     if (Math.abs(behindMs) > exactMs) clock.move(Math.round(behindMs));
     const measuredMs = rows[0].now_ms - (answeredAtMs.machine - halfTripMs);
-    if (Math.abs(measuredMs - this.offsetMs) > exactMs) this.note(Math.abs(measuredMs) <= exactMs ? 0 : Math.round(measuredMs));
+    if (Math.abs(measuredMs - this.offsetMs) > exactMs) this.record(Math.abs(measuredMs) <= exactMs ? 0 : Math.round(measuredMs));
   }
 
-  private note(offsetMs: number): void {
+  private record(offsetMs: number): void {
     const { log } = this.options;
     const changedMs = Math.abs(offsetMs - this.offsetMs);
     this.offsetMs = offsetMs;
-    if (changedMs < worthAWarningMs) return;
+    if (changedMs < warnOffsetMs) return;
     const words = "the clock of this machine and the database's differ: the database's counts; check what sets them";
     log.warn({ database_ahead_ms: offsetMs }, words);
   }
 
-  private async measureAgain(): Promise<void> {
+  private async remeasure(): Promise<void> {
     if (this.measuring) return;
     this.measuring = true;
     try {

@@ -42,7 +42,7 @@ export function isServersFault({ code }: { code: string }): boolean {
  * unknown database are none of these: an address that is wrong looks the same.
  */
 export function isPassingRefusal(error: unknown): boolean {
-  if (!(error instanceof Error) || error.message === notMadeInTime) return false;
+  if (!(error instanceof Error) || error.message === connectTimeoutMessage) return false;
   const { code } = error as { code?: unknown };
   const isPassing = typeof code === 'string' ? passing.test(code) : withoutCode.test(error.message);
   return isPassing || isPassingRefusal(error.cause);
@@ -53,7 +53,7 @@ const passing = /^(57P0[123]|53300|08...|ECONNRESET|EPIPE)$/;
 /** What the driver says of a connection has no code. */
 const withoutCode = /(Connection terminated unexpectedly|Client has encountered a connection error and is not queryable)$/;
 /** From the driver's pool, with the end of the connection as its cause. */
-const notMadeInTime = 'Connection terminated due to connection timeout';
+const connectTimeoutMessage = 'Connection terminated due to connection timeout';
 
 export const lockNotAvailable = '55P03';
 export const queryCanceled = '57014';

@@ -10,7 +10,7 @@ import { applyMigrations } from './apply-migrations.ts';
 import { connect, OpenConnections, openPool, poolConfig } from './connect.ts';
 import { migrationsName, refuseUnderRunningNodes } from './contraction.ts';
 import { diskFull, isPassingRefusal, isServersFault, isSqlError, queryCanceled } from './database-errors.ts';
-import { storageFull } from './disk-room.ts';
+import { storageFull } from './disk-space.ts';
 import * as entities from './entities/index.ts';
 import { firstMigrations } from './migrations/index.ts';
 import type { Schema } from './schema.ts';

@@ -34,7 +34,7 @@ export type DeadLetterAction = {
 };
 
 /** Larger inputs are not read for a list. */
-const longestListedBytes = 100_000;
+const maxListedBytes = 100_000;
 
 /** Versions before 0027 wrote no source: there, an abandoned effect is recognised by its command. */
 const columns = `id, kind, actor_id as "actorId", command, coalesce(source, case when command like 'effect %' then 'effect' else 'message' end) as source,
@@ -49,7 +49,7 @@ export async function listDeadLetters(
   const where = 'where $1::text is null or kind = $1';
   const [listed, counted] = await Promise.all([
     database.read({
-      text: `select ${columns}, case when octet_length(input::text) <= ${longestListedBytes} then input end as input
+      text: `select ${columns}, case when octet_length(input::text) <= ${maxListedBytes} then input end as input
         from dead_letter ${where} order by id desc limit $2`,
       values: [kind, limit],
     }),

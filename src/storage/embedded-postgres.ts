@@ -12,10 +12,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Log } from '../log.ts';
-import { keptSecret } from './kept-secret.ts';
 import { processIdentity } from './live-process.ts';
 import { findPostgresLauncher, type PostgresLauncher } from './postgres-launcher.ts';
 import { endLeftovers, isPostmasterOf, type Postmaster, readPostmaster, stopPostmaster, waitUntilReady } from './postmaster.ts';
+import { storedSecret } from './stored-secret.ts';
 
 export type EmbeddedPostgres = {
   /** Contains the password: never logged. */
@@ -97,7 +97,7 @@ export async function startEmbeddedPostgres({ dataDir, log, onLost, settings = {
     log,
   };
   const urlAt = (port: number) => `postgres://${userName}:${password}@127.0.0.1:${port}/postgres`;
-  const postmaster = (await adoptOrphan(cluster, fingerprint, urlAt)) ?? (await launch(cluster));
+  const postmaster = (await adoptRunningServer(cluster, fingerprint, urlAt)) ?? (await launch(cluster));
 
   const trimming = setInterval(() => void trimLog(cluster), logCheckMs).unref();
   const identity = await processIdentity(postmaster.pid);
@@ -125,14 +125,14 @@ export async function runningEmbeddedPostgres(dataDir: string): Promise<string |
   const folder = join(root, 'postgres');
   const postmaster = await readPostmaster(folder);
   if (!postmaster?.ready || !(await isPostmasterOf(postmaster.pid, folder))) return null;
-  return `postgres://${userName}:${await keptSecret(join(root, 'postgres-password'))}@127.0.0.1:${postmaster.port}/postgres`;
+  return `postgres://${userName}:${await storedSecret(join(root, 'postgres-password'))}@127.0.0.1:${postmaster.port}/postgres`;
 }
 
 async function passwordOf(root: string, clusterExists: boolean): Promise<string> {
   const path = join(root, 'postgres-password');
   if (clusterExists && !(await isThere(path)))
     throw new Error(`${path} is missing, and with it the way into ${join(root, 'postgres')}: restore it from a backup`);
-  return keptSecret(path);
+  return storedSecret(path);
 }
 
 async function checkCluster(folder: string, { major, owner }: PostgresLauncher): Promise<void> {
@@ -143,26 +143,26 @@ async function checkCluster(folder: string, { major, owner }: PostgresLauncher):
     );
   }
   // A copy that root restored from a backup belongs to root.
-  if ((await stat(folder)).uid !== owner.uid) await giveAway(folder, owner);
+  if ((await stat(folder)).uid !== owner.uid) await changeOwner(folder, owner);
 }
 
 /** Creates the cluster in a temporary folder first, so that an existing `postgres` is complete, even after interrupted first starts. */
 async function createCluster(root: string, folder: string, launcher: PostgresLauncher, password: string): Promise<void> {
   const leftovers = (await readdir(root)).filter((name) => name.startsWith('postgres-new-'));
   await Promise.all(leftovers.map((name) => rm(join(root, name), { recursive: true, force: true, maxRetries: 5 })));
-  const workshop = join(root, `postgres-new-${randomUUID()}`);
-  const passwordFile = join(workshop, 'password');
-  await mkdir(workshop, { mode: 0o700 });
+  const temporaryFolder = join(root, `postgres-new-${randomUUID()}`);
+  const passwordFile = join(temporaryFolder, 'password');
+  await mkdir(temporaryFolder, { mode: 0o700 });
   try {
     await writeFile(passwordFile, password, { mode: 0o600 });
-    for (const path of [workshop, passwordFile]) await chown(path, launcher.owner.uid, launcher.owner.gid);
+    for (const path of [temporaryFolder, passwordFile]) await chown(path, launcher.owner.uid, launcher.owner.gid);
     const access = [`--username=${userName}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
     const format = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--data-checksums'];
-    await runToEnd(launcher, ['--pgdata', join(workshop, 'cluster'), ...access, ...format, '--no-instructions']);
-    await rename(join(workshop, 'cluster'), folder);
+    await runToEnd(launcher, ['--pgdata', join(temporaryFolder, 'cluster'), ...access, ...format, '--no-instructions']);
+    await rename(join(temporaryFolder, 'cluster'), folder);
     await syncFolder(root);
   } finally {
-    await rm(workshop, { recursive: true, force: true, maxRetries: 5 });
+    await rm(temporaryFolder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -183,7 +183,7 @@ async function runToEnd(launcher: PostgresLauncher, args: string[]): Promise<voi
  * first, because a new one would refuse to start beside it. It would also refuse to start with a `postmaster.pid` whose pid another process
  * has now.
  */
-async function adoptOrphan(cluster: Cluster, fingerprint: string, urlAt: (port: number) => string): Promise<Postmaster | null> {
+async function adoptRunningServer(cluster: Cluster, fingerprint: string, urlAt: (port: number) => string): Promise<Postmaster | null> {
   const named = await readPostmaster(cluster.folder);
   if (named === null) return null;
   if (await isPostmasterOf(named.pid, cluster.folder)) {
@@ -273,7 +273,7 @@ async function trimLog({ logPath, log }: Cluster): Promise<void> {
   }
 }
 
-async function giveAway(folder: string, { uid, gid }: PostgresLauncher['owner']): Promise<void> {
+async function changeOwner(folder: string, { uid, gid }: PostgresLauncher['owner']): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) await chown(join(folder, name), uid, gid);
   await chown(folder, uid, gid);
 }

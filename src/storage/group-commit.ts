@@ -26,8 +26,8 @@ export type GroupCommitOptions = {
   database: Database;
   fence: FenceControl;
   log: Log;
-  /** The open batch was sent, or held units can be sent: there is room again. */
-  onRoom(): void;
+  /** The open batch was sent, or held units can be sent: further turns are accepted. */
+  onCapacity(): void;
   clock?: Clock;
   /** Most turns in one batch; further ones wait in mailboxes. */
   maxBatchTurns?: number;
@@ -57,7 +57,7 @@ export class GroupCommit {
   private readonly blocked: BlockedUnits;
   private scheduled = false;
   private closed = false;
-  /** Resolves when the next batch is settled; null while nobody waits for it. */
+  /** Resolves when the next batch is settled; null while there are no waiters. */
   private nextSettled: PromiseWithResolvers<void> | null = null;
   private readonly lane: CommitLane;
   private readonly options: GroupCommitOptions;
@@ -95,20 +95,20 @@ export class GroupCommit {
       log,
       lockTimeoutMs,
       settle: (units, outcomes) => {
-        this.tellOthers(units, outcomes);
-        this.tellCommitted(units, outcomes);
+        this.notifyFailed(units, outcomes);
+        this.notifyCommitted(units, outcomes);
       },
-      onLeft: () => this.takeBack(),
+      onRemoved: () => this.releaseHeld(),
     });
   }
 
   /** How many more turns the open batch accepts. */
-  get room(): number {
+  get remainingTurns(): number {
     return this.maxBatchTurns - this.openTurns;
   }
 
   /** Room for one more turn in the open batch. */
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     return this.openTurns < this.maxBatchTurns;
   }
 
@@ -143,7 +143,7 @@ export class GroupCommit {
    * These shards are lost. Their open units are refused now; units that were sent are not retried, even if the shards come back under
    * a new epoch: another owner may have written meanwhile.
    */
-  lose(shards: ReadonlySet<number>): void {
+  dropShards(shards: ReadonlySet<number>): void {
     for (const unit of this.sending ?? []) unit.lost ||= shards.has(unit.shard);
     this.refuse(this.open, shards);
     this.dropBlocked(shards);
@@ -159,22 +159,22 @@ export class GroupCommit {
    * next owner waits for the lock instead.
    */
   async whenClear(shards: ReadonlySet<number>): Promise<void> {
-    const isOfThem = (unit: CommitUnit) => shards.has(unit.shard);
-    const isThere = () =>
-      this.open.some(isOfThem) ||
-      this.held.some(isOfThem) ||
-      this.sending?.some(isOfThem) === true ||
-      [...this.blocked.units].some(isOfThem);
-    while (!this.closed && isThere()) {
+    const isAffected = (unit: CommitUnit) => shards.has(unit.shard);
+    const isPending = () =>
+      this.open.some(isAffected) ||
+      this.held.some(isAffected) ||
+      this.sending?.some(isAffected) === true ||
+      [...this.blocked.units].some(isAffected);
+    while (!this.closed && isPending()) {
       this.dropBlocked(shards);
-      if (isThere()) await this.settled();
+      if (isPending()) await this.settled();
     }
   }
 
   /** Closes the connections. Units whose outcome is not yet certain are never settled. */
   async close(): Promise<void> {
     this.closed = true;
-    this.noteSettled();
+    this.wakeSettledWaiters();
     await Promise.all([this.lane.close(), this.blocked.close()]);
   }
 
@@ -182,7 +182,7 @@ export class GroupCommit {
     return (this.nextSettled ??= Promise.withResolvers<void>()).promise;
   }
 
-  private noteSettled(): void {
+  private wakeSettledWaiters(): void {
     this.nextSettled?.resolve();
     this.nextSettled = null;
   }
@@ -190,9 +190,9 @@ export class GroupCommit {
   private refuse(units: readonly CommitUnit[], shards: ReadonlySet<number>): void {
     const refused = units.filter((unit) => shards.has(unit.shard));
     for (const unit of refused) this.withdraw(unit);
-    for (const unit of refused) this.tell(unit, { kind: 'refused' });
+    for (const unit of refused) this.notify(unit, { kind: 'refused' });
     // Only in this case: otherwise several waiters in `whenClear` would wake each other endlessly and starve I/O.
-    if (refused.length > 0) this.noteSettled();
+    if (refused.length > 0) this.wakeSettledWaiters();
   }
 
   private dropBlocked(shards: ReadonlySet<number>): void {
@@ -208,44 +208,44 @@ export class GroupCommit {
   }
 
   /** C5. Removes units from the open batch that must not be sent now. */
-  private keepBack(): void {
+  private withholdBlocked(): void {
     const open = this.open;
     this.open = [];
-    const keep = (unit: CommitUnit) => {
+    const withhold = (unit: CommitUnit) => {
       unit.lockWaitSinceMs ??= performance.now();
       this.openTurns -= unit.turns;
     };
     for (const unit of open) {
       const suspected = this.blocked.holds(unit) ? null : this.blocked.suspected(unit);
       if (suspected === null) {
-        keep(unit);
+        withhold(unit);
         this.held.push(unit);
       } else if (suspected.length > 0) {
-        keep(unit);
+        withhold(unit);
         unit.onSent();
-        this.blocked.take([unit], new Set(suspected));
+        this.blocked.add([unit], new Set(suspected));
       } else this.open.push(unit);
     }
   }
 
-  /** A lock was released or given up: held units continue, in order. */
-  private takeBack(): void {
+  /** A lock was released or its waiters have failed: held units continue, in order. */
+  private releaseHeld(): void {
     for (const unit of this.held) this.openTurns += unit.turns;
     this.open.unshift(...this.held.splice(0));
     for (const unit of this.open) if (!this.blocked.holds(unit)) unit.lockWaitSinceMs = null;
     if (this.open.length > 0) this.schedule();
-    this.options.onRoom();
-    this.noteSettled();
+    this.options.onCapacity();
+    this.wakeSettledWaiters();
   }
 
   private flush(): void {
     this.scheduled = false;
     if (this.closed || this.sending !== null) return;
-    if (!this.blocked.isIdle) this.keepBack();
+    if (!this.blocked.isIdle) this.withholdBlocked();
     if (this.open.length === 0) return;
     const units = this.open;
     const sentAt = performance.now();
-    this.batchTurns.note(this.openTurns);
+    this.batchTurns.record(this.openTurns);
     this.sending = units;
     this.sendingSinceMs = monotonicMs();
     this.open = [];
@@ -254,7 +254,7 @@ export class GroupCommit {
     const span = this.startSpan(units);
     this.send(units).then(
       (settled) => {
-        this.durationS.note((performance.now() - sentAt) / 1_000);
+        this.durationS.record((performance.now() - sentAt) / 1_000);
         span?.end();
         this.settle(settled);
       },
@@ -263,9 +263,9 @@ export class GroupCommit {
         // Only a defect in this file leads here; the units must still be settled.
         this.options.log.error({ err: defect }, 'group commit failed unexpectedly');
         const outcome: CommitOutcome = { kind: 'unavailable', error: defect as Error };
-        const left = new Set(this.blocked.units);
-        const here = units.filter((unit) => !left.has(unit));
-        this.settle({ units: here, outcomes: here.map(() => outcome) });
+        const blocked = new Set(this.blocked.units);
+        const remaining = units.filter((unit) => !blocked.has(unit));
+        this.settle({ units: remaining, outcomes: remaining.map(() => outcome) });
       },
     );
   }
@@ -282,33 +282,33 @@ export class GroupCommit {
   private settle({ units, outcomes }: Settled): void {
     this.sending = null;
     this.sendingSinceMs = null;
-    this.tellOthers(units, outcomes);
+    this.notifyFailed(units, outcomes);
     // The next batch is sent before this one is settled: the database works while this process answers callers.
     this.flush();
-    this.tellCommitted(units, outcomes);
-    this.options.onRoom();
-    this.noteSettled();
+    this.notifyCommitted(units, outcomes);
+    this.options.onCapacity();
+    this.wakeSettledWaiters();
   }
 
-  private tellOthers(units: readonly CommitUnit[], outcomes: readonly CommitOutcome[]): void {
+  private notifyFailed(units: readonly CommitUnit[], outcomes: readonly CommitOutcome[]): void {
     for (let i = 0; i < units.length; i++) {
       if (outcomes[i]!.kind === 'committed') continue;
       this.notCommitted.add([outcomes[i]!.kind]);
-      this.tell(units[i]!, outcomes[i]!);
+      this.notify(units[i]!, outcomes[i]!);
     }
   }
 
-  private tellCommitted(units: readonly CommitUnit[], outcomes: readonly CommitOutcome[]): void {
+  private notifyCommitted(units: readonly CommitUnit[], outcomes: readonly CommitOutcome[]): void {
     if (outcomes.some(({ kind }) => kind === 'committed')) this.lastCommitAtMs = this.clock.nowMs();
     for (let i = 0; i < units.length; i++) {
       if (outcomes[i]!.kind !== 'committed') continue;
       this.committedTurns += units[i]!.turns;
       this.deadLetters += units[i]!.deadLetters.length;
-      this.tell(units[i]!, outcomes[i]!);
+      this.notify(units[i]!, outcomes[i]!);
     }
   }
 
-  private tell(unit: CommitUnit, outcome: CommitOutcome): void {
+  private notify(unit: CommitUnit, outcome: CommitOutcome): void {
     try {
       unit.settle(outcome);
     } catch (error) {
@@ -353,9 +353,9 @@ export class GroupCommit {
     const names = await this.lane.locked(units);
     const leaving = units.filter((unit) => touchedOf(unit, names).length > 0);
     if (leaving.length === 0 && tries === 0) return [{ ...job, tries: 1 }];
-    this.blocked.take(leaving.length === 0 ? units : leaving, names);
+    this.blocked.add(leaving.length === 0 ? units : leaving, names);
     if (leaving.length === 0 || leaving.length === units.length) return [];
-    const left = new Set(leaving);
-    return [{ ...job, units: units.filter((unit) => !left.has(unit)), tries: 0 }];
+    const removed = new Set(leaving);
+    return [{ ...job, units: units.filter((unit) => !removed.has(unit)), tries: 0 }];
   }
 }

@@ -185,7 +185,7 @@ export class IdempotencyKeys {
   }
 
   /** Deletes expired secrets, at most `limit`. Returns how many. */
-  async forgetSecrets(limit = 1_000): Promise<number> {
+  async deleteSecrets(limit = 1_000): Promise<number> {
     const { rows } = await this.database.write({
       name: 'idempotency_forget_secrets',
       text: `update idempotency_key set secret_response = null, secret_until = null where ctid = any(array(

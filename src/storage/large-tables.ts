@@ -3,7 +3,7 @@
  * table has changed. A migration adds both to small tables; for a large table the index is built here, concurrently with commits.
  *
  * A build takes minutes for a hundred million rows, and nothing waits for it: neither the round nor a node that stops. PostgreSQL finishes
- * a statement also when the node is gone. One session at a time builds: it holds a lock while it lives.
+ * a statement also after the node has ended. One session at a time builds: it holds a lock until it ends.
  */
 import type pg from 'pg';
 import type { Log } from '../log.ts';
@@ -42,7 +42,7 @@ export class LargeTables implements HousekeepingJob {
   }
 
   /** Starts to build missing indexes. */
-  async doSome(_limit: number, client: pg.Client): Promise<{ seen: number; removed: number }> {
+  async runBatch(_limit: number, client: pg.Client): Promise<{ seen: number; removed: number }> {
     if (this.client === null && (await missing(client)).length > 0) await this.begin();
     for (const table of vacuumed) await this.adjust(client, table);
     return { seen: 0, removed: 0 };

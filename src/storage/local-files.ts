@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../errors.ts';
-import { type DiskRoom, isNoRoom, storageFull } from './disk-room.ts';
+import { type DiskSpace, isDiskFullError, storageFull } from './disk-space.ts';
 import { checkedKey } from './file-key.ts';
 import { writeProbe } from './file-probe.ts';
 import type { FileStore } from './files.ts';
@@ -24,24 +24,24 @@ const incomingName = '.incoming';
 /**
  * Opens the store in `directory` (created if missing) and removes incomplete files of an earlier process. One process at a time.
  *
- * @param room throws if the disk is full; `put` rejects with that error
+ * @param space throws if the disk is full; `put` rejects with that error
  */
-export async function openLocalFiles(directory: string, room: Pick<DiskRoom, 'check'> = { check() {} }): Promise<FileStore> {
+export async function openLocalFiles(directory: string, space: Pick<DiskSpace, 'check'> = { check() {} }): Promise<FileStore> {
   const incoming = join(directory, incomingName);
   await rm(incoming, { recursive: true, force: true });
   await mkdir(incoming, { recursive: true });
 
   /** An upload that began while there was space must also stop before it fills the disk. */
-  async function* whileRoom(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* whileSpace(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of content) {
-      room.check();
+      space.check();
       yield chunk;
     }
   }
 
   const store: FileStore = {
     async put(key, content, maxBytes) {
-      room.check();
+      space.check();
       const target = join(directory, checkedKey(key));
       const temporary = join(incoming, randomUUID());
       const measure = new Measure(maxBytes);
@@ -49,13 +49,13 @@ export async function openLocalFiles(directory: string, room: Pick<DiskRoom, 'ch
       content.on('error', () => {});
       const file = await open(temporary, 'wx', 0o600);
       try {
-        await pipeline(content, measure, whileRoom, file.createWriteStream({ flush: true }));
+        await pipeline(content, measure, whileSpace, file.createWriteStream({ flush: true }));
         await mkdir(dirname(target), { recursive: true });
         await rename(temporary, target);
       } catch (error) {
         await file.close().catch(() => {});
         await rm(temporary, { force: true });
-        throw content.errored ?? (isNoRoom(error) ? storageFull(error) : error);
+        throw content.errored ?? (isDiskFullError(error) ? storageFull(error) : error);
       }
       await syncDirectory(dirname(target));
       return measure.result();
@@ -63,7 +63,7 @@ export async function openLocalFiles(directory: string, room: Pick<DiskRoom, 'ch
 
     async open(key, range): Promise<Readable> {
       const { file, sizeBytes } = await openForReading(join(directory, checkedKey(key)));
-      if (range === undefined && sizeBytes <= smallBytes) return wholeOf(await readAndClose(file, sizeBytes));
+      if (range === undefined && sizeBytes <= smallBytes) return readableOf(await readAndClose(file, sizeBytes));
       return file.createReadStream(range === undefined ? {} : { start: range.start, end: range.end });
     },
 
@@ -111,7 +111,7 @@ async function readAndClose(file: FileHandle, sizeBytes: number): Promise<Buffer
   }
 }
 
-function wholeOf(bytes: Buffer): Readable {
+function readableOf(bytes: Buffer): Readable {
   return new Readable({
     read() {
       if (bytes.length > 0) this.push(bytes);

@@ -19,7 +19,7 @@ export type HousekeepingJob = {
   /** Most rows in one piece, if less than usual. */
   pieceRows?: number;
   /** Processes at most `limit` items; fewer means that nothing is left for now. `client` holds the lock and may be used for the work. */
-  doSome(limit: number, client: pg.Client): Promise<{ seen: number; removed: number }>;
+  runBatch(limit: number, client: pg.Client): Promise<{ seen: number; removed: number }>;
   /** Releases resources that the job holds between its pieces. */
   close?(): Promise<void>;
 };
@@ -116,7 +116,7 @@ export class Maintenance {
           await client.query(`update chore set begun_at = '-infinity' where name = $1`, [job.name]);
           break;
         }
-        const { seen, removed } = await job.doSome(pieceRows, client);
+        const { seen, removed } = await job.runBatch(pieceRows, client);
         total += removed;
         if (seen < pieceRows) break;
         await pause(pauseMs, undefined, { signal: this.stopping.signal }).catch(() => {});

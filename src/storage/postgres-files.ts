@@ -31,7 +31,7 @@ export function openPostgresFiles(database: Database): FileStore {
   const gate = new Gate({ maxInside: maxStatements, maxWaiting, full: 'Too many files are on their way now' });
   const run = (statement: pg.QueryConfig) => gate.pass(() => database.write(statement));
 
-  async function arrive(key: string): Promise<number> {
+  async function beginUpload(key: string): Promise<number> {
     const { rows } = await run({
       name: 'file_arrive',
       text: `insert into file_content (key, status, size_bytes, changed_at) values ($1, 'arriving', 0, now()) returning id`,
@@ -63,7 +63,7 @@ export function openPostgresFiles(database: Database): FileStore {
     if (rows.length === 0) throw tookTooLong();
   }
 
-  async function giveUp(id: number): Promise<void> {
+  async function discard(id: number): Promise<void> {
     const text = `update file_content set status = 'gone', changed_at = now() where id = $1`;
     // A content that cannot be marked now is deleted later as an unfinished upload.
     await run({ name: 'file_give_up', text, values: [id] }).catch(() => {});
@@ -93,7 +93,7 @@ export function openPostgresFiles(database: Database): FileStore {
       pipeline(content, measure, () => {});
       let id: number | null = null;
       try {
-        id = await arrive(key);
+        id = await beginUpload(key);
         let position = 0;
         for await (const bytes of chunked(measure)) await append(id, position++, bytes);
         const stored = measure.result();
@@ -101,7 +101,7 @@ export function openPostgresFiles(database: Database): FileStore {
         return stored;
       } catch (error) {
         measure.destroy();
-        if (id !== null) await giveUp(id);
+        if (id !== null) await discard(id);
         throw error;
       }
     },
@@ -159,7 +159,7 @@ export function looseContents(clock: Clock): HousekeepingJob {
   return {
     name: 'loose contents',
     pieceRows: sweptAtOnce,
-    async doSome(limit, client) {
+    async runBatch(limit, client) {
       const { rowCount } = await client.query(
         `delete from file_content where id = any(array(select id from file_content
           where status <> 'present' and changed_at < to_timestamp($1::float8 / 1000) order by changed_at limit $2))`,

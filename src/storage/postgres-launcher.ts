@@ -24,7 +24,7 @@ export type PostgresLauncher = {
 
 type Owner = PostgresLauncher['owner'];
 /** A command prefix that runs a program as the owner. */
-type Way = { prefix: string[]; options: SpawnOptions };
+type LaunchMethod = { prefix: string[]; options: SpawnOptions };
 
 /** The environment of the programs, with nothing from the service's own: neither its secrets nor PGDATA, PGPORT and the like. */
 const programEnv = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
@@ -39,7 +39,7 @@ export async function findPostgresLauncher(dataDir: string, cluster: string | nu
   const owner = await ownerOf(cluster);
   const folder = cluster ?? dataDir;
   const failures: string[] = [];
-  for (const way of waysToRun(owner)) {
+  for (const way of launchMethods(owner)) {
     const [file = '', ...args] = [...way.prefix, '/bin/sh', '-c', 'cd -- "$1" && exec "$2" --version', 'sh', folder, binary('postgres')];
     const options = { uid: way.options.uid, gid: way.options.gid, cwd: '/', env: programEnv, timeout: 20_000 };
     const output = await execute(file, args, options).then(
@@ -110,10 +110,10 @@ async function ownerOf(cluster: string | null): Promise<Owner> {
  * Root's folders are often closed to other users (/root is), and the project and its data may be inside one. Then the programs get, besides
  * an ordinary user, the capability to pass closed folders. Containers withhold the narrow capability, so the wider one is tried last.
  */
-function waysToRun({ uid, gid }: Owner): Way[] {
+function launchMethods({ uid, gid }: Owner): LaunchMethod[] {
   if (process.getuid!() !== 0) return [{ prefix: [], options: {} }];
-  const plain: Way = { prefix: [], options: { uid, gid } };
-  const withRight = (right: string): Way => {
+  const plain: LaunchMethod = { prefix: [], options: { uid, gid } };
+  const withRight = (right: string): LaunchMethod => {
     const user = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
     return { prefix: ['setpriv', ...user, `--inh-caps=-all,+${right}`, `--ambient-caps=-all,+${right}`, '--'], options: {} };
   };

@@ -47,7 +47,7 @@ export async function isPostmasterOf(pid: number, folder: string): Promise<boole
 /** Resolves when it accepts connections. Rejects if it ends instead, or is not ready in two minutes; then it is stopped. */
 export async function waitUntilReady(folder: string, pid: number): Promise<Postmaster> {
   const identity = await processIdentity(pid);
-  for (const giveUpAtMs = performance.now() + startTimeoutMs; performance.now() < giveUpAtMs; await delay(pollMs)) {
+  for (const deadlineMs = performance.now() + startTimeoutMs; performance.now() < deadlineMs; await delay(pollMs)) {
     // PostgreSQL reports its state to pg_ctl in this file.
     const postmaster = await readPostmaster(folder);
     if (postmaster?.ready && postmaster.pid === pid) return postmaster;
@@ -60,11 +60,11 @@ export async function waitUntilReady(folder: string, pid: number): Promise<Postm
 /** Stops it, with a fast stop first, within 40 seconds; commits are not lost. A process that has ended is not an error. */
 export async function stopPostmaster(pid: number): Promise<void> {
   const identity = await processIdentity(pid);
-  const isGone = async () => identity === null || (await processIdentity(pid)) !== identity;
+  const hasEnded = async () => identity === null || (await processIdentity(pid)) !== identity;
   for (const { signal, timeoutMs } of stopSteps) {
-    if (await isGone()) return;
+    if (await hasEnded()) return;
     signalProcess(pid, signal);
-    await holdsWithin(timeoutMs, isGone);
+    await holdsWithin(timeoutMs, hasEnded);
   }
 }
 
@@ -73,20 +73,20 @@ export async function stopPostmaster(pid: number): Promise<void> {
  * files would corrupt them.
  */
 export async function endLeftovers(folder: string): Promise<void> {
-  const allGone = async () => (await processesIn(folder)).length === 0;
-  if (await holdsWithin(immediateStopTimeoutMs, allGone)) return;
+  const allEnded = async () => (await processesIn(folder)).length === 0;
+  if (await holdsWithin(immediateStopTimeoutMs, allEnded)) return;
   for (const signal of ['SIGQUIT', 'SIGKILL'] as const) {
     for (const pid of await processesIn(folder)) signalProcess(pid, signal);
-    if (await holdsWithin(immediateStopTimeoutMs, allGone)) return;
+    if (await holdsWithin(immediateStopTimeoutMs, allEnded)) return;
   }
   const pids = (await processesIn(folder)).join(', ');
   throw new Error(`Processes ${pids} of an earlier PostgreSQL are still at work in ${folder}: end them and start again`);
 }
 
 async function holdsWithin(timeoutMs: number, condition: () => Promise<boolean>): Promise<boolean> {
-  const giveUpAtMs = performance.now() + timeoutMs;
+  const deadlineMs = performance.now() + timeoutMs;
   while (!(await condition())) {
-    if (performance.now() > giveUpAtMs) return false;
+    if (performance.now() > deadlineMs) return false;
     await delay(pollMs);
   }
   return true;

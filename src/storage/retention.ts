@@ -33,10 +33,10 @@ export function oldCommandRecords(keepMs: number, clock: Clock): HousekeepingJob
   const ofMonth = deleteAgedRows({ ...common, ...month, only: isMonthly });
   return {
     name,
-    async doSome(limit, client) {
-      const first = await ofDay.doSome(limit, client);
+    async runBatch(limit, client) {
+      const first = await ofDay.runBatch(limit, client);
       if (first.seen >= limit) return first;
-      const second = await ofMonth.doSome(limit, client);
+      const second = await ofMonth.runBatch(limit, client);
       return { seen: second.seen, removed: first.removed + second.removed };
     },
   };
@@ -48,10 +48,10 @@ export function expiredIdempotencyKeys(keys: IdempotencyKeys): HousekeepingJob {
   const expired = deleteAgedRows({ name, table: 'idempotency_key', column: 'expires_at', keepMs: 0, areChanged: true, clock: keys.clock });
   return {
     name,
-    async doSome(limit, client) {
-      const forgotten = await keys.forgetSecrets(limit);
-      const { seen, removed } = await expired.doSome(limit, client);
-      return { seen: Math.max(forgotten, seen), removed };
+    async runBatch(limit, client) {
+      const deleted = await keys.deleteSecrets(limit);
+      const { seen, removed } = await expired.runBatch(limit, client);
+      return { seen: Math.max(deleted, seen), removed };
     },
   };
 }
@@ -60,7 +60,7 @@ export function expiredIdempotencyKeys(keys: IdempotencyKeys): HousekeepingJob {
 export function deadOwnersMarkers(clock: Clock): HousekeepingJob {
   return {
     name: 'commit markers',
-    async doSome(limit, client) {
+    async runBatch(limit, client) {
       const { rowCount } = await client.query(
         `delete from commit_marker where owner = any(array(select m.owner from commit_marker m
           where m.committed_at < to_timestamp($1::float8 / 1000) and not exists (select from shard s where starts_with(m.owner, s.owner)) limit $2))`,

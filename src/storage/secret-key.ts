@@ -1,7 +1,7 @@
 /** The root of all keys of an installation: given as SECRET_KEY, or generated once and kept in DATA_DIR. */
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config.ts';
-import { keptSecret } from './kept-secret.ts';
+import { storedSecret } from './stored-secret.ts';
 
 /**
  * The given key, or the one in DATA_DIR/secret-key (0600), generated on first use. If the file is lost, everything encrypted or signed with
@@ -12,5 +12,5 @@ export async function resolveSecretKey(config: Pick<Config, 'secretKey' | 'dataD
   if (config.redisUrl !== null) {
     throw new ConfigError('SECRET_KEY is not set, but REDIS_URL is: give all nodes of a cluster the same key of 32 characters or more');
   }
-  return keptSecret(join(config.dataDir, 'secret-key'));
+  return storedSecret(join(config.dataDir, 'secret-key'));
 }

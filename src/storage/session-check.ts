@@ -8,7 +8,7 @@ import { connect } from './connect.ts';
 
 /** In so many rounds, a pooler in transaction mode would have to give both clients the same sessions by chance. */
 const rounds = 5;
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 /** PgBouncer's answer to a transaction in statement mode. */
 const protocolViolation = '08P01';
 
@@ -52,7 +52,7 @@ async function takesTransactions(url: string): Promise<boolean> {
 }
 
 function connectToCheck(url: string): Promise<pg.Client> {
-  return connect({ url, name: 'troupe session check', statementTimeoutMs: patienceMs, queryTimeoutMs: patienceMs });
+  return connect({ url, name: 'troupe session check', statementTimeoutMs: timeoutMs, queryTimeoutMs: timeoutMs });
 }
 
 async function processOf(client: pg.Client): Promise<number> {

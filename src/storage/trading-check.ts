@@ -1,6 +1,6 @@
 /**
  * Proves the books of trading: what accounts and orders say of themselves against the journal and the fills. All of it is read as of one moment, while the
- * service works. A fill, its order, its journal entry and its book are one commit, so nothing is on its way between them.
+ * service works. A fill, its order, its journal entry and its book are one commit, so there is no state between them.
  */
 import type pg from 'pg';
 import { accountModeOf, type Mode, modes } from '../mode.ts';
@@ -150,7 +150,7 @@ async function checkFolds(client: pg.Client, accountId: string | null): Promise<
 
 type KeptBooks = { books: Record<string, { book: KeptBook }>; strategy_books: Record<string, KeptBook> };
 
-/** The book of a connection that was removed is gone; its journal stays, and so do the books of strategies there. */
+/** The book of a connection that was removed is deleted; its journal stays, and so do the books of strategies there. */
 function wrongBooks({ books, strategy_books: ofStrategies }: KeptBooks, folded: Map<string, FoldedBook>): string[] {
   const kept = new Map([...Object.entries(books).map(([key, { book }]) => [key, book] as const), ...Object.entries(ofStrategies)]);
   const wrong = [...kept].flatMap(([key, book]) => differences(book, folded.get(key) ?? noBook).map((about) => `${nameOf(key)}: ${about}`));

@@ -5,9 +5,9 @@
 import { idPrefixes, newId } from '../ids.ts';
 import type { Database } from './database.ts';
 
-/** Effects are not set aside: their actors wait for an outcome that nobody else can provide. */
-export type WaitingPlace = 'message' | 'timer' | 'effect';
-export type WaitingWork = { place: WaitingPlace; kind: string; name: string; rows: number; oldestS: number };
+/** Effects are not moved: their actors wait for an outcome, which has no other source. */
+export type DurableTable = 'message' | 'timer' | 'effect';
+export type WaitingWork = { place: DurableTable; kind: string; name: string; rows: number; oldestS: number };
 export type WorkName = { place: 'message' | 'timer'; kind: string; command: string };
 
 /** At most so many rows of each table are counted. */
@@ -21,8 +21,14 @@ export async function listWaitingWork(database: Database, minutes: number): Prom
   return rows;
 }
 
-/** How many were set aside: `atMost`, or all. */
-export async function putAside(database: Database, of: WorkName, minutes: number, actedBy: string, atMost: number): Promise<number> {
+/** Makes dead letters of the oldest waiting rows, at most `atMost`. Returns how many. */
+export async function moveToDeadLetters(
+  database: Database,
+  of: WorkName,
+  minutes: number,
+  actedBy: string,
+  atMost: number,
+): Promise<number> {
   const { place, kind, command } = of;
   const since = place === 'timer' ? 'due_at' : 'created_at';
   const id = place === 'timer' ? 'name' : 'id';
@@ -36,10 +42,10 @@ export async function putAside(database: Database, of: WorkName, minutes: number
     const letterId = newId(idPrefixes.message, actorId);
     const error = `Put aside by ${actedBy}: no node had taken it`;
     const { rows } = await database.write({
-      text: `with gone as (delete from ${place} where kind = $1 and command = $2 and actor_id = $3 and ${id} = $4
+      text: `with deleted as (delete from ${place} where kind = $1 and command = $2 and actor_id = $3 and ${id} = $4
           and ${since} < now() - make_interval(mins => $5) returning *)
         insert into dead_letter (id, kind, actor_id, command, input, error, source, source_id, attempts, created_at)
-        select $6, kind, actor_id, command, input, $7, '${place}', $4, 0, now() from gone returning id`,
+        select $6, kind, actor_id, command, input, $7, '${place}', $4, 0, now() from deleted returning id`,
       values: [kind, command, actorId, sourceId, minutes, letterId, error],
     });
     count += rows.length;
@@ -47,7 +53,7 @@ export async function putAside(database: Database, of: WorkName, minutes: number
   return count;
 }
 
-function countText(place: WaitingPlace): string {
+function countText(place: DurableTable): string {
   const name = place === 'effect' ? 'name' : 'command';
   const since = place === 'timer' ? 'due_at' : 'created_at';
   // An effect that was started is running.

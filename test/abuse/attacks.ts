@@ -1,4 +1,4 @@
-/** Requests of somebody who means harm or takes no care, made from the description: every endpoint, as anybody, with anything in any place. */
+/** Hostile and careless requests, generated from the description: every endpoint, as every kind of caller, with any value in any place. */
 import fc from 'fast-check';
 import type { JsonSchema, Operation } from '../support/described-api.ts';
 import { form, formOf, json, parametersIn } from '../support/described-service.ts';

@@ -1,4 +1,4 @@
-/** Whether an answer gives away what its caller must not have. */
+/** Whether an answer contains data that its caller must not see. */
 import type { Answer } from '../support/http-client.ts';
 
 /** What no answer says to anybody: how the service is made, and where it lies. */

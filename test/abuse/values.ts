@@ -1,4 +1,4 @@
-/** Values for JSON Schemas: such as they ask for, and such as they do not. */
+/** Values for JSON Schemas: valid and invalid ones. */
 import fc from 'fast-check';
 import type { JsonSchema } from '../support/described-api.ts';
 import { wrongValues } from '../support/hostile-values.ts';

@@ -31,7 +31,7 @@ test('at three times the capacity the excess is shed, and admitted asks wait for
   assert.ok(shed > 0.9 * 400 * 500, `${shed} shed`);
 });
 
-test('admitted asks never wait long, whatever the load and the speed', () => {
+test('admitted asks never wait long, at any load and speed', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ rate: fc.integer({ min: 150, max: 1_000 }), excess: fc.integer({ min: 2, max: 8 }) }), {
@@ -50,21 +50,21 @@ test('admitted asks never wait long, whatever the load and the speed', () => {
   );
 });
 
-test('a burst on a service that had nothing to do is taken up, not shed', () => {
+test('a burst on an idle service is admitted, not shed', () => {
   const admission = new Admission(100_000);
   load(admission, 1_000, 100, 1);
   assert.ok(admission.admits(999));
   assert.ok(!admission.admits(1_000), 'more than a quarter of a second of unknown work is not');
 });
 
-test('what has been answered in a moment may be let in as a burst', () => {
+test('a burst may be as large as the number of asks answered in the last interval', () => {
   const admission = new Admission(100_000);
   load(admission, 200, 2_000, 500);
   assert.ok(admission.admits(2_000));
   assert.ok(!admission.admits(10_000));
 });
 
-test('when the load is gone everybody is let in again', () => {
+test('after the overload all asks are admitted again', () => {
   const admission = new Admission(100_000);
   load(admission, 50, 100, 1_000);
   const { shed } = load(admission, 200, 1_000, 100);
@@ -72,13 +72,13 @@ test('when the load is gone everybody is let in again', () => {
   assert.ok(admission.admits(999));
 });
 
-test('few asks are always let in, however long they wait', () => {
+test('a minimum number of asks is always admitted, however long they wait', () => {
   const admission = new Admission(100_000);
   for (let look = 0; look < 100; look++) admission.sample(250, 0, 250);
   assert.ok(admission.admits(255));
 });
 
-test('whatever waited for a database that was away leaves room for as many as are always let in, and soon for all', () => {
+test('after an outage of the database the minimum number of asks is admitted at once, and all asks soon after', () => {
   const admission = new Admission(8_192);
   for (let look = 0; look < 50; look++) admission.sample(8_000, 0, 8_000);
   assert.ok(admission.admits(255));

@@ -1,8 +1,8 @@
-/** Bounds: mailboxes, deadlines, memory, and what callers are told at each (M1, M2, R5). */
+/** Bounds: mailboxes, deadlines, memory, and the answers to callers beyond each (M1, M2, R5). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Passivation } from '../../src/actors/passivation.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { effects, probe } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
 import { outcomeOf } from '../support/runtime.ts';
@@ -14,7 +14,7 @@ test('an actor accepts as many waiting asks as its mailbox holds; the others get
   const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 2 });
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(commits, 'to client');
-  // Two turns on their way, two in the open batch, a hundred in the mailbox.
+  // Two turns in flight, two in the open batch, a hundred in the mailbox.
   const asked = [node.actors.ask(probe, 'a', 'add', { n: 1 })];
   await held.arrived;
   for (let i = 0; i < 119; i++) asked.push(node.actors.ask(probe, 'a', 'add', { n: 1 }));
@@ -63,7 +63,7 @@ test('a deadline that passes in the mailbox means certainly not done; after the 
   assert.equal(await patient, 10_111, 'the one that was not taken has not been done');
 });
 
-test('durable work that finds everything full waits and is done when there is room', async (t) => {
+test('durable work waits while mailboxes are full and is done when there is room', async (t) => {
   const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 1, maxWaiting: 3, outbox: { sweepIntervalMs: 10 } });
   effects.work = async () => 'done';
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [0] });
@@ -87,13 +87,13 @@ test('durable work that finds everything full waits and is done when there is ro
   assert.deepEqual(await heard('r'), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test('idle actors leave memory when their time is up, made-up ones sooner, all of them when memory is short', async (t) => {
+test('idle actors leave memory after their idle time, actors without a row earlier, and all of them when memory is short', async (t) => {
   let nowMs = Date.now();
   const { node } = await proxiedNode(t, { clock: { nowMs: () => nowMs } });
   let short = false;
   const passivation = new Passivation(
     node.actors,
-    silentLog,
+    noLog,
     () => short,
     () => nowMs,
   );

@@ -1,4 +1,4 @@
-/** The wall clock of a machine is set while a node works: deadlines and timers go by time that passes. */
+/** The wall clock of a machine is set while a node works: deadlines and timers use elapsed time. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { monotonicMs, systemClock } from '../../src/clock.ts';
@@ -21,7 +21,7 @@ async function start(t: TestContext) {
 }
 
 for (const stepMs of [11_000, -11_000, hourMs, -hourMs])
-  test(`a step of the wall clock by ${stepMs / 1_000} s ends no ask early and none late`, async (t) => {
+  test(`a step of the wall clock by ${stepMs / 1_000} s ends no ask early or late`, async (t) => {
     const { node, proxy, machine } = await start(t);
     const held = proxy.hold(commits, 'to client');
     const asked = Array.from({ length: 50 }, () => outcomeOf(node.actors.ask(probe, 'a', 'add', { n: 1 })));
@@ -41,7 +41,7 @@ for (const stepMs of [11_000, -11_000, hourMs, -hourMs])
   });
 
 for (const stepMs of [hourMs, -hourMs])
-  test(`a step of the wall clock by ${stepMs / hourMs} h fires no timer early and none late, and says no wrong time`, async (t) => {
+  test(`a step of the wall clock by ${stepMs / hourMs} h fires no timer early or late and causes no wrong time`, async (t) => {
     const { node, machine } = await start(t);
     const beganMs = systemClock.nowMs();
     const wake = (name: string, inMs: number) => node.actors.ask(probe, 'a', 'wake', { name, dueMs: beganMs + inMs });

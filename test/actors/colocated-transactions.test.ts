@@ -1,9 +1,9 @@
-/** Turns that actors of one shard take together: J1 to J4, and what callers see of them while commits are on their way, refused or lost. */
+/** Co-located transactions of actors of one shard: J1 to J4, and what callers see while commits are in flight, refused or lost. */
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { idBeside, shardOf } from '../../src/cluster/address.ts';
+import { colocatedId, shardOf } from '../../src/cluster/address.ts';
 import { commerceIds } from '../../src/domains/commerce/ids.ts';
 import { newId, steppedId } from '../../src/ids.ts';
 import { probe } from '../support/probe-actor.ts';
@@ -12,12 +12,12 @@ import { outcomeOf, type TestRuntime } from '../support/runtime.ts';
 
 const commits = /^troupe commit/;
 const first = { kind: 'probe', id: 'first' };
-const beside = (name: string) => idBeside(`${name} 0000000000000000`, 'probe', first);
+const beside = (name: string) => colocatedId(`${name} 0000000000000000`, 'probe', first);
 const [a, b, c] = [beside('a'), beside('b'), beside('c')];
 
 const heardOf = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
 
-test('what actors change together is committed together: one batch, and each sees what the turn has done so far', async (t) => {
+test('changes of a co-located transaction are committed in one batch, and each actor sees the changes made so far', async (t) => {
   const { node } = await proxiedNode(t);
   assert.deepEqual(await node.actors.ask(probe, a, 'together', { to: [b, c, b], input: 1 }), [1, 1, 2]);
   const rows = await node.sql('select id, heard, xmin::text from probe order by id');
@@ -32,7 +32,7 @@ test('what actors change together is committed together: one batch, and each see
   assert.equal(new Set(rows.map(({ xmin }) => xmin)).size, 1);
 });
 
-test('one whose state must be loaded first is waited for, and what comes after for the one that was asked waits behind it', async (t) => {
+test('a transaction waits for a participant that must be loaded, and later asks to its first actor wait behind it', async (t) => {
   const { node } = await proxiedNode(t);
   await node.actors.ask(probe, b, 'hear', 'before');
   await node.actors.ask(probe, a, 'hear', 'before');
@@ -92,13 +92,13 @@ test('an actor that changed separately from the other in an unsent batch joins i
   assert.deepEqual(await heardOf(node, a), [0, 1, 2, 3]);
 });
 
-test('what the database refuses of one is refused for both, what others do with them stands, and a defect’s co-located transaction is not kept waiting', async (t) => {
+test('a refusal of one part by the database refuses the whole transaction, other turns of its actors remain, and a transaction with a defect does not wait', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   const held = proxy.hold(commits, 'to server');
   await Promise.all([a, b, c].map((id) => node.actors.query(probe, id, 'state', null)));
   const blocker = node.actors.ask(probe, 'elsewhere', 'hear', 0);
   await held.arrived;
-  // All of them in one unit, so that each must be tried alone, while others go on asking.
+  // All of them in one unit, so that each must be tried alone, while others continue to ask.
   const bad = outcomeOf(node.actors.ask(probe, a, 'together', { to: [b], input: { overflow: true } }));
   const good = Array.from({ length: 10 }, (_, n) => node.actors.ask(probe, n % 2 ? a : c, 'together', { to: [b], input: n }));
   held.release();
@@ -124,7 +124,7 @@ test('what the database refuses of one is refused for both, what others do with 
   assert.deepEqual([...(await heardOf(node, a)), ...(await heardOf(node, c))].toSorted(), heard.toSorted());
 });
 
-test('a command with an id is taken together once, whatever is cut meanwhile', async (t) => {
+test('a command id takes effect once in a co-located transaction, whatever connection breaks meanwhile', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   for (let n = 0; n < 10; n++) {
     const ask = () => node.actors.ask(probe, a, 'together', { to: [b], input: n }, { commandId: `joint ${n}` });
@@ -139,18 +139,18 @@ test('a command with an id is taken together once, whatever is cut meanwhile', a
   assert.deepEqual(await heardOf(node, a), await heardOf(node, b));
 });
 
-test('an id beside another lives on its shard, is the same for the same, and differs for ids of one millisecond', () => {
+test('idBeside is on the same shard, is always the same for the same id, and differs for ids of one millisecond', () => {
   fc.assert(
     fc.property(fc.uuid(), fc.integer({ min: 1, max: 20 }), (accountId, count) => {
       const wallet = { kind: 'wallet', id: accountId };
       const seeds = Array.from({ length: count }, () => newId(commerceIds.card, null, 1_700_000_000_000));
-      const ids = seeds.map((seed) => idBeside(seed, 'card', wallet));
+      const ids = seeds.map((seed) => colocatedId(seed, 'card', wallet));
       assert.equal(new Set(ids).size, count);
       for (const [n, id] of ids.entries()) {
         assert.match(id, /^crd_[0-9a-hjkmnp-tv-z]{26}$/);
         assert.equal(shardOf('card', id), shardOf('wallet', accountId));
-        assert.equal(idBeside(seeds[n]!, 'card', wallet), id);
-        assert.equal(idBeside(id, 'card', wallet), id);
+        assert.equal(colocatedId(seeds[n]!, 'card', wallet), id);
+        assert.equal(colocatedId(id, 'card', wallet), id);
       }
     }),
     { numRuns: 50 },

@@ -1,4 +1,7 @@
-/** What callers, queries and subscribers see while a commit is on its way, lost, refused or in doubt: R2, R3, R5, R6, C1, C3, C4. */
+/**
+ * What callers, queries and subscribers see while a commit is in flight, lost, refused or has an unknown outcome: R2, R3, R5, R6, C1,
+ * C3, C4.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
@@ -36,7 +39,7 @@ test('until a commit is confirmed none of its results is answered, and a query s
   let replies = 0;
   const asked = [
     node.actors.ask(probe, 'a', 'add', { n: 1 }),
-    // Refused because of what is not committed yet: that must not be told either.
+    // Refused because of uncommitted state: this answer must wait for the commit too.
     outcomeOf(node.actors.ask(probe, 'a', 'expect', { value: 1 })),
     node.actors.ask(probe, 'a', 'touch', null),
     node.actors.ask(probe, 'a', 'tell', { to: 'b', inputs: ['x'] }),
@@ -47,7 +50,7 @@ test('until a commit is confirmed none of its results is answered, and a query s
   assert.equal(replies, 0);
   assert.equal(node.events.length, told);
   assert.equal((await node.actors.query(probe, 'a', 'state', null))?.value, 1);
-  // Turns go on over what is not committed.
+  // Turns continue on uncommitted state.
   const later = node.actors.ask(probe, 'a', 'add', { n: 5 });
   held.release();
   assert.deepEqual(await Promise.all(asked), [2, { refused: 'conflict' }, 2, null]);
@@ -55,7 +58,7 @@ test('until a commit is confirmed none of its results is answered, and a query s
   await until(async () => (await node.actors.query(probe, 'b', 'state', null))?.heard.length === 1, 'the message');
 });
 
-test('several waits for shards to be clear, while one batch has all of them on its way, leave the process to its other work', async (t) => {
+test('several waits for shards without commits in flight do not block other work of the process', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
   const held = proxy.hold(commits, 'to client');
@@ -69,7 +72,7 @@ test('several waits for shards to be clear, while one batch has all of them on i
   assert.deepEqual(await Promise.all(asked), [1, 1, 1]);
 });
 
-test('an answer lost after the commit: callers get their true replies, events their true numbers, nothing happens twice', async (t) => {
+test('after an answer of the database is lost, callers get the committed replies, events their committed numbers, and nothing happens twice', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -92,7 +95,7 @@ test('an answer lost after the commit: callers get their true replies, events th
   );
 });
 
-test('a connection cut before the statement arrived: it is sent again, once', async (t) => {
+test('a statement that did not arrive because its connection was cut is sent again once', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -105,7 +108,7 @@ test('a connection cut before the statement arrived: it is sent again, once', as
   assert.deepEqual(await node.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }]);
 });
 
-test('a statement of a lost connection that arrives late can no longer land', async (t) => {
+test('a late statement of a lost connection is not committed', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
   // Without ending the old backend: the epochs alone must hold.
@@ -131,7 +134,7 @@ test('a statement of a lost connection that arrives late can no longer land', as
   assert.deepEqual(await node.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
 });
 
-test('a statement that is still waiting for a lock when its connection is lost either lands before it is asked about or never', async (t) => {
+test('a statement that waits for a lock when its connection is lost is committed before its outcome is read, or never', async (t) => {
   const { node, proxy, close } = await proxied();
   t.after(close);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -154,7 +157,7 @@ test('a statement that is still waiting for a lock when its connection is lost e
   assert.deepEqual(await node.sql(`select value from probe where id = 'a'`), [{ value: 11 }]);
 });
 
-test('an owner whose epoch was raised by another writes nothing for those shards; neighbours go in, callers are answered all the same', async (t) => {
+test('an owner whose epoch another node raised writes nothing for those shards; other units are committed, and all callers are answered', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   const ids = Array.from({ length: 40 }, (_, i) => `e${i}`);
@@ -237,7 +240,7 @@ test('while the database is unavailable callers are answered at their deadlines,
   assert.equal(node.runtime.health.commitWaitsSinceMs, null);
 });
 
-test('stopping with the database away takes no longer than its grace, and every ask is answered', async (t) => {
+test('stopping without the database takes at most the grace period, and every ask is answered', async (t) => {
   const { node, proxy, close } = await proxied();
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   proxy.refusing = true;
@@ -308,7 +311,7 @@ for (const [what, code] of [
   ['an input/output error', '58030'],
   ['a corrupted index', 'XX002'],
 ] as const) {
-  test(`an error of the database (${what}) is no actor's fault: asks are told that nothing was done, messages are taken when it is over`, async (t) => {
+  test(`an error of the database (${what}) is not attributed to actors: asks are answered that nothing was done, messages are consumed afterwards`, async (t) => {
     const node = await testRuntime([probeActor], probeOptions);
     t.after(() => node.close());
     await node.sql(

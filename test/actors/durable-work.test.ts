@@ -5,7 +5,7 @@ import { EarlyWork } from '../../src/actors/early-work.ts';
 import { newEnvelope } from '../../src/actors/envelope.ts';
 import { NotYet } from '../../src/actors/not-yet.ts';
 import { monotonicMs } from '../../src/clock.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { effects, hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
@@ -45,7 +45,7 @@ test('messages of one actor to another arrive once, in order, whatever their con
   assert.deepEqual(await heard(node, 'receiver'), [...Array.from({ length: 60 }, (_, i) => i / 2), ...inputs]);
 });
 
-test('messages survive crashes: each is taken once and in order', async (t) => {
+test('messages survive crashes: each is consumed once and in order', async (t) => {
   const node = await start(t, { maxBatchTurns: 3 });
   for (let round = 0; round < 4; round++) {
     const told = Array.from({ length: 25 }, (_, i) => node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [round * 25 + i] }));
@@ -66,7 +66,7 @@ test('messages survive crashes: each is taken once and in order', async (t) => {
     for (let i = 0; i <= 8 + round; i++) assert.ok(numbers.includes(round * 25 + i), 'none that was acknowledged is missing');
 });
 
-test('messages that find no room wait in the database and keep their order', async (t) => {
+test('messages for full mailboxes wait in the database and keep their order', async (t) => {
   const node = await start(t, { outbox: { maxInFlight: 3, sweepIntervalMs: 10 } });
   const inputs = Array.from({ length: 40 }, (_, i) => i);
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: inputs.slice(0, 20) });
@@ -76,7 +76,7 @@ test('messages that find no room wait in the database and keep their order', asy
 });
 
 for (const poison of ['throw', 'overflow']) {
-  test(`a poison message (${poison}) becomes a dead letter and holds up no other; a refused one is done`, async (t) => {
+  test(`a message that fails repeatedly (${poison}) becomes a dead letter and delays no other; a refused message is consumed`, async (t) => {
     const node = await start(t);
     await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1, poison, 2, 'refuse', 3] });
     await until(async () => (await heard(node, 'r')).length === 3, 'its neighbours');
@@ -89,7 +89,7 @@ for (const poison of ['throw', 'overflow']) {
   });
 }
 
-/** What the probe hears comes too early as long as this holds. */
+/** While this is true, messages to the probe arrive too early. */
 function tooEarly(t: Scope, isEarly: (input: unknown) => boolean): void {
   hearing.before = (input) => {
     if (isEarly(input)) throw new NotYet('What it needs has not come');
@@ -97,30 +97,30 @@ function tooEarly(t: Scope, isEarly: (input: unknown) => boolean): void {
   t.after(() => (hearing.before = () => {}));
 }
 
-test('a message that comes before what it needs is tried again until that has come, as often as it takes, and is no dead letter', async (t) => {
+test('a message that arrives before its dependency is retried until the dependency arrives and does not become a dead letter', async (t) => {
   const node = await start(t);
   let isThere = false;
   tooEarly(t, (input) => input === 'early' && !isThere);
-  const { early } = node.runtime.actors.settlement;
-  const tries = () => early.tries.read()[0]?.value ?? 0;
+  const { earlyWork } = node.runtime.actors.completion;
+  const tries = () => earlyWork.tries.read()[0]?.value ?? 0;
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['early', 'behind it'] });
   await node.actors.ask(probe, 'other', 'tell', { to: 'r', inputs: ['of another'] });
   await until(() => tries() >= 5, 'more tries than a message with a fault has');
   assert.deepEqual(await heard(node, 'r'), ['of another']);
-  assert.deepEqual(early.tries.read(), [{ labels: { kind: 'probe', command: 'hear' }, value: tries() }]);
-  assert.equal(early.size.count, 1);
+  assert.deepEqual(earlyWork.tries.read(), [{ labels: { kind: 'probe', command: 'hear' }, value: tries() }]);
+  assert.equal(earlyWork.size.count, 1);
   assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'r', 'hear', 'early')), { refused: 'unavailable' });
   isThere = true;
   await until(async () => (await heard(node, 'r')).length === 3, 'the message');
   assert.deepEqual(await heard(node, 'r'), ['of another', 'early', 'behind it']);
-  assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), early.size.count, node.errors], [0, 0, 0, []]);
+  assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), earlyWork.size.count, node.errors], [0, 0, 0, []]);
 });
 
 test('a message whose dependency does not arrive within ten minutes becomes a dead letter, and later messages continue', async (t) => {
   const node = await start(t);
   let nowMs = 0;
-  const early = new EarlyWork(silentLog, () => nowMs);
-  Object.assign(node.runtime.actors.settlement, { early });
+  const early = new EarlyWork(noLog, () => nowMs);
+  Object.assign(node.runtime.actors.completion, { earlyWork: early });
   tooEarly(t, (input) => input === 'early');
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['early', 'behind it'] });
   await until(() => early.size.count === 1, 'the first try');
@@ -133,9 +133,9 @@ test('a message whose dependency does not arrive within ten minutes becomes a de
   assert.equal(early.size.count, 0);
 });
 
-test('what comes too early is tried with pauses from 0.1 to 30 s', () => {
+test('messages that arrive too early are retried with pauses from 0.1 to 30 s', () => {
   let nowMs = 0;
-  const early = new EarlyWork(silentLog, () => nowMs);
+  const early = new EarlyWork(noLog, () => nowMs);
   const envelope = newEnvelope('hear', null, Infinity, null);
   const pauses: number[] = [];
   for (;;) {
@@ -159,25 +159,25 @@ async function refuseRows(node: TestRuntime, table: string, condition: string, s
   return () => node.sql(`drop function ${name} cascade`);
 }
 
-test('what PostgreSQL refuses for no fault of the message is taken as soon as it no longer does, and is no dead letter', async (t) => {
+test("a message that PostgreSQL refuses without the message's fault is consumed after the fault and does not become a dead letter", async (t) => {
   const node = await start(t);
   // A disk that fails.
   const heal = await refuseRows(node, 'probe', `new.id = 'r'`, '58030');
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1] });
   await node.actors.ask(probe, 's', 'tell', { to: 'well', inputs: [1] });
   await until(async () => (await heard(node, 'well')).length === 1, 'the neighbour of the one that is refused');
-  const { refused } = node.runtime.actors.settlement;
-  const tries = () => refused.retries.read()[0]?.value ?? 0;
+  const { refusedWork } = node.runtime.actors.completion;
+  const tries = () => refusedWork.retries.read()[0]?.value ?? 0;
   await until(() => tries() >= 3, 'as many tries as a message with a fault has');
-  assert.deepEqual(refused.retries.read(), [{ labels: { source: 'message', code: '58030' }, value: tries() }]);
-  assert.equal(refused.size.count, 1);
-  assert.ok(refused.size.oldestS > 0.5);
+  assert.deepEqual(refusedWork.retries.read(), [{ labels: { source: 'message', code: '58030' }, value: tries() }]);
+  assert.equal(refusedWork.size.count, 1);
+  assert.ok(refusedWork.size.oldestS > 0.5);
   await heal();
   await until(async () => (await heard(node, 'r')).length === 1, 'the message');
-  assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), refused.size.count], [0, 0, 0]);
+  assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), refusedWork.size.count], [0, 0, 0]);
 });
 
-test('an outcome that another node brings again and again while PostgreSQL refuses it is in hand once', async (t) => {
+test('an outcome that another node delivers repeatedly while PostgreSQL refuses it is held once', async (t) => {
   const node = await start(t);
   effects.mail = () => new Promise(() => {});
   const effectId = await node.actors.ask(probe, 'a', 'begin', { effect: 'mail', input: {} });
@@ -186,25 +186,25 @@ test('an outcome that another node brings again and again while PostgreSQL refus
   const from = { query: false, repeat: false, deadlineMs: monotonicMs() + 10_000, commandId: null, effectId, trace: null };
   const bring = () => node.actors.answer({ kind: 'probe', id: 'a', name: 'ended', input, ...from });
   const brought = [bring(), bring()];
-  const { refused } = node.runtime.actors.settlement;
-  await until(() => refused.size.count > 0, 'the refusal');
+  const { refusedWork } = node.runtime.actors.completion;
+  await until(() => refusedWork.size.count > 0, 'the refusal');
   brought.push(bring());
-  await until(() => (refused.retries.read()[0]?.value ?? 0) >= 3, 'some tries');
-  assert.equal(refused.size.count, 1);
+  await until(() => (refusedWork.retries.read()[0]?.value ?? 0) >= 3, 'some tries');
+  assert.equal(refusedWork.size.count, 1);
   await heal();
   assert.deepEqual(await Promise.all(brought), [null, null, null]);
   assert.deepEqual([await heard(node, 'a'), await count(node, 'effect')], [[input.outcome], 0]);
 });
 
-test('work whose dead letter is refused is tried again with growing pauses: as a letter, its command does not run again', async (t) => {
+test('if the dead letter of some work is refused, the dead letter is retried with growing pauses, and the command does not run again', async (t) => {
   const node = await start(t);
   const heal = await refuseRows(node, 'dead_letter', 'true', '23514');
   effects.work = async () => 'poison';
   await node.actors.ask(probe, 'a', 'begin', { effect: 'work', input: {} });
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['throw'] });
-  const { refused } = node.runtime.actors.settlement;
-  const tries = () => refused.retries.read().map(({ labels, value }) => [labels!.source, labels!.code, value]);
-  await until(() => refused.size.oldestS > 2, 'two seconds of refusals');
+  const { refusedWork } = node.runtime.actors.completion;
+  const tries = () => refusedWork.retries.read().map(({ labels, value }) => [labels!.source, labels!.code, value]);
+  await until(() => refusedWork.size.oldestS > 2, 'two seconds of refusals');
   // After 0, 0.25, 0.5, 1 and 2 s.
   for (const [, code, value] of tries()) assert.ok(code === '23514' && (value as number) >= 3 && (value as number) <= 5, `${tries()}`);
   assert.equal(tries().length, 2);
@@ -215,7 +215,7 @@ test('work whose dead letter is refused is tried again with growing pauses: as a
   assert.equal(thrown.length, 6);
 });
 
-test('a command with an id takes effect once: asked together, again, after a restart and after a crash', async (t) => {
+test('a command with an id takes effect once: asked concurrently, repeatedly, after a restart and after a crash', async (t) => {
   const node = await start(t);
   const ask = () => node.actors.ask(probe, 'a', 'add', { n: 1 }, { commandId: 'once' });
   assert.deepEqual(await Promise.all([ask(), ask(), ask()]), [1, 1, 1]);
@@ -229,7 +229,7 @@ test('a command with an id takes effect once: asked together, again, after a res
   assert.equal(await count(node, 'event'), 2);
 });
 
-test('a refused command with an id is not kept: asked again, it is tried again', async (t) => {
+test('a refusal of a command with an id is not recorded: a repeat runs again', async (t) => {
   const node = await start(t);
   const ask = () => outcomeOf(node.actors.ask(probe, 'a', 'expect', { value: 5 }, { commandId: 'later' }));
   assert.deepEqual(await ask(), { refused: 'conflict' });
@@ -237,13 +237,13 @@ test('a refused command with an id is not kept: asked again, it is tried again',
   assert.equal(await ask(), 5);
 });
 
-test('a command with an id whose caller gave up is done once, and its repeat has the first reply', async (t) => {
+test('a command with an id whose caller has stopped waiting takes effect once, and its repeat gets the first reply', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(/^troupe commit/, 'to client');
   const ask = (deadlineMs?: number) => node.actors.ask(probe, 'a', 'add', { n: 1 }, { commandId: 'c', deadlineMs });
   assert.deepEqual(await outcomeOf(ask(Date.now() + 1_000)), { refused: 'outcome_unknown' });
-  // Its commit is still on its way: the repeat must not take effect beside it.
+  // Its commit is still in flight: the repeat must not take effect as well.
   const repeat = ask();
   held.release();
   assert.equal(await repeat, 2);
@@ -284,7 +284,7 @@ test('a repeat waits for the commit of the first try and gets its reply, not a r
   assert.equal((await node.actors.query(probe, 'warm', 'state', null))?.value, 2);
 });
 
-test('a repeat that waits for a commit that fails is tried itself', async (t) => {
+test('a repeat that waits for a commit that fails runs itself', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(/^troupe commit/, 'to server');
@@ -313,7 +313,7 @@ test('a deferred reply is kept with its command id', async (t) => {
   assert.equal((await node.actors.query(probe, 'a', 'state', null))?.value, 1);
 });
 
-test('a deferred caller outlives the failure of the commit that would have answered it; its own turn is not repeated', async (t) => {
+test('a deferred caller is still answered after the answering commit fails, and its own turn is not repeated', async (t) => {
   const node = await start(t);
   const waiting = node.actors.ask(probe, 'a', 'defer', { key: 'k', n: 1 });
   await until(async () => (await node.actors.query(probe, 'a', 'state', null))?.value === 1, 'the deferring turn');
@@ -323,7 +323,7 @@ test('a deferred caller outlives the failure of the commit that would have answe
   assert.equal((await node.actors.query(probe, 'a', 'state', null))?.value, 1);
 });
 
-test('an effect ends in its outcome: done, failed by a refusal, failed unexpectedly, unknown, or what cannot be stored', async (t) => {
+test('an effect ends with its outcome: done, refused, failed unexpectedly, unknown, or not storable', async (t) => {
   const node = await start(t);
   const { AppError } = await import('../../src/errors.ts');
   effects.work = async ({ how }) => {
@@ -352,7 +352,7 @@ test('an effect ends in its outcome: done, failed by a refusal, failed unexpecte
   await until(async () => (await count(node, 'effect')) === 0, 'no effect left');
 });
 
-test('an effect that asks an actor while its node stops has not failed: it runs again at the next node', async (t) => {
+test('an effect that asks an actor while its node stops does not fail: it runs again at the next node', async (t) => {
   const node = await start(t);
   let runs = 0;
   let open = () => {};
@@ -402,7 +402,7 @@ test('after a crash a repeatable effect runs again under the same id; another on
   assert.deepEqual(await heard(node, 'slow'), [{ kind: 'done', value: 'slow' }]);
 });
 
-test('a cancelled effect is aborted and its outcome does not arrive, even where it ended at the same moment', async (t) => {
+test('a cancelled effect is aborted and its outcome is dropped, even if it ended at the same moment', async (t) => {
   const node = await start(t);
   let aborted = 0;
   let finish: (value: unknown) => void = () => {};
@@ -422,7 +422,7 @@ test('a cancelled effect is aborted and its outcome does not arrive, even where 
   assert.ok(aborted <= 1);
 });
 
-test('more effects than memory may hold all run, once each, a few at a time', async (t) => {
+test('more effects than the limit in memory all run once each, a few at a time', async (t) => {
   const node = await start(t, { maxEffectsInFlight: 8, effectLaneLimits: { maxRunning: 3 } });
   const runs: number[] = [];
   let most = 0;
@@ -443,7 +443,7 @@ test('more effects than memory may hold all run, once each, a few at a time', as
   assert.ok(most <= 3);
 });
 
-test('an outcome that its actor cannot take becomes a dead letter, and the effect is over', async (t) => {
+test('an outcome that its actor cannot process becomes a dead letter, and the effect ends', async (t) => {
   const node = await start(t);
   effects.work = async () => 'poison';
   await node.actors.ask(probe, 'a', 'begin', { effect: 'work', input: {} });
@@ -452,7 +452,7 @@ test('an outcome that its actor cannot take becomes a dead letter, and the effec
   assert.deepEqual(await heard(node, 'a'), []);
 });
 
-test('timers fire once when due, moved ones at their new time, cleared ones never, overdue ones after a restart', async (t) => {
+test('timers fire once when due: moved ones at their new time, cleared ones never, overdue ones after a restart', async (t) => {
   const node = await start(t);
   const wake = (name: string, dueMs: number | null, again?: number) => node.actors.ask(probe, 'a', 'wake', { name, dueMs, again });
   const nowMs = Date.now();
@@ -474,7 +474,7 @@ test('timers fire once when due, moved ones at their new time, cleared ones neve
   assert.equal(await count(node, 'timer'), 0);
 });
 
-test('a timer that is moved by a turn which then fails fires all the same', async (t) => {
+test('a timer moved by a turn that fails still fires', async (t) => {
   const node = await start(t);
   const nowMs = Date.now();
   await node.actors.ask(probe, 'a', 'wake', { name: 't', dueMs: nowMs + 50 });
@@ -488,7 +488,7 @@ test('a timer that is moved by a turn which then fails fires all the same', asyn
   assert.equal(await count(node, 'timer'), 0);
 });
 
-test('a clock set forward fires what is due by it; set back, nothing fires twice', async (t) => {
+test('a clock step forward fires timers that are then due; a step back fires no timer twice', async (t) => {
   let offsetMs = 0;
   const node = await start(t, { clock: { nowMs: () => Date.now() + offsetMs } });
   await node.actors.ask(probe, 'a', 'wake', { name: 'soon', dueMs: Date.now() + 40_000 });

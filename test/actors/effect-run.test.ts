@@ -1,9 +1,9 @@
-/** What one run of an effect is told as: an effect that must not be repeated failed only where its own word says so. */
+/** The outcome of one run of an effect: a non-repeatable effect has failed only if it reports this itself. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { runEffect } from '../../src/actors/effect-run.ts';
 import { AppError } from '../../src/errors.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import type { EffectDraft } from '../../src/storage/commit-unit.ts';
 
 const effect = { id: 'eff_1', kind: 'probe', actorId: 'a', name: 'mail', input: {} } as EffectDraft;
@@ -65,7 +65,7 @@ function outcomeOf(run: Run, repeatable: boolean, aborted: AppError | null = nul
     timeoutMs,
     outcome: '',
   };
-  const outcome = runEffect(effect, definition, controller, { log: silentLog, repeatable, isRepeat: false });
+  const outcome = runEffect(effect, definition, controller, { log: noLog, repeatable, isRepeat: false });
   if (aborted !== null) controller.abort(aborted);
   return outcome;
 }

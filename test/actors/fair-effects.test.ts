@@ -1,4 +1,4 @@
-/** E6: one account's effects delay another's by the length of one of them, not of all. Counted in effects, not in time. */
+/** E6: effects of one account delay those of another by one effect at most. Counted in effects, not in time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
@@ -26,7 +26,7 @@ async function start(t: Scope, options: TestRuntimeOptions) {
 
 const laneOf = ({ runtime }: TestRuntime, wanted: string) => runtime.effects.laneSizes.find(({ lane }) => lane === wanted);
 
-test('an account with hundreds of slow effects leaves places to others, and mails wait for none of them', async (t) => {
+test('an account with hundreds of slow effects leaves slots for other accounts, and mails do not wait for these effects', async (t) => {
   const { node, begun, ends, begin } = await start(t, { effectLaneLimits: { maxRunning: 6, maxRunningEach: 4 } });
   await begin('busy', 270);
   await until(() => begun.length === 4, 'as many as one account may run');
@@ -36,7 +36,7 @@ test('an account with hundreds of slow effects leaves places to others, and mail
   await begin('busy', 1, 'mail');
   await until(() => begun.length === 7, 'the mail');
   assert.deepEqual(begun.slice(4), ['quiet', 'quiet', 'busy']);
-  // The next free place is the quiet account's, whoever gave it back.
+  // The quiet account gets the next free slot, whichever account freed it.
   ends[0]!();
   await until(() => begun.length === 8, 'the next one');
   assert.equal(begun[7], 'quiet');

@@ -1,4 +1,4 @@
-/** Who waits for room in the batch (M3): one with much to do does not keep the others from their turns. Counted in turns, not in time. */
+/** Waiting for room in the batch (M3): a busy actor does not keep others from their turns. Counted in turns, not in time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -28,14 +28,14 @@ test('an actor that arrives while busy actors wait has a turn in the next batch 
       // They fill the open batch, and wait for the next ones.
       for (let i = 0; i < Math.max(...loads); i++) for (const [at, id] of busy.entries()) if (i < loads[at]!) asked.push(add(id));
       const met = light.map(add);
-      // What is not in memory yet is loaded while commits still wait.
+      // Actors that are not in memory are loaded while commits still wait.
       const activations = node.actors.kinds.get(probe.kind)!.activations;
       await until(async () => light.every((id) => activations.get(id)?.phase === 'ready'), 'all to be in memory');
       held.release();
       await Promise.all([...asked, ...met]);
       const order = node.events.slice(before).map((event) => JSON.parse(event.data.text).id as string);
       assert.equal(order.length, 1 + loads.reduce((sum, load) => sum + load, 0) + others);
-      // One turn was on its way and one batch was full when they came; the next one is theirs as well.
+      // One turn was in flight and one batch was full when they arrived; they also fill the next one.
       const latest = Math.max(...light.map((id) => order.indexOf(id)));
       assert.ok(latest < 1 + room + room, `${latest + 1} turns until the last of ${others} beside ${loads.length} busy ones`);
     }),

@@ -1,4 +1,4 @@
-/** R8: a caller that was refused stays refused, also where an earlier try of its command comes to the actor later. */
+/** R8: a refusal is final, also if an earlier try of the command reaches the actor later. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts'
 import { until } from '../support/until.ts';
 
 let node: TestRuntime;
-/** Ids of probes that refuse to hear. */
+/** Ids of probes that refuse messages. */
 const deaf = new Set<string>();
 const hearBefore = hearing.before;
 before(async () => {
@@ -33,7 +33,7 @@ async function tryOf(commandId: string, name: string, id: string, input: unknown
 const heard = async (id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
 const recorded = async (commandId: string) => (await node.sql('select from command_record where id = $1', [commandId])).length === 1;
 
-test('an earlier try of a command that comes after a repeat was refused is refused with the same words, though it could be taken by now', async () => {
+test('an earlier try that arrives after a repeat was refused gets the same refusal, although the command would now succeed', async () => {
   deaf.add('a');
   const refused: any = await tryOf('cmd-a', 'hear', 'a', 'a', true).catch((error) => error);
   assert.deepEqual([refused.code, refused.issues[0].type], ['invalid', 'deaf']);
@@ -54,7 +54,7 @@ test('a command that is tried once leaves no record of its refusal', async () =>
   assert.equal(await tryOf('cmd-b', 'hear', 'b', 'b', true), null, 'a repeat gets the reply of the first');
 });
 
-test('a repeat that a later turn refuses is refused for good, and so is the earlier try that waits with it or comes later', async () => {
+test('if a later turn refuses a repeat, the refusal is final for the repeat and for earlier tries', async () => {
   const later = (repeat: boolean) => outcomeOf(tryOf('cmd-c', 'defer', 'c', { key: 'k', n: 1 }, repeat));
   const first = later(false);
   await until(async () => (await node.actors.query(probe, 'c', 'state', null))?.value === 1, 'the first turn');
@@ -64,7 +64,7 @@ test('a repeat that a later turn refuses is refused for good, and so is the earl
   assert.equal((await node.actors.query(probe, 'c', 'state', null))?.value, 1, 'no further turn');
 });
 
-test('a request that repeats a command on this node is refused for good', async () => {
+test('the refusal of a request that repeats a command on the same node is final', async () => {
   deaf.add('d');
   const end = node.actors.repeated.begin(['cmd-d']);
   assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
@@ -74,7 +74,7 @@ test('a request that repeats a command on this node is refused for good', async 
   assert.deepEqual(await heard('d'), []);
 });
 
-test('an effect that runs again after its process died is refused for good, and so is what the dead one asked under the same id', async (t) => {
+test('the refusal of an effect that runs again after a crash is final, also for the ask of the dead process under the same id', async (t) => {
   const before = effects.work;
   t.after(() => {
     effects.work = before;
@@ -95,7 +95,7 @@ test('an effect that runs again after its process died is refused for good, and 
   assert.deepEqual(await heard('e'), []);
 });
 
-test('a refusal that asks its caller to come again, and a failure of the service, are not final', () => {
+test('refusals that ask the caller to retry, and failures of the service, are not final', () => {
   assert.equal(isFinalRefusal(new AppError('conflict', 'It is just being done', { retryAfterS: 1 })), false);
   for (const code of [
     'overloaded',

@@ -1,4 +1,4 @@
-/** Inputs that stand in tables until they are taken have a form, and it is looked at. */
+/** Inputs that are stored in tables have schemas, and are checked when they are read. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -21,10 +21,10 @@ async function formsByFolder(): Promise<Map<string, Set<string>>> {
   return new Map(await Promise.all(loaded));
 }
 
-test('whatever an actor is sent or wakes to has a form, under the name of its command and its version, and its actor knows it', async () => {
+test('every message and timer has a schema under the name and version of its command, and its actor has that schema', async () => {
   const sources = globSync('src/domains/*/*/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
   const folderOfRef = new Map<string, string>([['payerRef', 'purchase-order']]);
-  // By the kind: what is sent to a port stands in another folder than the actor that takes it.
+  // By the kind: a port and its actor are in different folders.
   const versionsOfRef = new Map<string, string>();
   const ownRefOf = new Map<string, string>();
   for (const { path, text } of sources)
@@ -60,7 +60,7 @@ test('whatever an actor is sent or wakes to has a form, under the name of its co
   }
 });
 
-test('an input that does not fit becomes a dead letter before its command sees it; an effect of such an input has failed', async (t) => {
+test('an invalid input becomes a dead letter before its command runs; an effect with an invalid input has failed', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   const shard = shardOf('probe', 'p');
@@ -84,7 +84,7 @@ test('an input that does not fit becomes a dead letter before its command sees i
   assert.deepEqual(await node.sql('select from timer'), []);
 });
 
-test('what an actor leaves out or adds fits: fields that may be missing, and those of a newer version', async (t) => {
+test('inputs with missing optional fields or fields of a newer version are valid', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   await node.actors.ask(probe, 'p', 'wake', { name: 'n', dueMs: 0, text: 'fits', again: undefined });

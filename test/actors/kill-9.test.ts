@@ -1,4 +1,4 @@
-/** kill -9 in the middle of work, several times over: nothing acknowledged is lost, nothing is done twice (G4, G5, G6). */
+/** kill -9 during work, several times: no acknowledged work is lost, nothing is done twice (G4, G5, G6). */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,7 @@ import { effects, probe, probeActor, probeOptions } from '../support/probe-actor
 import { testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
-test('a node killed again and again in the middle of its work has lost nothing it acknowledged and done nothing twice', async (t) => {
+test('a node killed repeatedly during its work loses no acknowledged work and does nothing twice', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   await node.runtime.stop();

@@ -1,13 +1,13 @@
-/** A node of its own process, for `kill-9.test.ts`: works as fast as it can, tells its parent what was acknowledged, and waits to be killed. */
+/** A node in a separate process, for `kill-9.test.ts`: works continuously, reports acknowledged work to its parent, and is killed. */
 import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 
 const [url, from] = [process.argv[2]!, Number(process.argv[3])];
 const database = new Database(url, { schema: { entities: probeOptions.entities } });
-const runtime = new Runtime({ database, placement: new SingleNode(url, 'killed', silentLog), log: silentLog });
+const runtime = new Runtime({ database, placement: new SingleNode(url, 'killed', noLog), log: noLog });
 runtime.register([probeActor]);
 effects.work = async ({ i }) => i;
 process.once('disconnect', () => process.exit());

@@ -1,4 +1,4 @@
-/** Two versions of the service side by side: what the older does not know is left for the newer (L1, L2, O3). */
+/** Two versions of the service run together: the older leaves unknown work for the newer (L1, L2, O3). */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { monotonicMs } from '../../src/clock.ts';
@@ -88,29 +88,25 @@ test(
   },
 );
 
-test(
-  'what an operator has discarded holds back nothing any more; what is asked of an older node is refused for later',
-  options,
-  async (t) => {
-    const { cluster, older, newer, onOlder, onNewer } = await inTheRoll(t);
-    await tell(newer, onNewer, onOlder, 'listen', 1);
-    await tell(newer, onNewer, onOlder, 'hear', 2);
-    await until(() => older.runtime.left.namesIn('message').length === 1, 'the message to be left');
-    await cluster.sql(`delete from message where command = 'listen'`);
-    await older.runtime.left.count();
-    await until(async () => (await heard(older, onOlder)).length === 1, 'the next one');
-    assert.deepEqual(await heard(older, onOlder), [2]);
-    const ask = {
-      kind: 'probe',
-      id: onOlder,
-      input: null,
-      query: false,
-      repeat: false,
-      deadlineMs: monotonicMs() + 1_000,
-      commandId: null,
-      trace: null,
-    };
-    assert.throws(() => older.actors.answer({ ...ask, name: 'listen', effectId: null }), { code: 'unavailable' });
-    assert.throws(() => older.actors.answer({ ...ask, name: 'ended', effectId: 'eff_1' }), { code: 'shard_not_owned' });
-  },
-);
+test('discarded work delays no later work; an ask for an unknown command is refused with the advice to retry', options, async (t) => {
+  const { cluster, older, newer, onOlder, onNewer } = await inTheRoll(t);
+  await tell(newer, onNewer, onOlder, 'listen', 1);
+  await tell(newer, onNewer, onOlder, 'hear', 2);
+  await until(() => older.runtime.left.namesIn('message').length === 1, 'the message to be left');
+  await cluster.sql(`delete from message where command = 'listen'`);
+  await older.runtime.left.count();
+  await until(async () => (await heard(older, onOlder)).length === 1, 'the next one');
+  assert.deepEqual(await heard(older, onOlder), [2]);
+  const ask = {
+    kind: 'probe',
+    id: onOlder,
+    input: null,
+    query: false,
+    repeat: false,
+    deadlineMs: monotonicMs() + 1_000,
+    commandId: null,
+    trace: null,
+  };
+  assert.throws(() => older.actors.answer({ ...ask, name: 'listen', effectId: null }), { code: 'unavailable' });
+  assert.throws(() => older.actors.answer({ ...ask, name: 'ended', effectId: 'eff_1' }), { code: 'shard_not_owned' });
+});

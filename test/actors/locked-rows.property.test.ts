@@ -1,4 +1,4 @@
-/** Whatever locks, lost connections and lost shards come in whatever order: each command takes effect once, in order, and no event is missing. */
+/** Locks, lost connections and lost shards in any order: each command takes effect once, in order, and no event is missing. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

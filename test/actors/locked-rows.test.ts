@@ -1,4 +1,4 @@
-/** Locks of strangers in the way of commits: whom they delay, and that nothing is lost or done twice. C5, B1, B2, S4. */
+/** Locks of other sessions that block commits: which work they delay, and that nothing is lost or done twice. C5, B1, B2, S4. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import pg from 'pg';
@@ -28,7 +28,7 @@ async function lockedNode(t: TestContext, sql: string, options: object = {}) {
   return { node, stranger, release: () => stranger.query('commit') };
 }
 
-/** Every event of every account once, numbered without a gap, and told as it is written. */
+/** Every event of every account once, numbered without a gap, and published as it is stored. */
 async function checkEvents(node: TestRuntime): Promise<void> {
   const rows = await node.sql('select account_id, seq::int, id from event order by account_id, seq');
   const last = new Map<string, number>();
@@ -43,7 +43,7 @@ async function checkEvents(node: TestRuntime): Promise<void> {
 
 const lockWaits = `select from pg_stat_activity where datname = current_database() and application_name like 'troupe commit%' and wait_event_type = 'Lock'`;
 
-test('while an actor’s row is locked, all other actors of its account are answered; its own asks are, in order, when it is free', async (t) => {
+test('while an actor’s row is locked, all other actors of its account answer; its own asks are answered in order after the lock', async (t) => {
   const { node, release } = await lockedNode(t, `select from probe where id = 'a' for update`);
   const order: number[] = [];
   const own = [1, 10, 100].map((n) => node.actors.ask(probe, 'a', 'add', { n }));
@@ -79,7 +79,7 @@ test('turns built on a commit that waits for a lock wait behind it, and are not 
   await checkEvents(node);
 });
 
-test('while an account’s counter is locked, all other accounts’ actors are answered; its own asks are when it is free', async (t) => {
+test('while an account’s counter is locked, actors of all other accounts answer; asks of the account are answered after the lock', async (t) => {
   const { node, release } = await lockedNode(t, `select from event_counter where account_id = 'acct' for update`);
   let answered = 0;
   const own = ['a', 'b', 'c', 'a', 'd'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 }));
@@ -96,7 +96,7 @@ test('while an account’s counter is locked, all other accounts’ actors are a
   await checkEvents(node);
 });
 
-test('while a whole table is locked, actors that do not write to it are answered; the others are when it is free', async (t) => {
+test('while a whole table is locked, actors that do not write to it answer; the others answer after the lock', async (t) => {
   const { node, release } = await lockedNode(t, 'lock table event in access exclusive mode');
   const own = ['a', 'b'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 }));
   for (let round = 1; round <= 2; round++) {
@@ -119,7 +119,7 @@ test('a row that another session has inserted and not committed delays only the 
   await checkEvents(node);
 });
 
-test('a blocked turn of a durable message delays no other work; it is taken once, when the lock is released', async (t) => {
+test('a blocked turn of a durable message delays no other work, and is committed once after the lock', async (t) => {
   const { node, release } = await lockedNode(t, `select from probe where id = 'a' for update`, {
     lockTimeoutMs: 10,
     outbox: { sweepIntervalMs: 20 },
@@ -139,7 +139,7 @@ test('a blocked turn of a durable message delays no other work; it is taken once
   await checkEvents(node);
 });
 
-test('S4: a commit that waits for an actor’s row holds no counter, which other nodes need', async (t) => {
+test('S4: a commit that waits for an actor’s row holds no lock on a counter that other nodes need', async (t) => {
   const { node, stranger, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 10_000 });
   const own = node.actors.ask(probe, 'a', 'add', { n: 1 });
   await until(async () => (await node.sql(lockWaits)).length > 0, 'the lock wait');
@@ -163,7 +163,7 @@ test('a command takes effect once when its node dies while the commit waits for 
   await checkEvents(node);
 });
 
-test('a shard that is lost while a commit waits for a lock: nothing of it is written, and it is asked again from what is there', async (t) => {
+test('if a shard is lost while a commit waits for a lock, nothing is written, and the command runs again on the stored state', async (t) => {
   const { node, stranger, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 20 });
   const own = node.actors.ask(probe, 'a', 'add', { n: 1 });
   await until(() => node.runtime.commit.blockedUnits > 0, 'the lane aside');

@@ -1,11 +1,11 @@
 /**
- * Random interleavings of everything that can happen to actors, against a model that takes commands one after another: R1 to R6, C1 to C4,
- * O1, O2, J1 to J4. A failing case prints its seed and its shortest form; FAST_CHECK_SEED repeats it.
+ * Random interleavings of commands and faults, compared with a sequential model: R1 to R6, C1 to C4, O1, O2, J1 to J4. A failing case
+ * prints its seed and its shortest form; FAST_CHECK_SEED repeats it.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { idBeside, shardOf } from '../../src/cluster/address.ts';
+import { colocatedId, shardOf } from '../../src/cluster/address.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
@@ -63,7 +63,7 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
   const ids = new Map<string, string>();
   for (const name of ['a', 'b', 'c', 'd']) {
     const seed = `${run} ${name} ${'0'.repeat(16)}`;
-    ids.set(name, name === 'c' ? seed : idBeside(seed, 'probe', { kind: 'probe', id: `${run} first` }));
+    ids.set(name, name === 'c' ? seed : colocatedId(seed, 'probe', { kind: 'probe', id: `${run} first` }));
   }
   const id = (name: string) => ids.get(name)!;
   const account = (name: string) => `${run} ${name}`;
@@ -102,7 +102,7 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
         () => (state.acknowledged = Math.max(state.acknowledged, sum)),
       );
     } else if (step.do === 'once') {
-      // Looked up before it is taken, so it may be overtaken: it adds nothing to the sum, but must be heard once.
+      // Looked up before its turn, so it may be overtaken: it adds nothing to the sum, but must be consumed once.
       const state = model(step.actor);
       const commandId = `${run} ${step.actor} ${step.command}`;
       state.once.set(step.command, 1);
@@ -223,7 +223,7 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
 }
 
 for (const maxBatchTurns of [1, 2, 5, 2_000]) {
-  test(`whatever happens in whatever order, with ${maxBatchTurns} turns a batch, actors come to what the model says`, async (t) => {
+  test(`after any sequence of commands and faults, with ${maxBatchTurns} turns a batch, actors have the state of the model`, async (t) => {
     let proxy!: TcpProxy;
     const via = async (url: string) => {
       proxy = await TcpProxy.before(url);

@@ -1,6 +1,6 @@
 /**
- * Whatever moves, fails, is late, lost or told twice: each actor hears what each sender told it once, in the sender's order. Two to four nodes
- * of one process; a failing case prints its seed, SEED repeats it.
+ * Despite moves, failures, and late, lost or duplicate frames, each actor gets the messages of each sender once, in the sender's order.
+ * Two to four nodes of one process; a failing case prints its seed, SEED repeats it.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -69,7 +69,7 @@ test("each actor takes each sender's messages once and in order, despite moves, 
 
 type World = { cluster: TestCluster; random: Random; storm: boolean; refusals: number };
 
-/** Asked again with its id until it is sure that it was told. */
+/** Repeated with its id until it has certainly been sent. */
 async function tell(world: World, told: Map<string, number>, sender: string, to: string, count: number): Promise<void> {
   const { cluster, random } = world;
   const pair = `${sender} ${to}`;
@@ -86,7 +86,7 @@ async function tell(world: World, told: Map<string, number>, sender: string, to:
   told.set(pair, from + count);
 }
 
-/** What the node tells others of messages is late, lost or told twice. */
+/** Notifications of messages to other nodes are late, lost or duplicated. */
 function weather({ peers }: TestNode, world: World): void {
   const { random } = world;
   const tellPeer = peers.notify.bind(peers);

@@ -1,4 +1,4 @@
-/** Messages of one sender to one actor are taken in the sender's order (O2, O3, H1, H2, R7). */
+/** Messages of one sender to one actor are consumed in the sender's order (O2, O3, H1, H2, R7). */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import pg from 'pg';
@@ -17,7 +17,7 @@ async function start(t: TestContext, options: object = {}): Promise<TestRuntime>
   return node;
 }
 
-/** Until the test has ended, hearing something throws as often as this says. */
+/** Until the test ends, consuming a message throws this many times. */
 function refuse(t: TestContext, times: Map<unknown, number>): void {
   hearing.before = (input) => {
     const left = times.get(input) ?? 0;
@@ -52,7 +52,7 @@ for (const tell of ['in one turn', 'in two turns'])
     assert.deepEqual(await heard(node, 'r'), ['other', 1, 2, 3], 'and no other sender waits for it');
   });
 
-test('a message that becomes a dead letter lets those after it go', async (t) => {
+test('after a message becomes a dead letter, later messages continue', async (t) => {
   const node = await start(t);
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['throw', 1] });
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [2] });
@@ -61,7 +61,7 @@ test('a message that becomes a dead letter lets those after it go', async (t) =>
   assert.deepEqual(await node.sql('select input from dead_letter'), [{ input: 'throw' }]);
 });
 
-test('thousands of messages behind one that is refused are taken in order', async (t) => {
+test('thousands of messages behind a refused one are consumed in order', async (t) => {
   const node = await start(t);
   refuse(t, new Map([[0, 1]]));
   const inputs = Array.from({ length: 3_000 }, (_, n) => n);
@@ -71,7 +71,7 @@ test('thousands of messages behind one that is refused are taken in order', asyn
   assert.deepEqual(await heard(node, 'r'), inputs);
 });
 
-test('where mailboxes are full, what finds room later is not overtaken', async (t) => {
+test('messages that wait for a full mailbox are not overtaken', async (t) => {
   const node = await start(t, { maxWaiting: 2, maxBatchTurns: 2, outbox: { sweepIntervalMs: 5 } });
   const inputs = Array.from({ length: 40 }, (_, n) => n);
   for (const input of inputs)
@@ -80,7 +80,7 @@ test('where mailboxes are full, what finds room later is not overtaken', async (
   assert.deepEqual(await heard(node, 'r'), inputs);
 });
 
-test('ids that carry the clock of a machine that is ahead change no order; what older versions sent comes in the order of its commits', async (t) => {
+test('ids from a fast clock do not change the order; messages of older versions are read in commit order', async (t) => {
   const node = await start(t);
   await node.runtime.stop(0);
   const sender = 'probe/s';
@@ -100,14 +100,14 @@ test('ids that carry the clock of a machine that is ahead change no order; what 
 
 test('a sender that was loaded again does not overtake its messages in the database', async (t) => {
   const node = await start(t);
-  // Nobody was told of it: as if the frame that tells is late.
+  // No node was notified of it: as if the frame is late.
   await insert(node, [{ id: 'msg_z', sender: 'probe/s', to: 'r', input: 'before' }]);
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['after', 'last'] });
   await until(async () => (await heard(node, 'r')).length === 3, 'all messages');
   assert.deepEqual(await heard(node, 'r'), ['before', 'after', 'last']);
 });
 
-test('more than a page of messages from many senders come in the order of each, also those that are committed meanwhile', async (t) => {
+test("more than a page of messages from many senders are consumed in each sender's order, also those committed meanwhile", async (t) => {
   const node = await start(t);
   await node.runtime.stop(0);
   await node.sql(
@@ -150,7 +150,7 @@ test('a sender that has moved does not overtake late messages of its old node', 
   for (const { to } of moved) assert.deepEqual(await heard(b, to), ['first', 'second']);
 });
 
-/** What the node tells others of messages is late: returns what lets it go. */
+/** Notifications of messages to other nodes are delayed: returns the function that releases them. */
 function holdMessages(node: TestNode): () => void {
   const { peers } = node;
   const tell = peers.notify.bind(peers);
@@ -166,15 +166,15 @@ function holdMessages(node: TestNode): () => void {
   };
 }
 
-test('what was consumed is forgotten with its shard: a database that lost commits shows it again', () => {
+test('a consumed message is forgotten with its shard: after the database lost commits it is consumed again', () => {
   const inFlight = new InFlightMessages();
   const message = { id: 'msg_1', shard: 7, kind: 'probe', actorId: 'r', command: 'hear', input: 1, createdAt: 0, sender: 'probe/s' };
   inFlight.add(message, newEnvelope('hear', 1, Infinity, null));
   inFlight.done('msg_1');
   inFlight.lost(new Set([8]));
-  assert.ok(inFlight.knows('msg_1'));
+  assert.ok(inFlight.has('msg_1'));
   inFlight.lost(new Set([7]));
-  assert.ok(!inFlight.knows('msg_1'));
+  assert.ok(!inFlight.has('msg_1'));
 });
 
 test('messages whose commit waits for a lock of another session arrive in order, and those to other actors continue', async (t) => {

@@ -1,4 +1,4 @@
-/** What the runtime promises while the shards under it move from node to node. */
+/** Guarantees of the runtime while shards move between nodes. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { TestCluster, TestNode } from '../support/cluster-nodes.ts';
@@ -42,7 +42,7 @@ async function heard(node: TestNode, id: string): Promise<unknown[]> {
 }
 
 for (const effect of ['work', 'mail'] as const) {
-  test(`an effect (${effect}) that runs while its actor moves ends where it began, and is run once`, options, async (t) => {
+  test(`an effect (${effect}) that runs while its actor moves ends on the node where it started, and runs once`, options, async (t) => {
     const { cluster, a, b, onA } = await twoNodes(t);
     const runs = heldEffect(t, effect);
     await a.actors.ask(probe, onA, 'begin', { effect, input: {} });
@@ -93,7 +93,7 @@ test("an effect of a moved actor whose node dies runs again at the actor's new o
   assert.deepEqual(await cluster.sql('select id from effect'), []);
 });
 
-test('messages reach actors of other nodes, in the order in which they were sent, whatever gets lost on the way', options, async (t) => {
+test('messages reach actors of other nodes in the order in which they were sent, although frames are lost', options, async (t) => {
   const { cluster, a, b, onA, onB } = await twoNodes(t);
   const all: number[] = [];
   for (let round = 0; round < 30; round++) {
@@ -108,7 +108,7 @@ test('messages reach actors of other nodes, in the order in which they were sent
   assert.deepEqual(await cluster.sql('select id from message'), []);
 });
 
-test('messages sent while their receiver moves are each taken once', options, async (t) => {
+test('messages sent while their receiver moves are each consumed once', options, async (t) => {
   const { cluster, a, b, onA, onB } = await twoNodes(t);
   let sent = 0;
   let stop = false;
@@ -131,7 +131,7 @@ test('messages sent while their receiver moves are each taken once', options, as
 
 for (const commandId of [undefined, 'command'])
   test(
-    `who waits for a later turn of an actor that moves to the node that asked is answered there (${commandId ?? 'no'} id)`,
+    `a caller that waits for a later turn is answered after the actor has moved to the caller's node (${commandId ?? 'no'} id)`,
     options,
     async (t) => {
       const { a, b, onB } = await twoNodes(t);
@@ -144,7 +144,7 @@ for (const commandId of [undefined, 'command'])
     },
   );
 
-test('a try that the earlier owner sends on after the caller was refused by the new one is refused as well', options, async (t) => {
+test('a try that the earlier owner forwards after the new owner refused the caller is refused too', options, async (t) => {
   const { cluster, a, b, onB } = await twoNodes(t);
   const value = async () => (await a.actors.query(probe, onB, 'state', null))?.value;
   const waiting = outcomeOf(a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId: 'command' }));

@@ -1,18 +1,21 @@
-/** E5: an effect that ends the process that runs it is found; neither what ran beside it nor what a healthy node had to leave is blamed. */
+/**
+ * E5: an effect that ends its process is found; effects that ran beside it or were interrupted on healthy nodes are not counted as the
+ * cause.
+ */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { abandonedBecause } from '../../src/actors/abandoned-effect.ts';
+import { abandonedMessage } from '../../src/actors/abandoned-effect.ts';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
 const heard = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard;
-const failed = { kind: 'failed', message: abandonedBecause, abandoned: true };
+const failed = { kind: 'failed', message: abandonedMessage, abandoned: true };
 
-test('an effect that ends its process each time becomes a dead letter, and the effects beside it end as they should', async (t) => {
+test('an effect that ends its process each time becomes a dead letter, and concurrent effects end normally', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   await node.runtime.stop();
@@ -40,11 +43,11 @@ test('an effect that ends its process each time becomes a dead letter, and the e
   ] as const)
     assert.deepEqual(await heard(node, id), [{ kind: 'done', value }]);
   assert.deepEqual(await node.sql('select kind, actor_id, command, input, error from dead_letter'), [
-    { kind: 'probe', actor_id: 'p1', command: 'effect work', input: { ms: 20, ends: true }, error: abandonedBecause },
+    { kind: 'probe', actor_id: 'p1', command: 'effect work', input: { ms: 20, ends: true }, error: abandonedMessage },
   ]);
 });
 
-test('an effect in flight on a node that is killed four times by chance ends as it should', async (t) => {
+test('an effect on a node that is killed four times for other reasons ends normally', async (t) => {
   const node = await testRuntime([probeActor], { ...probeOptions, suspectPauseMs: 50 });
   t.after(() => node.close());
   let begun = 0;
@@ -62,7 +65,7 @@ test('an effect in flight on a node that is killed four times by chance ends as 
   assert.deepEqual(await heard(node, 'a'), [{ kind: 'done', value: 'done after all' }]);
 });
 
-test('nodes that stop in order count nothing, however often, and what only waited is not counted either', async (t) => {
+test('orderly stops of nodes are never counted, and neither are effects that only waited', async (t) => {
   const node = await testRuntime([probeActor], { ...probeOptions, effectLaneLimits: { maxRunning: 1 } });
   t.after(() => node.close());
   let begun = 0;

@@ -1,13 +1,16 @@
-/** A node of its own process, for `poison-effects.test.ts`: some of its effects end the process; it tells its parent what has ended. */
+/**
+ * A node in a separate process, for `poison-effects.test.ts`: some of its effects end the process; it reports ended effects to its
+ * parent.
+ */
 import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { effects, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 
 const [url, begin] = [process.argv[2]!, process.argv[3] === 'begin'];
 const database = new Database(url, { schema: { entities: probeOptions.entities } });
-const runtime = new Runtime({ database, placement: new SingleNode(url, 'poisoned', silentLog), log: silentLog, suspectPauseMs: 100 });
+const runtime = new Runtime({ database, placement: new SingleNode(url, 'poisoned', noLog), log: noLog, suspectPauseMs: 100 });
 runtime.register([probeActor]);
 process.once('disconnect', () => process.exit());
 effects.work = async ({ ms, ends }) => {

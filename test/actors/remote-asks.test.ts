@@ -1,4 +1,4 @@
-/** What a caller is told of a command that was tried at several nodes one after the other. */
+/** The answer to a caller whose command was tried at several nodes in sequence. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { askOwner } from '../../src/actors/remote-asks.ts';
@@ -7,7 +7,7 @@ import type { Placement, RemoteAsk } from '../../src/cluster/placement.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { outcomeOf } from '../support/runtime.ts';
 
-/** Which tries said that an earlier one may still be on its way. */
+/** Which tries were marked as repeats, because an earlier one may still arrive. */
 let repeats: boolean[] = [];
 
 /** Another node owns the shard, and answers each try with the next of these. */
@@ -35,7 +35,7 @@ function ask(answers: (ErrorCode | 'done')[]): Promise<unknown> {
   );
 }
 
-test('a command that may have been done is not said to be undone because a later try was shed; what its actor says counts', async () => {
+test('a command whose outcome is unknown is not reported as not done when a later try is shed; an answer of its actor counts', async () => {
   assert.deepEqual(await ask(['outcome_unknown', 'overloaded']), { refused: 'outcome_unknown' });
   assert.deepEqual(await ask(['outcome_unknown', 'shard_not_owned', 'mailbox_full']), { refused: 'outcome_unknown' });
   assert.deepEqual(await ask(['outcome_unknown', 'shard_not_owned', 'done']), { reply: 'done' });
@@ -43,7 +43,7 @@ test('a command that may have been done is not said to be undone because a later
   assert.deepEqual(await ask(['shard_not_owned', 'overloaded']), { refused: 'overloaded' });
 });
 
-test('every try after one whose outcome is unknown says that it is a repeat', async () => {
+test('every try after one with an unknown outcome is marked as a repeat', async () => {
   for (const [answers, expected] of [
     [
       ['shard_not_owned', 'draining', 'outcome_unknown', 'shard_not_owned', 'conflict'],

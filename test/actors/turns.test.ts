@@ -1,4 +1,4 @@
-/** Turns, and what may be seen of them: R1 to R4, G2, G3. */
+/** Turns and their visible results: R1 to R4, G2, G3. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
@@ -65,7 +65,7 @@ test('an unknown command, an unknown query and a query that throws are answered 
 });
 
 for (const id of ['nul\0id', 'surrogate\ud800', '']) {
-  test(`an id that the database cannot hold (${JSON.stringify(id)}) is not found, and its neighbours in the load are`, async () => {
+  test(`an id that the database cannot store (${JSON.stringify(id)}) is not found, and other ids of the same load are found`, async () => {
     await node.sql(`insert into probe values ('neighbour ' || $1, 3, null, null, '[]', '', '{}')`, [String(id.length)]);
     const [bad, asked, good] = await Promise.all([
       outcomeOf((async () => node.actors.query(probe, id, 'state', null))()),
@@ -90,13 +90,13 @@ test('a caller left waiting is answered by a later turn, after that turn is comm
   assert.equal((await node.actors.query(probe, 'd', 'state', null))?.value, 3);
 });
 
-test("an answer in the same batch as the turn that waits for it is not told as that turn's own", async () => {
+test("an answer committed in the same batch as the waiting turn is not recorded as that turn's own reply", async () => {
   const waiting = node.actors.ask(probe, 'same', 'defer', { key: 'k', n: 1 });
   const answering = node.actors.ask(probe, 'same', 'answer', { key: 'k', reply: 42 });
   assert.deepEqual(await Promise.all([waiting, answering]), [42, null]);
 });
 
-test('nothing idle is kept: an activation leaves memory and comes back as it was', async () => {
+test('an idle activation leaves memory and is loaded again with the same state', async () => {
   await node.actors.ask(probe, 'sleeper', 'put', { text: 'kept', data: { deep: [1, null, 'x'] }, ratio: 0.25 });
   const kind = node.actors.kinds.get('probe')!;
   const before = kind.activations.get('sleeper')!;

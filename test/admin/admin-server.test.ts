@@ -1,14 +1,14 @@
-/** The operator's port: what it shows, what it refuses, and that nobody can hold it up. */
+/** The admin port: its answers, its refusals, and that no client can block it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { type AdminOptions, type AdminServer, startAdminServer } from '../../src/admin/admin-server.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 
 async function admin(t: TestContext, options: Partial<AdminOptions> = {}): Promise<{ server: AdminServer; url: string; metrics: Metrics }> {
-  const metrics = options.metrics ?? new Metrics(silentLog);
+  const metrics = options.metrics ?? new Metrics(noLog);
   const server = await startAdminServer({
     host: '127.0.0.1',
     port: 0,
@@ -16,7 +16,7 @@ async function admin(t: TestContext, options: Partial<AdminOptions> = {}): Promi
     metrics,
     status: () => ({ node: 'a' }),
     readiness: () => 'ready',
-    log: silentLog,
+    log: noLog,
     ...options,
   });
   assert.ok(server !== null);
@@ -31,7 +31,7 @@ async function takenPort(t: TestContext): Promise<number> {
   return (holder.address() as net.AddressInfo).port;
 }
 
-test('metrics, status and liveness are answered; anything else is not there', async (t) => {
+test('metrics, status and liveness are answered; other paths are 404', async (t) => {
   const { url, metrics } = await admin(t, { status: async () => ({ node: 'a', shards: { owned: 1024 } }) });
   metrics.gauge('troupe_ready', 'whether it is', () => 1);
   const scraped = await fetch(`${url}/metrics`);
@@ -45,7 +45,7 @@ test('metrics, status and liveness are answered; anything else is not there', as
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) assert.equal((await fetch(`${url}/metrics`, { method })).status, 404, method);
 });
 
-test('readiness says why it is not', async (t) => {
+test('readiness reports the reason when the node is not ready', async (t) => {
   let readiness = 'ready';
   const { url } = await admin(t, { readiness: () => readiness });
   assert.equal((await fetch(`${url}/health/ready`)).status, 200);
@@ -65,10 +65,10 @@ test('a status that cannot be computed is 500 without details', async (t) => {
   assert.equal(await response.text(), 'Internal Server Error\n');
 });
 
-test('a default port that is taken is only said; one that was given stops the start with one line', async (t) => {
+test('a default port in use is only logged; a configured port in use prevents the start with one line', async (t) => {
   const port = await takenPort(t);
   const said: string[] = [];
-  const log = { ...silentLog, warn: (_: object, message: string) => void said.push(message) };
+  const log = { ...noLog, warn: (_: object, message: string) => void said.push(message) };
   const options: AdminOptions = {
     host: '127.0.0.1',
     port,
@@ -87,7 +87,7 @@ test('a default port that is taken is only said; one that was given stops the st
   await assert.rejects(startAdminServer({ ...options, port: 0, host: '203.0.113.1' }), /ADMIN_HOST/);
 });
 
-test('a client without a request is cut off, and connections beyond the limit are not accepted', async (t) => {
+test('a client without a request is disconnected, and connections beyond the limit are not accepted', async (t) => {
   const { server, url } = await admin(t);
   const sockets = Array.from({ length: 40 }, () => net.connect(server.port, '127.0.0.1'));
   t.after(() => {

@@ -1,4 +1,4 @@
-/** What a role without rights learns of snapshots that others hold. */
+/** What a role without privileges can see of snapshots of other sessions. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import pg from 'pg';
@@ -46,7 +46,7 @@ test('an open transaction that has written counts too, one that has only begun d
   assert.equal((await snapshotHolders(own))!.length, 1);
 });
 
-test('the age of a snapshot counts from when it was first seen, where its beginning is hidden; another one of that session begins anew', () => {
+test('if its beginning is hidden, the age of a snapshot counts from when it was first seen; another snapshot of that session starts again', () => {
   const snapshots = new OldestSnapshot({ pool: null as never });
   const at = (s: number, ...holders: [string, number | null][]) =>
     snapshots.oldest(

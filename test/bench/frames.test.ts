@@ -13,7 +13,7 @@ function frame(opcode: number, payloadBytes: number): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode, ...length]), Buffer.alloc(payloadBytes, 'x')]);
 }
 
-test('frames of every length are counted once, wherever the bytes are cut', () => {
+test('frames of every length are counted once, for any division of the bytes', () => {
   const sizes = [0, 1, 5, 125, 126, 300, 0, 70_000, 2];
   const bytes = Buffer.concat(sizes.map((size) => frame(1, size)));
   for (const cut of [1, 2, 3, 7, 11, 128, 4_096, bytes.length]) {
@@ -30,7 +30,7 @@ test('frames of every length are counted once, wherever the bytes are cut', () =
   }
 });
 
-test('a frame that came in one piece is shown where it lies', () => {
+test('a frame that arrives in one piece is returned without a copy', () => {
   const bytes = Buffer.concat([frame(9, 0), frame(1, 20), frame(1, 30)]);
   const shown: string[] = [];
   new FrameReader().read(bytes, bytes.length, (opcode, payloadBytes, chunk, start) => {
@@ -39,7 +39,7 @@ test('a frame that came in one piece is shown where it lies', () => {
   assert.deepEqual(shown, ['x'.repeat(20), 'x'.repeat(30)]);
 });
 
-test('what a client says is masked, as servers demand', () => {
+test('frames of clients are masked, as servers require', () => {
   const bytes = clientText('y'.repeat(200));
   assert.equal(bytes[1]! & 0x80, 0x80);
   assert.equal(bytes.readUInt16BE(2), 200);

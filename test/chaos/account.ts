@@ -1,4 +1,4 @@
-/** An account for the length of a run. */
+/** An account that exists during a run. */
 import { randomUUID } from 'node:crypto';
 import { scopes } from '../../src/edge/auth/scopes.ts';
 import type { Mode } from '../../src/mode.ts';

@@ -1,4 +1,4 @@
-/** Proves the books again and again while the service is at work and being broken: they must be right at every moment, not in the end alone. */
+/** Checks the books repeatedly during load and faults: they must be correct at every time, not only at the end. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { isServersFault } from '../../src/storage/database-errors.ts';
@@ -36,7 +36,7 @@ export class Auditor {
     }
   }
 
-  /** Nothing where the database is away: somebody breaks it now and then. */
+  /** Nothing where the database is away: the run breaks it at times. */
   private async read() {
     const client = new pg.Client({
       connectionString: this.databaseUrl(),

@@ -1,4 +1,4 @@
-/** The checker of money: histories that break one rule about cards, and such as are in doubt. */
+/** The checker of money: histories that break one rule about cards, and histories with an undecided outcome. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { checkMoney } from './check-money.ts';
@@ -39,7 +39,7 @@ findsEach([
     },
   },
   {
-    what: 'a payment by a frozen card that nobody was told of',
+    what: 'a payment by a frozen card that no client was told of',
     rule: 'frozen',
     words: /book.* is approved, after .*freeze/,
     run(run) {
@@ -57,21 +57,21 @@ findsEach([
     },
   },
   {
-    what: 'a freeze nobody asked for',
+    what: 'a freeze no client requested',
     rule: 'frozen',
-    words: /hat.*nobody froze it/,
+    words: /hat.*no client froze it/,
     run: (run) => decline(run, 'authz_8', 'card_3/hat', 'card_frozen'),
   },
   {
-    what: 'a cancel nobody asked for',
+    what: 'a cancel no client requested',
     rule: 'frozen',
-    words: /hat.*nobody cancelled it/,
+    words: /hat.*no client cancelled it/,
     run: (run) => decline(run, 'authz_8', 'card_3/hat', 'card_cancelled'),
   },
   { what: 'a cancel that is lost', rule: 'frozen', words: /node-1 shows it active/, shown: ({ cards }) => (cards[1]!.status = 'active') },
 ]);
 
-test('what overlaps a freeze, or an unfreeze after it, is in doubt and no fault', () => {
+test('an operation that overlaps a freeze or a later unfreeze is undecided and not an error', () => {
   for (const [begunMs, endedMs] of [
     [45, 70],
     [60, 95],

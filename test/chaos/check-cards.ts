@@ -47,9 +47,9 @@ export function frozenHeeded(operations: readonly Operation[], { cards, authoriz
     const { reason } = (operation.result ?? {}) as Partial<Decided>;
     const isUsedUp = spentOn.get(card) === limits.get(card);
     if (reason === 'card_frozen' && !isUsedUp && beganBefore('freeze card').length === 0)
-      wrong.push(`${told(operation)}: ${reason}, and nobody froze it`);
+      wrong.push(`${told(operation)}: ${reason}, and no client froze it`);
     if (reason === 'card_cancelled' && beganBefore('cancel card').length === 0)
-      wrong.push(`${told(operation)}: ${reason}, and nobody cancelled it`);
+      wrong.push(`${told(operation)}: ${reason}, and no client cancelled it`);
   }
   const cancelled = operations.filter(({ name, outcome }) => name === 'cancel card' && outcome === 'done');
   for (const operation of cancelled)
@@ -58,7 +58,7 @@ export function frozenHeeded(operations: readonly Operation[], { cards, authoriz
   return wrong;
 }
 
-/** Of the cards whose id somebody was told. */
+/** Of the cards whose id a client got. */
 function limitOfCards(operations: readonly Operation[]): Map<string, number> {
   const issued = operations.filter(({ name, outcome }) => name === 'issue card' && outcome === 'done');
   return new Map(issued.map(({ result, value }) => [String(result), Number(value)]));

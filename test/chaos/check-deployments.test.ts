@@ -1,4 +1,4 @@
-/** The checker of deployments: a run that is right, and for each rule some histories that break it, and it alone. */
+/** The checker of deployments: a correct run, and for each rule histories that break only this rule. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { checkDeployments, deploymentRules } from './check-deployments.ts';
@@ -12,7 +12,7 @@ function operationOf(some: Partial<Operation>): Operation {
   return { id: 1, account: 'a', name: 'deploy', subject: '', value: null, outcome: 'done', status: 201, result: null, ...times, ...some };
 }
 
-/** One that is live, one that was cancelled, and one that nobody knows of, which its client may have made. */
+/** One that is live, one that was cancelled, and one that no client has an answer for, but that its client may have created. */
 function goodRun(): Run {
   const row = { code: null, message: null, providerId: null, fingerprint: 'f', isUnderWay: false };
   return {
@@ -115,7 +115,7 @@ const breakages: { what: string; rule: keyof typeof deploymentRules; words: RegE
   },
 ];
 
-test('a run of deployments that is right breaks no rule', () => {
+test('a correct run of deployments breaks no rule', () => {
   const { operations, kept } = goodRun();
   assert.deepEqual(checkDeployments(operations, kept), []);
 });

@@ -1,6 +1,6 @@
 /**
- * Judges what became of the deployments of a run: what clients were told, what every node shows at the end, and what the hosts have. Pure, as `check.ts`;
- * `check-deployments.test.ts` gives each rule a history that breaks it alone.
+ * Checks the deployments of a run: the answers to clients, the state that every node shows at the end, and the state at the hosts. Pure,
+ * like `check.ts`; `check-deployments.test.ts` has for each rule a history that breaks only this rule.
  */
 import { told, type Violation, violationsOf } from './check.ts';
 import type { KeptDeployments } from './gather-deployments.ts';
@@ -11,7 +11,7 @@ export const deploymentRules = {
   deployed: 'a deployment is created once for each command, with the files of its workspace',
   cancelledDeployments: 'a deployment whose cancellation was confirmed has failed as cancelled',
   deploymentsEnd: 'every deployment comes to its end, by a failure that has a reason',
-  deploymentsTold: 'each status of a deployment is told by one event',
+  deploymentsTold: 'each status of a deployment has one event',
   deploymentsShown: 'every node shows a deployment as it is kept',
   onceAtHost: 'a deployment is at its host once, and not under way when it has ended here',
   published: 'a live deployment is live at its host, with the files of its snapshot',
@@ -48,7 +48,7 @@ function deployedOnce(operations: readonly Operation[], { deployments }: KeptDep
     .map((operation) => `${told(operation)} as ${operation.result}, which is not kept`);
   const others = deployments.flatMap(({ id, workspace, fingerprint }) => {
     const [command] = asked.get(workspace) ?? [];
-    if (command === undefined) return [`${id} of ${workspace}: nobody asked for it`];
+    if (command === undefined) return [`${id} of ${workspace}: no client requested it`];
     return fingerprint === null || fingerprint === command.value ? [] : [`${id} has other files than its workspace had`];
   });
   return [...counts, ...lost, ...others];

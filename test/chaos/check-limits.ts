@@ -1,11 +1,11 @@
-/** The rules of `check-money.ts` about what an account may spend. */
+/** The rules of `check-money.ts` about spending limits. */
 import type { KeptMoney } from './gather-money.ts';
 import type { Decided, Operation } from './history.ts';
 import { sum } from './once.ts';
 
-/** `days`: the first and the last on which it can have been counted. `toldMs`: when somebody was told that it was approved. */
+/** `days`: the first and the last on which it can have been counted. `toldMs`: when a client got the answer that it was approved. */
 type Payment = { id: string; account: string; amount: number; days: readonly [string, string]; toldMs: number };
-/** A limit from the moment it was asked for, whether or not anybody heard that it holds. */
+/** A limit from the moment it was asked for, whether or not its caller got an answer. */
 type Limit = { fromMs: number; minor: number };
 
 const periods = { daily_limit: (day: string) => day, monthly_limit: (day: string) => day.slice(0, 7) };

@@ -21,7 +21,7 @@ export const moneyRules = {
   frozen: 'a frozen or cancelled card pays nothing, and no other is said to be one',
   orders: 'an order is paid once, when it was approved',
   limits: "no payment passes an account's limits",
-  events: 'what became of money is told by one event',
+  events: 'each change of money has one event',
   inFlight: 'no money stays on its way',
   books: '`troupe ledger check` finds the books right',
 } as const;
@@ -59,7 +59,7 @@ function authorizationsBooked(operations: readonly Operation[], { authorizations
     ({ reference }) => reference,
   );
   for (const { id, mark, account, amount, status } of authorizations) {
-    if (!marks.has(mark)) wrong.push(`${id}, ${mark}: nobody asked for it`);
+    if (!marks.has(mark)) wrong.push(`${id}, ${mark}: no client requested it`);
     const booked = (paid.get(id) ?? []).map((entry) => `${entry.amount} of ${entry.account}`);
     const due = status === 'approved' ? [`${-amount} of ${account}`] : [];
     if (booked.join() !== due.join()) wrong.push(`${id} (${mark}) is ${status}, its entries are ${booked.join() || 'none'}`);
@@ -85,7 +85,7 @@ function depositsBooked(operations: readonly Operation[], { entries }: KeptMoney
       if (id !== undefined && transfer !== id) wrong.push(`${told(operation)} as ${id}, kept is ${transfer}`);
   }
   const marks = new Set(asked.map(({ account, value }) => markOf(account, value)));
-  for (const [mark, [first]] of byMark) if (!marks.has(mark)) wrong.push(`${first!.transfer}, ${mark}: nobody paid it in`);
+  for (const [mark, [first]] of byMark) if (!marks.has(mark)) wrong.push(`${first!.transfer}, ${mark}: no client paid it in`);
   return wrong;
 }
 
@@ -124,7 +124,7 @@ function toldOnce({ authorizations, orders, entries, events }: KeptMoney): strin
   const times = new Map(due.map((event) => [event, 0]));
   for (const { type, about } of events) times.set(`${type} ${about}`, (times.get(`${type} ${about}`) ?? Number.NaN) + 1);
   return [...times].flatMap(([event, count]) =>
-    count === 1 ? [] : [Number.isNaN(count) ? `${event} is told, and is not so` : `${event} is told ${count} times`],
+    count === 1 ? [] : [Number.isNaN(count) ? `${event} has an event, but did not happen` : `${event} has ${count} events`],
   );
 }
 

@@ -1,4 +1,4 @@
-/** The checker of money: histories that break one rule about orders or spending limits, and one that is in doubt. */
+/** The checker of money: histories that break one rule about orders or spending limits, and an undecided one. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { checkMoney } from './check-money.ts';
@@ -33,7 +33,7 @@ findsEach([
   {
     what: 'an order that is paid and was never approved',
     rule: 'orders',
-    words: /po_1 is complete, and nobody approved it/,
+    words: /po_1 is complete, and no client approved it/,
     run: (run) => void run.operations.splice(run.operations.indexOf(operation(run, 'po_1')), 1),
   },
   {
@@ -49,9 +49,9 @@ findsEach([
     run: ({ books }) => (books.orders[1]!.status = 'pending'),
   },
   {
-    what: 'a rejection nobody asked for',
+    what: 'a rejection no client requested',
     rule: 'orders',
-    words: /po_2 is rejected, and nobody/,
+    words: /po_2 is rejected, and no client/,
     run: (run) => void run.operations.splice(run.operations.indexOf(operation(run, 'po_2')), 1),
   },
   {

@@ -30,16 +30,16 @@ export function ordersPaid(operations: readonly Operation[], { orders, orderView
     ({ reference }) => reference,
   );
   for (const { id, account, description, amount, status } of orders) {
-    if (!descriptions.has(description)) wrong.push(`${id}, ${description}: nobody placed it`);
+    if (!descriptions.has(description)) wrong.push(`${id}, ${description}: no client placed it`);
     const booked = (paid.get(id) ?? []).map((entry) => `${entry.amount} of ${entry.account}`);
     const due = status === 'complete' ? [`${-amount} of ${account}`] : [];
     if (booked.join() !== due.join()) wrong.push(`${id} is ${status}, its entries are ${booked.join() || 'none'}`);
     const ofOrder = decisions.get(id) ?? [];
     const isApproved = status === 'approved' || status === 'complete';
     if (isApproved && !ofOrder.some(({ name }) => name === 'approve order') && !approvedByItself.has(description))
-      wrong.push(`${id} is ${status}, and nobody approved it`);
+      wrong.push(`${id} is ${status}, and no client approved it`);
     if (status === 'rejected' && !ofOrder.some(({ name }) => name === 'reject order'))
-      wrong.push(`${id} is rejected, and nobody rejected it`);
+      wrong.push(`${id} is rejected, and no client rejected it`);
     for (const decision of ofOrder.filter(({ outcome }) => outcome === 'done'))
       if ((decision.name === 'reject order') !== (status === 'rejected') || (decision.name === 'approve order') !== isApproved)
         wrong.push(`${told(decision)}, but the order is ${status}`);

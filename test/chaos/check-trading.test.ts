@@ -1,4 +1,4 @@
-/** The checker of trading: a run that is right, and for each rule some histories that break it, and it alone. */
+/** The checker of trading: a correct run, and for each rule histories that break only this rule. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { checkTrading, tradingRules } from './check-trading.ts';
@@ -27,6 +27,7 @@ function goodRun(): Run {
       isOfStrategy: false,
       filledBy: 'embedded',
       isUnknown: false,
+      isLeftToSession: false,
     },
     {
       id: 'ord_2',
@@ -39,6 +40,7 @@ function goodRun(): Run {
       isOfStrategy: false,
       filledBy: 'embedded',
       isUnknown: false,
+      isLeftToSession: false,
     },
     {
       id: 'ord_3',
@@ -51,6 +53,7 @@ function goodRun(): Run {
       isOfStrategy: false,
       filledBy: 'broker',
       isUnknown: false,
+      isLeftToSession: false,
     },
     {
       id: 'ord_4',
@@ -63,6 +66,7 @@ function goodRun(): Run {
       isOfStrategy: false,
       filledBy: 'embedded',
       isUnknown: false,
+      isLeftToSession: false,
     },
   ];
   const fills = [
@@ -138,9 +142,9 @@ const breakages: Breakage[] = [
     breakIt: ({ operations }) => Object.assign(operations[1]!, { result: 'ord_7' }),
   },
   {
-    what: 'an order that nobody placed',
+    what: 'an order that no client placed',
     rule: 'placed',
-    words: /ord_3, m3: nobody placed it/,
+    words: /ord_3, m3: no client placed it/,
     breakIt: ({ operations }) => operations.splice(2, 1),
   },
   {
@@ -159,19 +163,28 @@ const breakages: Breakage[] = [
     },
   },
   {
-    what: 'a fill that is told twice',
+    what: 'an order that stays open with an unknown outcome of which no event told',
+    rule: 'ended',
+    words: /ord_2 is still submitted/,
+    breakIt({ kept }) {
+      Object.assign(kept.orders[1]!, { status: 'submitted', isUnknown: true });
+      kept.events = kept.events.filter(({ type, order }) => type !== 'trade.cancelled' || order !== 'ord_2');
+    },
+  },
+  {
+    what: 'a fill with two events',
     rule: 'told',
     words: /fil_2 of ord_1 is told 2 times/,
     breakIt: ({ kept }) => kept.events.push({ type: 'trade.filled', order: 'ord_1', fill: 'fil_2' }),
   },
   {
-    what: 'a fill that is told and is not kept',
+    what: 'an event of a fill that is not stored',
     rule: 'told',
     words: /fil_9 of ord_1 is told, and is not so/,
     breakIt: ({ kept }) => kept.events.push({ type: 'trade.filled', order: 'ord_1', fill: 'fil_9' }),
   },
   {
-    what: 'an end that is not told',
+    what: 'an end without an event',
     rule: 'told',
     words: /trade\.cancelled ord_4 is told 0 times/,
     breakIt: ({ kept }) => kept.events.pop(),
@@ -201,9 +214,9 @@ const breakages: Breakage[] = [
     breakIt: ({ kept }) => kept.venue.push({ ourId: 'ord_3', filled: 0 }),
   },
   {
-    what: 'an order at the broker that nobody placed',
+    what: 'an order at the broker that no client placed',
     rule: 'venue',
-    words: /ord_8 is at the broker, and nobody placed it/,
+    words: /ord_8 is at the broker, and no client placed it/,
     breakIt: ({ kept }) => kept.venue.push({ ourId: 'ord_8', filled: 0 }),
   },
   {
@@ -232,8 +245,15 @@ const breakages: Breakage[] = [
   },
 ];
 
-test('a run whose trading is right breaks no rule', () => {
+test('a correct run of trading breaks no rule', () => {
   const { operations, kept } = goodRun();
+  assert.deepEqual(checkTrading(operations, kept), []);
+});
+
+test('an order whose outcome only the end of its session decides may be open, if an event has told of it', () => {
+  const { operations, kept } = goodRun();
+  Object.assign(kept.orders[1]!, { status: 'submitted', isUnknown: true, isLeftToSession: true });
+  kept.events = kept.events.filter(({ type, order }) => type !== 'trade.cancelled' || order !== 'ord_2');
   assert.deepEqual(checkTrading(operations, kept), []);
 });
 

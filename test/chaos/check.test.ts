@@ -1,4 +1,4 @@
-/** The checker of the chaos runs against histories made by hand: one that is right, and for each rule one that breaks it. */
+/** The checker of the chaos runs with hand-made histories: a correct one, and for each rule one that breaks it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { check, type Kept, rules } from './check.ts';
@@ -6,7 +6,7 @@ import type { Operation, Received } from './history.ts';
 
 type Seen = { operations: Operation[]; received: Received[]; anomalies: { atMs: number; words: string }[] };
 
-test('a run in which everything held is not blamed', () => {
+test('a correct run breaks no rule', () => {
   const { seen, kept } = goodRun();
   assert.deepEqual(check(seen, kept), []);
 });
@@ -31,7 +31,7 @@ const breakages: [string, keyof typeof rules, RegExp, (run: { seen: Seen; kept: 
   ],
   ['a version answered to two writes', 'once', /version 1 .*two writes/, ({ seen }) => (operation(seen, 2).result = 1)],
   ['a version that is gone', 'once', /version 2 .* 1 is the last/, ({ kept }) => (kept.files[0]!.version = 1)],
-  ['a version that nobody wrote', 'once', /4 versions from 2 writes/, ({ kept }) => (kept.files[0]!.version = 4)],
+  ['a version that no client wrote', 'once', /4 versions from 2 writes/, ({ kept }) => (kept.files[0]!.version = 4)],
   ['a version told twice', 'once', /events tell the versions 1,2,1/, ({ kept }) => kept.events.push({ ...kept.events[0]!, account: 'b' })],
   ['a stale read', 'linearizable', /no order .* number 3/, ({ seen }) => (operation(seen, 3).result = 'a')],
   ['a node that ends with an older value', 'linearizable', /no order/, ({ kept }) => (kept.registers[1]!.value = 'a')],
@@ -49,7 +49,7 @@ const breakages: [string, keyof typeof rules, RegExp, (run: { seen: Seen; kept: 
   ['a hole in the kept numbers', 'streams', /not numbered 1 to 3/, ({ kept }) => (kept.events[2]!.seq = 4)],
   ['a task that hangs', 'tasks', /still running/, ({ kept }) => (kept.tasks[0]!.status = 'running')],
   ['a tool call with two results', 'tools', /agnt_1 call_1/, ({ kept }) => kept.events.push({ ...kept.events[2]!, seq: 4 })],
-  ['a message nobody took', 'leftovers', /1 messages/, ({ kept }) => (kept.leftovers.messages = 1)],
+  ['a message that no actor consumed', 'leftovers', /1 messages/, ({ kept }) => (kept.leftovers.messages = 1)],
 ];
 
 for (const [what, rule, words, broken] of breakages)

@@ -27,7 +27,7 @@ export type Kept = {
     version: number | null;
     call: string | null;
   }[];
-  /** What nobody took: dead letters, and messages and effects that are left although all work has ended. */
+  /** Work that was not consumed: dead letters, and messages and effects that remain although all work has ended. */
   leftovers: { deadLetters: number; messages: number; effects: number };
 };
 

@@ -1,6 +1,6 @@
 /**
- * A caller as the contract wants one: whatever can have been lost is asked again with the same Idempotency-Key, on any node, until somebody
- * answers or its patience ends. Everything it asks and hears goes into the history.
+ * A caller that follows the contract: a request with a possibly lost answer is repeated with the same Idempotency-Key, on any node,
+ * until it is answered or the time limit ends. All requests and answers are recorded in the history.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

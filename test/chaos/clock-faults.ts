@@ -1,4 +1,4 @@
-/** Wall clocks that jump and differ. Only those of nodes: the database's is what all go by. */
+/** Wall clocks that jump and differ. Only clocks of nodes: all nodes use the database's clock. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasSettableClock, setClock, withoutFaketime } from '../support/faketime.ts';
 import type { NodeProcess } from '../support/node-process.ts';

@@ -1,4 +1,4 @@
-/** A command as an operator starts it, in a process of its own. */
+/** Runs a command of an operator in a separate process. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { nodeEnv } from '../support/node-env.ts';

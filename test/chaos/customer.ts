@@ -1,4 +1,4 @@
-/** One account and what its clients do: they write and read registers, create things, and steer tasks, a few at a time, at random. */
+/** One account and its clients: they write and read registers, create objects, and control tasks, a few at a time, at random. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NodeProcess } from '../support/node-process.ts';
 import type { Random } from '../support/random.ts';

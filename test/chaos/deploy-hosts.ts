@@ -1,6 +1,6 @@
 /**
- * Hosts for the length of a run, which nothing is done to but what hosts do by themselves: answers that are lost, late or refused for now, and creations that
- * are carried out after they were looked for.
+ * Hosts during a run, with the faults of real hosts: answers that are lost, late or temporarily refused, and creations that are executed
+ * after the search for them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { goodToken, type Fault as HostFault, type HostStandIn } from '../support/hosts/host-stand-in.ts';

@@ -1,6 +1,6 @@
 /**
- * One account that publishes sites: each deployment is of a workspace of its own, so that what is kept tells how often it took effect. Some are cancelled
- * at any moment, some are published again.
+ * One account that publishes sites: each deployment has its own workspace, so that the stored rows show how often it took effect. Some
+ * are cancelled at any time, some are published again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../support/random.ts';

@@ -1,4 +1,4 @@
-/** The disks of PostgreSQL, that of its tables and that of its log: full, and broken so that nothing can be written until they are mended. */
+/** Faults of PostgreSQL's disks, of its tables and of its log: full, or broken so that nothing can be written until the repair. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Disks, OwnPostgres } from '../support/own-postgres.ts';

@@ -1,4 +1,4 @@
-/** What is done to a cluster: each fault begins, lasts for a while, and is healed by the one who did it. The cluster has to do the rest. */
+/** Faults of a cluster: each fault begins, lasts for some time, and is ended by its own code. The cluster must recover by itself. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { ClusterProcesses } from '../support/cluster-processes.ts';

@@ -1,4 +1,4 @@
-/** The files of a site in one short text: equal where all names and contents are. */
+/** A hash of the files of a site: equal if all names and contents are equal. */
 import { createHash } from 'node:crypto';
 
 export function fingerprintOf(files: Readonly<Record<string, string>>): string {

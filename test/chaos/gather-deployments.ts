@@ -1,4 +1,4 @@
-/** What is left of all deployments when a run is over: as every node tells it, as it stands in the database, and what the hosts have. */
+/** Reads all deployments at the end of a run: from every node, from the database, and from the hosts. */
 import pg from 'pg';
 import type { Client, Door } from './client.ts';
 import type { AtHost } from './deploy-hosts.ts';

@@ -1,4 +1,4 @@
-/** What is left of all payments when a run is over: as every node tells it, and as it stands in the database's books. */
+/** Reads all payments at the end of a run: from every node, and from the books in the database. */
 import pg from 'pg';
 import type { Client, Door } from './client.ts';
 import { commandOutcome } from './command-outcome.ts';

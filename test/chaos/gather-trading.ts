@@ -1,4 +1,4 @@
-/** What is left of all trading when a run is over: as every node tells it, and as it stands in the database. */
+/** Reads all trading data at the end of a run: from every node, and from the database. */
 import pg from 'pg';
 import type { Client, Door } from './client.ts';
 import { commandOutcome } from './command-outcome.ts';
@@ -19,6 +19,8 @@ export type KeptTrading = {
     filledBy: string;
     /** Whether its broker has it could not be found out: a person was asked to look. */
     isUnknown: boolean;
+    /** Its broker is Tradier, where only the end of its session proves that it is not there, and an event has told that its outcome is unknown. */
+    isLeftToSession: boolean;
   }[];
   fills: { id: string; order: string }[];
   /** `trade.*`; `fill`: of events about one. */
@@ -86,7 +88,9 @@ async function readDatabase(url: string): Promise<Pick<KeptTrading, 'orders' | '
   try {
     return {
       orders: await rows(
-        `select id, account_id as account, client_order_id as mark, status, state->'fills'->>'quantity' as filled, replaces, parent_id is not null as "isLeg", strategy_id is not null as "isOfStrategy", filled_by as "filledBy", (state->>'unknownOutcome')::boolean as "isUnknown" from trading_order`,
+        `select id, account_id as account, client_order_id as mark, status, state->'fills'->>'quantity' as filled, replaces, parent_id is not null as "isLeg", strategy_id is not null as "isOfStrategy", filled_by as "filledBy", (state->>'unknownOutcome')::boolean as "isUnknown",
+           broker_name = 'tradier' and exists (select from event e where e.type = 'trading.attention' and e.data->>'reason' = 'unknown_outcome' and e.data->>'order_id' = o.id) as "isLeftToSession"
+         from trading_order o`,
       ),
       fills: await rows('select id, order_id as "order" from trading_fill'),
       events: await rows(`select type, data->>'order_id' as "order", data->'fill'->>'id' as fill from event where type like 'trade.%'`),

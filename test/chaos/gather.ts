@@ -1,4 +1,4 @@
-/** What is kept when a run is over: asked of every node over the public interface, and read in the database. */
+/** Reads the stored state at the end of a run: from every node over the public interface, and from the database. */
 import pg from 'pg';
 import type { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { Kept } from './check.ts';

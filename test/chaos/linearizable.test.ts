@@ -1,4 +1,4 @@
-/** The judge of register histories: by hand-made ones, and against a judge that simply tries every order. */
+/** The checker of register histories: with hand-made histories, and compared with a checker that tries every order. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -7,13 +7,13 @@ import { judgeRegister, type RegisterOperation } from './linearizable.ts';
 
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test('operations one after the other', () => {
+test('sequential operations', () => {
   assert.equal(judge(write('a', 1, 0, 1), read('a', 2, 3), write('b', 2, 4, 5), read('b', 6, 7)), 'linearizable');
   assert.equal(judge(read(null, 0, 1), write('a', 1, 2, 3)), 'linearizable');
   assert.equal(judge(), 'linearizable');
 });
 
-test('a read that returns what was overwritten before it began', () => {
+test('a read that returns a value overwritten before it began', () => {
   assert.equal(judge(write('a', 1, 0, 1), write('b', 2, 2, 3), read('a', 4, 5)), 'not linearizable');
   assert.equal(judge(write('a', 1, 0, 1), read(null, 2, 3)), 'not linearizable');
 });
@@ -39,12 +39,12 @@ test('a write with an unknown outcome takes effect late, or never, or once', () 
   assert.equal(judge(lost('x', 0), read('x', 1, 2), write('b', 2, 3, 4), read('x', 5, 6)), 'not linearizable', 'not twice');
 });
 
-test('a search that takes too long says that it does not know', () => {
+test('a search that takes too long reports an unknown result', () => {
   const many = Array.from({ length: 12 }, (_, n) => write(`v${n}`, null, n, Number.POSITIVE_INFINITY));
   assert.equal(judgeRegister([...many, read('none of them', 20, 21)].map(numbered), 1_000).kind, 'undecided');
 });
 
-test(`the judge says what trying every order says (seed ${seed})`, () => {
+test(`the checker has the same result as trying every order (seed ${seed})`, () => {
   fc.assert(
     fc.property(fc.integer(), fc.integer({ min: 1, max: 6 }), (from, count) => {
       const random = randomFrom(from);
@@ -62,7 +62,7 @@ test(`the judge says what trying every order says (seed ${seed})`, () => {
   );
 });
 
-test('a long history of a real copy, with unanswered writes, is checked in a moment', () => {
+test('a long history of a real register, with unanswered writes, is checked quickly', () => {
   const random = randomFrom(seed);
   const history: RegisterOperation[] = [];
   let version = 0;

@@ -1,6 +1,6 @@
 /**
- * The load of money, the reading of the books and their checker together, where the first answer to everything is lost: with the service as it is nothing is
- * found, with one that forgets its idempotency keys what it does twice.
+ * The load of money, the reading of the books and their checker together, when the first answer to every request is lost: with the
+ * service as it is nothing is found, with one that forgets its idempotency keys what it does twice.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -29,13 +29,13 @@ before(async () => {
 after(() => service.close());
 
 describe('where the first answer to everything is lost', { concurrency: true }, () => {
-  test('lost answers make nothing happen twice', async (t) => {
+  test('lost answers cause no duplicate effects', async (t) => {
     const { found, history } = await spendThrough(t, (key) => key);
     assert.deepEqual(found, []);
     assert.deepEqual(history.anomalies, []);
   });
 
-  test('a service that forgets idempotency keys is found out', async (t) => {
+  test('a service that forgets idempotency keys is detected', async (t) => {
     const { found } = await spendThrough(t, () => randomUUID());
     for (const name of ['authorizations', 'deposits', 'orders'] as const)
       assert.ok(

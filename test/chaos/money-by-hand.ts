@@ -1,4 +1,4 @@
-/** Runs with money that are made by hand, for the tests of their checker: one that is right, and the means to bend it. */
+/** Hand-made runs with money, for the tests of their checker: a correct one, and functions that change it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { checkMoney, moneyRules } from './check-money.ts';

@@ -1,4 +1,4 @@
-/** How often something was asked for and how often it happened. */
+/** How often an effect was requested and how often it happened. */
 import { told } from './check.ts';
 import type { Operation } from './history.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A run: load from real clients, faults one after the other and sometimes two at once, and after each the wait until every node is ready again.
- * At the end all is healed, what was begun comes to its end, and the checker judges.
+ * A run: load from real clients, faults in sequence and sometimes two at once, and after each a wait until every node is ready again. At
+ * the end all faults are ended, pending work completes, and the checker runs.
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,6 +26,7 @@ import { gatherDeployments, type KeptDeployments } from './gather-deployments.ts
 import { gatherMoney } from './gather-money.ts';
 import { gatherTrading, type KeptTrading } from './gather-trading.ts';
 import { type Decided, History, type Operation } from './history.ts';
+import { replaceStuckPooler } from './pooler-faults.ts';
 import { settle } from './settle.ts';
 import { manners, Spender } from './spender.ts';
 import { Subscriber } from './subscriber.ts';
@@ -185,6 +186,7 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
     ...traders.flatMap((trader) => times(load.traderClients, () => trader.work(() => isOver))),
     ...deployers.flatMap((deployer) => times(load.deployerClients ?? 0, () => deployer.work(() => isOver))),
   ];
+  const poolerWatch = watchPooler(stage, options);
   const recoveries = await makeFaults(stage, options);
   isOver = true;
   await Promise.all(working);
@@ -209,6 +211,7 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
     hosts?.made ?? [],
   );
   await Promise.all(subscribers.map((subscriber) => subscriber.stop()));
+  await poolerWatch.stop();
   await endAll(cluster, history);
   const logs = cluster.nodes.map(({ name, log }) => ({ node: name, log }));
   for (const { node, log } of logs)
@@ -235,6 +238,24 @@ type Crowd = {
   traders: readonly Trader[];
   all: readonly (Customer | Spender | Trader | Deployer)[];
 };
+
+function watchPooler({ cluster, history }: Stage, { signal, onFault = () => {} }: RunOptions): { stop(): Promise<void> } {
+  let isStopped = false;
+  const watching =
+    cluster.pooler === null
+      ? Promise.resolve()
+      : replaceStuckPooler(
+          cluster.pooler,
+          () => isStopped || signal?.aborted === true,
+          () => onFault(`${(history.nowMs() / 1_000).toFixed(1).padStart(7)} s  PgBouncer did not answer for 15 s: replaced`),
+        );
+  return {
+    stop: async () => {
+      isStopped = true;
+      await watching;
+    },
+  };
+}
 
 /** Resolves with how long each fault's healing took, in milliseconds. */
 async function makeFaults(stage: Stage, { minutes, script, among = faults, signal, onFault = () => {} }: RunOptions): Promise<number[]> {

@@ -1,4 +1,4 @@
-/** The end of a load: nobody begins anything any more, and what was begun comes to its end. */
+/** The end of a load: nothing new is started, and pending work completes. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Customer } from './customer.ts';

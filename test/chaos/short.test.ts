@@ -1,4 +1,4 @@
-/** A short run of what `npm run chaos` does at length: the same faults each time, the load at random by a seed that is told. */
+/** A short run of `npm run chaos`: always the same faults, and a random load with a printed seed. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { withoutRedis } from '../support/redis.ts';

@@ -1,4 +1,7 @@
-/** What a run stands on besides nodes, PostgreSQL and Redis: each part makes some faults possible, and changes what all others meet. */
+/**
+ * Optional parts of a run besides nodes, PostgreSQL and Redis: each part makes some faults possible, and changes the setup for all
+ * others.
+ */
 import { commitNamed } from '../support/earlier-version.ts';
 import { withoutPgbouncer } from '../support/pgbouncer.ts';
 import { randomFrom } from '../support/random.ts';

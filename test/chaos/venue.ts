@@ -1,6 +1,6 @@
 /**
- * The brokers and a market for the length of a run, which nothing is done to but what brokers do by themselves: answers that are lost, late or refused for now.
- * Orders fill by chance, whole or in part.
+ * The brokers and a market during a run, with the faults of real brokers: answers that are lost, late or temporarily refused. Orders
+ * fill at random, completely or in part.
  */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

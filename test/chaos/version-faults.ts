@@ -1,4 +1,7 @@
-/** Two versions of the program in one cluster: nodes go from one to the other, in either direction, as in a roll and in one that is taken back. */
+/**
+ * Two versions of the program in one cluster: nodes are replaced by the other version, in both directions, as in a rolling deploy and
+ * its rollback.
+ */
 import type { EarlierVersion } from '../support/earlier-version.ts';
 import { type NodeProcess, ownProgram } from '../support/node-process.ts';
 

@@ -17,7 +17,7 @@ async function operator(t: TestContext, databaseUrl: string) {
   };
 }
 
-test('what an operator sets is confirmed with what held before, shown again, holds at the nodes, and can be taken back', async (t) => {
+test('a change by an operator is confirmed with the value before, can be shown, applies at the nodes, and can be undone', async (t) => {
   const node = await startIdentityNode(t);
   const { access_token: token } = await node.register('Ann@example.com');
   const me = async () => (await (await node.request('GET', '/v1/auth/me', token)).json()) as { account_id: string; plan: string };
@@ -33,7 +33,7 @@ test('what an operator sets is confirmed with what held before, shown again, hol
   plan                 free (as subscribed) → business (set by an operator; free is subscribed)
   requests per minute  the plan's → 100000
   credits              the plan's → unlimited
-Every node that runs knows it within a second.
+Every running node applies this within a second.
 `,
   );
   await node.overrides.poll();
@@ -78,16 +78,16 @@ test('an unregistered address is one line and exit 1', async (t) => {
     ['show', 'bob@example.com'],
   ]) {
     const { code, out, error } = await account(...action);
-    assert.deepEqual([code, out, error], [1, '', 'Nobody has registered bob@example.com at this service\n']);
+    assert.deepEqual([code, out, error], [1, '', 'No account of this service has the e-mail address bob@example.com\n']);
   }
 });
 
-test('a database that no service has set up, or that does not answer, is one line without a password', async (t) => {
+test('an empty or unreachable database is reported in one line without a password', async (t) => {
   const empty = await testDatabase({ empty: true });
   t.after(() => empty.close());
   const unprepared = await (await operator(t, empty.url))('show', 'ann@example.com');
   assert.deepEqual([unprepared.code, unprepared.out], [1, '']);
-  assert.match(unprepared.error, /^The database was not set up by this version: start the service once, then try again\n$/);
+  assert.match(unprepared.error, /^The tables of this version are missing in the database: start the service once, then try again\n$/);
 
   const nowhere = await (await operator(t, 'postgres://me:secret@127.0.0.1:1/none'))('set', 'ann@example.com', '--credits', '1');
   assert.equal(nowhere.code, 4);
@@ -97,23 +97,23 @@ test('a database that no service has set up, or that does not answer, is one lin
 test('wrong usage is reported before any query, with the usage and exit 2; help needs no database', async (t) => {
   const account = await operator(t, 'postgres://nobody@127.0.0.1:1/none');
   const wrong: [string[], RegExp][] = [
-    [[], /Say what to do: set or show/],
-    [['frob', 'ann@example.com'], /There is no account "frob"/],
-    [['set'], /Name the account by its e-mail address/],
-    [['set', 'ann', '--credits', '1'], /"ann" is no e-mail address/],
-    [['set', 'ann@example.com', 'bob@example.com', '--credits', '1'], /One account at a time/],
-    [['set', 'ann@example.com'], /Say what to set/],
+    [[], /Give a command: set or show/],
+    [['frob', 'ann@example.com'], /There is no command account "frob"/],
+    [['set'], /Give the e-mail address of the account/],
+    [['set', 'ann', '--credits', '1'], /"ann" is not an e-mail address/],
+    [['set', 'ann@example.com', 'bob@example.com', '--credits', '1'], /Give one account only/],
+    [['set', 'ann@example.com'], /Give at least one option to set/],
     [['set', 'ann@example.com', '--credits'], /'--credits <value>' argument missing/],
     [['set', 'ann@example.com', '--credits', '-2'], /--credits must be a whole number from 0 to 9000000000000, -1 for unlimited/],
     [['set', 'ann@example.com', '--websockets', '1.5'], /--websockets must be a whole number/],
     [['set', 'ann@example.com', '--plan', 'gold'], /--plan must be free, pro, power, business, or default/],
     [['set', 'ann@example.com', '--nope', '-1'], /Unknown option '--nope'/],
-    [['show', 'ann@example.com', '--plan', 'pro'], /account show only shows/],
+    [['show', 'ann@example.com', '--plan', 'pro'], /--plan is an option of account set, not of account show/],
   ];
   for (const [args, message] of wrong) assert.throws(() => readAccountOptions(args), { name: 'Failure', kind: 'usage', message });
   const told = await account('set', 'ann@example.com');
   assert.deepEqual([told.code, told.out], [2, '']);
-  assert.match(told.error, /^Say what to set\nUsage: npm run troupe -- account set EMAIL/);
+  assert.match(told.error, /^Give at least one option to set\nUsage: npm run troupe -- account set EMAIL/);
   const { code, out } = await account('--help');
   assert.equal(code, 0);
   assert.match(out, /^Usage: npm run troupe -- account set EMAIL/);

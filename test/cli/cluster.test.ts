@@ -15,7 +15,7 @@ import type { Member } from '../../src/cluster/member.ts';
 import { Membership } from '../../src/cluster/membership.ts';
 import { readCluster } from '../../src/cluster/membership-reading.ts';
 import { planOf } from '../../src/cluster/placement-plan.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { connectionName } from '../../src/storage/connection-name.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
@@ -62,7 +62,7 @@ async function member(t: TestContext, { clusterId, redis }: World, name: string)
     leaving: false,
   };
   const shared = { shardCount, secretKeyDigest: 'same', protocol: { lowest: 1, highest: 1 } };
-  const membership = new Membership({ redisUrl: redis.url, clusterId, self, shared, log: silentLog });
+  const membership = new Membership({ redisUrl: redis.url, clusterId, self, shared, log: noLog });
   t.after(() => membership.stop());
   await membership.start();
   return { self, membership };
@@ -126,7 +126,7 @@ test('status shows live nodes, owners of shards, shards to move and waiting work
   assert.deepEqual([status.lag.timers, status.lag.dead_letters], [{ count: 0, oldest_s: null }, 0]);
 
   await b.membership.reportCommits(false);
-  // Beside the main lane a node has two for what waits for locks, each with a marker of its own.
+  // Beside the main lane a node has two for units that wait for locks, each with its own marker.
   await database.query(`insert into commit_marker (owner, batch) values ($1, 5), ($1 || ' lane 1', 2), ($1 || ' lane 2', 3)`, [
     a.self.incarnation,
   ]);
@@ -145,12 +145,12 @@ test('status shows live nodes, owners of shards, shards to move and waiting work
   );
 
   const table = statusTable(status);
-  assert.match(table, /^View \d+, 3 nodes, 1024 shards, 2 to move, 1 owned by nobody\n\nNODE +STATE +SHARDS/);
+  assert.match(table, /^View \d+, 3 nodes, 1024 shards, 2 to move, 1 without an owner\n\nNODE +STATE +SHARDS/);
   assert.match(table, /\nnode-3 +silent +1 +0 +- +-/);
   assert.match(table, /\nWaiting: 1 message \(oldest \d+(\.\d)? s\), 0 effects, 0 overdue timers; 0 dead letters\n/);
 });
 
-test('without an answer from Redis status shows what PostgreSQL knows, says so, and ends with 0', options, async (t) => {
+test('when Redis does not answer, status shows only data from PostgreSQL, reports this and exits with 0', options, async (t) => {
   const here = await world(t);
   const a = await member(t, here, 'a');
   await settle(here, a);
@@ -160,7 +160,7 @@ test('without an answer from Redis status shows what PostgreSQL knows, says so, 
   const { code, out, error } = await outcome(here.run('cluster', 'status', '--json'));
   await connected.end();
   assert.equal(code, 0);
-  assert.match(error, /^Redis at 127\.0\.0\.1:\d+ cannot be used .*; only what PostgreSQL knows is shown\n$/);
+  assert.match(error, /^Redis at 127\.0\.0\.1:\d+ cannot be used .*; only data from PostgreSQL is shown\n$/);
   const status = JSON.parse(out);
   assert.deepEqual([status.view, status.redis.up, status.moves], [null, false, []]);
   assert.deepEqual(
@@ -169,7 +169,7 @@ test('without an answer from Redis status shows what PostgreSQL knows, says so, 
   );
 });
 
-test('a service of one node is one node; when it has stopped it is silent', async (t) => {
+test('a service without a cluster is shown as one node, and as silent after it has stopped', async (t) => {
   const here = await world(t);
   const owner = `solo/${randomUUID()}`;
   await here.database.query('update shard set owner = $1', [owner]);
@@ -203,23 +203,23 @@ test('--watch shows the rates of each second, and ends with 0 at Ctrl-C', async 
   assert.deepEqual(rates[0].events_per_s, 0);
 });
 
-/** The command in this process; `said` grows with what it tells. */
+/** The command in this process; `said` collects its output. */
 function drain({ databaseUrl, redis, clusterId }: World, node: string, more: Partial<DrainParts> = {}) {
   const said: string[] = [];
   const parts = { node, wait: true, timeoutMs: 60_000, databaseUrl, redis: { url: redis.url, clusterId }, ...more };
   return { said, done: drainNode({ ...parts, say: (line) => said.push(line), signal: new AbortController().signal }) };
 }
 
-test('drain asks a node to leave and waits until it owns nothing and has left', options, async (t) => {
+test('drain asks a node to leave and waits until it owns no shards and has left', options, async (t) => {
   const here = await world(t);
   const a = await member(t, here, 'a');
   const b = await member(t, here, 'b');
   await settle(here, a);
   b.membership.onDrainRequested(async () => {
     await b.membership.leaving();
-    await until(() => said.some((line) => /^b has \d+ shards to hand over$/.test(line)));
+    await until(() => said.some((line) => /^b still has to hand over \d+ shards$/.test(line)));
     await here.database.query('update shard set owner = $1 where owner = $2', [a.self.incarnation, b.self.incarnation]);
-    await until(() => said.includes('b has handed over all shards and finishes'));
+    await until(() => said.includes('b has handed over all shards and is finishing'));
     await b.membership.leave();
   });
   const { said, done } = drain(here, 'b');
@@ -232,23 +232,23 @@ test('drain reports an unknown node, and a node that has not left in time; --no-
   const here = await world(t);
   const a = await member(t, here, 'a');
   await settle(here, a);
-  await assert.rejects(drain(here, 'node-x').done, { kind: 'refused', message: 'There is no node "node-x"; these live: a' });
+  await assert.rejects(drain(here, 'node-x').done, { kind: 'refused', message: 'There is no node "node-x"; running nodes: a' });
   const asked = drain(here, 'a', { wait: false });
   assert.equal(await asked.done, 0);
-  assert.deepEqual(asked.said, ['Asked a to leave', 'No other node can take its shards: their actors wait until one joins']);
+  assert.deepEqual(asked.said, ['Asked a to leave', 'No other node can take its shards: requests to their actors wait until a node joins']);
   await assert.rejects(drain(here, 'a', { timeoutMs: 1 }).done, {
     kind: 'refused',
-    message: /^a has not left within 0\.001 s; it goes on/,
+    message: /^a has not left within 0\.001 s and is still leaving/,
   });
 });
 
 test('wrong use is one line', () => {
   for (const [args, words] of [
-    [[], /^Say what to do: status or drain$/],
-    [['frob'], /^There is no cluster frob/],
+    [[], /^Give a command: status or drain$/],
+    [['frob'], /^There is no command cluster frob/],
     [['status', '--frob'], /^Unknown option '--frob'$/],
-    [['drain'], /^Name one node/],
-    [['drain', 'a', 'b'], /^Name one node/],
+    [['drain'], /^Give the name of one node/],
+    [['drain', 'a', 'b'], /^Give the name of one node/],
     [['drain', 'a', '--timeout', '0'], /^--timeout must be a whole number/],
   ] as [string[], RegExp][])
     assert.throws(() => readClusterOptions(args), { name: 'Failure', kind: 'usage', message: words });
@@ -258,7 +258,7 @@ test('wrong use is one line', () => {
 test('a database that was never set up, or does not answer, is reported without its password', async (t) => {
   const empty = await testDatabase({ empty: true });
   t.after(() => empty.close());
-  await assert.rejects(readDatabase(empty.url), { kind: 'refused', message: /^The database was not set up by this version/ });
+  await assert.rejects(readDatabase(empty.url), { kind: 'refused', message: /^The tables of this version are missing in the database/ });
   const away = await readDatabase('postgres://me:secret-word@127.0.0.1:1/x').catch((error: Failure) => error);
   assert.ok(away instanceof Failure && away.kind === 'unreachable');
   assert.match(away.message, /^The database x at 127\.0\.0\.1:1 cannot be used/);

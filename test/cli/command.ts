@@ -1,4 +1,4 @@
-/** The command as a person starts it: a process of its own, with or without a terminal. */
+/** Runs the command in a separate process, with or without a terminal. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { nodeEnv } from '../support/node-env.ts';
@@ -13,12 +13,12 @@ export type Command = {
   readonly exit: Promise<number | null>;
 };
 
-/** `input`: what is on standard input, without a terminal. */
+/** `input`: the content of standard input, without a terminal. */
 export type Where = { url?: string; dataDir: string; folder: string; env?: Record<string, string>; input?: string };
 
 const node = [process.execPath, '--disable-warning=ExperimentalWarning', resolve('src/cli/main.ts')];
 
-/** Without a terminal: standard input is at its end, or holds what is given. */
+/** Without a terminal: standard input is empty, or has the given content. */
 export function troupe(args: string[], where: Where): Command {
   const command = watch([...node, ...args], where, where.input === undefined ? 'ignore' : 'pipe');
   if (where.input !== undefined) command.child.stdin!.end(where.input);
@@ -35,7 +35,7 @@ export function troupeAtTerminal(args: string[], where: Where): Command {
   );
 }
 
-/** Why there is no terminal to be had here; false where there is. */
+/** Why there is no terminal here; false if there is one. */
 export const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0 ? false : "util-linux's script is not installed";
 
 function watch([command, ...args]: string[], { url, dataDir, folder, env }: Where, stdin: 'ignore' | 'pipe'): Command {

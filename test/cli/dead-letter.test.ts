@@ -1,4 +1,4 @@
-/** `troupe dead-letter` as an operator starts it: what it shows and what it keeps to itself, and that what it puts back is taken once. */
+/** `troupe dead-letter` as an operator runs it: shown and hidden data, and that retried letters are consumed once. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { deadLetter } from '../../src/cli/dead-letter.ts';
@@ -25,7 +25,7 @@ const secret = 'correct-horse-battery';
 const account = 'acct_01hq3v7c2m4k8n0p5r9s1t6wxy';
 const poison = { overflow: true, account, seats: 3, code: 271_828, words: ['please', `send ${secret}`], password: secret };
 
-test('dead letters are shown without what they carry; one that is put back by two at once is taken once, and both acts are kept', async (t) => {
+test('dead letters are shown without their payload; a letter retried by two concurrent commands is consumed once, and retry and discard are recorded', async (t) => {
   const node = await testRuntime([probeActor], { ...probeOptions, outbox: { sweepIntervalMs: 20 } });
   t.after(() => node.close());
   const command = await commandAt(t, node.url);
@@ -70,10 +70,10 @@ test('dead letters are shown without what they carry; one that is put back by tw
   await node.sql('alter table probe drop constraint probe_value_check');
   const both = await Promise.all([command('retry', message!), command('retry', message!)]);
   assert.deepEqual(both.map(({ code }) => code).sort(), [0, 1]);
-  assert.equal(both.find(({ code }) => code === 0)!.out, `${message} is a message to its actor again\n`);
+  assert.equal(both.find(({ code }) => code === 0)!.out, `${message} is sent to its actor again\n`);
   assert.match(
     both.find(({ code }) => code === 1)!.error,
-    new RegExp(`^${message} is no dead letter any more: \\S+@\\S+ retried it at 20\\d\\d-\\S+Z\n$`),
+    new RegExp(`^${message} is no longer a dead letter: \\S+@\\S+ retried it at 20\\d\\d-\\S+Z\n$`),
   );
   await until(async () => (await heard(node, 'r')).length > 0, 'the message');
   await node.actors.ask(probe, 'r', 'touch', null);
@@ -84,9 +84,9 @@ test('dead letters are shown without what they carry; one that is put back by tw
     Ended,
   ];
   assert.deepEqual([effect.code, effect.out], [1, '']);
-  assert.match(effect.error, /^msg_old is an effect .* it can only be discarded\n$/);
+  assert.match(effect.error, /^msg_old is an effect .* It can only be discarded\n$/);
   assert.equal(discarded.code, 1);
-  const unknown = 'There is no dead letter msg_none: dead-letter list names those there are';
+  const unknown = 'There is no dead letter msg_none: see dead-letter list';
   assert.deepEqual([JSON.parse(discarded.out), discarded.error], [{ discarded: [outcome], refused: [unknown] }, `${unknown}\n`]);
   assert.deepEqual(await letters(node), ['msg_old']);
   const log = JSON.parse((await command('log', '--json')).out).actions;
@@ -99,11 +99,11 @@ test('dead letters are shown without what they carry; one that is put back by tw
   );
 });
 
-test('wrong use ends with 2 and one line, a database out of reach with 4', async (t) => {
+test('wrong usage exits with 2 and one line, an unreachable database with 4', async (t) => {
   const command = await commandAt(t, 'postgres://me:secret@127.0.0.1:1/none');
   const [used, nowhere, help] = (await Promise.all([command(), command('list'), command('--help')])) as [Ended, Ended, Ended];
   assert.deepEqual([used.code, used.out], [2, '']);
-  assert.match(used.error, /^Say what to do: list, show, retry, discard or log\nUsage: npm run troupe -- dead-letter /);
+  assert.match(used.error, /^Give a command: list, show, retry, discard or log\nUsage: npm run troupe -- dead-letter /);
   assert.equal(nowhere.code, 4);
   assert.match(nowhere.error, /^The database none at 127\.0\.0\.1:1 cannot be used \(.*\): check DATABASE_URL\n$/);
   assert.deepEqual([help.code, help.error], [0, '']);

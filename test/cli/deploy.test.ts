@@ -43,21 +43,21 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
   }
   const newest = async (caller: Caller): Promise<Json> => (await caller.json('GET', '/v1/deployments?limit=1')).data[0];
 
-  await t.test('to a host by the name of a configuration: exit 0, its log, and its address as the last line', async (t) => {
+  await t.test('at a host by the name of a configuration: exit 0, the log, and the address as the last line', async (t) => {
     const at = await where(t, live);
     const command = troupe(['deploy', '.', '--config', 'Website'], at);
     assert.equal(await command.exit, 0, command.stderr());
     const { url, status, files } = await newest(live);
     assert.deepEqual([status, files], ['live', 3]);
     assert.equal(command.stdout().trimEnd().split('\n').at(-1), `Live: ${url}`);
-    assert.match(command.stdout(), /^\d\d:\d\d:\d\d {2}(pending|building)\n/m);
+    assert.match(command.stdout(), /^\d\d:\d\d:\d\d {2}(pending|building|deploying)\n/m);
     assert.match(command.stdout(), /^\d\d:\d\d:\d\d {2}troupe {6}\S/m);
     assert.equal(await (await fetch(`${url}/css/a%20b.css`)).text(), 'h1{}');
     assert.ok(!`${command.stdout()}${command.stderr()}`.includes(token));
     assert.ok(!command.stdout().includes('\x1b'), 'no escape sequences without a terminal');
   });
 
-  await t.test('with a test key to a preview, without what is hidden, installed or linked', async (t) => {
+  await t.test('with a test key as a preview, without hidden files, installed packages and links', async (t) => {
     const at = await where(t, trial, {
       ...site,
       '.env': 'SECRET=1',
@@ -86,7 +86,7 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     assert.match(again.stdout(), /Live: http/);
   });
 
-  await t.test('not where there is no such configuration, or none of the target: exit 2, and nothing is uploaded', async (t) => {
+  await t.test('not without a matching configuration: exit 2, and nothing is uploaded', async (t) => {
     const at = await where(t, live);
     const before = (await live.json('GET', '/v1/workspaces')).length;
     const unknown = troupe(['deploy', '.', '--target', 'vercel', '--config', 'Other'], at);
@@ -98,7 +98,7 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     assert.equal((await live.json('GET', '/v1/workspaces')).length, before);
   });
 
-  await t.test('files of kinds that workspaces do not take are all named: exit 2, and nothing is sent', async (t) => {
+  await t.test('all files of types that workspaces do not accept are named: exit 2, and nothing is sent', async (t) => {
     const at = await where(t, live, { ...site, 'tool.exe': 'MZ', 'lib/a.so': 'x' });
     const before = (await live.json('GET', '/v1/workspaces')).length;
     const command = troupe(['deploy', '.', '--target', 'vercel'], at);
@@ -116,7 +116,7 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     assert.equal(await (await fetch(`${url}pages/199.html`)).text(), '<h1>199</h1>');
   });
 
-  await t.test('a file whose content is not what its name says is named: exit 1, and the others are not left there', async (t) => {
+  await t.test('a file whose content does not match its name is named: exit 1, and the other files are deleted', async (t) => {
     const at = await where(t, live, { ...site, 'image.png': 'MZ' });
     const command = troupe(['deploy', '.', '--target', 'vercel'], at);
     assert.equal(await command.exit, 1);
@@ -125,7 +125,7 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     assert.deepEqual(await live.json('GET', `/v1/workspaces/${id}/files`), []);
   });
 
-  await t.test('a host that refuses: exit 1 with its words', async (t) => {
+  await t.test('a refusal by the host: exit 1 with the text of the host', async (t) => {
     const at = await where(t, live);
     host.tokens.delete(token);
     const command = troupe(['deploy', '.', '--target', 'vercel'], at);
@@ -134,7 +134,7 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     host.tokens.add(token);
   });
 
-  await t.test('Ctrl-C cancels: exit 3, and the host is told', async (t) => {
+  await t.test('Ctrl-C cancels the deployment, also at the host: exit 3', async (t) => {
     const at = await where(t, live);
     host.next = 'none';
     const command = troupe(['deploy', '.', '--target', 'vercel'], at);

@@ -1,16 +1,16 @@
-/** Events as the terminal tells them. */
+/** Texts of events in the terminal. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { eventWords } from '../../src/cli/event-words.ts';
 import { newProgress } from '../../src/cli/progress.ts';
 
-test('what becomes of a deployment is told with its address, or with why it failed, and nothing of it reaches the terminal as it came', () => {
+test('events of a deployment are shown with its address or the reason of its failure, without control characters', () => {
   const told = (type: string, data: object) => {
     const { who, text, tone } = eventWords({ id: 'evt_1', seq: 1, type, created_at: '', data: { ...data } }, newProgress());
     return [who, text, tone];
   };
   const deployment = { target: 'netlify', url: 'https://shop.example', error: { code: 'auth', message: 'No\u001b[2J\nentry' } };
-  assert.deepEqual(told('deployment.building', { deployment }), ['task', 'deployment at netlify begun', 'plain']);
+  assert.deepEqual(told('deployment.building', { deployment }), ['task', 'deployment at netlify started', 'plain']);
   assert.deepEqual(told('deployment.live', { deployment }), ['task', 'published: https://shop.example', 'good']);
   const [, failed, tone] = told('deployment.failed', { deployment });
   assert.match(failed!, /^deployment failed \(auth\): No[^\u001b\n]*entry$/);

@@ -1,4 +1,4 @@
-/** `troupe run` before a cluster whose nodes die, leave and are away for a while: it goes on where it was, and creates nothing twice. */
+/** `troupe run` with a cluster whose nodes die, leave and are unreachable: it continues where it was, and creates nothing twice. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { troupe } from './command.ts';
 
-test('a run outlives a cut, a refused connection, a busy balancer, and a node that leaves and comes back elsewhere', {
+test('a run survives a cut connection, a refused connection, a busy balancer, and a node that leaves and returns at another port', {
   timeout: 180_000,
 }, async (t) => {
   const database = await testDatabase();
@@ -44,12 +44,12 @@ test('a run outlives a cut, a refused connection, a busy balancer, and a node th
   gates[0]!.resolve();
   await command.says(/agent\.tool_result/);
 
-  // Nobody listens for a while; an event happens meanwhile.
+  // No node listens for some time; an event happens meanwhile.
   await door.close();
   gates[1]!.resolve();
-  await command.says('Lost the service');
+  await command.says('Connection to the service lost');
   await door.open();
-  await command.says('Reached the service again');
+  await command.says('Connected to the service again');
 
   // A balancer without a node to send to.
   door.mode = 'unavailable';
@@ -58,7 +58,7 @@ test('a run outlives a cut, a refused connection, a busy balancer, and a node th
   await until(() => door.turnedAway >= 4, 'the command to be turned away');
   door.mode = 'open';
 
-  // The node leaves as it is asked to, and is back at another port.
+  // The node leaves as requested, and returns at another port.
   await service.stop('SIGTERM');
   await service.restart();
   gates[3]!.resolve();

@@ -1,10 +1,10 @@
-/** A command finds the embedded PostgreSQL of a service that runs, was killed, or rests, and leaves it as it was. */
+/** A command finds the embedded PostgreSQL of a running, killed or stopped service, and leaves it in the same state. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
 import pg from 'pg';
 import { findDatabase } from '../../src/cli/find-database.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { lockDataDir } from '../../src/storage/data-dir-lock.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -25,9 +25,9 @@ test('a running PostgreSQL is used and continues; a stopped one is started, and 
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const config = { databaseUrl: null, dataDir: join(folder.path, 'data') };
-  await assert.rejects(findDatabase(config), { name: 'Failure', kind: 'usage', message: /holds no database of a service/ });
+  await assert.rejects(findDatabase(config), { name: 'Failure', kind: 'usage', message: /contains no database of a service/ });
 
-  const service = await startEmbeddedPostgres({ dataDir: config.dataDir, log: silentLog });
+  const service = await startEmbeddedPostgres({ dataDir: config.dataDir, log: noLog });
   try {
     const lock = await lockDataDir(config.dataDir);
     const beside = await findDatabase(config);
@@ -47,7 +47,7 @@ test('a running PostgreSQL is used and continues; a stopped one is started, and 
   await (await lockDataDir(config.dataDir)).release();
 });
 
-test('a DATABASE_URL is taken as it is given', async () => {
+test('a DATABASE_URL is used unchanged', async () => {
   const { url } = await findDatabase({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', dataDir: '/nowhere' });
   assert.equal(url, 'postgres://nobody@127.0.0.1:1/none');
 });

@@ -1,4 +1,4 @@
-/** A service that busy, broken or lying: nothing it says leads out of the folder, into the terminal, or into two tasks. */
+/** A busy, faulty or hostile service: none of its answers can write outside the folder, control the terminal, or create two tasks. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -65,7 +65,7 @@ test('every hostile name becomes the name of one plain, visible file', () => {
   assert.equal(safeFileName('Bericht für März.md'), 'Bericht für März.md');
 });
 
-test('hostile deliverables are all saved inside the folder, over nothing that is there and through no link', async (t) => {
+test('hostile deliverables are all saved inside the folder, without replacing existing files or following links', async (t) => {
   const folder = await temporaryFolder('troupe-out-');
   t.after(() => folder.remove());
   const out = join(folder.path, 'a', 'out');
@@ -87,7 +87,7 @@ test('hostile deliverables are all saved inside the folder, over nothing that is
   assert.equal((await readdir(out)).length, names.length + 2);
 });
 
-test('a name with folders is saved in them; where a file or a link is in their place, it is saved under one name', async (t) => {
+test('a name with folders is saved in these folders; if a file or a link is in their place, it is saved under one name', async (t) => {
   const folder = await temporaryFolder('troupe-out-');
   t.after(() => folder.remove());
   const out = join(folder.path, 'out');
@@ -128,7 +128,7 @@ test('a name with folders is saved in them; where a file or a link is in their p
   assert.deepEqual(await readdir(join(folder.path, 'elsewhere')), []);
 });
 
-test('a download that is cut is begun again, and half of it is not left behind', async (t) => {
+test('an interrupted download is repeated, and no incomplete file remains', async (t) => {
   const folder = await temporaryFolder('troupe-out-');
   t.after(() => folder.remove());
   let downloads = 0;
@@ -142,7 +142,7 @@ test('a download that is cut is begun again, and half of it is not left behind',
   assert.equal(await readFile(join(folder.path, 'data.csv'), 'utf8'), 'whole');
 });
 
-test('a creation whose answer was lost, and one that finds the first still running, are sent again under the same key', async (t) => {
+test('a creation is repeated under the same key if its answer was lost or the first request still runs', async (t) => {
   const { client, requests } = await serverThat(t, (_, response, n) => {
     if (n === 1) return void response.destroy();
     if (n === 2) return json(response, 409, { detail: 'The first request with this Idempotency-Key is still running' });
@@ -153,7 +153,7 @@ test('a creation whose answer was lost, and one that finds the first still runni
   assert.deepEqual([requests.length, keys.size], [3, 1]);
 });
 
-test('too many requests: waits as long as asked and says so; a wait beyond all patience is refused', async (t) => {
+test('after 429 the client waits as long as requested and reports it; too long waits are refused', async (t) => {
   const { client, notices } = await serverThat(t, ({ url }, response, n) => {
     if (url === '/long') return json(response, 429, { detail: 'Slow down' }, { 'Retry-After': '86400' });
     if (n === 1) return json(response, 429, { detail: 'Slow down' }, { 'Retry-After': '0' });
@@ -161,10 +161,10 @@ test('too many requests: waits as long as asked and says so; a wait beyond all p
   });
   assert.deepEqual(await client.request('GET', '/short'), { ok: true });
   assert.match(notices[0]!, /Too many requests: waiting 1 s/);
-  await assert.rejects(client.request('GET', '/long'), /asks to wait for 86400 s/);
+  await assert.rejects(client.request('GET', '/long'), /try again after 86400 s/);
 });
 
-test('refusals are one clean line, whatever the service writes, and never hold the token', async (t) => {
+test('refusals are one line without control characters and never contain the token', async (t) => {
   const { client } = await serverThat(t, ({ url }, response) => {
     if (url === '/402') return json(response, 402, { detail: 'Plan \x1b[31mexhausted\nnow' });
     if (url === '/422') return json(response, 422, { detail: [{ loc: ['body', 'config', 'max_agents'], msg: 'Too many', type: 'x' }] });
@@ -178,13 +178,13 @@ test('refusals are one clean line, whatever the service writes, and never hold t
     return error.message;
   };
   assert.match(await said('/402'), /plan does not allow this \(Plan exhausted now\)/);
-  assert.match(await said('/422'), /cannot use this \(config\.max_agents: Too many\)/);
-  assert.match(await said('/html'), /answers, but not as Troupe does/);
-  assert.match(await said('/moved'), /sends elsewhere \(https:\/\/elsewhere\.example\/\)/);
-  assert.match(await said('/500'), /The service failed .* request req_1/);
+  assert.match(await said('/422'), /refuses the request as invalid \(config\.max_agents: Too many\)/);
+  assert.match(await said('/html'), /answers, but is not a Troupe service/);
+  assert.match(await said('/moved'), /redirects to https:\/\/elsewhere\.example\//);
+  assert.match(await said('/500'), /The service failed .* request id req_1/);
 });
 
-test('a stream given up while it is still connecting ends once, as lost', async (t) => {
+test('a stream that is closed while it connects ends once, as lost', async (t) => {
   const { client, requests } = await serverThat(t, () => {});
   const leaving = new AbortController();
   const opening = openEventSocket(client.url, { token: 't', taskId: 'task_1', resumeFrom: 0, signal: leaving.signal });
@@ -194,7 +194,7 @@ test('a stream given up while it is still connecting ends once, as lost', async 
   assert.equal(requests.length, 0);
 });
 
-test('text of agents cannot move the cursor, hide, or turn a line around', () => {
+test('text of agents cannot move the cursor, be invisible, or change the direction of a line', () => {
   assert.equal(plainText('a\x1b[2Jb\x1b]0;title\x07c\rd\u009b31me\u202ef\0'), 'abc\ndef');
   assert.equal(oneLine('two\nlines\tand more'), 'two lines and more');
   assert.equal(oneLine('x'.repeat(500), 10), `${'x'.repeat(9)}…`);

@@ -1,4 +1,4 @@
-/** `troupe ledger check` as an operator starts it: what it says of right books, of wrong ones and of too many wrong ones, and how it ends. */
+/** `troupe ledger check` as an operator runs it: output and exit code for correct books, for some errors and for very many. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { ledger as command } from '../../src/cli/ledger.ts';
@@ -31,22 +31,22 @@ test('consistent books exit with 0, others with 1: some of each kind are named, 
   const [wrong, json, hers, nobodys] = (await Promise.all(asked.map((args) => check(...args)))) as [Ended, Ended, Ended, Ended];
   assert.equal(wrong.code, 1);
   const lines = wrong.out.trimEnd().split('\n');
-  assert.match(lines[0]!, /^The books are wrong: /);
+  assert.match(lines[0]!, /^The books have errors: /);
   assert.deepEqual(
     [lines[2], lines.length, lines.at(-1)],
     ['  acct_10  inv_10: 1, lines 0 (an invoice is the sum of its lines)', 23, '  … and 35 more (an invoice is the sum of its lines)'],
   );
   const { ok, findings, left_out } = JSON.parse(json.out);
   assert.deepEqual([ok, findings.length, left_out], [false, 20, [{ check: 'an invoice is the sum of its lines', count: 35 }]]);
-  assert.deepEqual(hers, { code: 0, out: 'The books are right: 0 entries, 0 wallets with 0.00 USD, 0 cards\n', error: '' });
-  assert.deepEqual(nobodys, { code: 1, out: '', error: 'Nobody has registered bob@example.com at this service\n' });
+  assert.deepEqual(hers, { code: 0, out: 'The books are correct: 0 entries, 0 wallets with 0.00 USD, 0 cards\n', error: '' });
+  assert.deepEqual(nobodys, { code: 1, out: '', error: 'No account of this service has the e-mail address bob@example.com\n' });
 });
 
-test('wrong use ends with 2, a database out of reach with 4 and one line; the help names all that is proved', async (t) => {
+test('wrong usage exits with 2, an unreachable database with 4 and one line; the help lists all checks', async (t) => {
   const check = await ledger(t, 'postgres://me:secret@127.0.0.1:1/none');
   const [used, nowhere, help] = (await Promise.all([check('prove'), check('check'), check('check', '--help')])) as [Ended, Ended, Ended];
   assert.deepEqual([used.code, used.out], [2, '']);
-  assert.match(used.error, /^Say what to do: check\nUsage: npm run troupe -- ledger check/);
+  assert.match(used.error, /^Give the command: check\nUsage: npm run troupe -- ledger check/);
   const config = loadConfig({});
   for (const args of [[], ['check', 'ann@example.com'], ['check', '--account'], ['check', '--nope']])
     await assert.rejects(command(args, config), { name: 'Failure', kind: 'usage' }, args.join(' '));

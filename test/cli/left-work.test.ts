@@ -1,4 +1,4 @@
-/** `troupe left-work` as an operator starts it: what no node takes is shown by name, and put aside so that what waits behind it goes on. */
+/** `troupe left-work` as an operator runs it: work that no node knows is listed by name and put aside, and the work behind it continues. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readLeftWorkOptions } from '../../src/cli/left-work-options.ts';
@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { troupe } from './command.ts';
 
-test('what a newer version has recorded is shown, and put aside as dead letters; what waited behind it is taken', async (t) => {
+test('work recorded by a newer version is listed and put aside as dead letters; the work behind it is consumed', async (t) => {
   const node = await testRuntime([olderProbe], { ...probeOptions, outbox: { sweepIntervalMs: 20 } });
   t.after(() => node.close());
   const folder = await temporaryFolder();
@@ -63,10 +63,10 @@ test('what a newer version has recorded is shown, and put aside as dead letters;
   assert.deepEqual(await node.sql('select name from timer'), [{ name: 'later' }]);
   assert.deepEqual(await node.sql('select id from message'), []);
   const again = await run('put-aside', 'message', 'probe/listen');
-  assert.deepEqual([again.code, again.error], [1, 'No message probe/listen has waited for 10 minutes: left-work list names what has\n']);
+  assert.deepEqual([again.code, again.error], [1, 'No message probe/listen has waited for 10 minutes: see left-work list\n']);
 });
 
-test('options that say too little or too much are refused', () => {
+test('missing and superfluous options are refused', () => {
   const refused: [string[], RegExp][] = [
     [[], /list or put-aside/],
     [['list', 'message'], /takes no names/],

@@ -1,4 +1,4 @@
-/** `troupe run` against the whole service: what a person without a terminal, or a script, sees of it. */
+/** `troupe run` against the whole service: its output for a user without a terminal, or for a script. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -75,27 +75,30 @@ async function api(where: Where, path: string, json?: unknown): Promise<any> {
 test('a person without an account', { timeout: 240_000 }, async (t) => {
   const service = await serviceFor(t);
 
-  await t.test('gets the report of a CSV saved, a plain log, and exit 0; the key is for this user alone and never shown', async (t) => {
-    const where = await person(t, service.url);
-    const command = troupe(['run', 'Analyse sales.csv and tell me what stands out', '--file', sales], where);
-    assert.equal(await command.exit, 0, command.stderr());
-    const id = taskIdIn(command.stderr());
-    const saved = join(where.folder, 'troupe-out', id);
-    assert.deepEqual((await readdir(saved)).sort(), ['analysis.json', 'chart.svg', 'report.md']);
-    assert.match(await readFile(join(saved, 'report.md'), 'utf8'), /119 rows, 7 columns/);
-    const log = command.stdout();
-    assert.match(log, /^\d\d:\d\d:\d\d {2}task {10}created\n/);
-    assert.match(log, /plan: analyst "/);
-    assert.match(log, /analyst {7}profile_table path: sales\.csv\n/);
-    assert.match(log, /delivered report\.md \(/);
-    assert.match(log, /119 rows, 7 columns/);
-    assert.ok(log.includes(join(saved, 'report.md')));
-    assert.ok(!log.includes('\x1b'), 'no escape sequences without a terminal');
-    assert.equal((await stat(join(where.dataDir, 'cli.json'))).mode & 0o777, 0o600);
-    assert.ok(!`${log}${command.stderr()}`.includes(await keptKey(where)));
-  });
+  await t.test(
+    'gets the report of a CSV as a file, a plain log, and exit 0; only this user can read the key, and it is never shown',
+    async (t) => {
+      const where = await person(t, service.url);
+      const command = troupe(['run', 'Analyse sales.csv and tell me what stands out', '--file', sales], where);
+      assert.equal(await command.exit, 0, command.stderr());
+      const id = taskIdIn(command.stderr());
+      const saved = join(where.folder, 'troupe-out', id);
+      assert.deepEqual((await readdir(saved)).sort(), ['analysis.json', 'chart.svg', 'report.md']);
+      assert.match(await readFile(join(saved, 'report.md'), 'utf8'), /119 rows, 7 columns/);
+      const log = command.stdout();
+      assert.match(log, /^\d\d:\d\d:\d\d {2}task {10}created\n/);
+      assert.match(log, /plan: analyst "/);
+      assert.match(log, /analyst {7}profile_table path: sales\.csv\n/);
+      assert.match(log, /delivered report\.md \(/);
+      assert.match(log, /119 rows, 7 columns/);
+      assert.ok(log.includes(join(saved, 'report.md')));
+      assert.ok(!log.includes('\x1b'), 'no escape sequences without a terminal');
+      assert.equal((await stat(join(where.dataDir, 'cli.json'))).mode & 0o777, 0o600);
+      assert.ok(!`${log}${command.stderr()}`.includes(await keptKey(where)));
+    },
+  );
 
-  await t.test('keeps the account for the next time, and files that are there are not replaced', async (t) => {
+  await t.test('has the same account in the next run, and existing files are not replaced', async (t) => {
     const where = await person(t, service.url);
     const first = troupe(['run', 'Summarise notes.txt', '--file', 'notes.txt', '--out', 'results'], where);
     assert.equal(await first.exit, 0, first.stderr());
@@ -104,11 +107,11 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     const again = troupe(['run', '--attach', taskIdIn(first.stderr()), '--out', 'results'], where);
     assert.equal(await again.exit, 0, again.stderr());
     assert.match(again.stdout(), /task {10}complete/);
-    assert.doesNotMatch(again.stderr(), /Made the account/);
+    assert.doesNotMatch(again.stderr(), /Created the account/);
     assert.equal((await readdir(join(where.folder, 'results'))).length, before.length * 2);
   });
 
-  await t.test('--yes approves what an agent asks for, --no rejects it', async (t) => {
+  await t.test('--yes approves requests of agents, --no rejects them', async (t) => {
     const where = await person(t, service.url);
     const yes = troupe(['run', mailOrder, '--file', 'notes.txt', '--yes'], where);
     assert.equal(await yes.exit, 0, yes.stderr());
@@ -138,7 +141,7 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
   });
 
   await t.test(
-    'who cannot be asked is told how to decide from elsewhere; Ctrl-C leaves the task at work; --attach goes on with it',
+    'without a terminal the output says how to decide elsewhere; after Ctrl-C the task continues; --attach follows it',
     async (t) => {
       const where = await person(t, service.url);
       const command = troupe(['run', mailOrder, '--file', 'notes.txt'], where);
@@ -164,12 +167,12 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.equal((await api(where, `/v1/tasks/${taskIdIn(command.stderr())}`)).status, 'cancelled');
   });
 
-  await t.test('missing files, folders and namesakes are refused before anything is created', async (t) => {
+  await t.test('missing files, folders and files with equal names are refused before anything is created', async (t) => {
     const where = await person(t, service.url);
     for (const [args, words] of [
-      [['--file', 'nowhere.csv'], /nowhere\.csv is not there/],
+      [['--file', 'nowhere.csv'], /nowhere\.csv does not exist/],
       [['--file', sales, '--file', '.'], /is a folder/],
-      [['--file', sales, '--file', sales], /Two files are called sales\.csv/],
+      [['--file', sales, '--file', sales], /Two files have the name sales\.csv/],
       [['--schema', 'notes.txt'], /cannot be read as JSON/],
       [['--out', 'notes.txt'], /is not a folder/],
     ] as const) {
@@ -180,14 +183,14 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.deepEqual(await readdir(where.folder), ['notes.txt'], 'not even an account was made');
   });
 
-  await t.test('a field the service refuses is named', async (t) => {
+  await t.test('a field that the service refuses is named', async (t) => {
     const where = await person(t, service.url);
     const command = troupe(['run', 'x'.repeat(32_001)], where);
     assert.equal(await command.exit, 1);
-    assert.match(command.stderr(), /cannot use this \(prompt: /);
+    assert.match(command.stderr(), /refuses the request as invalid \(prompt: /);
   });
 
-  await t.test('an uploaded file the service refuses is named, and no task is created', async (t) => {
+  await t.test('an uploaded file that the service refuses is named, and no task is created', async (t) => {
     const where = await person(t, service.url);
     await writeFile(join(where.folder, 'größe.csv'), 'a,b\n1,2\n');
     await writeFile(join(where.folder, 'tool.exe'), 'MZ\0\0');
@@ -215,26 +218,30 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.match(refused.stderr(), /does not accept the token/);
   });
 
-  await t.test('at a terminal the person answers y or n, with a reason; anything else is asked again', { skip: noTerminal }, async (t) => {
-    const where = await person(t, service.url);
-    const yes = troupeAtTerminal(['run', mailOrder, '--file', 'notes.txt'], where);
-    await yes.says('Approve? [y/n]');
-    assert.match(yes.stdout(), /to: ann@example\.com/);
-    yes.type('perhaps\r');
-    await yes.says(/Approve\? \[y\/n\][\s\S]*Approve\? \[y\/n\]/);
-    yes.type('y\r');
-    assert.equal(await yes.exit, 0, yes.stdout());
-    assert.match(yes.stdout(), /approved: send_email/);
-    const no = troupeAtTerminal(['run', mailOrder, '--file', 'notes.txt'], where);
-    await no.says('Approve? [y/n]');
-    no.type('n\r');
-    await no.says('Why not?');
-    no.type('Not today\r');
-    assert.equal(await no.exit, 0, no.stdout());
-    assert.match(no.stdout(), /rejected: send_email \(Not today\)/);
-  });
+  await t.test(
+    'in a terminal the user answers y or n, with a reason; after any other answer the question is repeated',
+    { skip: noTerminal },
+    async (t) => {
+      const where = await person(t, service.url);
+      const yes = troupeAtTerminal(['run', mailOrder, '--file', 'notes.txt'], where);
+      await yes.says('Approve? [y/n]');
+      assert.match(yes.stdout(), /to: ann@example\.com/);
+      yes.type('perhaps\r');
+      await yes.says(/Approve\? \[y\/n\][\s\S]*Approve\? \[y\/n\]/);
+      yes.type('y\r');
+      assert.equal(await yes.exit, 0, yes.stdout());
+      assert.match(yes.stdout(), /approved: send_email/);
+      const no = troupeAtTerminal(['run', mailOrder, '--file', 'notes.txt'], where);
+      await no.says('Approve? [y/n]');
+      no.type('n\r');
+      await no.says('Reason for the agent');
+      no.type('Not today\r');
+      assert.equal(await no.exit, 0, no.stdout());
+      assert.match(no.stdout(), /rejected: send_email \(Not today\)/);
+    },
+  );
 
-  await t.test('at a terminal Ctrl-C leaves a question, and Ctrl-D leaves it open for a later attach', { skip: noTerminal }, async (t) => {
+  await t.test('in a terminal Ctrl-C ends a question, and Ctrl-D leaves it open for a later attach', { skip: noTerminal }, async (t) => {
     const where = await person(t, service.url);
     const command = troupeAtTerminal(['run', mailOrder, '--file', 'notes.txt'], where);
     await command.says('Approve? [y/n]');
@@ -250,7 +257,7 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.equal(await command.exit, 0, command.stdout());
   });
 
-  await t.test('an approval given elsewhere takes the question back', { skip: noTerminal }, async (t) => {
+  await t.test('an approval given elsewhere ends the question', { skip: noTerminal }, async (t) => {
     const where = await person(t, service.url);
     const command = troupeAtTerminal(['run', mailOrder, '--file', 'notes.txt'], where);
     await command.says('Approve? [y/n]');
@@ -260,7 +267,7 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.match(command.stdout(), /decided elsewhere/);
   });
 
-  await t.test('at a terminal a few lines are drawn again; NO_COLOR leaves the colours out', { skip: noTerminal }, async (t) => {
+  await t.test('in a terminal some lines are redrawn; NO_COLOR removes the colours', { skip: noTerminal }, async (t) => {
     const where = await person(t, service.url);
     const colourful = troupeAtTerminal(['run', 'Analyse sales.csv', '--file', sales], where);
     assert.equal(await colourful.exit, 0, colourful.stdout());
@@ -272,14 +279,14 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
     assert.doesNotMatch(plain.stdout(), /\x1b\[[\d;]*m/);
   });
 
-  await t.test('a service that dies and comes back is followed on: every event once', async (t) => {
+  await t.test('after a restart of the service the task is followed further, with every event once', async (t) => {
     const where = await person(t, await addressInFrontOf(t, service));
     const command = troupe(['run', mailOrder, '--file', 'notes.txt', '--json'], where);
     await command.says('waits for your approval');
     await service.kill();
-    await command.says('Lost the service');
+    await command.says('Connection to the service lost');
     await service.restart();
-    await command.says('Reached the service again');
+    await command.says('Connected to the service again');
     const id = taskIdIn(command.stderr());
     const [approval] = (await api(where, `/v1/tasks/${id}`)).approvals;
     await api(where, `/v1/agents/${approval.agent_id}/approve/${approval.id}`, { approved: true });

@@ -1,4 +1,4 @@
-/** `troupe trading` as a person starts it: an account and its orders, halting and resuming, the proof of the books, wrong use. */
+/** `troupe trading` as a user runs it: an account and its orders, halting and resuming, the check of the books, wrong usage. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { trading as command } from '../../src/cli/trading.ts';
@@ -23,13 +23,13 @@ async function trading(t: TestContext, databaseUrl: string) {
   };
 }
 
-test('right books of trading end with 0, wrong ones with 1 and what is wrong', async (t) => {
+test('for correct trading books the exit code is 0, for others 1 with their errors', async (t) => {
   const kept = await testDatabase();
   t.after(() => kept.close());
   const check = await trading(t, kept.url);
   assert.deepEqual(await check('check'), {
     code: 0,
-    out: 'The books of trading are right: 0 accounts, 0 orders, 0 of them open, 0 fills\n',
+    out: 'The trading books are correct: 0 accounts, 0 orders, 0 of them open, 0 fills\n',
     error: '',
   });
   const database = new Database(kept.url, { poolSize: 1 });
@@ -42,7 +42,7 @@ test('right books of trading end with 0, wrong ones with 1 and what is wrong', a
     [
       1,
       [
-        'The books of trading are wrong: 1 accounts, 0 orders, 0 of them open, 0 fills',
+        'The trading books have errors: 1 accounts, 0 orders, 0 of them open, 0 fills',
         '  acct_1  2 entries, in the journal 0 (a journal has each of its numbers once)',
         '  acct_1  ord_1: held open, and has ended (an account holds open what has not ended, and nothing else)',
       ],
@@ -52,7 +52,7 @@ test('right books of trading end with 0, wrong ones with 1 and what is wrong', a
   assert.deepEqual([json.code, ok, accounts, open_orders, findings.length], [1, false, 1, 0, 2]);
 });
 
-test('a person looks at account and orders with a token, and halts and resumes after signing in', { timeout: 60_000 }, async (t) => {
+test('a user sees account and orders with a token, and halts and resumes after signing in', { timeout: 60_000 }, async (t) => {
   const kept = await testDatabase();
   t.after(() => kept.close());
   const service = await startService(t, { DATABASE_URL: kept.url });
@@ -83,7 +83,7 @@ test('a person looks at account and orders with a token, and halts and resumes a
   assert.match(orders.out, new RegExp(`^\\S+ ${id} PAPER embedded: buy 1 AAPL limit limit 1, accepted\\n$`));
   assert.deepEqual([json.code, JSON.parse(json.out).total], [0, 0]);
   assert.equal(refused.code, 1);
-  assert.match(refused.error, /^The token may not do this/);
+  assert.match(refused.error, /^The token does not allow this/);
 
   const halted = await run(['halt', '--reason', 'a drill', ...asAnn], password);
   assert.equal(halted.code, 0, halted.error);
@@ -102,7 +102,7 @@ test('a person looks at account and orders with a token, and halts and resumes a
   assert.equal(rows.length, 1, 'the command signs out');
 });
 
-test('wrong use ends with 2, a database out of reach with 4 and one line; the help names all that is proved', async (t) => {
+test('wrong usage exits with 2, an unreachable database with 4 and one line; the help lists all checks', async (t) => {
   const check = await trading(t, 'postgres://me:secret@127.0.0.1:1/none');
   const [nowhere, help] = (await Promise.all([check('check'), check('--help')])) as [Ended, Ended];
   assert.deepEqual([nowhere.code, nowhere.out], [4, '']);

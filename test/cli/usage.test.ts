@@ -1,4 +1,4 @@
-/** What the command says when it is used wrongly, or when nobody answers. No service runs here. */
+/** Messages of the command for wrong usage and without a service. No service runs here. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -22,7 +22,7 @@ async function outcome(
   }
 }
 
-test('help is on standard output and ends with 0; no command at all ends with 2', async () => {
+test('help is on standard output and exits with 0; a missing command exits with 2', async () => {
   for (const args of [['--help'], ['help'], ['run', '--help'], ['run', '-h'], ['deploy', '--help']]) {
     const { code, out, error } = await outcome(args);
     assert.deepEqual([code, error], [0, '']);
@@ -31,30 +31,30 @@ test('help is on standard output and ends with 0; no command at all ends with 2'
   assert.equal((await outcome([])).code, 2);
 });
 
-test('wrong use is one line, the usage, and exit 2', async () => {
+test('wrong usage prints one line and the usage, and exits with 2', async () => {
   const wrong: [string[], RegExp][] = [
     [['frob'], /There is no command "frob"/],
     [['constructor'], /There is no command "constructor"/],
-    [['run'], /Say what to do/],
-    [['run', '  '], /Say what to do/],
+    [['run'], /Give a prompt/],
+    [['run', '  '], /Give a prompt/],
     [['run', 'x', '--nope'], /Unknown option '--nope'/],
     [['run', 'x', '--max-agents'], /'--max-agents <value>' argument missing/],
     [['run', 'x', '--max-agents', '21'], /--max-agents must be a whole number from 1 to 20/],
     [['run', 'x', '--autonomy', '1e2'], /--autonomy must be a whole number from 0 to 100/],
     [['run', 'x', '--max-credits', '0'], /--max-credits must be a number above 0/],
     [['run', 'x', '--url', 'localhost:8080'], /--url must be an http:\/\/ or https:\/\/ address/],
-    [['run', 'x', '--url', 'http://me:pw@127.0.0.1'], /without a password/],
-    [['run', 'x', '--yes', '--no'], /contradict/],
+    [['run', 'x', '--url', 'http://me:pw@127.0.0.1'], /--url must have no password/],
+    [['run', 'x', '--yes', '--no'], /Use --yes or --no, not both/],
     [['run', 'x', '--attach', 'task_1'], /takes no prompt/],
-    [['run', '--attach', 'task_1', '--model', 'm'], /--model says what a new task is like/],
-    [['run', 'x', '--url', 'http://service.example'], /needs a token/],
-    [['deploy'], /Say which folder to publish/],
-    [['deploy', 'a', 'b', '--target', 'vercel'], /One folder is published/],
-    [['deploy', '.'], /Say where to publish: --target/],
-    [['deploy', 'nowhere', '--target', 'vercel'], /nowhere is not there/],
+    [['run', '--attach', 'task_1', '--model', 'm'], /--model is an option of new tasks/],
+    [['run', 'x', '--url', 'http://service.example'], /a token is required/],
+    [['deploy'], /Give the folder to publish/],
+    [['deploy', 'a', 'b', '--target', 'vercel'], /Give one folder only/],
+    [['deploy', '.'], /Give a host: --target/],
+    [['deploy', 'nowhere', '--target', 'vercel'], /nowhere does not exist/],
     [['deploy', '.', '--target', 'vercel'], /There is no file to publish/],
     [['deploy', '.', '--attach', 'dep_1'], /takes no folder/],
-    [['deploy', '--attach', 'dep_1', '--target', 'vercel'], /--target says what is published/],
+    [['deploy', '--attach', 'dep_1', '--target', 'vercel'], /--target is an option of new deployments/],
   ];
   for (const [args, words] of wrong) {
     const { code, out, error, left } = await outcome(args);
@@ -71,7 +71,7 @@ test('an invalid setting is reported as at the start of the service', async () =
   assert.match(error, /^PORT is "many", but must be/);
 });
 
-test('a service that is not running is one line that says how to start it, and exit 4', async () => {
+test('without a running service the command prints one line with the start command, and exits with 4', async () => {
   const { code, out, error, left } = await outcome(['run', 'Say hello', '--url', await freeAddress()]);
   assert.equal(code, 4);
   assert.match(error, /^The service cannot be reached at http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\): start it with `npm start`/);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { idBeside, shardCount, shardOf } from '../../src/cluster/address.ts';
+import { colocatedId, shardCount, shardOf } from '../../src/cluster/address.ts';
 import { newId, steppedId } from '../../src/ids.ts';
 
 test('the shard of an address is FNV-1a over kind and id', () => {
@@ -12,7 +12,7 @@ test('the shard of an address is FNV-1a over kind and id', () => {
   );
 });
 
-test('an id beside another is the first of the steps that fits, whatever form the seed has', () => {
+test('idBeside returns the first stepped id on the same shard, for seeds of every form', () => {
   const seed = fc.oneof(
     fc.integer({ min: 0, max: 2 ** 40 }).map((ms) => newId('ord_', 'acct_01k00000000000000000000xyz', ms)),
     fc.string({ unit: fc.constantFrom(...'0123456789abcdefghjkmnpqrstvwxyz_ .ÄI€'), minLength: 16, maxLength: 40 }),
@@ -22,8 +22,8 @@ test('an id beside another is the first of the steps that fits, whatever form th
       const shard = slowShardOf('wallet', other);
       let steps = 0;
       while (slowShardOf('card', steppedId(id, steps)) !== shard && steps < 20_000) steps++;
-      // Of some texts that are no ids none fits within reason.
-      if (steps < 20_000) assert.equal(idBeside(id, 'card', { kind: 'wallet', id: other }), steppedId(id, steps));
+      // For some texts that are not ids no step fits within a reasonable number of tries.
+      if (steps < 20_000) assert.equal(colocatedId(id, 'card', { kind: 'wallet', id: other }), steppedId(id, steps));
     }),
     { numRuns: 60 },
   );

@@ -1,4 +1,4 @@
-/** What a cluster suffers without losing or repeating anything: nodes without Redis, cut links, an emptied Redis, cut database connections. */
+/** Faults of a cluster in which no work is lost or repeated: nodes without Redis, cut links, an emptied Redis, cut database connections. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { shardOf } from '../../src/cluster/address.ts';
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const options = { skip: withoutRedis };
 const quick = { leaseMs: 600, renewEveryMs: 60 };
 
-test('a node that no other reaches is expelled: it writes nothing, shows nothing old, and rejoins by itself', options, async (t) => {
+test('an expelled node that no other node reaches writes nothing, shows no old state, and rejoins automatically', options, async (t) => {
   const { cluster, a, b, id, hold } = await unheard(t);
   assert.equal(await a.actors.ask(probe, id, 'add', { n: 10 }), 11, 'after the lease');
   assert.notEqual(b.placement.epochOf(shardOf('probe', id)), null, 'b believes that it owns it');
@@ -31,7 +31,7 @@ test('a node that no other reaches is expelled: it writes nothing, shows nothing
   assert.deepEqual(await cluster.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
 });
 
-test('an effect that had not begun when its shard was lost is not run once more when the shard is back', options, async (t) => {
+test('an effect that had not started when its shard was lost does not run twice when the shard returns', options, async (t) => {
   const mails: ((value: string) => void)[] = [];
   const before = effects.mail;
   effects.mail = () => new Promise((resolve) => mails.push(resolve));
@@ -59,7 +59,7 @@ test('an effect that had not begun when its shard was lost is not run once more 
 });
 
 test(
-  'a node that is cut off from everything, also the database, shows nothing after another node has answered with newer state',
+  'a node without any connection, also to the database, shows no state after another node has answered with newer state',
   options,
   async (t) => {
     // Longer than usual, so that it lasts while a gets the shards.
@@ -122,7 +122,7 @@ test(
   },
 );
 
-test('a message to an actor behind a cut link arrives all the same', options, async (t) => {
+test('a message to an actor behind a cut link is delivered', options, async (t) => {
   const cluster = await testCluster(t, { ...quick, runtime: { outbox: { sweepIntervalMs: 20 } } });
   const [a, b] = [await cluster.join('a'), await cluster.join('b')];
   await cluster.settled();
@@ -133,7 +133,7 @@ test('a message to an actor behind a cut link arrives all the same', options, as
 });
 
 test(
-  'Redis away: asks and messages go on, nothing moves; what a killed node owned waits for Redis and then goes on',
+  'without Redis asks and messages continue and no shard moves; shards of a killed node are claimed when Redis is back',
   options,
   async (t) => {
     const cluster = await testCluster(t, quick);
@@ -156,7 +156,7 @@ test(
   },
 );
 
-test('an emptied Redis moves nothing', options, async (t) => {
+test('an emptied Redis moves no shard', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const [a, b] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
   await cluster.settled();
@@ -170,27 +170,31 @@ test('an emptied Redis moves nothing', options, async (t) => {
   assert.equal(await epochSum(cluster), epochs);
 });
 
-test('every connection to PostgreSQL cut again and again under load: no ask fails, nothing is done twice', options, async (t) => {
-  const cluster = await testCluster(t, quick);
-  const nodes = [await cluster.join('a'), await cluster.join('b')];
-  await cluster.settled();
-  let sum = 0;
-  for (let round = 0; round < 6; round++) {
-    const asked = nodes.flatMap((node) => Array.from({ length: 30 }, (_, i) => node.actors.ask(probe, `load${i}`, 'add', { n: 1 })));
-    sum += asked.length;
-    if (round % 2 === 1) {
-      await cluster.sql(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'troupe%'`,
-      );
+test(
+  'when all connections to PostgreSQL are cut repeatedly under load, no ask fails and no command has its effect twice',
+  options,
+  async (t) => {
+    const cluster = await testCluster(t, quick);
+    const nodes = [await cluster.join('a'), await cluster.join('b')];
+    await cluster.settled();
+    let sum = 0;
+    for (let round = 0; round < 6; round++) {
+      const asked = nodes.flatMap((node) => Array.from({ length: 30 }, (_, i) => node.actors.ask(probe, `load${i}`, 'add', { n: 1 })));
+      sum += asked.length;
+      if (round % 2 === 1) {
+        await cluster.sql(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like 'troupe%'`,
+        );
+      }
+      await Promise.all(asked);
     }
-    await Promise.all(asked);
-  }
-  assert.deepEqual(await cluster.sql('select sum(value)::int as sum from probe'), [{ sum }]);
-  await cluster.settled();
-});
+    assert.deepEqual(await cluster.sql('select sum(value)::int as sum from probe'), [{ sum }]);
+    await cluster.settled();
+  },
+);
 
 test(
-  'K6 a database that lost epochs and states: every actor answers again, from what is there, and its shards have new epochs',
+  'K6 after the database lost epochs and states, every actor answers from the remaining state, and its shards have new epochs',
   options,
   async (t) => {
     const cluster = await testCluster(t, { ...quick, timings: { shardPollMs: 200 } });
@@ -227,28 +231,32 @@ test(
   },
 );
 
-test('H3 a node that cannot take what it is offered is offered no more, and what it was offered is served again', options, async (t) => {
-  const cluster = await testCluster(t, { ...quick, timings: { takeBackMs: 200, shardPollMs: 100 } });
-  const a = await cluster.join('a');
-  const database = await TcpProxy.before(cluster.url);
-  t.after(() => database.close());
-  const joining = cluster.join('b', { databaseUrl: database.url });
-  const b = cluster.nodes[1]!;
-  // Until it has joined it is offered nothing.
-  cluster.links.harm(a.incarnation, b.incarnation, 'cut');
-  await joining;
-  const held = database.hold(/troupe shards/, 'to server');
-  cluster.links.heal(a.incarnation, b.incarnation);
-  await until(() => cluster.lines.some(({ message }) => message.startsWith('a node does not claim')), 'a to notice');
-  await until(() => a.owned().length === 1024, 'everything to be served again');
-  assert.equal(a.placement.status().shards.inMotion, 0);
-  assert.equal(await a.actors.ask(probe, idOf(a), 'add', { n: 1 }), 1);
-  held.drop();
-});
+test(
+  'H3 a node that cannot claim an offered shard is offered no more shards, and its offered shards are served again',
+  options,
+  async (t) => {
+    const cluster = await testCluster(t, { ...quick, timings: { offerTimeoutMs: 200, shardPollMs: 100 } });
+    const a = await cluster.join('a');
+    const database = await TcpProxy.before(cluster.url);
+    t.after(() => database.close());
+    const joining = cluster.join('b', { databaseUrl: database.url });
+    const b = cluster.nodes[1]!;
+    // Until it has joined it is offered nothing.
+    cluster.links.harm(a.incarnation, b.incarnation, 'cut');
+    await joining;
+    const held = database.hold(/troupe shards/, 'to server');
+    cluster.links.heal(a.incarnation, b.incarnation);
+    await until(() => cluster.lines.some(({ message }) => message.startsWith('a node does not claim')), 'a to notice');
+    await until(() => a.owned().length === 1024, 'everything to be served again');
+    assert.equal(a.placement.status().shards.inMotion, 0);
+    assert.equal(await a.actors.ask(probe, idOf(a), 'add', { n: 1 }), 1);
+    held.drop();
+  },
+);
 
-test('a node without a cluster is refused where a cluster runs, and the other way round', options, async (t) => {
+test('a node without a cluster is refused where a cluster runs, and a node of a cluster where a single node runs', options, async (t) => {
   const { SingleNode } = await import('../../src/cluster/single-node.ts');
-  const { silentLog } = await import('../../src/log.ts');
+  const { noLog: silentLog } = await import('../../src/log.ts');
   const cluster = await testCluster(t, { timings: { lockWaitMs: 0 } });
   const a = await cluster.join('a');
   const single = new SingleNode(cluster.url, 'single', silentLog, { lockWaitMs: 0 });
@@ -280,7 +288,7 @@ async function renewed(cluster: TestCluster, times: number): Promise<void> {
   await until(() => counts().every((count, i) => count >= before[i]! + times), 'renewals');
 }
 
-/** Two nodes; b's link and Redis are cut, and nothing but its own asks tells it what happens meanwhile. It has shown the actor a moment ago. */
+/** Two nodes; b's link and Redis are cut, so b can detect changes only by its own queries. It has shown the actor just before. */
 async function unheard(
   t: TestContext,
   timings: Partial<ClusterTimings> = {},

@@ -4,7 +4,7 @@ import { clusterIdentity } from '../../src/cluster/cluster-identity.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 
-test('a database says the same identity for good, and each its own', async (t) => {
+test('the identity of a database never changes and differs from that of every other database', async (t) => {
   const ids: string[] = [];
   for (let i = 0; i < 2; i++) {
     const { url, close } = await testDatabase({ empty: true });

@@ -1,4 +1,4 @@
-/** Many nodes: who owns what, how it moves, and what becomes of it when a node leaves, dies, falls silent or loses sight of others. */
+/** Several nodes: ownership of shards, their moves, and their owners after a node leaves, dies, becomes silent or does not reach others. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { planOf } from '../../src/cluster/placement-plan.ts';
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis };
 
-test('nodes that start together own every shard between them, as planned, and any of them answers for any actor', options, async (t) => {
+test('nodes that start together own all shards as planned, and every node answers for every actor', options, async (t) => {
   const cluster = await testCluster(t);
   const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => cluster.join(name)));
   await cluster.settled();
@@ -29,7 +29,7 @@ test('nodes that start together own every shard between them, as planned, and an
   assert.deepEqual(await cluster.sql('select value from probe'), [{ value: 3 }, { value: 3 }, { value: 3 }]);
 });
 
-test('a node that joins is given its share, and nothing else moves', options, async (t) => {
+test('a node that joins gets its share of shards, and no other shards move', options, async (t) => {
   const cluster = await testCluster(t);
   await cluster.join('a');
   await cluster.join('b');
@@ -45,7 +45,7 @@ test('a node that joins is given its share, and nothing else moves', options, as
   });
 });
 
-test('a node that leaves under load fails no ask, and leaves nothing behind', options, async (t) => {
+test('when a node leaves under load, no ask fails and it owns no shard at its end', options, async (t) => {
   const cluster = await testCluster(t);
   const a = await cluster.join('a');
   const b = await cluster.join('b');
@@ -61,14 +61,14 @@ test('a node that leaves under load fails no ask, and leaves nothing behind', op
   assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'c']);
 });
 
-test('a node that is killed is proven dead, and its actors answer on the others', options, async (t) => {
+test('a killed node is proven dead, and its actors answer on the other nodes', options, async (t) => {
   const cluster = await testCluster(t, { leaseMs: 60_000 });
   const a = await cluster.join('a');
   const b = await cluster.join('b');
   const c = await cluster.join('c');
   await cluster.settled();
   const gone: string[] = [];
-  a.placement.onGone((incarnation) => gone.push(incarnation));
+  a.placement.onIncarnationEnded((incarnation) => gone.push(incarnation));
   const id = probeIdIn((shard) => b.placement.epochOf(shard) !== null);
   await a.actors.ask(probe, id, 'add', { n: 1 });
   assert.equal(a.placement.isAlive(b.incarnation), true);

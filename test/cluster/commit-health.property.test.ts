@@ -1,4 +1,4 @@
-/** When a node says that it cannot commit, for any sequence of answers of the database. */
+/** When a node reports that it cannot commit, for any sequence of answers of the database. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -59,7 +59,7 @@ test('C2 after an outage a node is steady only when every other node of the same
   );
 });
 
-test('C3 a database whose every answer takes up to three samples is trusted again all the same, and before another node is steady', async () => {
+test('C3 a database whose answers each take up to three samples is trusted again, before another node is steady', async () => {
   const good = { answers: true, samples: 20 };
   for (const slowness of [0, 1, 2, 3]) {
     const [quick, slow] = await Promise.all([0, slowness].map((each) => played([good, { answers: false, samples: 20 }, good], each)));

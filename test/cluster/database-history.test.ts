@@ -1,4 +1,4 @@
-/** The sign of a database that has lost commits: what is read of it, and when it is given up. */
+/** Detecting that a database lost commits: which values are read, and when reading them is given up. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { DatabaseHistory } from '../../src/cluster/database-history.ts';
@@ -9,7 +9,7 @@ const answering = (bytes: number) => async (_: string, variant: string) => ({
   position: variant === 'position' ? ['cluster', '000000010000000000000001', bytes] : null,
 });
 
-test('a refusal of everything, as by a disk that is read-only for a while, does not end the watch for lost commits', async () => {
+test('if the database refuses all queries temporarily, as with a read-only disk, lost commits are still watched for', async () => {
   const history = new DatabaseHistory();
   await history.with(answering(100));
   await assert.rejects(
@@ -19,7 +19,7 @@ test('a refusal of everything, as by a disk that is read-only for a while, does 
   assert.equal((await history.with(answering(50))).verdict, 'changed');
 });
 
-test('where the position alone is refused, it is asked for no more', async () => {
+test('if only the query of the log position is refused, it is not sent again', async () => {
   const history = new DatabaseHistory();
   const asked: string[] = [];
   const ask = async (_: string, variant: string) => {

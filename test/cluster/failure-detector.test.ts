@@ -1,10 +1,10 @@
-/** What proves a death and what does not (D1), and who is gone for good (K1, K2). */
+/** Which observations prove that a process is dead (D1), and which incarnations are gone (K1, K2). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FailureDetector } from '../../src/cluster/failure-detector.ts';
 import { IncarnationLiveness } from '../../src/cluster/incarnation-liveness.ts';
 import type { DownReason } from '../../src/cluster/peers.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 
 test('a broken stream and an address that refuses, or belongs to another node, start a check of lease renewals', async () => {
   for (const reason of ['refused', 'other'] as const) {
@@ -17,7 +17,7 @@ test('a broken stream and an address that refuses, or belongs to another node, s
   }
 });
 
-test('less than that proves nothing', async () => {
+test('fewer observations start no check', async () => {
   const cases: DownReason[][] = [['refused', 'refused'], ['broken'], ['broken', 'silent'], ['broken', 'rejected'], ['silent', 'refused']];
   for (const reasons of cases) {
     const { watch, asked } = watching();
@@ -27,7 +27,7 @@ test('less than that proves nothing', async () => {
   }
 });
 
-test('a stream that stands again ends the suspicion', async () => {
+test('a reopened stream ends the suspicion', async () => {
   const { watch, asked } = watching();
   watch.down('x', 'broken');
   watch.up('x');
@@ -52,7 +52,7 @@ test('D1 a node that renews its lease is live; the next refusal starts another c
 test('K1 before the first view no incarnation is gone; K2 an unlisted incarnation is gone when a newer view does not list it either', async () => {
   const { known, gone, refreshed } = nodes();
   assert.equal(known.isAlive('x'), true);
-  known.take({ number: 1, members: [member('self')] }, nobody);
+  known.applyView({ number: 1, members: [member('self')] }, nobody);
   assert.equal(known.isAlive('x'), true, 'it may be in a newer view');
   await refreshed();
   assert.equal(known.isAlive('x'), false);
@@ -63,15 +63,15 @@ test('K1 before the first view no incarnation is gone; K2 an unlisted incarnatio
 test('an incarnation that left the view is gone when it owns no shard, and back when it joins again', () => {
   const { known, gone, shards } = nodes();
   shards.set('x', 3);
-  known.take({ number: 1, members: [member('self'), member('x')] }, nobody);
-  assert.deepEqual(known.take({ number: 2, members: [member('self')] }, nobody), ['x']);
+  known.applyView({ number: 1, members: [member('self'), member('x')] }, nobody);
+  assert.deepEqual(known.applyView({ number: 2, members: [member('self')] }, nobody), ['x']);
   assert.equal(known.isAlive('x'), true, 'it still owns something');
   shards.delete('x');
   known.announce();
   known.announce();
   assert.deepEqual(gone, ['x']);
   assert.equal(known.isAlive('x'), false);
-  known.take({ number: 3, members: [member('self'), member('x')] }, nobody);
+  known.applyView({ number: 3, members: [member('self'), member('x')] }, nobody);
   assert.equal(known.isAlive('x'), true);
 });
 
@@ -79,11 +79,11 @@ test('an isolated member is gone while it owns no shard, and back when it is no 
   const { known, gone, shards } = nodes();
   const view = { number: 1, members: [member('self'), member('x')] };
   shards.set('x', 1);
-  known.take(view, new Set(['self', 'x']));
+  known.applyView(view, new Set(['self', 'x']));
   assert.equal(known.isAlive('x'), true, 'it still owns something');
   shards.delete('x');
   known.announce();
-  known.take({ ...view, number: 2 }, new Set(['self', 'x']));
+  known.applyView({ ...view, number: 2 }, new Set(['self', 'x']));
   assert.deepEqual(gone, ['x'], 'nobody is gone for itself');
   assert.equal(known.isAlive('x'), false);
   shards.set('x', 1);
@@ -92,13 +92,13 @@ test('an isolated member is gone while it owns no shard, and back when it is no 
   shards.delete('x');
   known.announce();
   assert.deepEqual(gone, ['x', 'x'], 'what it has begun since');
-  known.take({ ...view, number: 3 }, nobody);
+  known.applyView({ ...view, number: 3 }, nobody);
   assert.equal(known.isAlive('x'), true);
 });
 
 test('K2 without an answer no incarnation is gone, and the next query tries again', async () => {
   const { known, gone, refreshed, fail } = nodes();
-  known.take({ number: 1, members: [member('self')] }, nobody);
+  known.applyView({ number: 1, members: [member('self')] }, nobody);
   fail(true);
   known.isAlive('x');
   await refreshed();
@@ -128,7 +128,7 @@ function watching() {
       },
     },
     onDead: (incarnation) => dead.push(incarnation),
-    log: silentLog,
+    log: noLog,
   });
   return { watch, asked, dead, answers };
 }
@@ -143,7 +143,7 @@ function nodes() {
     refresh: async () => {
       if (failing) throw new Error('nobody answers');
     },
-    onGone: (incarnation) => gone.push(incarnation),
+    onEnded: (incarnation) => gone.push(incarnation),
   });
   return { known, gone, shards, refreshed: ticks, fail: (how: boolean) => void (failing = how) };
 }

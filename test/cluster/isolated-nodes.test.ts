@@ -1,10 +1,10 @@
-/** Nodes that the others do not reach, though they live: their shards go where callers reach them, in order, and come back when the links do. */
+/** Live nodes that the others do not reach: their shards are handed over to reachable nodes, and return when the links are repaired. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
 import { clusterTimings } from '../../src/cluster/cluster-timings.ts';
 import { isolatedOf } from '../../src/cluster/isolation.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 import { probeIdIn, type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { effects, probe } from '../support/probe-actor.ts';
@@ -17,45 +17,49 @@ import { until } from '../support/until.ts';
 const options = { skip: withoutRedis };
 const quick = { leaseMs: 2_000, renewEveryMs: 40, timings: { reachabilitySampleMs: 20 } };
 
-test('a node cut off from all others keeps its lease and hands over what it has; healed, it has the same again', options, async (t) => {
-  const cluster = await testCluster(t, quick);
-  const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
-  await cluster.settled();
-  const [before, changes] = [await cluster.shares(), await countShardChanges(cluster.sql)];
-  const owned = new Set(c.owned());
-  const ids = idsIn(owned);
-  // Each try has the id of the first, so it is known again wherever it arrives, whatever became of the one before.
-  const round = (n: number) =>
-    Promise.all(ids.map((id, i) => [a, b][i % 2]!.actors.ask(probe, id, 'add', { n: 1 }, { commandId: `${id} ${n}` })));
-  assert.deepEqual(new Set(await round(1)), new Set([1]));
-  const asked = round(2);
-  cut(cluster, [c], [a, b]);
-  assert.deepEqual(new Set(await asked), new Set([2]), 'inside the deadline of those who asked');
-  assert.deepEqual(new Set(await round(3)), new Set([3]));
-  await cluster.settled();
-  assert.deepEqual(c.placement.state, 'isolated');
-  assert.deepEqual([a.placement.state, b.placement.state], ['ready', 'ready']);
-  assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b']);
-  assert.equal(a.membership.view.members.length, 3, 'it is a member');
-  const moved = await changes();
-  moved.forEach((times, shard) => assert.equal(times, owned.has(shard) ? 2 : 0, 'released and claimed, and no others'));
-  const refused = await outcomeOf(c.actors.ask(probe, ids[0]!, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 }));
-  assert.deepEqual(refused, { refused: 'overloaded' });
+test(
+  'a node that no other node reaches keeps its lease and hands over its shards; after the repair it owns the same shards again',
+  options,
+  async (t) => {
+    const cluster = await testCluster(t, quick);
+    const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
+    await cluster.settled();
+    const [before, changes] = [await cluster.shares(), await countShardChanges(cluster.sql)];
+    const owned = new Set(c.owned());
+    const ids = idsIn(owned);
+    // Each try has the id of the first, so every node recognizes it as a repeat, whatever the outcome of the try before.
+    const round = (n: number) =>
+      Promise.all(ids.map((id, i) => [a, b][i % 2]!.actors.ask(probe, id, 'add', { n: 1 }, { commandId: `${id} ${n}` })));
+    assert.deepEqual(new Set(await round(1)), new Set([1]));
+    const asked = round(2);
+    cut(cluster, [c], [a, b]);
+    assert.deepEqual(new Set(await asked), new Set([2]), 'inside the deadline of those who asked');
+    assert.deepEqual(new Set(await round(3)), new Set([3]));
+    await cluster.settled();
+    assert.deepEqual(c.placement.state, 'isolated');
+    assert.deepEqual([a.placement.state, b.placement.state], ['ready', 'ready']);
+    assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b']);
+    assert.equal(a.membership.view.members.length, 3, 'it is a member');
+    const moved = await changes();
+    moved.forEach((times, shard) => assert.equal(times, owned.has(shard) ? 2 : 0, 'released and claimed, and no others'));
+    const refused = await outcomeOf(c.actors.ask(probe, ids[0]!, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 }));
+    assert.deepEqual(refused, { refused: 'overloaded' });
 
-  heal(cluster, [c], [a, b]);
-  await until(() => c.placement.state === 'ready', 'c to be heard');
-  await cluster.settled();
-  assert.deepEqual(await cluster.shares(), before);
-  assert.deepEqual(new Set(await Promise.all(ids.map((id) => c.actors.ask(probe, id, 'add', { n: 1 })))), new Set([4]));
-  const events = await cluster.sql('select seq::int from event order by seq');
-  assert.deepEqual(
-    events,
-    events.map((_, n) => ({ seq: n + 1 })),
-  );
-  assert.equal(events.length, 4 * ids.length, 'nothing twice');
-});
+    heal(cluster, [c], [a, b]);
+    await until(() => c.placement.state === 'ready', 'c to be heard');
+    await cluster.settled();
+    assert.deepEqual(await cluster.shares(), before);
+    assert.deepEqual(new Set(await Promise.all(ids.map((id) => c.actors.ask(probe, id, 'add', { n: 1 })))), new Set([4]));
+    const events = await cluster.sql('select seq::int from event order by seq');
+    assert.deepEqual(
+      events,
+      events.map((_, n) => ({ seq: n + 1 })),
+    );
+    assert.equal(events.length, 4 * ids.length, 'nothing twice');
+  },
+);
 
-test('of two nodes without a link the older one has everything', options, async (t) => {
+test('of two nodes without a link the older one owns all shards', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const [b, a] = [await cluster.join('b'), await cluster.join('a')];
   await cluster.settled();
@@ -72,7 +76,7 @@ test('of two nodes without a link the older one has everything', options, async 
   assert.equal(a.placement.state, 'ready');
 });
 
-test('a new node that no other reaches is given no shards, and takes none if its name comes first', options, async (t) => {
+test('a new node that no other node reaches gets no shards, even if its name is planned first', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const b = await cluster.join('b');
   await cluster.settled();
@@ -86,7 +90,7 @@ test('a new node that no other reaches is given no shards, and takes none if its
   assert.deepEqual(await epochsOf(cluster), epochs);
 });
 
-test('of two parts that do not reach each other one has everything, and each part reaches its own', options, async (t) => {
+test('of two parts that do not reach each other one owns all shards, and the nodes of each part reach each other', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const nodes = await Promise.all(['a', 'b', 'c', 'd'].map((name) => cluster.join(name)));
   await cluster.settled();
@@ -106,7 +110,7 @@ test('of two parts that do not reach each other one has everything, and each par
   assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b', 'c', 'd']);
 });
 
-test('a link that comes and goes moves nothing back before it has stood for a while', options, async (t) => {
+test('after a link has flapped, no shard moves back before the link has been stable for some time', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const [a, b] = [await cluster.join('a'), await cluster.join('b')];
   await cluster.settled();
@@ -124,7 +128,7 @@ test('a link that comes and goes moves nothing back before it has stood for a wh
   assert.deepEqual(await epochsOf(cluster), epochs);
 });
 
-test('an isolated node that cannot release keeps what it has as long as it lives, and no longer', options, async (t) => {
+test('an isolated node that cannot release its shards keeps them until its lease ends', options, async (t) => {
   const cluster = await testCluster(t, quick);
   const [redis, database] = [await TcpProxy.before(cluster.redis.url), await TcpProxy.before(cluster.url)];
   t.after(() => Promise.all([redis.close(), database.close()]));
@@ -147,7 +151,7 @@ test('an isolated node that cannot release keeps what it has as long as it lives
 });
 
 test(
-  'a node cut off from PostgreSQL alone loses its shards behind the fence, and gets them back when it can commit',
+  'a node without PostgreSQL loses its shards, cannot commit for them, and gets them back when it can commit again',
   options,
   async (t) => {
     const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitProbeMs: 100, shardPollMs: 200 } });
@@ -164,7 +168,7 @@ test(
     assert.deepEqual(new Set(await round(1, [a, b, c])), new Set([1]));
     const held = database.hold(/./, 'to server');
     const beganMs = performance.now();
-    // What was on its way there has no answer; asked again with its id it is done once.
+    // Asks in transit to that node have no answer; repeated with their id they take effect once.
     const again = async (id: string): Promise<unknown> => {
       for (;;) {
         const asked = a.actors.ask(probe, id, 'add', { n: 1 }, { commandId: `${id} 2`, deadlineMs: Date.now() + 500 });
@@ -176,7 +180,7 @@ test(
     t.diagnostic(`answered elsewhere after ${Math.round(performance.now() - beganMs)} ms`);
     await until(() => c.placement.state === 'unable' && c.owned().length === 0, 'c to hear of it from the others');
     assert.equal(a.membership.view.members.length, 3, 'it is a member');
-    const metrics = new Metrics(silentLog);
+    const metrics = new Metrics(noLog);
     addClusterMetrics(metrics, { node: a.placement, membership: a.membership, transport: { counters: {} } } as never);
     const unable = (await metrics.text()).match(/^troupe_cluster_unable\{.*$/gm);
     assert.deepEqual(
@@ -198,7 +202,7 @@ test(
   },
 );
 
-test('where no node can commit nothing is taken from any, also when the first can again', options, async (t) => {
+test('if no node can commit, no shards are claimed from others, also when the first node can commit again', options, async (t) => {
   // With the usual pace of probes: the first that can commit again takes nothing for the next 3 s.
   const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitProbeMs: clusterTimings.commitProbeMs } });
   const ways = await Promise.all([TcpProxy.before(cluster.url), TcpProxy.before(cluster.url)]);
@@ -226,27 +230,31 @@ test('where no node can commit nothing is taken from any, also when the first ca
   assert.deepEqual(await epochsOf(cluster), epochs);
 });
 
-test('what an isolated node has begun of the outside world is begun anew where its actor lives, and counts once', options, async (t) => {
-  const cluster = await testCluster(t, quick);
-  const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
-  await cluster.settled();
-  const id = probeIdIn((shard) => c.placement.epochOf(shard) !== null);
-  const runs: { end: (value: string) => void }[] = [];
-  t.mock.method(effects, 'work', () => new Promise<string>((end) => runs.push({ end })));
-  await c.actors.ask(probe, id, 'begin', { effect: 'work', input: {} });
-  await until(() => runs.length === 1, 'the effect to run');
-  cut(cluster, [c], [a, b]);
-  await until(() => runs.length === 2, 'it to run elsewhere');
-  runs[0]!.end('told by nobody');
-  runs[1]!.end('done');
-  const heard = async (node: TestNode) => (await node.actors.query(probe, id, 'state', null))?.heard;
-  await until(async () => (await heard(a))?.length === 1, 'its outcome');
-  heal(cluster, [c], [a, b]);
-  await until(() => c.placement.state === 'ready', 'c to be heard');
-  await cluster.settled();
-  await until(() => c.runtime.effects.size.running === 0 && b.runtime.effects.size.running === 0, 'nothing to be told any more');
-  assert.deepEqual(await heard(b), [{ kind: 'done', value: 'done' }]);
-});
+test(
+  "an effect that an isolated node has started is restarted at its actor's new owner, and only one outcome counts",
+  options,
+  async (t) => {
+    const cluster = await testCluster(t, quick);
+    const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
+    await cluster.settled();
+    const id = probeIdIn((shard) => c.placement.epochOf(shard) !== null);
+    const runs: { end: (value: string) => void }[] = [];
+    t.mock.method(effects, 'work', () => new Promise<string>((end) => runs.push({ end })));
+    await c.actors.ask(probe, id, 'begin', { effect: 'work', input: {} });
+    await until(() => runs.length === 1, 'the effect to run');
+    cut(cluster, [c], [a, b]);
+    await until(() => runs.length === 2, 'it to run elsewhere');
+    runs[0]!.end('told by nobody');
+    runs[1]!.end('done');
+    const heard = async (node: TestNode) => (await node.actors.query(probe, id, 'state', null))?.heard;
+    await until(async () => (await heard(a))?.length === 1, 'its outcome');
+    heal(cluster, [c], [a, b]);
+    await until(() => c.placement.state === 'ready', 'c to be heard');
+    await cluster.settled();
+    await until(() => c.runtime.effects.size.running === 0 && b.runtime.effects.size.running === 0, 'nothing to be told any more');
+    assert.deepEqual(await heard(b), [{ kind: 'done', value: 'done' }]);
+  },
+);
 
 function cut({ links }: TestCluster, some: readonly TestNode[], others: readonly TestNode[]): void {
   for (const one of some) for (const other of others) links.harm(one.incarnation, other.incarnation, 'cut');

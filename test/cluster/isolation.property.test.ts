@@ -23,29 +23,29 @@ const clusters = fc
     fc.infiniteStream(fc.nat(2)),
   )
   .map(([made, cuts, inParts, sides]) => {
-    const unheard = made.map(() => new Set<string>());
+    const unreachable = made.map(() => new Set<string>());
     const cut = (i: number, j: number) => {
       if (i === j || i >= made.length || j >= made.length) return;
       const side = sides.next().value as number;
-      if (side !== 1) unheard[i]!.add(incarnation(j));
-      if (side !== 0) unheard[j]!.add(incarnation(i));
+      if (side !== 1) unreachable[i]!.add(incarnation(j));
+      if (side !== 0) unreachable[j]!.add(incarnation(i));
     };
     for (const [i, j] of cuts) cut(i, j);
     if (inParts) made.forEach((a, i) => made.forEach((b, j) => void (i < j && a.part !== b.part && cut(i, j))));
     return made.map(({ startedAtMs, runsActors, leaving }, i) =>
-      member(i, { startedAtMs, roles: runsActors ? ['edge', 'actors'] : ['edge'], leaving, unheard: [...unheard[i]!] }),
+      member(i, { startedAtMs, roles: runsActors ? ['edge', 'actors'] : ['edge'], leaving, unreachable: [...unreachable[i]!] }),
     );
   });
 
-test('I1 every order of the members gives the same, and so does a report of either side', () => {
+test('I1 the order of the members and the side that reports a lost link do not change the result', () => {
   fc.assert(
     fc.property(clusters, fc.infiniteStream(fc.nat()), (members, numbers) => {
       const shuffled = members.map((each) => ({ each, at: numbers.next().value as number })).sort((a, b) => a.at - b.at);
       const isolated = isolatedOf(viewOf(members));
       assert.deepEqual(isolatedOf(viewOf(shuffled.map(({ each }) => each))), isolated);
-      const both = members.map((a) => ({ ...a, unheard: members.filter((b) => !linked(a, b)).map((b) => b.incarnation) }));
+      const both = members.map((a) => ({ ...a, unreachable: members.filter((b) => !linked(a, b)).map((b) => b.incarnation) }));
       assert.deepEqual(isolatedOf(viewOf(both)), isolated);
-      const strangers = members.map((each) => ({ ...each, unheard: [...each.unheard!, 'gone/1', each.incarnation] }));
+      const strangers = members.map((each) => ({ ...each, unreachable: [...each.unreachable!, 'gone/1', each.incarnation] }));
       assert.deepEqual(isolatedOf(viewOf(strangers)), isolated, 'who is no member is nobody');
     }),
   );
@@ -57,7 +57,7 @@ test('I2 if all are near each other, or no member can own shards, none is isolat
       const isolated = isolatedOf(viewOf(members));
       const allNear = members.every((a) => members.every((b) => near(members, a, b)));
       if (allNear || !members.some(canOwn)) assert.equal(isolated.size, 0);
-      assert.equal(isolatedOf(viewOf(members.map(({ unheard: _, ...each }) => each))).size, 0, 'an earlier version reports nothing');
+      assert.equal(isolatedOf(viewOf(members.map(({ unreachable: _, ...each }) => each))).size, 0, 'an earlier version reports nothing');
     }),
   );
 });
@@ -77,7 +77,7 @@ test('I3 members that are not isolated are near each other and can own shards, a
   );
 });
 
-test('I4 they are as many as are linked to any one member, itself included, of which one can own; of equal parts the oldest stays', () => {
+test('I4 the largest neighbourhood with a possible owner is not isolated; of equal ones that of the oldest member', () => {
   fc.assert(
     fc.property(clusters, (members) => {
       const isolated = isolatedOf(viewOf(members));
@@ -88,7 +88,7 @@ test('I4 they are as many as are linked to any one member, itself included, of w
       }
     }),
   );
-  const [old, young] = [member(1, { startedAtMs: 1, unheard: [incarnation(0)] }), member(0, { startedAtMs: 2 })];
+  const [old, young] = [member(1, { startedAtMs: 1, unreachable: [incarnation(0)] }), member(0, { startedAtMs: 2 })];
   assert.deepEqual([...isolatedOf(viewOf([old, young]))], [young.incarnation]);
 });
 
@@ -97,7 +97,7 @@ test('I5 a member without links is isolated and isolates no other; only its shar
     fc.property(clusters, (members) => {
       const linkedOwners = members.some((a) => members.some((b) => a !== b && linked(a, b) && (canOwn(a) || canOwn(b))));
       fc.pre(linkedOwners);
-      const lonely = member(99, { startedAtMs: 0, unheard: members.map((each) => each.incarnation) });
+      const lonely = member(99, { startedAtMs: 0, unreachable: members.map((each) => each.incarnation) });
       const [without, withIt] = [viewOf(members), viewOf([lonely, ...members])];
       assert.deepEqual([...isolatedOf(withIt)].sort(), [...isolatedOf(without), lonely.incarnation].sort());
       assert.deepEqual(planOf(withIt), planOf(without));
@@ -105,10 +105,10 @@ test('I5 a member without links is isolated and isolates no other; only its shar
   );
 });
 
-test('I6 a cut that separates no members moves nothing, and a repaired one moves the shards back', () => {
+test('I6 a cut that separates no members moves no shards, and a repaired cut moves the shards back', () => {
   fc.assert(
     fc.property(clusters, (members) => {
-      const whole = viewOf(members.map((each) => ({ ...each, unheard: [] })));
+      const whole = viewOf(members.map((each) => ({ ...each, unreachable: [] })));
       const [planned, before] = [planOf(viewOf(members)), planOf(whole)];
       const isolated = isolatedOf(viewOf(members));
       planned.forEach((owner, shard) => {
@@ -118,9 +118,9 @@ test('I6 a cut that separates no members moves nothing, and a repaired one moves
   );
 });
 
-test('two equal parts of three hundred members are computed in a moment', (t) => {
+test('isolation of two equal parts of three hundred members is computed quickly', (t) => {
   const members = Array.from({ length: 300 }, (_, i) =>
-    member(i, { startedAtMs: i, unheard: Array.from({ length: 150 }, (_, n) => incarnation(2 * n + (i % 2 === 0 ? 1 : 0))) }),
+    member(i, { startedAtMs: i, unreachable: Array.from({ length: 150 }, (_, n) => incarnation(2 * n + (i % 2 === 0 ? 1 : 0))) }),
   );
   const beganMs = performance.now();
   const isolated = isolatedOf(viewOf(members));
@@ -129,7 +129,7 @@ test('two equal parts of three hundred members are computed in a moment', (t) =>
 });
 
 function linked(a: Member, b: Member): boolean {
-  return a.incarnation === b.incarnation || !(a.unheard!.includes(b.incarnation) || b.unheard!.includes(a.incarnation));
+  return a.incarnation === b.incarnation || !(a.unreachable!.includes(b.incarnation) || b.unreachable!.includes(a.incarnation));
 }
 
 function near(members: readonly Member[], a: Member, b: Member): boolean {

@@ -1,4 +1,4 @@
-/** Asks that a network holds back between real nodes, and delivers when they have been asked again by another way. */
+/** Asks between real nodes that the network delays and delivers after they were asked again by another path. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { planOf } from '../../src/cluster/placement-plan.ts';
@@ -10,13 +10,13 @@ import { withoutRedis } from '../support/redis.ts';
 import { outcomeOf } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
-/** Whoever comes later dials, and has the smaller name, so that its stream stays: only the stream of a and b goes by b's link. */
+/** The later node dials and has the smaller name, so that its stream is kept: only the stream of a and b uses b's link. */
 async function threeNodes(t: TestContext) {
   const cluster = await testCluster(t);
   const links: Record<string, Link> = {};
-  const join = (name: string, silentAfterMs: number): Promise<TestNode> =>
+  const join = (name: string, receiveTimeoutMs: number): Promise<TestNode> =>
     cluster.join(name, {
-      transport: { silentAfterMs },
+      transport: { receiveTimeoutMs },
       dialledAt: async (port) => {
         const link = (links[name] = await Link.to({ host: '127.0.0.1', port }));
         t.after(() => link.close());
@@ -32,7 +32,7 @@ async function threeNodes(t: TestContext) {
   return { a, b, c, links, onB: probeIdIn(staysOnB) };
 }
 
-test('a command that is held back on its way, asked again and refused does nothing when it arrives', { skip: withoutRedis }, async (t) => {
+test('a delayed command that was asked again and refused has no effect when it arrives', { skip: withoutRedis }, async (t) => {
   const { a, b, c, links, onB } = await threeNodes(t);
   const before = hearing.before;
   t.after(() => (hearing.before = before));

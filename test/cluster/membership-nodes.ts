@@ -1,12 +1,12 @@
-/** Nodes for tests of the membership: each with a connection to Redis of its own, quick leases, and a note of all it was told. */
+/** Nodes for tests of the membership: each has its own connection to Redis, short leases, and a record of all its notifications. */
 import assert from 'node:assert/strict';
 import type { Member, View } from '../../src/cluster/member.ts';
 import { Membership, type MembershipOptions } from '../../src/cluster/membership.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import type { Scope } from '../support/scope.ts';
 import { until } from '../support/until.ts';
 
-/** Short, but the cluster's clock stands still while this process does, so a busy machine puts nobody out. */
+/** Short, but the cluster's clock stops while this process does, so on a busy machine no node is expelled. */
 export const leaseMs = 320;
 export const renewEveryMs = 40;
 export type TestNode = { name: string; incarnation: string; membership: Membership; views: View[]; expelled: number };
@@ -32,7 +32,7 @@ export function testNode(t: Scope, redisUrl: string, name: string, changes: Node
     shared: { shardCount: 1024, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 2 }, ...changes.shared },
     leaseMs,
     renewEveryMs,
-    log: silentLog,
+    log: noLog,
   });
   const node: TestNode = { name, incarnation, membership, views: [], expelled: 0 };
   membership.onView((view) => node.views.push(view));
@@ -52,7 +52,7 @@ export async function joinedNodes(t: Scope, redisUrl: string, names: string[]): 
   return nodes;
 }
 
-/** Resolves when each of them knows exactly these, in the same view. */
+/** Resolves when each of them has exactly these members, in the same view. */
 export async function agreed(nodes: TestNode[]): Promise<void> {
   const wanted = nodes.map(({ incarnation }) => incarnation).sort();
   await until(() => {

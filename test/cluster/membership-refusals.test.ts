@@ -53,7 +53,7 @@ test('M7 a node that shares no version of the protocol with one of the members i
   await agreed([middle, next]);
 });
 
-test('settings of nodes that are all gone have no effect', options, async (t) => {
+test('settings of earlier nodes that have all left have no effect', options, async (t) => {
   const redis = await testRedis(t);
   const [a] = await joinedNodes(t, redis.url, ['a']);
   await a!.membership.leave();
@@ -62,7 +62,7 @@ test('settings of nodes that are all gone have no effect', options, async (t) =>
   await agreed([other]);
 });
 
-test('settings of a node that gave up before it was a member have no effect after a lease', options, async (t) => {
+test('settings of a node that ended before it was a member have no effect after a lease', options, async (t) => {
   const redis = await testRedis(t);
   const given = testNode(t, redis.url, 'a');
   const start = given.membership.start();
@@ -74,7 +74,7 @@ test('settings of a node that gave up before it was a member have no effect afte
   await other.membership.start();
 });
 
-test('the name of a node that lives is refused', options, async (t) => {
+test('a second node with the name of a live node is refused', options, async (t) => {
   const redis = await testRedis(t);
   const [a] = await joinedNodes(t, redis.url, ['a']);
   const namesake = testNode(t, redis.url, 'a', { port: 4_001 });
@@ -90,7 +90,7 @@ for (const [where, port] of [
   ['at the same address', 4_000],
   ['elsewhere', 4_001],
 ] as const) {
-  test(`a node that was killed is replaced by one of its name ${where}`, options, async (t) => {
+  test(`a killed node is replaced by a node with its name ${where}`, options, async (t) => {
     const redis = await testRedis(t);
     const [a, killed] = await joinedNodes(t, redis.url, ['a', 'b']);
     await killed!.membership.stop();
@@ -100,7 +100,7 @@ for (const [where, port] of [
   });
 }
 
-test('a node that leaves does not block the next one of its name', options, async (t) => {
+test('a node that leaves does not block the next node with its name', options, async (t) => {
   const redis = await testRedis(t);
   const [a] = await joinedNodes(t, redis.url, ['a']);
   await a!.membership.leaving();
@@ -109,7 +109,7 @@ test('a node that leaves does not block the next one of its name', options, asyn
   await agreed([a!, next]);
 });
 
-test('a node that was put out joins again although its first answer got lost', options, async (t) => {
+test('an expelled node rejoins although the first answer to it was lost', options, async (t) => {
   const redis = await testRedis(t);
   const link = await TcpProxy.before(redis.url);
   t.after(() => link.close());
@@ -118,7 +118,7 @@ test('a node that was put out joins again although its first answer got lost', o
   const held = link.hold(/./, 'to client');
   const start = b.membership.start();
   await held.arrived;
-  // Whatever it asked so far, it does not hear of.
+  // Answers to its requests so far are lost.
   held.drop();
   link.cut(/./);
   await start;

@@ -7,7 +7,7 @@ import { agreed, incarnations, joinedNodes, renewEveryMs, testNode } from './mem
 
 const options = { skip: withoutRedis };
 
-test('nodes that start together are members of one first view', options, async (t) => {
+test('nodes that start together are all members of the first view', options, async (t) => {
   const redis = await testRedis(t);
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   assert.ok(nodes.every(({ membership }) => membership.state === 'member'));
@@ -21,7 +21,7 @@ test('nodes that start together are members of one first view', options, async (
   });
 });
 
-test('M1 each change makes a view with a larger number, the same for all', options, async (t) => {
+test('M1 each change creates a view with a larger number, which is the same on all nodes', options, async (t) => {
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
   const c = testNode(t, redis.url, 'c');
@@ -34,7 +34,7 @@ test('M1 each change makes a view with a larger number, the same for all', optio
   for (const { views } of [a!, b!, c]) assert.ok(views.every((view, i) => i === 0 || view.number > views[i - 1]!.number));
 });
 
-test('a node on its way out says so in the view', options, async (t) => {
+test('a leaving node is marked in the view', options, async (t) => {
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
   await b!.membership.leaving();
@@ -43,14 +43,14 @@ test('a node on its way out says so in the view', options, async (t) => {
   assert.equal(a!.membership.view.members.find(({ name }) => name === 'b')!.leaving, true);
 });
 
-test('M3 a node that ended without a word is out after a lease', options, async (t) => {
+test('M3 a node that ends without leaving is expelled after a lease', options, async (t) => {
   const redis = await testRedis(t);
   const [a, b, c] = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   await c!.membership.stop();
   await agreed([a!, b!]);
 });
 
-test('M4 a member that was seen dead is put out at once, one that has renewed since is not', options, async (t) => {
+test('M4 a member reported dead is expelled at once, unless it has renewed its lease since', options, async (t) => {
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
   await until(() => a!.membership.renewals(b!.incarnation)!.count > 2, 'a has seen b renew');
@@ -61,7 +61,7 @@ test('M4 a member that was seen dead is put out at once, one that has renewed si
   await b!.membership.stop();
   let last = seen;
   await until(async () => {
-    // Where this process stood still, a has not asked since b's last renewal.
+    // If this process was paused, a has sent no request since b's last renewal.
     await a!.membership.refresh();
     last = a!.membership.renewals(b!.incarnation)!;
     return performance.now() - last.seenAtMs > 4 * renewEveryMs;
@@ -107,7 +107,7 @@ test('M6 a node that was expelled while it was paused detects it, drops its stat
   assert.ok(sleeper.membership.view.number > before);
 });
 
-test('a node asks Redis for one thing an interval, however many nodes there are', options, async (t) => {
+test('a node runs one Redis script an interval, for any number of nodes', options, async (t) => {
   const redis = await testRedis(t);
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c', 'd', 'e', 'f']);
   const renewals = () => nodes.map(({ membership, incarnation }) => membership.renewals(incarnation)!.count).reduce((a, b) => a + b);
@@ -119,11 +119,11 @@ test('a node asks Redis for one thing an interval, however many nodes there are'
     0,
   );
   const asked = renewals() - from;
-  // Each may have had answers on their way at the start, and have at the end.
+  // Each may have answers in flight at the start and at the end.
   assert.ok(Math.abs(calls - asked) <= 2 * nodes.length, `${calls} scripts for ${asked} renewals`);
 });
 
-test('a node is notified once that an operator asks it to leave', options, async (t) => {
+test('a node is notified once when an operator asks it to leave', options, async (t) => {
   const { readCluster, requestDrain } = await import('../../src/cluster/membership-reading.ts');
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);

@@ -1,4 +1,4 @@
-/** Messages on their way between nodes: told at once, and where one may be lost its receiver is told to look (P1, P2). */
+/** Messages in transit between nodes: sent immediately; if one may be lost, its receiver is asked to rescan the database (P1, P2). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Member } from '../../src/cluster/member.ts';
@@ -10,21 +10,21 @@ import { until } from '../support/until.ts';
 test('messages go only to the owners of their shards', async () => {
   const { relays, heard, owners } = await nodes();
   owners.set(1, 'b').set(2, 'c');
-  relays.a!.passOn([message('m1', 1), message('m2', 2), message('m3', 1)]);
+  relays.a!.relay([message('m1', 1), message('m2', 2), message('m3', 1)]);
   await until(() => heard.b!.length > 0 && heard.c!.length > 0, 'the messages');
   assert.deepEqual([heard.a, heard.b, heard.c], [[], [['m1', 'm3']], [['m2']]]);
 });
 
-test('P1 over a cut link the receiver is asked to rescan when the link is repaired; nothing overtakes that', async () => {
+test('P1 after a cut link is repaired the receiver is asked to rescan before it gets further messages', async () => {
   const { relays, heard, owners, links } = await nodes();
   owners.set(1, 'b');
   links.harm('a', 'b', 'cut');
   links.harm('a', 'c', 'cut');
-  relays.a!.passOn([message('m1', 1)]);
+  relays.a!.relay([message('m1', 1)]);
   links.heal('a', 'b');
   await until(() => heard.b!.length > 0, 'word');
   assert.deepEqual(heard.b, [null]);
-  relays.a!.passOn([message('m2', 1)]);
+  relays.a!.relay([message('m2', 1)]);
   await until(() => heard.b!.length > 1, 'the next');
   assert.deepEqual(heard.b, [null, ['m2']]);
 });
@@ -32,7 +32,7 @@ test('P1 over a cut link the receiver is asked to rescan when the link is repair
 test('P1 a stream that breaks after messages were sent causes a rescan, since they may be lost', async () => {
   const { relays, heard, owners, links } = await nodes();
   owners.set(1, 'b');
-  relays.a!.passOn([message('m1', 1)]);
+  relays.a!.relay([message('m1', 1)]);
   links.harm('a', 'b', 'cut');
   links.heal('a', 'b');
   await until(() => heard.b!.includes(null), 'the look');
@@ -42,7 +42,7 @@ test('P3 while a link is cut a third node forwards the request to rescan', async
   const { relays, heard, owners, links } = await nodes();
   owners.set(1, 'b');
   links.harm('a', 'b', 'cut');
-  relays.a!.passOn([message('m1', 1)]);
+  relays.a!.relay([message('m1', 1)]);
   await until(() => heard.b!.includes(null), 'the look');
   assert.deepEqual(heard.c, []);
 });
@@ -50,7 +50,7 @@ test('P3 while a link is cut a third node forwards the request to rescan', async
 test('P2 messages for a shard without an owner, or with another one, cause a rescan by its new owner', async () => {
   const { relays, heard, owners } = await nodes();
   owners.set(1, null).set(2, 'c');
-  relays.a!.passOn([message('m1', 1), message('m2', 2)]);
+  relays.a!.relay([message('m1', 1), message('m2', 2)]);
   await until(() => heard.c!.length > 0, 'c to hear');
   const moved = [1, 2].map((shard) => ({ shard, epoch: 9, owner: 'b' }));
   relays.a!.moved(moved);
@@ -62,12 +62,12 @@ test('P2 messages for a shard without an owner, or with another one, cause a res
 test('too many messages for one notification cause a rescan', async () => {
   const { relays, heard, owners } = await nodes();
   owners.set(1, 'b').set(2, 'c');
-  relays.a!.passOn([...Array.from({ length: 501 }, (_, i) => message(`m${i}`, 1)), message('large', 2, 'x'.repeat(300_000))]);
+  relays.a!.relay([...Array.from({ length: 501 }, (_, i) => message(`m${i}`, 1)), message('large', 2, 'x'.repeat(300_000))]);
   await until(() => heard.b!.length > 0 && heard.c!.length > 0, 'word');
   assert.deepEqual([heard.b, heard.c], [[null], [null]]);
 });
 
-/** Three of them, each with a stream to each other. `heard`: the ids of messages, or null for a look. */
+/** Three nodes with streams between all of them. `heard`: the ids of messages, or null for a rescan. */
 async function nodes() {
   const links = new MemoryLinks();
   const names = ['a', 'b', 'c'];

@@ -1,4 +1,4 @@
-/** What one node may do with a shard (O1–O4), and what it knows of all (M1), against simple models. */
+/** Permitted actions of a node on a shard (O1–O4), and its map of all shards (M1), compared with simple models. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import test from 'node:test';
@@ -23,7 +23,7 @@ test(`O1 to O4 hold for every sequence of steps (SEED=${seed})`, () => {
       for (const step of steps) {
         if (step.kind === 'take') {
           const taken = state === 'foreign' && step.epoch > epoch;
-          assert.equal(own.take(5, step.epoch), taken);
+          assert.equal(own.claim(5, step.epoch), taken);
           if (taken) [state, epoch] = ['waiting', step.epoch];
         } else if (step.kind === 'raise') {
           own.raise(5, step.epoch);
@@ -56,7 +56,7 @@ test(`M1 notifications in any order, late and repeated, lead to the same map (SE
       rows.chain((news) => fc.tuple(fc.constant(news), fc.shuffledSubarray([...news, ...news], { minLength: 2 * news.length }))),
       ([news, shuffled]) => {
         const map = new ShardMap();
-        for (const each of shuffled) map.learn([each]);
+        for (const each of shuffled) map.merge([each]);
         const latest = new Map<number, (typeof news)[number]>();
         for (const each of news) if (each.epoch > (latest.get(each.shard)?.epoch ?? -1)) latest.set(each.shard, each);
         for (const [shard, { owner }] of latest) assert.equal(map.ownerOf(shard), owner);

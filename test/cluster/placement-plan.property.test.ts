@@ -20,7 +20,7 @@ test('P1 the plan is the same for every order of the members, and for another in
   );
 });
 
-test('P2 a join moves shards to the newcomer only, a leave the shards of the leaver only', () => {
+test('P2 a join moves shards only to the new node, a leave moves only the shards of the node that left', () => {
   fc.assert(
     fc.property(names, (chosen) => {
       const [changing, ...staying] = chosen.map((each) => member(each));
@@ -44,7 +44,7 @@ test('P3 a member that cannot commit counts as left while another can; if none c
   );
 });
 
-test('a node that leaves, or only serves the edge, is given no shards; without other nodes the plan is empty', () => {
+test('a node that is leaving or has only the edge role gets no shards; without other nodes the plan is empty', () => {
   const edge = member('edge', { roles: ['edge'] });
   const leaving = member('leaving', { leaving: true });
   assert.ok(planOf(viewOf([edge, leaving, member('a')])).every((owner) => owner === 'a/1'));
@@ -52,7 +52,7 @@ test('a node that leaves, or only serves the edge, is given no shards; without o
   assert.equal(planOf(viewOf([])).length, shardCount);
 });
 
-test('names that differ in a digit share the shards fairly', () => {
+test('nodes whose names differ in one digit get fair shares of the shards', () => {
   for (const nodes of [3, 10, 30]) {
     const counts = new Map<string | null, number>();
     for (const owner of planOf(viewOf(Array.from({ length: nodes }, (_, i) => member(`troupe-${i}`))))) {

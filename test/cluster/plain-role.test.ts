@@ -1,6 +1,6 @@
 /**
- * A database role with no rights beyond its own schema, and a server that refuses also what any role may use as it comes: ending connections,
- * looking at them, advisory locks. Epochs alone hold G1.
+ * A database role with no rights beyond its own schema, on a server that also refuses functions any role may use by default: ending
+ * connections, listing them, advisory locks. Epochs alone guarantee G1.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -39,7 +39,7 @@ async function proxied(t: Scope) {
   return { node, proxy, admin };
 }
 
-test('G1 what a dead process has on its way is refused by its epoch when it arrives, where no connection can be ended', async (t) => {
+test('G1 where connections cannot be ended, a late statement of a dead process is refused by its epoch', async (t) => {
   const { node, proxy } = await proxied(t);
   assert.deepEqual(await refusedFunctions(node.database.pool), ['pg_stat_activity', 'pg_terminate_backend', 'pg_try_advisory_lock']);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -59,7 +59,7 @@ test('G1 what a dead process has on its way is refused by its epoch when it arri
   assert.deepEqual(await node.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }]);
 });
 
-test('G1 a statement of a cut connection that waits for a lock lands before it is asked about or never, where it cannot be ended', async (t) => {
+test('G1 where connections cannot be ended, a statement of a cut connection that waits for a lock is committed before its outcome is read, or never', async (t) => {
   const { node, proxy, admin } = await proxied(t);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   await admin.query('begin');
@@ -75,7 +75,7 @@ test('G1 a statement of a cut connection that waits for a lock lands before it i
   assert.deepEqual(await node.sql('select value from probe'), [{ value: 11 }]);
 });
 
-test('G1 a node that died in the middle of a commit is followed by another, which waits for the lock and not for a right', {
+test('G1 where connections cannot be ended, the successor of a node that died during a commit only waits for the lock', {
   skip: withoutRedis,
 }, async (t) => {
   const database = await plainRoleDatabase({ refused: true });
@@ -102,7 +102,7 @@ test('G1 a node that died in the middle of a commit is followed by another, whic
   assert.deepEqual(await cluster.sql('select value from probe'), [{ value: 101 }]);
 });
 
-test('the service works with a role that owns one schema and nothing else, behind a PgBouncer, and goes on after kill -9', {
+test('the service works behind PgBouncer with a role that owns only one schema, and continues after kill -9', {
   skip: withoutPgbouncer,
   timeout: 120_000,
 }, async (t) => {

@@ -1,10 +1,10 @@
-/** How long committed state is shown without asking the database (L1, L2). The clocks are the test's. */
+/** How long committed state is shown without a query of the database (L1, L2). The test controls the clocks. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ReadLease } from '../../src/cluster/read-lease.ts';
 import { outcomeOf } from '../support/runtime.ts';
 
-test('L1 the lease counts from the beginning of the check, and ends by whichever clock is ahead', async () => {
+test('L1 the lease begins with the start of the check, and ends by the clock that is further ahead', async () => {
   for (const clock of ['wall', 'monotonic'] as const) {
     const { lease, now, answer } = leaseWithClocks();
     const first = lease.confirmation();
@@ -30,7 +30,7 @@ test('L1 a wall clock that was set back ends the lease', async () => {
   await answer();
 });
 
-test('L1 a machine that was stopped with both its clocks shows old state for the rest of the lease at most, and asks before that', async () => {
+test('L1 a machine that was stopped with both its clocks shows old state at most until the lease ends, and queries the database before that', async () => {
   const { lease, now, answer, begun } = leaseWithClocks();
   const first = lease.confirmation();
   await answer();
@@ -40,7 +40,7 @@ test('L1 a machine that was stopped with both its clocks shows old state for the
     now.monotonic += ms;
   };
   run(149);
-  // Here it stands still for hours, and neither clock says so.
+  // Here the machine is stopped for hours, and neither clock advances.
   assert.equal(lease.confirmation(), null);
   run(1);
   assert.equal(lease.confirmation(), null);
@@ -50,7 +50,7 @@ test('L1 a machine that was stopped with both its clocks shows old state for the
   await answer();
 });
 
-test('everything that is asked in one tick is one check, and a lease that is asked for is renewed before it ends', async () => {
+test('all queries of one tick share one check, and a lease in use is renewed before it ends', async () => {
   const { lease, now, answer, begun } = leaseWithClocks();
   const asked = [lease.confirmation(), lease.confirmation(), lease.confirmation()];
   await answer();
@@ -82,12 +82,12 @@ test('L2 a check that took too long to renew the lease answers only queries that
   assert.equal(begun(), 2);
 });
 
-test('a database that does not answer makes the question unavailable', async () => {
+test('if the database does not answer, queries fail as unavailable', async () => {
   const { lease } = leaseWithClocks(1);
   assert.deepEqual(await outcomeOf(Promise.all([lease.confirmation(), lease.confirmation()])), { refused: 'unavailable' });
 });
 
-test('a database that refuses makes the question unavailable; the next one is asked anew', async () => {
+test('if the database refuses the check, queries fail as unavailable; the next query starts another check', async () => {
   const { lease, fail, answer } = leaseWithClocks();
   const refused = outcomeOf(lease.confirmation()!);
   await fail();

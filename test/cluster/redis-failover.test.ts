@@ -1,4 +1,4 @@
-/** A Redis whose primary dies and is replaced: nothing fails but a view, which is there again by itself. */
+/** A Redis whose primary dies and is replaced: no ask fails, and the nodes restore the view automatically. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test from 'node:test';
@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 const options = { skip: withoutRedis, timeout: 120_000 };
 const start = { Sentinels: testSentinels, 'a Redis Cluster': (t: any) => testRedisCluster(t, keysOf('test')[0]!) };
 
-test('keys have the names that versions before used, and one slot of a Redis Cluster, or versions would not see each other', () => {
+test('keys have the names that earlier versions use and share one slot of a Redis Cluster, so that nodes of two versions see each other', () => {
   assert.deepEqual(
     keysOf('id'),
     ['state', 'members', 'counts', 'heard', 'gone', 'waiting', 'drains'].map((name) => `troupe:{id}:${name}`),
@@ -23,43 +23,47 @@ test('keys have the names that versions before used, and one slot of a Redis Clu
 });
 
 for (const [what, startRedis] of Object.entries(start))
-  test(`with ${what}, a primary that dies fails no ask and moves no shard, and placement goes on by itself`, options, async (t) => {
-    const redis = await startRedis(t);
-    const cluster = await testCluster(t, { leaseMs: 1_000, renewEveryMs: 100, redisUrl: redis.url });
-    const limits = new RedisLimits(redis.url, 'test', 'test');
-    t.after(() => limits.close());
-    await limits.connect();
-    const [a, b] = [await cluster.join('a'), await cluster.join('b')];
-    await cluster.settled();
-    assert.equal(await limits.sockets('troupe_socket_tell', { node: 'n', counts: { caller: 1 }, all: true, leaseMs: 60_000 }), 'told');
-    const epochs = await cluster.sql('select sum(epoch)::text as sum from shard');
-    const ids = [a, b].map((node) => probeIdIn((shard) => node.placement.epochOf(shard) !== null));
-    let sum = 0;
-    const ask = async () => {
-      for (const id of ids) await a.actors.ask(probe, id, 'add', { n: 1 });
-      sum += 1;
-    };
-    await ask();
-    await redis.killPrimary();
-    await until(() => [a, b].every(({ membership }) => membership.state === 'alone'), 'the nodes to notice');
-    do await ask();
-    while ([a, b].some(({ membership }) => membership.state !== 'member'));
-    assert.deepEqual(await cluster.sql('select sum(epoch)::text as sum from shard'), epochs, 'nothing moved');
-    assert.deepEqual(await cluster.sql('select distinct value from probe'), [{ value: sum }]);
-    assert.deepEqual(
-      cluster.lines.filter(({ level, message }) => level === 'error' || message.startsWith('this node was expelled')),
-      [],
-    );
-    const c = await cluster.join('c');
-    await cluster.settled();
-    assert.ok(c.owned().length > 200, 'who joins is given its share');
-    await b.kill();
-    await cluster.settled();
-    assert.equal(await a.actors.ask(probe, ids[1]!, 'add', { n: 1 }), sum + 1, 'who dies is followed');
-    assert.equal(await limits.sockets('troupe_socket_open', { node: 'n', caller: 'caller', have: 1, limit: 2 }), 'open');
-  });
+  test(
+    `with ${what}, the death of the primary fails no ask and moves no shard, and placement continues automatically`,
+    options,
+    async (t) => {
+      const redis = await startRedis(t);
+      const cluster = await testCluster(t, { leaseMs: 1_000, renewEveryMs: 100, redisUrl: redis.url });
+      const limits = new RedisLimits(redis.url, 'test', 'test');
+      t.after(() => limits.close());
+      await limits.connect();
+      const [a, b] = [await cluster.join('a'), await cluster.join('b')];
+      await cluster.settled();
+      assert.equal(await limits.sockets('troupe_socket_tell', { node: 'n', counts: { caller: 1 }, all: true, leaseMs: 60_000 }), 'told');
+      const epochs = await cluster.sql('select sum(epoch)::text as sum from shard');
+      const ids = [a, b].map((node) => probeIdIn((shard) => node.placement.epochOf(shard) !== null));
+      let sum = 0;
+      const ask = async () => {
+        for (const id of ids) await a.actors.ask(probe, id, 'add', { n: 1 });
+        sum += 1;
+      };
+      await ask();
+      await redis.killPrimary();
+      await until(() => [a, b].every(({ membership }) => membership.state === 'alone'), 'the nodes to notice');
+      do await ask();
+      while ([a, b].some(({ membership }) => membership.state !== 'member'));
+      assert.deepEqual(await cluster.sql('select sum(epoch)::text as sum from shard'), epochs, 'nothing moved');
+      assert.deepEqual(await cluster.sql('select distinct value from probe'), [{ value: sum }]);
+      assert.deepEqual(
+        cluster.lines.filter(({ level, message }) => level === 'error' || message.startsWith('this node was expelled')),
+        [],
+      );
+      const c = await cluster.join('c');
+      await cluster.settled();
+      assert.ok(c.owned().length > 200, 'who joins is given its share');
+      await b.kill();
+      await cluster.settled();
+      assert.equal(await a.actors.ask(probe, ids[1]!, 'add', { n: 1 }), sum + 1, 'who dies is followed');
+      assert.equal(await limits.sockets('troupe_socket_open', { node: 'n', caller: 'caller', have: 1, limit: 2 }), 'open');
+    },
+  );
 
-test('rediss+sentinel and rediss+cluster are encrypted on the whole way, and certificates are checked', {
+test('rediss+sentinel and rediss+cluster encrypt all connections and check certificates', {
   ...options,
   skip: withoutRedis || withoutOpenssl,
 }, async (t) => {

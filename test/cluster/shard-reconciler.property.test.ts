@@ -11,7 +11,7 @@ import pg from 'pg';
 import { ShardMap, type ShardRow } from '../../src/cluster/shard-map.ts';
 import { ShardReconciler } from '../../src/cluster/shard-reconciler.ts';
 import { ShardTable } from '../../src/cluster/shard-table.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -88,7 +88,7 @@ class ReconcilingNode {
   out = false;
   /** Turns were taken of these a moment ago: what has an activation. */
   readonly inMemory = new Set<number>();
-  /** Of what is in memory: what it has under an epoch that the database has lost since. */
+  /** Of the shards in memory: those under an epoch that the database has lost since. */
   readonly outlived = new Set<number>();
   readonly owner: string;
 
@@ -99,8 +99,8 @@ class ReconcilingNode {
       self: owner,
       table: this.table,
       map: this.map,
-      log: silentLog,
-      placementView: () => (this.out ? null : { plan: this.plan, frozen: false, members: this.members, canTake: () => true }),
+      log: noLog,
+      placementView: () => (this.out ? null : { plan: this.plan, frozen: false, members: this.members, canReceive: () => true }),
       refresh: async () => {},
       isProvenDead: () => true,
       isMember: (incarnation) => this.members.includes(incarnation),
@@ -121,15 +121,15 @@ class ReconcilingNode {
           this.outlived.delete(shard);
         }
       },
-      rewound: () => assert.deepEqual([...this.inMemory], [], 'everything was lost before'),
-      waitOutMs: 1,
+      onLostCommits: () => assert.deepEqual([...this.inMemory], [], 'everything was lost before'),
+      readLeaseWaitMs: 1,
       rereadMs: 1,
-      takeBackMs: 50,
-      shunMs: 200,
+      offerTimeoutMs: 50,
+      offerPauseMs: 200,
       pace: () => ({ inMotion: 3, pauses: true }),
     });
     this.map.onMoved = (rows) => {
-      this.reconciler.overtaken(rows);
+      this.reconciler.dropReassigned(rows);
       this.reconciler.handoffs.moved(rows);
     };
   }
@@ -146,7 +146,7 @@ class World {
   nodes: ReconcilingNode[] = [];
   private deaf = false;
   private copy: { rows: { shard: number; epoch: number; owner: string | null }[]; n: number } = { rows: [], n: 0 };
-  /** Whose last words may still be on their way. */
+  /** Its last statements may still be in flight. */
   private readonly ended: ReconcilingNode[] = [];
   private lives = 0;
   private readonly pool: pg.Pool;
@@ -174,7 +174,7 @@ class World {
     return world;
   }
 
-  /** @param deaf nobody hears the others' news */
+  /** @param deaf no node gets notifications of the others */
   async reset(deaf: boolean): Promise<void> {
     this.deaf = deaf;
     await Promise.all([...this.nodes, ...this.ended.splice(0)].map((node) => node.close(true)));
@@ -190,7 +190,7 @@ class World {
   }
 
   announce(from: ReconcilingNode, rows: readonly ShardRow[]): void {
-    if (!this.deaf) for (const other of this.nodes) if (other !== from) setImmediate(() => other.map.learn(rows));
+    if (!this.deaf) for (const other of this.nodes) if (other !== from) setImmediate(() => other.map.merge(rows));
   }
 
   /** Its steps at the same time. */
@@ -200,9 +200,9 @@ class World {
       if (out) assert.deepEqual(reconciler.own.held(), [], 'a node that was put out owns nothing');
     const [only] = steps;
     if (steps.length > 1 || (only!.kind !== 'check' && only!.kind !== 'renew')) return;
-    // Handoffs go on by themselves, so only that it lost what is another's can be said.
+    // Handoffs continue automatically, so the test can check only that it lost shards owned by others.
     const { reconciler, owner } = this.nodes[only!.node]!;
-    const held = reconciler.own.in('owned');
+    const held = reconciler.own.inState('owned');
     const { rows } = await this.pool.query('select shard from shard where shard = any($1) and owner is distinct from $2', [held, owner]);
     const wrong = rows.filter(({ shard }) => reconciler.own.stateOf(shard) === 'owned');
     assert.deepEqual(wrong, [], 'what the database denies is lost');
@@ -225,7 +225,7 @@ class World {
         return reconciler.check();
       case 'lose all':
         at.out = true;
-        reconciler.loseAll();
+        reconciler.dropAll();
         // What was under way comes to its end.
         return reconciler.reconcile();
       case 'refused':
@@ -269,7 +269,7 @@ class World {
     });
   }
 
-  /** Nobody else writes meanwhile, and no change is noted. */
+  /** No other session writes meanwhile, and no change is recorded. */
   private async alone(work: (client: pg.ClientBase) => Promise<void>): Promise<void> {
     const client = await this.pool.connect();
     try {
@@ -281,7 +281,7 @@ class World {
     }
   }
 
-  /** All agree on who should own what, and know who lives. */
+  /** All nodes agree on the planned owners and on the live members. */
   async converge(): Promise<void> {
     const owners = this.nodes.map(({ owner }) => owner);
     for (const node of this.nodes) {
@@ -311,7 +311,7 @@ class World {
       throw new Error(JSON.stringify({ rows, believed }), { cause: error });
     });
     for (const { reconciler, inMemory } of this.nodes)
-      assert.deepEqual([...inMemory].sort(), reconciler.own.in('owned'), 'nothing else is in memory');
+      assert.deepEqual([...inMemory].sort(), reconciler.own.inState('owned'), 'nothing else is in memory');
   }
 
   async judge(): Promise<void> {

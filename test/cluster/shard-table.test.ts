@@ -1,4 +1,7 @@
-/** The table that judges: of two claimers one wins, a release is the owner's alone, and a look costs nothing where nothing has changed. */
+/**
+ * The table of owners: of two concurrent claims one succeeds, only the owner releases, and a read returns no rows if nothing has
+ * changed.
+ */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import pg from 'pg';
@@ -20,7 +23,7 @@ test('T1 of two concurrent claims of the same shards each shard goes to one clai
   }
 });
 
-test('T2 only the owner releases, and what it released is anybody’s', async (t) => {
+test('T2 only the owner can release a shard, and any node can claim a released shard', async (t) => {
   const { tables, sql } = await table(t, ['a', 'b']);
   const [a, b] = tables;
   await a!.claim((await rows(sql)).slice(0, 10));
@@ -52,7 +55,7 @@ test('a read returns all rows, and with unlessSame none if nothing has changed',
   assert.equal((await a!.read({ unlessSame })).rows.length, 1024, 'an owner changed without its epoch');
 });
 
-test('what is older than what was known is raised above it, also where another owner has the same epoch; nothing else is changed', async (t) => {
+test('an epoch lower than a known one is raised above it, also if another owner has the same epoch; other rows do not change', async (t) => {
   const { tables, sql } = await table(t, ['a']);
   const [a] = tables;
   const claimed = await a!.claim((await rows(sql)).slice(0, 3));
@@ -95,7 +98,7 @@ test('a change after the database was set back gets an epoch that was never used
   }
 });
 
-test('an epoch grows where the clock of the database is behind it', async (t) => {
+test('an epoch grows also if the clock of the database is behind it', async (t) => {
   const { tables, sql } = await table(t, ['a']);
   const ahead = (Date.now() + 3_600_000) * 1_000;
   await sql(`update shard set epoch = ${ahead} where shard = 0`);
@@ -134,7 +137,7 @@ test('the commits of dead owners are ended, those of live owners continue, and o
   await live.end();
 });
 
-test('epochs that are raised after an unknown outcome are those of shards that still are the owner’s', async (t) => {
+test('after an unknown outcome only epochs of shards that the owner still has are raised', async (t) => {
   const { tables, sql, url } = await table(t, ['a', 'b']);
   const before = await tables[0]!.claim((await rows(sql)).slice(0, 4));
   await tables[1]!.claim(before.filter(({ shard }) => shard === 1));

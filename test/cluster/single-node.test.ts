@@ -1,11 +1,11 @@
-/** One node on one database: the lock, the epochs, and what happens when either is lost (N1 to N5). */
+/** One node on one database: the lock, the epochs, and the behaviour when either is lost (N1 to N5). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { Runtime } from '../../src/actors/runtime.ts';
 import { SingleNode } from '../../src/cluster/single-node.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
@@ -13,21 +13,21 @@ import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts'
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-test('a second node on the same database is refused, and says what to do; the first is not disturbed', async (t) => {
+test('a second node on the same database is refused with advice; the first node is not affected', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
-  const second = new SingleNode(node.url, 'second', silentLog, { lockWaitMs: 0 });
+  const second = new SingleNode(node.url, 'second', noLog, { lockWaitMs: 0 });
   await assert.rejects(second.start(), { code: 'conflict', message: /Another node runs on this database.*REDIS_URL/ });
   await second.stop();
   assert.equal(second.epochOf(0), null);
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
 });
 
-test('a start waits for a slow connection of its lock for as long as for every other connection', async (t) => {
+test('a start waits for a slow connection of the node lock as long as for every other connection', async (t) => {
   const kept = await testDatabase();
   const way = await TcpProxy.before(kept.url);
   t.after(() => way.close().then(() => kept.close()));
-  const node = new SingleNode(way.url, 'slow', silentLog);
+  const node = new SingleNode(way.url, 'slow', noLog);
   const held = way.hold(/troupe node/, 'to client');
   const starting = node.start();
   // Longer than a lock that was held is waited for.
@@ -47,7 +47,7 @@ test('every start raises every epoch', async (t) => {
   assert.deepEqual(await node.sql('select count(*)::int as n from shard where owner = $1', [node.placement.owner]), [{ n: 1024 }]);
 });
 
-test('a start need not wait for a statement that a killed process left behind, and nothing of it lands', async (t) => {
+test('a start does not wait for a statement of a killed process, and that statement is never committed', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -67,7 +67,7 @@ test('a start need not wait for a statement that a killed process left behind, a
   assert.deepEqual(await node.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }]);
 });
 
-test('every connection cut at once, under load: the lock is taken again and work goes on', async (t) => {
+test('when all connections are cut at once under load, the lock is taken again and work continues', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   const cut = () =>
@@ -121,7 +121,7 @@ test('while another session holds shards, as a claim does, commits of other shar
   assert.equal(await node.actors.ask(probe, 'c0', 'add', { n: 1 }), 2);
 });
 
-test('N4 a node that lost its database to another shows nothing old, drops everything, says so once and leaves the other alone', async (t) => {
+test('N4 a node whose database another node has taken over shows no old state, drops all actors, logs it once and does not disturb the other', async (t) => {
   const told: string[] = [];
   const lockWay = Promise.withResolvers<TcpProxy>();
   const first = await testRuntime([probeActor], {
@@ -130,7 +130,7 @@ test('N4 a node that lost its database to another shows nothing old, drops every
       lockWay.resolve(await TcpProxy.before(url));
       return (await lockWay.promise).url;
     },
-    placement: { watchMs: 20, onTakenOver: (error) => void told.push(error.message) },
+    placement: { checkIntervalMs: 20, onTakenOver: (error) => void told.push(error.message) },
   });
   const way = await lockWay.promise;
   t.after(() => first.close().then(() => way.close()));
@@ -160,7 +160,7 @@ test('N4 a node that lost its database to another shows nothing old, drops every
   assert.match(told[0]!, /Another node has taken over this database.*REDIS_URL/);
 });
 
-test("a node whose lock was another's for a while forgets what it knew, and goes on when the other has gone", async (t) => {
+test('a node whose lock another node held temporarily drops its state, and continues when the other node has ended', async (t) => {
   const lockWay = Promise.withResolvers<TcpProxy>();
   const first = await testRuntime([probeActor], {
     ...probeOptions,
@@ -183,7 +183,7 @@ test("a node whose lock was another's for a while forgets what it knew, and goes
   assert.equal(await first.actors.ask(probe, 'a', 'add', { n: 1 }), 43);
 });
 
-test('N3 a silent connection of the lock counts as broken, is replaced, and nothing is shown meanwhile', async (t) => {
+test('N3 a silent connection of the lock counts as broken and is replaced; no state is shown meanwhile', async (t) => {
   const lockWay = Promise.withResolvers<TcpProxy>();
   const node = await testRuntime([probeActor], {
     ...probeOptions,
@@ -191,7 +191,7 @@ test('N3 a silent connection of the lock counts as broken, is replaced, and noth
       lockWay.resolve(await TcpProxy.before(url));
       return (await lockWay.promise).url;
     },
-    placement: { watchMs: 20 },
+    placement: { checkIntervalMs: 20 },
   });
   const way = await lockWay.promise;
   t.after(() => node.close().then(() => way.close()));
@@ -205,8 +205,8 @@ test('N3 a silent connection of the lock counts as broken, is replaced, and noth
   held.drop();
 });
 
-test('N5 where the database has lost epochs the node forgets what it knew and claims everything under higher ones', async (t) => {
-  const node = await testRuntime([probeActor], { ...probeOptions, placement: { watchMs: 20 } });
+test('N5 if the database has lost epochs, the node drops its state and claims all shards under higher epochs', async (t) => {
+  const node = await testRuntime([probeActor], { ...probeOptions, placement: { checkIntervalMs: 20 } });
   t.after(() => node.close());
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
   await node.restart();
@@ -226,7 +226,7 @@ async function beside(first: TestRuntime) {
   const database = new Database(first.url, { schema: { entities: probeOptions.entities } });
   const cuts: string[] = [];
   const log = {
-    ...silentLog,
+    ...noLog,
     warn: (_fields: object, message: string) => void (/cut off|cannot be reached/.test(message) && cuts.push(message)),
   };
   const placement = new SingleNode(first.url, 'second', log);

@@ -1,4 +1,4 @@
-/** Who may call what: nobody unknown, no key without the scope, nobody for another account's things, by no other method or path. */
+/** Permissions: no unknown caller, no key without the scope, no access to objects of other accounts, no other method or path. */
 import assert from 'node:assert/strict';
 import type { Operation } from '../support/described-api.ts';
 import {
@@ -47,7 +47,7 @@ export async function refuseTheUnentitled(site: Site): Promise<void> {
   for (const operation of guarded(site)) {
     if (operation.scope === 'any') continue;
     const key = await keyWithout(operation.scope!);
-    // Before the body is looked at, and before anything is looked for.
+    // Before the body is read, and before any look-up.
     for (const ids of [site.own, unknownIds]) {
       const broken = operation.body === null ? {} : { headers: { 'content-type': 'text/plain' }, body: 'no' };
       const answer = await site.send(operation, { path: `/v1${pathOf(operation, ids)}`, ...broken }, key);
@@ -85,7 +85,7 @@ export async function refuseForeignIds(site: Site): Promise<void> {
     };
     const parameters = parametersIn(operation.path);
     if (parameters.length > 0) {
-      // Whoever has the address of something public may use it, and symbols are nobody's.
+      // Public addresses may be used by everyone, and symbols belong to no account.
       const isOfAccounts = parameters.some((name) => site.own[keyOf(operation.path, name)] !== site.foreign[keyOf(operation.path, name)]);
       if (operation.scope !== null && isOfAccounts) await gone("another account's", site.foreign);
       await gone('an unknown one', unknownIds);

@@ -1,4 +1,4 @@
-/** What a test of the contract expects of an answer. */
+/** Expectations of contract tests for an answer. */
 import assert from 'node:assert/strict';
 import type { Operation } from '../support/described-api.ts';
 import type { Answer } from '../support/http-client.ts';

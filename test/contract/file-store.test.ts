@@ -94,7 +94,7 @@ for (const backend of backends) {
       assert.deepEqual(await backend.leftovers(), []);
     });
 
-    test('a range is both ends included', async () => {
+    test('a range includes both ends', async () => {
       const bytes = randomBytes(1000);
       await put('ranged', bytes);
       for (const [start, end] of [
@@ -107,14 +107,14 @@ for (const backend of backends) {
       }
     });
 
-    test('putting again replaces the content, and a put that fails leaves the old one', async () => {
+    test('a repeated put replaces the content, and a failed put keeps the old one', async () => {
       await put('again', Buffer.from('old'));
       await put('again', Buffer.from('new'));
       await assert.rejects(store.put('again', pieces(Buffer.from('much too long')), 5), { code: 'payload_too_large' });
       assert.equal((await buffer(await store.open('again'))).toString(), 'new');
     });
 
-    test('content over the limit is refused and leaves nothing, also where it is many parts long', async () => {
+    test('content over the limit is refused and leaves nothing, also if it has many parts', async () => {
       for (const [i, limit] of [0, 10, 6 * megabyte, 12 * megabyte].entries()) {
         await assert.rejects(store.put(`long${i}`, pieces(randomBytes(limit + 1)), limit), { code: 'payload_too_large' });
         await missing(`long${i}`);
@@ -123,7 +123,7 @@ for (const backend of backends) {
       assert.deepEqual(await backend.leftovers(), []);
     });
 
-    test('content that fails or is cut half-way leaves nothing', async () => {
+    test('content that fails or is interrupted leaves nothing', async () => {
       for (const [i, sent] of [0, 1000, 7 * megabyte].entries()) {
         const failing = new PassThrough();
         const failed = store.put(`failing${i}`, failing, 100 * megabyte);
@@ -149,14 +149,14 @@ for (const backend of backends) {
       await missing('dead');
     });
 
-    test('removing makes it missing, and removing what is not there is no error', async () => {
+    test('a removed content is missing, and removing a missing content is not an error', async () => {
       await put('removed', Buffer.from('x'));
       await store.remove('removed');
       await store.remove('removed');
       await missing('removed');
     });
 
-    test('keys that could lead out of the store are refused', async () => {
+    test('keys that could leave the store are refused', async () => {
       for (const key of [
         '',
         '/',
@@ -197,7 +197,7 @@ for (const backend of backends) {
       }
     });
 
-    test('a walk over all that is stored names each key once, with the time it was put', async () => {
+    test('a listing of the store has each key once, with the time it was stored', async () => {
       const beganAtMs = Date.now() - 2_000;
       await put('walked/a', Buffer.from('a'));
       await put('walked/b', Buffer.from('b'));
@@ -217,13 +217,13 @@ for (const backend of backends) {
       await store.check();
     });
 
-    test('many puts at once do not mix', async () => {
+    test('concurrent puts do not mix', async () => {
       const contents = Array.from({ length: 12 }, () => randomBytes(200_000));
       await Promise.all(contents.map((bytes, i) => put(`many/${i}`, bytes)));
       for (const [i, bytes] of contents.entries()) assert.deepEqual(await buffer(await store.open(`many/${i}`)), bytes);
     });
 
-    test('a reader that leaves early harms nothing', async () => {
+    test('a reader that stops early has no effect on others', async () => {
       await put('half-read', randomBytes(3 * megabyte));
       const content = await store.open('half-read');
       await new Promise((resolve) => content.once('data', resolve));
@@ -234,7 +234,7 @@ for (const backend of backends) {
 }
 
 describe('local files only', () => {
-  test('what an earlier process left half-written is swept away, and finished files stay', async () => {
+  test('incomplete files of an earlier process are deleted, and complete files stay', async () => {
     const own = await temporaryFolder('files-');
     const first = await openLocalFiles(own.path);
     await first.put('kept', Readable.from([Buffer.from('x')]), 10);
@@ -245,7 +245,7 @@ describe('local files only', () => {
     await own.remove();
   });
 
-  test('a folder and a link in the place of a file are not there', async () => {
+  test('a folder or a link in place of a file counts as missing', async () => {
     const own = await temporaryFolder('files-');
     const store = await openLocalFiles(own.path);
     await mkdir(join(own.path, 'folder'));
@@ -283,13 +283,13 @@ describe('S3 only', () => {
     assert.deepEqual([...server.openUploads.keys()], []);
   });
 
-  test('content cut on its way here fails its reader rather than looking whole', async () => {
+  test('content interrupted in transit fails its reader instead of looking complete', async () => {
     server.misbehave = { method: 'GET', how: 'cut', times: 1 };
     await assert.rejects(buffer(await store.open('flaky')));
     server.misbehave = null;
   });
 
-  test('the address it gives away works without a key, with the name and type asked for', async () => {
+  test('the download address works without a key, with the requested name and type', async () => {
     await store.put('shared', Readable.from([Buffer.from('content')]), 10);
     const url = await store.presignedUrl('shared', { expiresInS: 60, fileName: 'Übersicht "1".csv', type: 'text/csv' });
     const response = await fetch(url!);

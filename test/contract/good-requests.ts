@@ -1,4 +1,4 @@
-/** Requests as they should be: every operation is seen to succeed, so that its good answers are held against the description. */
+/** Valid requests: every operation succeeds once, so that its successful answers are compared with the description. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export async function answerReaders(site: Site): Promise<void> {
       const answer = await site.send(operation, { path });
       expect(answer, 200, operation, path);
       const { etag } = answer.headers;
-      // Links for downloads are made anew each time, and what shows prices each second.
+      // Download links change with each request, and answers with prices each second.
       if (etag !== undefined && !answer.text.includes('?token=') && !showsPrices(path))
         expect(await site.send(operation, { path, headers: { 'if-none-match': String(etag) } }), 304, operation, 'If-None-Match');
       const head = await site.client.send({ method: 'HEAD', path, headers: { authorization: `Bearer ${site.ann.token}` } });
@@ -96,7 +96,7 @@ function otherBody({ body }: Operation, sent: string | undefined): string | unde
   return JSON.stringify({ ...Object.fromEntries(fields), [name]: other[typeof value]!(value) });
 }
 
-/** Ends what is there, the inner things first. */
+/** Deletes the objects, inner ones first. */
 export async function answerDeleters(site: Site): Promise<void> {
   const deleters = site.api.operations.filter(({ method, path }) => method === 'DELETE' && !path.startsWith('/auth/'));
   for (const operation of deleters.sort((one, other) => other.path.length - one.path.length)) {
@@ -119,7 +119,7 @@ const before: Record<string, (site: Site, ids: Ids) => Promise<unknown>> = {
   },
 };
 
-/** Where an example says too little. */
+/** Where an example is not sufficient. */
 const flows: Record<string, (site: Site) => Promise<unknown>> = {
   async 'POST /mcp'(site) {
     const operation = site.api.find('POST', '/mcp');
@@ -211,7 +211,7 @@ const flows: Record<string, (site: Site) => Promise<unknown>> = {
   'POST /trading/sweeps/{id}/cancel': (site) => cancelLong(site, '/v1/trading/sweeps', '/v1/trading/sweeps'),
 };
 
-/** Asks for what is computed for long, and cancels it. */
+/** Requests a long computation, and cancels it. */
 async function cancelLong(site: Site, create: string, path: string): Promise<void> {
   const lookback = Array.from({ length: 100 }, (_, i) => i + 2);
   const what = create.endsWith('sweeps')
@@ -226,7 +226,7 @@ function onAgent(site: Site, action: string, body?: object): Promise<unknown> {
   return call(site, site.ann, 'POST', `/v1/agents/${site.own['/agents/{id}']}/${action}`, body);
 }
 
-/** A person signs up, comes back, takes a second factor, forgets the password, and leaves. */
+/** A user registers, signs in, sets up a second factor, resets the password, and signs out. */
 export async function answerPeople(site: Site): Promise<void> {
   const as = async (token: string | null, method: string, path: string, body?: unknown): Promise<any> => {
     const operation = site.api.find(method, path);

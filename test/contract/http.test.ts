@@ -1,7 +1,8 @@
 /**
- * The real service against its own OpenAPI description: each endpoint, asked well, by strangers, without the scope, about other people's things,
- * malformed, by the wrong method. A new endpoint is covered by itself; one whose documented example does not say enough gets a maker in
- * `test/support/described-service.ts` or a flow in `good-requests.ts`, and its scope a line in `scopes.ts`.
+ * The real service compared with its OpenAPI description: each endpoint with valid requests, without a token, without the scope, for
+ * objects of other accounts, with malformed input, and with wrong methods. A new endpoint is covered automatically; if its documented
+ * example is not sufficient, it needs a function in `test/support/described-service.ts` or a flow in `good-requests.ts`, and its scope a
+ * line in `scopes.ts`.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -14,28 +15,28 @@ import { holdAccountsSlots } from './ids.ts';
 import { refuseBrokenBodies, refuseBrokenHeaders, refuseWrongFields, refuseWrongQueries } from './malformed.ts';
 import { publicOperations, scopeByContract } from './scopes.ts';
 
-test('every endpoint does what its description says', { timeout: 240_000 }, async (t) => {
+test('every endpoint behaves as described', { timeout: 240_000 }, async (t) => {
   const site = await openSite(t);
-  await t.test('the description is valid, and its examples are what its schemas ask for', () => checkDescription(site));
-  await t.test('each endpoint has the scope of the contract, and no other than the listed ones is open to all', () => checkScopes(site));
+  await t.test('the description is valid, and its examples match its schemas', () => checkDescription(site));
+  await t.test('each endpoint has the scope of the contract, and only the listed ones are public', () => checkScopes(site));
 
-  await t.test('a key with every scope but the needed one is 403, before anything is looked at', () => refuseTheUnentitled(site));
+  await t.test('a key with every scope but the required one is 403, before any other check', () => refuseTheUnentitled(site));
   const before = await leftBehind(site.service);
-  await t.test('without a token that counts it is 401', () => refuseStrangers(site));
+  await t.test('a request without a valid token is 401', () => refuseStrangers(site));
   await t.test('another method is 405 and lists the allowed ones', () => refuseOtherMethods(site));
   await t.test('an unknown path is 404', () => refuseUnknownPaths(site));
   await t.test('a body that is not JSON, or not sent as JSON, or too long, is refused', () => refuseBrokenBodies(site));
-  await t.test('a missing or wrong field is 422 and named', () => refuseWrongFields(site));
-  await t.test('a wrong query value is 422 and named', () => refuseWrongQueries(site));
+  await t.test('a missing or invalid field is 422 and named', () => refuseWrongFields(site));
+  await t.test('an invalid query value is 422 and named', () => refuseWrongQueries(site));
   await t.test('a malformed header is 422 and named', () => refuseBrokenHeaders(site));
-  await t.test("what is unknown or another account's is 404, in path and body", () => refuseForeignIds(site));
+  await t.test('unknown objects and those of other accounts are 404, in path and body', () => refuseForeignIds(site));
   assert.deepEqual(await leftBehind(site.service), before, 'refused requests leave no row and no file');
 
   await t.test('reads are answered, with 304 if nothing has changed', () => answerReaders(site));
-  await t.test('what a documented example asks for is done, once', () => answerWriters(site));
-  await t.test('every id that belongs to an account ends as the id of the account', () => holdAccountsSlots(site));
-  await t.test('people sign up, in and out', () => answerPeople(site));
-  await t.test('what is deleted is gone', () => answerDeleters(site));
+  await t.test('a documented example succeeds and has its effect once', () => answerWriters(site));
+  await t.test("every id of an account's objects ends with the slot of the account", () => holdAccountsSlots(site));
+  await t.test('users register, sign in and sign out', () => answerPeople(site));
+  await t.test('deleted objects are 404', () => answerDeleters(site));
 
   const unseen = site.api.operations.filter((operation) => ![...site.api.seen].some((seen) => isGood(seen, operation)));
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Whose an id is can be told from the id: it ends as the id of its account does. */
+/** An id ends with the slot of its account. */
 import assert from 'node:assert/strict';
 import { call, onDatabase, type Site } from '../support/described-service.ts';
 import type { Caller } from '../support/service.ts';

@@ -1,4 +1,4 @@
-/** Requests that are malformed: each is refused, and told which field is wrong in which way. */
+/** Malformed requests: each is refused with the invalid field and the reason. */
 import assert from 'node:assert/strict';
 import type { JsonSchema, Operation } from '../support/described-api.ts';
 import { form, goodBody, goodContent, goodHeaders, json, pathOf, type Site } from '../support/described-service.ts';
@@ -49,7 +49,7 @@ export async function refuseWrongFields(site: Site): Promise<void> {
   }
 }
 
-/** Values that a schema refuses, each with the type of the issue that says so. */
+/** Values that a schema refuses, each with the type of its issue. */
 function wrong({
   type,
   minLength,
@@ -126,7 +126,7 @@ export async function refuseWrongQueries(site: Site): Promise<void> {
   }
 }
 
-/** Texts that a query's schema refuses by their form, each with the type of the issue that says so. */
+/** Texts that a query's schema refuses by their form, each with the type of its issue. */
 function wrongTexts({ type, pattern, format }: JsonSchema): [string, string | RegExp][] {
   const all = (values: string[], issue: string): [string, string][] => values.map((value) => [value, issue]);
   if (type === 'integer') return all(['abc', '', '1.5', '0x10', '9'.repeat(30), '%EF%BC%91', 'null'], 'int_parsing');

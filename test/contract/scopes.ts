@@ -1,6 +1,6 @@
-/** Which scope guards what: the table of the contract, by the beginning of the path. A new endpoint must stand here. */
+/** The required scopes: the table of the contract, by the beginning of the path. A new endpoint must be added here. */
 
-/** Whoever asks is answered; of a checkout, whoever has its address. */
+/** Public endpoints; of a checkout, for everyone with its address. */
 export const publicOperations = [
   'POST /auth/register',
   'POST /auth/login',
@@ -62,14 +62,14 @@ const guarded: Record<string, { read: string; write: string }> = {
   '/commerce': { read: 'commerce.read', write: 'commerce.write' },
   '/trading': { read: 'trading.read', write: 'trading.write' },
   '/billing': { read: 'billing.read', write: 'session' },
-  // A key rules over no more than it may do itself: these look at what is in the request.
+  // A key can grant only its own rights: these endpoints check the content of the request.
   '/api-keys': { read: 'any', write: 'any' },
-  // Each call has the scope of the endpoint that it stands for.
+  // Each call has the scope of its endpoint.
   '/mcp': { read: 'any', write: 'any' },
   '/auth/me': { read: 'any', write: 'session' },
 };
 
-/** null: public; undefined: nobody has said. */
+/** null: public; undefined: not in the table. */
 export function scopeByContract({ name, method, path }: { name: string; method: string; path: string }): string | null | undefined {
   if (publicOperations.includes(name)) return null;
   if (sessionOperations.includes(name)) return 'session';

@@ -1,4 +1,4 @@
-/** Agents whose service is killed (-9) while a person has to decide, and in the middle of what cannot be taken back. */
+/** Agents whose service is killed (-9) while an approval is pending, and during a call that cannot be undone. */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import test from 'node:test';
@@ -7,7 +7,7 @@ import type { Scope } from '../support/scope.ts';
 import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import type { Caller } from '../support/service.ts';
 
-test('an approval that waits when the service is killed still waits after it, and is good once', { timeout: 120_000 }, async (t) => {
+test('a pending approval is still pending after the service was killed, and can be decided once', { timeout: 120_000 }, async (t) => {
   const mails = await mailServer(t, 'takes');
   const { service, caller, begin } = await scriptedService(t, { SMTP_URL: mails.url });
   await mails.verify(caller);
@@ -54,7 +54,7 @@ test('after a kill while the mail server delays its answer, the mail is not sent
   assert.deepEqual([results[0].data.is_error, results.length], [true, 2]);
 });
 
-/** Speaks enough SMTP to take mails; `hangs` takes those of agents and never says so. Only these are counted. */
+/** Speaks enough SMTP to accept mails; `hangs` accepts those of agents without an answer. Only these are counted. */
 async function mailServer(t: Scope, manner: 'takes' | 'hangs') {
   const first = Promise.withResolvers<void>();
   const verification = Promise.withResolvers<string>();

@@ -1,4 +1,4 @@
-/** Agents through the whole service, with a model that talks nonsense, fails, hangs and overspends: clear ends, nothing spent without bound. */
+/** Agents in the whole service, with a model that answers wrongly, fails, hangs and exceeds limits: clear ends and bounded costs. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -42,7 +42,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
   };
   const eventsOf = async (id: string): Promise<any[]> => (await caller.json('GET', `/v1/tasks/${id}/events?limit=100`)).data;
 
-  await t.test('a model that makes no plan fails the task after three tries, and they are paid for', async () => {
+  await t.test('a model without a valid plan fails the task after three tries, which are charged', async () => {
     for (const [name, nonsense, words] of [
       ['plan-words', text('I would rather talk.'), /not JSON/],
       ['plan-shape', json({ agents: [{ type: 'pirate' }] }), /does not fit/],
@@ -60,7 +60,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     }
   });
 
-  await t.test('a plan that is right on the second try is used, in whatever order its agents wait for each other', async () => {
+  await t.test("a plan that is valid on the second try is used, for any order of its agents' dependencies", async () => {
     const pieces = [piece({ prompt: 'agent 0 of case plan-second', after: [1] }), piece({ prompt: 'agent 1 of case plan-second' })];
     const task = await world.play('plan-second', ({ isPlan, n, said }) =>
       isPlan
@@ -75,7 +75,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal(task.total_tokens_used, 4 * tokensPerAnswer);
   });
 
-  await t.test('a model that calls what does not exist, or calls it wrongly, is stopped after three answers', async () => {
+  await t.test('an agent whose model calls unknown tools, or with invalid arguments, is stopped after three answers', async () => {
     for (const [name, behaviour, words] of [
       ['no-tool', callTool('launch_rocket', {}), /no tool "launch_rocket"/],
       ['bad-json', callTool('read_file', '{"path": '), /not valid JSON/],
@@ -91,7 +91,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     }
   });
 
-  await t.test('a model that answers with nothing, refuses, or fails, ends the task with what went wrong', async () => {
+  await t.test('a model that answers with nothing, refuses, or fails, ends the task with the reason', async () => {
     for (const [name, behaviour, words] of [
       ['empty', text(''), /nothing|empty/i],
       ['refusal', say({ refusal: 'I cannot help with that' }), /refus/i],
@@ -106,7 +106,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     }
   });
 
-  await t.test('an endpoint that is slow, busy or cut off is asked again, and the work completes', async () => {
+  await t.test('requests to a slow, busy or disconnected endpoint are retried, and the work completes', async () => {
     const [slowDown, cut, down] = await Promise.all([
       world.play('busy', ({ isPlan, n, said, request, turn }) =>
         n === 2
@@ -125,7 +125,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.ok(cut.total_tokens_used >= 2 * tokensPerAnswer, 'one that broke off has cost something');
   });
 
-  await t.test('a model that goes round in circles is stopped', async () => {
+  await t.test('a model that repeats the same calls is stopped', async () => {
     const task = await world.play('circles', forever(callTool('list_files', {})));
     assert.equal(task.status, 'failed');
     assert.match(task.error, /circles/);
@@ -186,28 +186,25 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal(await mailsAbout('Rejected'), 0);
   });
 
-  await t.test(
-    'with autonomy 100 the e-mail goes at once; an approval that waits when its agent is cancelled can no longer be given',
-    async () => {
-      const sent = await world.play('autonomous', turns(mailAbout('Autonomous')), { autonomy_level: 100 });
-      assert.equal(sent.status, 'complete');
-      assert.deepEqual(sent.approvals, []);
-      assert.equal(await mailsAbout('Autonomous'), 1);
-      const { id } = await world.begin('too-late', turns(mail));
-      const { approvals } = await untilWaiting(id);
-      const agent = `/v1/agents/${approvals[0].agent_id}`;
-      assert.equal((await act(`${agent}/cancel`)).status, 'cancelled');
-      const late = await caller.fetch('POST', `${agent}/approve/${approvals[0].id}`, { approved: true });
-      assert.equal(late.status, 409);
-      const task = await caller.untilTask(id, endStatuses);
-      assert.deepEqual([task.status, task.error], ['failed', 'All agents were cancelled']);
-      for (const action of ['pause', 'resume', 'cancel'])
-        assert.equal((await caller.fetch('POST', `${agent}/${action}`)).status, 409, action);
-      assert.equal((await caller.fetch('POST', `${agent}/guide`, { message: 'hello?' })).status, 409);
-    },
-  );
+  await t.test('with autonomy 100 the e-mail is sent at once; a pending approval of a cancelled agent can no longer be given', async () => {
+    const sent = await world.play('autonomous', turns(mailAbout('Autonomous')), { autonomy_level: 100 });
+    assert.equal(sent.status, 'complete');
+    assert.deepEqual(sent.approvals, []);
+    assert.equal(await mailsAbout('Autonomous'), 1);
+    const { id } = await world.begin('too-late', turns(mail));
+    const { approvals } = await untilWaiting(id);
+    const agent = `/v1/agents/${approvals[0].agent_id}`;
+    assert.equal((await act(`${agent}/cancel`)).status, 'cancelled');
+    const late = await caller.fetch('POST', `${agent}/approve/${approvals[0].id}`, { approved: true });
+    assert.equal(late.status, 409);
+    const task = await caller.untilTask(id, endStatuses);
+    assert.deepEqual([task.status, task.error], ['failed', 'All agents were cancelled']);
+    for (const action of ['pause', 'resume', 'cancel'])
+      assert.equal((await caller.fetch('POST', `${agent}/${action}`)).status, 409, action);
+    assert.equal((await caller.fetch('POST', `${agent}/guide`, { message: 'hello?' })).status, 409);
+  });
 
-  await t.test('a paused agent lets its tool call finish and starts nothing after it; guidance wakes it and is heard', async () => {
+  await t.test('a paused agent completes its tool call and starts nothing after it; guidance resumes it and is read', async () => {
     const page = await slowPage(t);
     const { id } = await world.begin(
       'pause',
@@ -248,7 +245,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.ok(!(await eventsOf(id)).some((event) => event.type === 'agent.error'));
   });
 
-  await t.test('guidance that comes while the model gives its closing words is heard before the agent ends', async () => {
+  await t.test('guidance that arrives during the final answer is read before the agent ends', async () => {
     let answer: (() => void) | null = null;
     const held: Behaviour = async (response, request) => {
       await new Promise<void>((resolve) => (answer = resolve));
@@ -263,7 +260,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal(task.agents[0].result, 'with the harbour');
   });
 
-  await t.test('cancelling ends the model’s connection at any moment, and nothing more is charged', async () => {
+  await t.test('cancelling ends the model’s connection at any time, and nothing more is charged', async () => {
     for (const [name, play, requests] of [
       ['cancel-plan', () => silence(), 1],
       ['cancel-turn', turns(silenceAfter('Well, ')), 2],
@@ -295,7 +292,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal(world.requestsOf('cancel-tool').length, 2);
   });
 
-  await t.test('max_credits pauses a task of parallel agents, overshot by one turn at most', async () => {
+  await t.test('max_credits pauses a task of parallel agents and is exceeded by at most one turn', async () => {
     let n = 0;
     const config = { max_agents: 4, max_credits: 0.5, autonomy_level: 100 };
     const read: Behaviour = (response, request) => callTool('read_file', { path: `file-${n++}.txt` })(response, request);
@@ -314,7 +311,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
 
   const schema = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } };
   const output = (value: unknown) => callTool('write_file', { path: 'output.json', content: JSON.stringify(value) });
-  await t.test('output_schema: what does not satisfy it is told to the model; what never does fails the task', async () => {
+  await t.test('output_schema: an invalid output is reported to the model; if no output is valid, the task fails', async () => {
     const right = await world.play('output-right', turns(output({ total: 5 }), finish('done')), { output_schema: schema });
     assert.equal(right.status, 'complete');
     assert.equal(right.deliverables_count, 1);
@@ -335,18 +332,18 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal(other.status, 'failed', 'another agent that completed does not make up for it');
   });
 
-  await t.test('a schema whose pattern takes for ever is given up, and the service answers meanwhile', async () => {
+  await t.test('the check of a schema with an endless pattern is ended, and the service answers meanwhile', async () => {
     const trap = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
     const { id } = await world.begin('output-trap', turns(output({ a: `${'a'.repeat(60)}!` }), finish('1'), finish('2'), finish('3')), {
       output_schema: trap,
     });
-    // Three checks of five seconds each, each of which ends a process that has to be started anew.
+    // Three checks of five seconds each; each ends a process that has to be started again.
     const task = await caller.untilTask(id, endStatuses, 150_000);
     assert.equal(task.status, 'failed');
     assert.match(task.error, /output\.json.*time/s);
   });
 
-  await t.test('a delegated piece is another agent’s, its closing words come back, and max_agents holds', async () => {
+  await t.test('delegated work runs as another agent, its final answer is returned, and max_agents holds', async () => {
     const delegate = (prompt: string) => callTool('delegate', { type: 'researcher', prompt });
     const task = await world.play(
       'delegate',
@@ -383,7 +380,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.match(JSON.stringify(world.requestsOf('lost-helper').at(-1)!.body.messages), /without a result \(cancelled\)/);
   });
 
-  await t.test('texts with characters that PostgreSQL refuses, and implausible usage, do no harm', async () => {
+  await t.test('texts with characters that PostgreSQL refuses, and implausible usage, cause no failure', async () => {
     const odd = 'a\u0000b\ud800c';
     for (const [name, behaviour] of [
       ['odd-words', text(odd)],
@@ -417,7 +414,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
   });
 });
 
-/** A page that answers when it is told to. */
+/** A page that answers when the test says so. */
 async function slowPage(t: Scope) {
   const asked = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();

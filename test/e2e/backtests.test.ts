@@ -18,7 +18,7 @@ const header = 'date,open,high,low,close,volume';
 
 type Site = { service: Service; caller: Caller; workspaceId: string };
 
-test('backtests are asked for, followed and read over HTTP', { timeout: 240_000 }, async (t) => {
+test('backtests are created, followed and read over HTTP', { timeout: 240_000 }, async (t) => {
   const service = await startService(t, { LOG_LEVEL: 'info' });
   const caller = await Caller.register(service);
   const { id: workspaceId } = await caller.json('POST', '/v1/workspaces', { name: 'bars' });
@@ -26,17 +26,17 @@ test('backtests are asked for, followed and read over HTTP', { timeout: 240_000 
 
   await t.test('one of a stored strategy names its version, and its figures, curve, files and event agree', () => ofStrategy(site));
   await t.test('two runs of one request have the same bytes', () => sameBytes(site));
-  await t.test('bars of a CSV file are tested, and a fault of its content fails the backtest with its line', () => ofFiles(site));
-  await t.test('a year of minutes is computed soon, beside other requests; its curve is thinned, its files are whole', () =>
+  await t.test('bars of a CSV file are used, and an error in its content fails the backtest with its line', () => ofFiles(site));
+  await t.test('a year of minutes is computed quickly beside other requests; its curve is thinned, its files are complete', () =>
     longCurves(site),
   );
-  await t.test('what makes no sense is refused, with its field', () => refusals(site));
-  await t.test('code that loops, allocates, throws or answers no number fails, and others go on meanwhile', () => badCode(site));
+  await t.test('invalid input is refused with its field', () => refusals(site));
+  await t.test('code that loops, allocates, throws or returns no number fails, and other backtests continue', () => badCode(site));
   await t.test('a cancelled backtest has failed, and leaves no file', () => cancelled(site));
-  await t.test('a sweep says how many runs were tried and what the past alone would have chosen', () => sweeps(site));
-  await t.test('bars are shown that a backtest of the period sees, with the dividends that it pays', () => bars(site));
+  await t.test('a sweep reports the number of runs and the choice by past results', () => sweeps(site));
+  await t.test('the bars and dividends that a backtest of a period uses can be read', () => bars(site));
   await t.test("another account's and the other mode's are 404", () => strangers(site));
-  await t.test('a process that is killed in the middle changes no result', () => killed(site));
+  await t.test('a kill during a backtest changes no result', () => killed(site));
 });
 
 async function ofStrategy({ caller }: Site): Promise<void> {

@@ -1,4 +1,4 @@
-/** Changing the plan as a person does it: a checkout, its page by plain requests, the plan, the invoice and its PDF. */
+/** Changing the plan as a user does: a checkout, its page by plain requests, the plan, the invoice and its PDF. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ test('a lesser plan costs nothing and waits for the end of the period; two check
   assert.equal((await ann.json('GET', '/v1/billing/invoices')).data.length, 1);
 });
 
-test('it returns to any https address, whose host the page names before, and to no other kind of address', async () => {
+test('a checkout returns only to https addresses, whose host the page names before', async () => {
   const ann = await Caller.register(service);
   const open = (body: object) => ann.fetch('POST', '/billing/checkout', { plan: 'pro', ...body });
   for (const bad of [

@@ -1,6 +1,6 @@
 /**
- * Work survives: the service is killed (-9) again and again while agents work, and started again. Nothing acknowledged may be lost, nothing
- * finished may be done again, and every task must reach its end by itself.
+ * Work survives crashes: the service is killed (-9) repeatedly while agents work, and restarted. No acknowledged work may be lost, no
+ * finished work may be repeated, and every task must end without help.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ const tasks = 8;
 const callsPerAgent = 6;
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-test(`agents that are killed between any two steps go on, losing nothing and repeating nothing that was finished (seed ${seed})`, {
+test(`agents that are killed between any two steps continue without losing work or repeating finished work (seed ${seed})`, {
   timeout: 300_000,
 }, async (t) => {
   t.diagnostic(`seed ${seed}`);
@@ -49,7 +49,7 @@ test(`agents that are killed between any two steps go on, losing nothing and rep
     }
     await service.kill();
     await service.restart();
-    // What is recorded as done now was done before the kill: it must never be asked for again.
+    // Work recorded as done was done before the kill: it must never be requested again.
     for (const event of await caller.events()) {
       if (event.type !== 'agent.tool_result' || event.data.tool !== 'fetch_url') continue;
       const key = pathOf(event);
@@ -90,7 +90,7 @@ test(`agents that are killed between any two steps go on, losing nothing and rep
   }
 });
 
-/** Each task: two agents, one after the other; each fetches some pages of its own, writes a file and finishes. */
+/** Each task: two agents in sequence; each fetches some pages, writes a file and finishes. */
 function work(outside: string): Script {
   return (request) => {
     const messages = request.body.messages;

@@ -1,4 +1,7 @@
-/** Deployments as callers see them: the whole service against stand-ins of hosts. One service, which is killed and started again in one of the tests. */
+/**
+ * Deployments from outside: the whole service with test servers of hosts. One service, which is killed and restarted in one of the
+ * tests.
+ */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { CloudflareStandIn, goodAccount } from '../support/hosts/cloudflare-stand-in.ts';
@@ -72,7 +75,7 @@ async function walkOf(id: string): Promise<string[]> {
   return events.filter(({ data }) => data.deployment?.id === id).map(({ type }) => type);
 }
 
-test('a site is live at each host by events in order, its address answers, and what has not changed is not sent again', async () => {
+test('a site becomes live at each host with events in order, its address answers, and unchanged contents are not sent again', async () => {
   const hosts: [string, HostStandIn, () => number][] = [
     ['vercel', vercel, () => vercel.uploads.length],
     ['netlify', netlify, () => netlify.uploads.length],
@@ -107,7 +110,7 @@ test('the address of a site at Cloudflare is the one that its configuration name
   assert.equal(total, 1);
 });
 
-test('a host that accepts and never gets ready is cancelled within ten seconds of the request, and a failing one keeps its text', async () => {
+test("a deployment at a host that is never ready is cancelled within ten seconds of the request, and a failed one has the host's text", async () => {
   vercel.next = 'none';
   const { id } = await deploy(await workspaceWith({ 'index.html': 'never' }), 'vercel');
   await until(async () => (await caller.json('GET', `/v1/deployments/${id}`)).provider_id !== null, 'its id at the host');
@@ -124,7 +127,7 @@ test('a host that accepts and never gets ready is cancelled within ten seconds o
   assert.match(failed.error.message, /certificate of the alias/);
 });
 
-test('a test key sends nothing: its site is a preview of this service, in a sandbox, by the same events', async () => {
+test('a test key sends nothing: its site is a sandboxed preview of this service, with the same events', async () => {
   const asked = vercel.requests.length;
   const program = await caller.program('test', ['workspaces.read', 'workspaces.write']);
   const workspace_id = await workspaceWith({ 'index.html': '<h1>preview</h1>' });
@@ -145,7 +148,7 @@ test('a site without an index fails as probe_failed and keeps its id at the host
   assert.match(failed.error.message, /404/);
 });
 
-test('a build publishes what its command makes, and a failing one has its last lines in error and log', async (t) => {
+test('a build publishes the output of its command, and a failed one has its last lines in error and log', async (t) => {
   const common = { target: 'vercel', credentials: { token: goodToken } };
   const making = { ...common, name: 'made', build_command: 'mkdir dist && cp index.html dist/ && echo made it' };
   const failing = { ...common, name: 'failing', build_command: 'echo why it failed >&2; exit 3' };
@@ -164,7 +167,7 @@ test('a build publishes what its command makes, and a failing one has its last l
   assert.match(failed.error.message, /why it failed/);
 });
 
-test('the service is killed in an upload, in the creation and in a poll: it goes on, with one deployment at the host and nothing sent twice', async () => {
+test('after kills during an upload, a creation and a poll the deployment continues: it exists once at the host and nothing is sent twice', async () => {
   const [made, sent] = [vercel.deployments.length, vercel.uploads.length];
   const steps = [/^POST \/v2\/files$/, /^POST \/v13\/deployments$/, /^GET \/v13\/deployments\/./];
   let id: string | null = null;

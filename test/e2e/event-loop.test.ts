@@ -1,7 +1,8 @@
 /**
- * Nothing that a caller, a file or a model sends keeps a node's event loop for more than 50 ms. What is measured is the processor time that the main thread
- * of a real service takes within one turn of its loop (test/support/loop-watch.ts): other programs of a busy machine add to wall time, not to that.
- * A sample over the bound is taken anew a few times, since the compiler and the garbage collector may fall into one; an input that blocks, blocks each time.
+ * No input of a caller, a file or a model blocks a node's event loop for more than 50 ms. What is measured is the processor time that
+ * the main thread of a real service takes within one turn of its loop (test/support/loop-watch.ts): other programs of a busy machine add
+ * to wall time, not to that. A sample over the bound is taken anew a few times, since the compiler and the garbage collector may fall
+ * into one; an input that blocks, blocks each time.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -81,7 +82,7 @@ test('offline: prompts, schemas, tables and bodies', { timeout: 300_000 }, async
     });
   });
 
-  await t.test('every list in a body that the service describes has a bound', async () => {
+  await t.test('every described list in a body has a maximum length', async () => {
     const { paths } = (await (await fetch(`${service.url}/v1/openapi.json`)).json()) as any;
     const bodies = Object.values<any>(paths).flatMap((path) => Object.values<any>(path).flatMap(({ requestBody }) => requestBody ?? []));
     const unbounded: string[] = [];

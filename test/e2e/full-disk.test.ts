@@ -1,9 +1,9 @@
-/** A disk that is full, as far as the service may use it. */
+/** A disk with less free space than the service may use. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { silentLog } from '../../src/log.ts';
-import { DiskRoom } from '../../src/storage/disk-room.ts';
+import { noLog } from '../../src/log.ts';
+import { DiskSpace } from '../../src/storage/disk-space.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { Caller, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -53,10 +53,10 @@ test('with less free space than the reserve, commands are 503 and reads, sign-in
   assert.equal((await again.untilTask(running.id, ['complete', 'failed'])).status, 'complete', 'agents that stood still go on');
 });
 
-test('an upload that meets a full disk half way is refused as such and leaves nothing', async (t) => {
+test('an upload during which the disk becomes full is refused with this reason and leaves nothing', async (t) => {
   const folder = await temporaryFolder('troupe-disk-');
   t.after(() => folder.remove());
-  const room = new DiskRoom({ dataDir: folder.path, reserveBytes: 2 ** 50, log: silentLog });
+  const room = new DiskSpace({ dataDir: folder.path, reserveBytes: 2 ** 50, log: noLog });
   t.after(() => room.stop());
   const files = await openLocalFiles(`${folder.path}/files`, room);
   async function* content() {

@@ -11,7 +11,7 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 type Asked = { key: string; path: string; body: object; answer: any };
 
-test(`commands under way when their node is killed (-9) have their effect once, and give what they gave (seed ${seed})`, {
+test(`commands in progress when their node is killed (-9) have their effect once, and repeats get the same answer (seed ${seed})`, {
   timeout: 120_000,
 }, async (t) => {
   t.diagnostic(`seed ${seed}`);
@@ -25,7 +25,7 @@ test(`commands under way when their node is killed (-9) have their effect once, 
       // A second workspace of the same name would be refused, a second key would show in the list.
       if (i % 3 === 0) return { key, path: '/v1/workspaces', body: { name: `w ${key}` }, answer: null };
       if (i % 3 === 1) return { key, path: '/v1/api-keys', body: { name: `k ${key}`, scopes: ['tasks.read'] }, answer: null };
-      // Far below the market, so that it rests; each has a quantity of its own.
+      // Far below the market, so that it rests; each has a different quantity.
       const order = {
         symbol: 'AAPL',
         side: 'buy',
@@ -67,7 +67,7 @@ async function ask(caller: Caller, one: Asked): Promise<boolean> {
   const response = await caller.fetch('POST', one.path, one.body, { 'idempotency-key': one.key });
   const answer: any = await response.json();
   if (response.status !== 201) {
-    // The first may still run as far as the node knows, or the node has just begun; nothing else may be said.
+    // The node may consider the first request as running, or may have just started; no other answer is allowed.
     assert.ok([409, 429, 503, 504].includes(response.status), `${one.key}: ${response.status} ${JSON.stringify(answer)}`);
     if (response.status === 409) assert.match(answer.detail, /still running/);
     return false;

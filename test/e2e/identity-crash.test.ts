@@ -1,4 +1,4 @@
-/** The process is killed while people sign up and ask for other addresses: afterwards each address is one person's, or free. */
+/** The process is killed while users register and change addresses: afterwards each address belongs to one user or is free. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Caller, startService } from '../support/service.ts';
@@ -6,7 +6,7 @@ import { Caller, startService } from '../support/service.ts';
 const password = 'a long enough password';
 const people = 8;
 
-test('whenever the service is killed, a person keeps the old address, and the new one is reserved for them, or free', {
+test('after a kill at any time a user keeps the old address, and the new one is reserved for this user or free', {
   timeout: 120_000,
 }, async (t) => {
   const service = await startService(t, { ANONYMOUS_REQUESTS_PER_MINUTE: '10000' });

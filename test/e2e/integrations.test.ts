@@ -1,4 +1,4 @@
-/** Connected services through the whole service: people consent in a browser, an agent works at three services and asks before it acts. */
+/** Connected services in the whole service: users consent in a browser, an agent uses three services after approvals. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Json } from '../support/json.ts';

@@ -1,4 +1,4 @@
-/** What is no money, on every route that takes some: each is refused as the contract says, and the books stay as they are, to the cent. */
+/** Invalid amounts, on every route that accepts amounts: each is refused as the contract says, and the books do not change by a cent. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
@@ -7,7 +7,7 @@ import { checkLedger } from '../../src/storage/ledger-check.ts';
 import { onBusiness } from '../support/on-business.ts';
 import { Caller, startService } from '../support/service.ts';
 
-/** As it stands in the body, so that no client makes it another number. */
+/** As text of the body, so that no client converts it to another number. */
 const noAmounts = [
   '1.234',
   '-1',
@@ -24,7 +24,7 @@ const noAmounts = [
 ];
 const noNumbers = ['"5"', '"NaN"', 'null', 'true', '[5]', '{}', '"1e1"', '""'];
 const noJson = ['NaN', 'Infinity', '-Infinity', '0x10', '1,5', '.5', '5.', '+5', '01'];
-/** Each is one amount, however it is written. */
+/** Each is one amount in any notation. */
 const amounts: [text: string, minor: number][] = [
   ['0.01', 1],
   ['0.29', 29],
@@ -35,7 +35,7 @@ const amounts: [text: string, minor: number][] = [
   ['100.000000000000000000000000', 10_000],
 ];
 
-test('no money is taken for money, anywhere, and the books stay as they are', { timeout: 120_000 }, async (t) => {
+test('invalid amounts are refused everywhere, and the books do not change', { timeout: 120_000 }, async (t) => {
   const service = await startService(t);
   const databaseUrl = (await runningEmbeddedPostgres(service.dataDir))!;
   await onBusiness(databaseUrl);

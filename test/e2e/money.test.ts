@@ -1,4 +1,4 @@
-/** Wallet and cards of the real service: what is refused leaves the books as they were, secrets stay secret, and a kill in the middle costs no cent. */
+/** Wallet and cards of the real service: refused requests do not change the books, secrets stay secret, and a kill loses no cent. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test, { after, before } from 'node:test';
@@ -48,7 +48,7 @@ test('plans below business have a wallet and no cards', async () => {
     assert.equal((await caller.fetch(method, path, body)).status, 402);
 });
 
-test('what is no amount, no source, no currency or no name is 422, and the books stay as they are', async () => {
+test('an invalid amount, source, currency or name is 422, and the books do not change', async () => {
   const caller = await customer();
   await caller.json('POST', deposits, { amount: 0.29, source: 'bank_transfer' });
   const { id } = await caller.json('POST', cards, card);
@@ -80,7 +80,7 @@ test('what is no amount, no source, no currency or no name is 422, and the books
   assert.equal((await caller.json('GET', cards)).total, 1);
 });
 
-test('a deposit that is sent again has its effect once; with another body it is 422', async () => {
+test('a repeated deposit has its effect once; with another body it is 422', async () => {
   const caller = await customer();
   const key = { 'idempotency-key': 'd1' };
   const first = await caller.json('POST', deposits, { amount: 12.34, source: 'card' }, key);
@@ -91,7 +91,7 @@ test('a deposit that is sent again has its effect once; with another body it is 
   assert.equal((await caller.json('GET', '/v1/commerce/wallet/balance')).balance, 12.34);
 });
 
-test('each decline has its reason, a used up card freezes, and a cancelled one stays so', async () => {
+test('each decline has its reason, a card at its limit freezes, and a cancelled card stays cancelled', async () => {
   const caller = await customer();
   await caller.json('POST', deposits, { amount: 150, source: 'card' });
   await caller.json('PATCH', '/v1/commerce/spending-limits', { per_transaction_limit: 60, daily_limit: 90, monthly_limit: 95 });
@@ -137,7 +137,7 @@ test('each decline has its reason, a used up card freezes, and a cancelled one s
     assert.equal((await other.fetch(method, of)).status, 404);
 });
 
-test("a card's number is shown once: no list, event, log, table or other answer holds it", async () => {
+test("a card's number is shown once: no list, event, log, table or other answer contains it", async () => {
   const caller = await customer();
   const key = { 'idempotency-key': 'card' };
   const made = await caller.json('POST', cards, card, key);
@@ -164,7 +164,7 @@ test("a card's number is shown once: no list, event, log, table or other answer 
   assert.ok(!service.output().includes(made.number), 'the log, debug included');
 });
 
-test('killed in the middle of hundreds of authorizations, deposits and freezes: asked again each has its effect once, and the books are right', {
+test('after a kill during hundreds of authorizations, deposits and freezes, each repeated request has its effect once, and the books are correct', {
   timeout: 120_000,
 }, async () => {
   const caller = await customer();

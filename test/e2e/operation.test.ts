@@ -1,4 +1,4 @@
-/** What an operator does to the service, and what happens to it: starts, stops, wrong settings, a second process, a database that goes away. */
+/** Operation of the service: starts, stops, wrong settings, a second process, an unreachable database. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const timeout = 120_000;
 
-test('signals end the service and all it started, kill -9 needs no hand, and every next start finds what was there', {
+test('signals end the service and all its processes, kill -9 needs no manual repair, and the next start finds all data', {
   timeout,
 }, async (t) => {
   const service = await startService(t, { LOG_LEVEL: 'info' }, { fresh: true });
@@ -50,7 +50,7 @@ test('signals end the service and all it started, kill -9 needs no hand, and eve
   assert.equal(await processIdentity(orphan), null, 'and stopped in the end');
 });
 
-test('Ctrl-C in the middle of a start leaves nothing running', { timeout }, async (t) => {
+test('Ctrl-C during a start leaves nothing running', { timeout }, async (t) => {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const dataDir = join(folder.path, 'data');
@@ -62,7 +62,7 @@ test('Ctrl-C in the middle of a start leaves nothing running', { timeout }, asyn
   assert.deepEqual(await processesIn(folder.path), []);
 });
 
-test('a second process on the same DATA_DIR stops with one line and harms nothing', { timeout }, async (t) => {
+test('a second process on the same DATA_DIR stops with one line and affects nothing', { timeout }, async (t) => {
   const service = await startService(t);
   const caller = await Caller.register(service);
   await endsWith(
@@ -209,7 +209,7 @@ function spawnService(env: Record<string, string>) {
   });
 }
 
-/** A start with these settings ends with 1 and says this one line. */
+/** A start with these settings exits with 1 and prints this one line. */
 async function endsWith(env: Record<string, string>, line: RegExp): Promise<void> {
   const child = spawnService(env);
   let output = '';

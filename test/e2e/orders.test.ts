@@ -1,4 +1,4 @@
-/** Purchase orders through the whole service: placed by people and agents, approved, rejected, paid when there is money; and what is refused. */
+/** Purchase orders in the whole service: placed by users and agents, approved, rejected, paid when there is money, and refused. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Caller, startService } from '../support/service.ts';
@@ -42,7 +42,7 @@ test('an order waits, is approved, is paid when money arrives, and shows every s
   assert.equal(await balance(ann), 69.5);
 });
 
-test('what is no amount, no text or no order of ours is refused, and nothing happens', async () => {
+test('an invalid amount or text and an unknown order are refused without an effect', async () => {
   const ann = await Caller.register(service);
   const bob = await Caller.register(service);
   const status = async (body: unknown) => (await ann.fetch('POST', '/v1/commerce/orders', body)).status;
@@ -98,7 +98,7 @@ test('spending limits refuse an approval with 422, an approval is repeated by it
   assert.equal(await balance(ann), 31_975);
 });
 
-test('an agent places an order after a person approved it; a kill in between leaves one order', async () => {
+test('an agent places an order after an approval; a kill in between leaves one order', async () => {
   const ann = await Caller.register(service);
   const prompt = 'Order 3 licences from Acme for 120 dollars';
   const asked = await ann.json('POST', '/v1/tasks', { prompt, config: { autonomy_level: 50 } });

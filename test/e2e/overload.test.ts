@@ -1,4 +1,4 @@
-/** Far more is asked of the service than it can do: whatever comes is answered, and afterwards everything is as before. */
+/** Far more requests than the service can handle: every request is answered, and afterwards latency is as before. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { startService } from '../support/service.ts';
 const floodMs = 3_000;
 const grownMaxBytes = 400 * 1024 * 1024;
 
-test('commands and lists far beyond what the service can do are done or refused with Retry-After; health answers; then all is as before', async (t) => {
+test('under extreme load commands and lists succeed or are refused with Retry-After, health answers, and afterwards latency is as before', async (t) => {
   const { url, pid } = await startService(t, { LOG_LEVEL: 'silent' });
   const account = { email: 'flood@example.com', password: 'a flood is no secret' };
   await post(`${url}/v1/auth/register`, account);

@@ -1,4 +1,4 @@
-/** What a plan allows, on the real service: who works at once, in which order, what pauses and goes on, and that kill -9 changes none of it. */
+/** Limits of plans, on the real service: concurrent tasks and agents, their order, pausing and continuing, also with kill -9. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
@@ -23,7 +23,7 @@ async function operator(t: TestContext, service: Service, caller: Caller) {
   };
 }
 
-/** The task when it says that it waits for this. */
+/** The task, when it reports that it waits for this reason. */
 async function untilWaits(caller: Caller, id: string, what: string): Promise<any> {
   for (;;) {
     const task = await caller.json('GET', `/v1/tasks/${id}`);
@@ -37,7 +37,7 @@ async function told(caller: Caller, types: RegExp): Promise<string[]> {
   return (await caller.events()).filter(({ type }) => types.test(type)).map(({ type, data }) => `${type} ${data.task_id}`);
 }
 
-test('on the free plan tasks work one at a time, in the order of their creation; one that is cancelled while it waits is left out, and kill -9 loses no place', {
+test('on the free plan tasks work one at a time, in the order of their creation; a waiting task that is cancelled is skipped, and kill -9 loses no slot', {
   timeout,
 }, async (t) => {
   const { service, caller, begin, request } = await scriptedService(t, {}, limited);
@@ -67,7 +67,9 @@ test('on the free plan tasks work one at a time, in the order of their creation;
   assert.equal((await caller.json('GET', '/v1/billing')).tasks_used, 3, 'what was cancelled while it waited is not used');
 });
 
-test('one agent at a time: an agent that waits for a person, or for one it has delegated to, holds up no other', { timeout }, async (t) => {
+test('one agent at a time: an agent that waits for an approval, or for an agent it has delegated to, blocks no other', {
+  timeout,
+}, async (t) => {
   const { caller, begin, play } = await scriptedService(t, {}, limited);
   const chief: Case = ({ isPlan, turn, said }) => {
     if (isPlan) return plan([{ type: 'analyst', title: 'chief', prompt: 'chief of case chain', after: [] }]);
@@ -90,7 +92,7 @@ test('one agent at a time: an agent that waits for a person, or for one it has d
   assert.equal((await caller.untilTask(id, endStatuses)).status, 'complete');
 });
 
-test('credits that run out pause what runs and let nothing start; what an operator sets is known within a second and lets it go on, also across a kill -9', {
+test("used up credits pause running work and prevent starts; an operator's change applies within a second and continues the work, also with kill -9", {
   timeout,
 }, async (t) => {
   const { service, caller, begin, request, requestsOf } = await scriptedService(t, {}, limited);
@@ -121,7 +123,7 @@ test('credits that run out pause what runs and let nothing start; what an operat
     dataDir: service.dataDir,
   });
   assert.equal(await followed.exit, 5, followed.stderr());
-  assert.match(followed.stderr(), /The task waits\. The plan's 100 credits .* wait until \d{4}/);
+  assert.match(followed.stderr(), /The task is waiting\. The plan's 100 credits .* wait until \d{4}/);
   const billing = await caller.json('GET', '/v1/billing');
   assert.deepEqual([billing.plan, billing.credits_remaining, billing.tasks_limit, billing.tasks_used], ['free', 0, 50, 0]);
   assert.equal(billing.billing_period_start, new Date().toISOString().slice(0, 10));

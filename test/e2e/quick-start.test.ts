@@ -1,4 +1,4 @@
-/** The examples of the README, exactly as it is written there; only the address and the folder of the data differ. */
+/** The examples of the README, run exactly as written; only the address and the data folder differ. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -6,12 +6,12 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { startService } from '../support/service.ts';
 
-test("the README's first task by curl reports the figures of the file, its first card pays, its first order fills, with the books right, and its first site is served", {
+test("the README's first task by curl reports the figures of the file, its first card pays, its first order fills, the books are correct, and its first site is served", {
   timeout: 150_000,
 }, async (t) => {
   const service = await startService(t, {}, { fresh: true, limited: true });
   const readme = await readFile('README.md', 'utf8');
-  // In one shell, as somebody reads it: the card uses what the task has set.
+  // In one shell, in the order of the README: the card uses variables that the task has set.
   const blocks = ['quick-start', 'first-card', 'first-order', 'first-deployment'].map((name) => blockOf(readme, name));
   const script = blocks.join('echo; echo "== next"\n').replaceAll('http://127.0.0.1:8080', service.url);
   const env = { ...process.env, DATA_DIR: service.dataDir };
@@ -31,16 +31,16 @@ test("the README's first task by curl reports the figures of the file, its first
 
   assert.match(card, /"merchant":"Acme","status":"approved"/);
   assert.match(card, /"balance":230\.01,/);
-  assert.match(card, /The books are right: 4 entries, 1 wallets with 230\.01 USD, 1 cards/);
+  assert.match(card, /The books are correct: 4 entries, 1 wallets with 230\.01 USD, 1 cards/);
 
   assert.match(order, /"symbol":"AAPL","asset_class":"equity","side":"long","quantity":1,/);
-  assert.match(order, /The books of trading are right: 1 accounts, 1 orders, 0 of them open, 1 fills/);
+  assert.match(order, /The trading books are correct: 1 accounts, 1 orders, 0 of them open, 1 fills/);
 
   assert.match(site, /\n<link rel="stylesheet" href="css\/site.css"><h1>Hello<\/h1>\n$/);
 });
 
 for (const status of ['failed', 'cancelled']) {
-  test(`the README's wait for the task ends where it is ${status}, and says so`, { timeout: 20_000 }, async () => {
+  test(`the README's wait for the task ends when it is ${status}, and prints this`, { timeout: 20_000 }, async () => {
     const lines = blockOf(await readFile('README.md', 'utf8'), 'quick-start');
     const wait = /# Wait until the task ends\n([\s\S]*?)\n\n/.exec(lines)![1]!;
     // What the service answers: it runs once, then it is over.

@@ -1,4 +1,4 @@
-/** What a key may do through its tasks and agents, through the whole service: never more than over REST. */
+/** The rights of a key through its tasks and agents, in the whole service: never more than over REST. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { callTool, finish, silence } from '../support/openai-server.ts';
@@ -8,7 +8,7 @@ import { Caller } from '../support/service.ts';
 const order = { description: '3 licences', amount: 50, vendor: 'Acme' };
 const buys = turns(callTool('create_purchase_order', order), finish('That was it'));
 
-test('what a key may do through its tasks', { timeout: 120_000 }, async (t) => {
+test('the rights of a key through its tasks', { timeout: 120_000 }, async (t) => {
   const world = await scriptedService(t);
   const { caller, service } = world;
   const keyOf = async (scopes: string[], mode: 'live' | 'test' = 'live') => {
@@ -29,7 +29,7 @@ test('what a key may do through its tasks', { timeout: 120_000 }, async (t) => {
     who.fetch('POST', `/v1/agents/${agent_id}/approve/${id}`, body, headers);
   await caller.json('POST', '/v1/commerce/wallet/deposit', { amount: 1_000, source: 'card' });
 
-  await t.test('a key with tasks.* alone has nothing bought: the model is not offered the tool, and a call of it is refused', async () => {
+  await t.test('a key with tasks.* only cannot buy: the model is not offered the tool, and a call of it is refused', async () => {
     const { id } = await world.begin('buy', buys, { autonomy_level: 100 }, tasksKey);
     const task = await caller.untilTask(id, endStatuses);
     assert.deepEqual([task.status, task.mode], ['complete', 'live']);
@@ -119,7 +119,7 @@ test('what a key may do through its tasks', { timeout: 120_000 }, async (t) => {
   });
 
   await t.test(
-    'what nobody decided before its agent or task ended is expired, told by an event, and can no longer be approved',
+    'an approval that is undecided when its agent or task ends expires with an event, and can no longer be approved',
     async () => {
       for (const end of ['task', 'agent'] as const) {
         const { id } = await world.begin(`expire-${end}`, buys, { autonomy_level: 0 });

@@ -1,4 +1,4 @@
-/** Plans paid with Stripe, as far as a server that speaks its shapes can show: the real service, real requests, signed events. */
+/** Plans paid with Stripe, with a test server of Stripe's API: the real service, real requests, signed events. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Caller, startService } from '../support/service.ts';
@@ -65,7 +65,7 @@ test("a customer who pays on Stripe's page has the plan after Stripe's notificat
   assert.equal(stripe.refunds.length, 0);
 });
 
-test('what Stripe has not signed changes nothing: another secret, an old time, a byte more or less, no signature at all', async () => {
+test('a notification without a valid signature of Stripe has no effect: another secret, an old time, a changed byte, no signature', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
   const event = completed(stripe.pay(opened.url));
@@ -131,7 +131,7 @@ test('a payment without a notification is found when the customer returns; it ca
   );
 });
 
-test('another amount than requested changes no plan, and is reported to the operator without a secret', async () => {
+test('a payment of another amount changes no plan, and is reported to the operator without a secret', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
   const event = completed(stripe.pay(opened.url, { paidMinor: 4_899 }));
@@ -143,7 +143,7 @@ test('another amount than requested changes no plan, and is reported to the oper
   assert.ok(!service.output().includes(stripeSecretKey) && !service.output().includes(stripeWebhookSecret));
 });
 
-test('money that takes its time is waited for, and what comes to nothing ends the checkout', async () => {
+test('a delayed payment is waited for, and a failed one ends the checkout', async () => {
   const ann = await Caller.register(service);
   const [slow, never] = [await open(ann), await open(ann)];
   const [late, lost] = [stripe.pay(slow.url, { late: true }), stripe.pay(never.url, { late: true })];
@@ -159,7 +159,7 @@ test('money that takes its time is waited for, and what comes to nothing ends th
   await until(async () => (await planOf(ann)) === 'pro');
 });
 
-test('of two pages for one plan that are paid at once one is charged, and the other given back', async () => {
+test('of two pages for one plan that are paid concurrently one is charged, and the other is refunded', async () => {
   const ann = await Caller.register(service);
   const pages = [await open(ann), await open(ann)];
   const sessions = pages.map(({ url }) => stripe.pay(url));
@@ -171,7 +171,7 @@ test('of two pages for one plan that are paid at once one is charged, and the ot
   assert.ok(payments.includes(stripe.refunds[0]!.payment_intent));
 });
 
-test('a renewal is charged by Stripe and has an invoice here; a better plan ends it, and what Stripe gives up ends the plan', async () => {
+test('a renewal is charged by Stripe and has an invoice here; an upgrade ends it, and a charge that Stripe gives up ends the plan', async () => {
   const ann = await Caller.register(service);
   const before = new Set(stripe.subscriptions.keys());
   const renewals = () => [...stripe.subscriptions.values()].filter(({ id }) => !before.has(id));
@@ -203,7 +203,7 @@ test('a renewal is charged by Stripe and has an invoice here; a better plan ends
   });
 });
 
-test('a lesser plan is paid from the next term on, the free one not at all; what is chosen is decided here, without a payment', async () => {
+test('a lower plan is paid from the next term on, the free one not at all; such a choice is made on a page of this service, without a payment', async () => {
   const ann = await Caller.register(service);
   const before = new Set(stripe.subscriptions.keys());
   const renewals = () => [...stripe.subscriptions.values()].filter(({ id }) => !before.has(id));
@@ -229,7 +229,7 @@ test('a lesser plan is paid from the next term on, the free one not at all; what
   assert.equal((await invoicesOf(ann)).length, 1);
 });
 
-test('while Stripe is unavailable, busy or slow there is no page, and nothing is left behind; a lost answer makes no second page', async () => {
+test('while Stripe is unavailable, busy or slow no page is created and nothing is stored; a lost answer creates no second page', async () => {
   const ann = await Caller.register(service);
   const asked = (key: string) =>
     ann.fetch('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' }, { 'idempotency-key': key });
@@ -264,7 +264,7 @@ test('while Stripe is unavailable, busy or slow there is no page, and nothing is
   assert.ok(!service.output().includes(stripeSecretKey));
 });
 
-test('after kills between payment and notification, and between notification and plan, it is paid once', async () => {
+test('after kills between payment and notification, and between notification and plan, the plan is paid once', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
   const session = stripe.pay(opened.url);

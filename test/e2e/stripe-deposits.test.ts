@@ -1,4 +1,4 @@
-/** Deposits paid with Stripe, as far as a server that speaks its shapes can show: the wallet has what Stripe says was paid, once, and nothing else. */
+/** Deposits paid with Stripe, with a test server of Stripe's API: the wallet gets exactly the amount that Stripe reports as paid, once. */
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import pg from 'pg';
@@ -37,7 +37,7 @@ async function cameToNothing(caller: Caller, id: string, status: string): Promis
   assert.deepEqual([found.status, checkout_url, await balanceOf(caller), await transactionsOf(caller)], [status, undefined, 0, []]);
 }
 
-test('a test key pays in at once, and Stripe is not asked', async () => {
+test('a deposit of a test key is settled at once, without a request to Stripe', async () => {
   const trial = await (await Caller.register(service)).program('test');
   const before = stripe.requests.length;
   const { status, balance, mode, id } = await deposit(trial);
@@ -68,7 +68,7 @@ test("a deposit is pending until it is paid on Stripe's page; after three notifi
   const event = eventOf(session);
   assert.match(await (await fetch(`${session.success_url}x`)).text(), /No such checkout/);
   await killWhenItLooks(stripe, service, event, session);
-  // Killed as soon as it is committed: what is not yet in the wallet is on its way to it.
+  // Killed as soon as it is committed: a deposit that is not yet in the wallet is a message in transit.
   assert.equal((await deliver(service.url, event)).status, 200);
   await service.kill();
   await service.restart();
@@ -101,7 +101,7 @@ test('after three concurrent notifications while the customer returns, the walle
   assert.deepEqual((await transactionsOf(ann)).map(({ amount }: any) => amount).sort(), [5, 7]);
 });
 
-test('sent again with the same key it is the same deposit on the same page; with another body it is 422; nobody else sees it', async () => {
+test('a repeat with the same key is the same deposit on the same page; another body is 422; other accounts cannot see it', async () => {
   const [ann, bob] = await Promise.all([Caller.register(service), Caller.register(service)]);
   const made = stripe.sessions.size;
   const send = (body: object) => ann.fetch('POST', path, body, { 'idempotency-key': 'rent' });
@@ -119,7 +119,7 @@ test('sent again with the same key it is the same deposit on the same page; with
   assert.equal((await ann.fetch('GET', `${path}s/${session_id.replace('cs_', 'txn_')}`)).status, 404, 'what pays for a plan is no deposit');
 });
 
-test('what was never paid expires, and the books stay as they are', async () => {
+test('an unpaid deposit expires, and the books do not change', async () => {
   const ann = await Caller.register(service);
   const { id, checkout_url: page } = await deposit(ann);
   const session = stripe.sessionOf(page);
@@ -146,7 +146,7 @@ test('another amount, another currency or the payment of another deposit is not 
   assert.ok(!service.output().includes(stripeSecretKey));
 });
 
-test('only cards are taken, and only amounts that Stripe takes; what is refused opens no page', async () => {
+test('only cards and amounts that Stripe accepts are accepted; a refused deposit opens no page', async () => {
   const ann = await Caller.register(service);
   const made = stripe.sessions.size;
   for (const [body, about] of [

@@ -1,4 +1,7 @@
-/** Cards that Stripe issues, through the whole service: made once, followed, asked about in time, and money that goes back where Stripe did not take it. */
+/**
+ * Cards that Stripe issues, in the whole service: created once, synchronized, decided in time, and refunds of amounts that Stripe did
+ * not take.
+ */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import pg from 'pg';
@@ -72,7 +75,7 @@ function no(said: Said, reason: string): void {
   assert.equal(said!.body.metadata.decline_reason, reason);
 }
 
-test('a card of a test key is made here, and Stripe is not asked', async () => {
+test('a card of a test key is created by the embedded issuer, without a request to Stripe', async () => {
   const trial = await (await customer(0)).program('test');
   await trial.json('POST', '/v1/commerce/wallet/deposit', { amount: 50, source: 'card' });
   const { id, number, mode } = await trial.json('POST', cards, asked);
@@ -82,7 +85,7 @@ test('a card of a test key is made here, and Stripe is not asked', async () => {
   assert.deepEqual([status, await balanceOf(trial)], ['approved', 30]);
 });
 
-test('a card is made at Stripe for the company, active and within its limit; its number is shown once and kept nowhere', async () => {
+test('a card is created at Stripe for the company, active and with its limit; its number is shown once and not stored', async () => {
   const caller = await customer();
   const key = { 'idempotency-key': 'the-one-card' };
   const made = await caller.json('POST', cards, asked, key);
@@ -108,10 +111,10 @@ test('a card is made at Stripe for the company, active and within its limit; its
   assert.ok(events.includes(made.id) && !events.includes(card.number));
 });
 
-test('a crash between making a card at Stripe and its commit makes one card, and loses none', async () => {
+test('a crash between the creation of a card at Stripe and its commit creates one card and loses none', async () => {
   const caller = await customer();
   const before = stripe.cards.size;
-  // Stripe has made it; the service dies before it hears so.
+  // Stripe has created it; the service dies before the answer arrives.
   stripe.failures.push({ path: /^POST .*\/cards$/, failure: 'hang', times: 1 });
   const reached = stripe.next(/^POST .*\/cards$/);
   const key = { 'idempotency-key': 'a-card-in-a-crash' };
@@ -120,7 +123,7 @@ test('a crash between making a card at Stripe and its commit makes one card, and
   await service.kill();
   await lost;
   await service.restart();
-  // Nobody asks again, and yet it is made.
+  // The request is not repeated, and still it is created.
   await until(async () => stripe.cardOf(id!) !== undefined, 'the card at Stripe');
   await until(async () => (await caller.json('GET', cards)).data.some((one: any) => one.id === id), 'the card here');
   // Asked again it is the same, and shows its number.
@@ -135,7 +138,7 @@ test('a crash between making a card at Stripe and its commit makes one card, and
   yes((await stripe.authorize(stripe.cardOf(id!), 500)).said);
 });
 
-test('an answer of Stripe that is lost makes no second card', async () => {
+test('a lost answer of Stripe creates no second card', async () => {
   const caller = await customer();
   const before = stripe.cards.size;
   stripe.failures.push({ path: /^POST .*\/cards$/, failure: 'answer is lost', times: 2 });
@@ -144,7 +147,7 @@ test('an answer of Stripe that is lost makes no second card', async () => {
   assert.equal(stripe.cardOf(id).number, number);
 });
 
-test('Stripe follows what a card becomes, in order, however long it is away; meanwhile the card decides alone', async () => {
+test('Stripe gets the status changes of a card in order, also after an outage; meanwhile the card decides alone', async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   stripe.failures.push({ path: /^POST .*\/cards\/ic_/, failure: 'reset', times: 4 });
@@ -166,7 +169,7 @@ test('Stripe follows what a card becomes, in order, however long it is away; mea
   await proven(caller, id, { balance: 999, spent: 1 });
 });
 
-test('a request is decided by card and wallet, and every no has its reason', async () => {
+test('a request is decided by card and wallet, and every decline has its reason', async () => {
   const caller = await customer(50);
   const { id, card } = await cardOf(caller);
   no((await stripe.authorize(card, 10_001)).said, 'spend_limit_exceeded');
@@ -183,14 +186,14 @@ test('a request is decided by card and wallet, and every no has its reason', asy
   await proven(caller, id, { balance: 10, spent: 40 });
   const [first] = await authorizationsOf(caller, id);
   assert.deepEqual([first.id, first.status, first.reversed_amount], [said!.body.metadata.authorization_id, 'approved', 0]);
-  // The limit that freezes the card tells Stripe too.
+  // Freezing the card at its limit is also sent to Stripe.
   await caller.json('POST', '/v1/commerce/wallet/deposit', { amount: 100, source: 'card' });
   yes((await stripe.authorize(card, 6_000)).said);
   await until(() => card.status === 'inactive', 'Stripe knows of the freeze');
   await proven(caller, id, { balance: 50, spent: 100 });
 });
 
-test('the same request again, at once and after a kill, is one authorization', async () => {
+test('a repeated request, concurrent or after a kill, is one authorization', async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const authorization = stripe.newAuthorization(card);
@@ -207,13 +210,13 @@ test('the same request again, at once and after a kill, is one authorization', a
   await proven(caller, id, { balance: 993, spent: 7 });
 });
 
-test('a shop that asks for more is asked about the difference; what Stripe refuses of it goes back', async () => {
+test('an increased amount is decided for the difference; a part that Stripe refuses is refunded', async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const { authorization } = await stripe.authorize(card, 1_000);
   yes((await stripe.authorize(card, 500, { on: authorization })).said);
   no((await stripe.authorize(card, 9_000, { on: authorization })).said, 'spend_limit_exceeded');
-  // We said yes, and it was not enough for Stripe.
+  // We approved, and Stripe refused.
   yes((await stripe.authorize(card, 300, { on: authorization, stands: false })).said);
   await stripe.tell('issuing_authorization.updated', authorization);
   await proven(caller, id, { balance: 985, spent: 15 });
@@ -250,7 +253,7 @@ test('an amount that Stripe refuses, reverses or lets expire after an approval i
   assert.equal((await caller.json('GET', '/v1/commerce/spending-limits')).daily_spent, 0);
 });
 
-test('a shop that takes less, more, or gives back: the wallet pays what was taken', async () => {
+test('after a smaller or larger capture or a refund, the wallet has paid the captured amount', async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const { authorization } = await stripe.authorize(card, 3_000);
@@ -263,7 +266,7 @@ test('a shop that takes less, more, or gives back: the wallet pays what was take
   await stripe.tell('issuing_transaction.created', stripe.refund(authorization, 500));
   await stripe.tell('issuing_transaction.updated', authorization.transactions.at(-1)!);
   await proven(caller, id, { balance: 972.5, spent: 27.5 });
-  // More than the card may spend: it stands as uncovered, and is not tried again and again.
+  // More than the limit of the card: it is recorded as uncovered, and not retried repeatedly.
   const large = await stripe.authorize(card, 1_000);
   await stripe.tell('issuing_transaction.created', stripe.capture(large.authorization, 50_000));
   await stripe.tell('issuing_authorization.updated', large.authorization);
@@ -272,7 +275,7 @@ test('a shop that takes less, more, or gives back: the wallet pays what was take
   assert.equal(rows[0].uncovered_minor, '49000');
 });
 
-test('with PostgreSQL too slow the answer is no, in time, and what is booked later goes back', async () => {
+test('with a slow PostgreSQL the request is declined in time, and a later booking is refunded', async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const holder = new pg.Client({ connectionString: (await runningEmbeddedPostgres(service.dataDir))! });
@@ -288,7 +291,7 @@ test('with PostgreSQL too slow the answer is no, in time, and what is booked lat
     late.push(decided);
   }
   await holder.end();
-  // It may be booked before Stripe tells, or after; told once is enough.
+  // It may be booked before or after Stripe's notification; one notification is enough.
   for (const { authorization } of late) await stripe.tell('issuing_authorization.created', authorization);
   await until(async () => {
     const { rows } = await database.query('select charges, word from issuer_authorization where card_id = $1', [id]);
@@ -307,7 +310,7 @@ test('a crash after the booking and before the answer leaves no money debited, a
   await until(async () => (await database.query('select from card_authorization where card_id = $1', [id])).rowCount === 1, 'the booking');
   await service.kill();
   await asking;
-  // Stripe heard nothing.
+  // Stripe got no answer.
   Object.assign(authorization, { pending_request: null, status: 'closed', amount: 900 });
   authorization.request_history.push({ approved: false, reason: 'webhook_timeout' });
   await database.query(`update timer set due_at = now() where kind = 'issuer_authorization'`);
@@ -315,7 +318,7 @@ test('a crash after the booking and before the answer leaves no money debited, a
   await proven(caller, id, { balance: 1_000, spent: 0 });
 });
 
-test('what Stripe has not signed, or in no shape of its own, is refused and changes nothing', async () => {
+test("a notification without Stripe's signature or form is refused without an effect", async () => {
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const authorization = stripe.newAuthorization(card);
@@ -333,7 +336,7 @@ test('what Stripe has not signed, or in no shape of its own, is refused and chan
   for (const type of ['issuing_authorization.updated', 'issuing_transaction.created', 'issuing_card.updated', 'charge.succeeded'])
     assert.ok([200, 400].includes(await status(stripe.send(stripe.event(type, { id: 'x' })))));
   assert.equal(await status(stripe.send({ id: 'evt_1' })), 200);
-  // Money that belongs to no authorization is told to the operator.
+  // Money that belongs to no authorization is reported to the operator.
   assert.equal(
     await status(stripe.send(stripe.event('issuing_transaction.created', { id: 'ipi_1', authorization: null, card: card.id }))),
     200,
@@ -342,7 +345,7 @@ test('what Stripe has not signed, or in no shape of its own, is refused and chan
   await proven(caller, id, { balance: 1_000, spent: 0 });
 });
 
-test('below business a card pays nothing more, and its secrets have stood in no line of the log', async () => {
+test('below the business plan a card is declined, and its secrets are in no line of the log', async () => {
   const caller = await customer();
   const { id, card, number, cvv } = await cardOf(caller);
   await database.query('alter table account_override disable trigger on_business');

@@ -35,7 +35,7 @@ test('tasks publish their workspace', { timeout: 240_000 }, async (t) => {
   const config = await caller.json('POST', '/v1/deployments/configs', { name: 'shop', target: 'netlify', credentials });
   let published: Json;
 
-  await t.test('an agent writes a page, a person approves what they are shown, and the host has it', async () => {
+  await t.test('an agent writes a page, a person approves the shown files, and the host has them', async () => {
     const script = turns(writePage, callTool('create_deployment', { target: 'netlify' }), openIt, finish('It is public.'));
     const { id, workspace_id } = await begin('page', script, { autonomy_level: 99 });
     const approval = await pending(caller, id);
@@ -68,7 +68,7 @@ test('tasks publish their workspace', { timeout: 240_000 }, async (t) => {
     assert.deepEqual([read.url, read.title, read.text], [`${published.url}/`, 'Shop', '# Open daily']);
   });
 
-  await t.test('with auto_deploy the complete task is published once, without asking; a failed or cancelled one is not', async () => {
+  await t.test('with auto_deploy a completed task is published once, without an approval; a failed or cancelled one is not', async () => {
     const done = await endOfTask(caller, await begin('auto', turns(writePage, finish('Written.')), autoDeploy));
     assert.deepEqual([done.status, done.approvals], ['complete', []]);
     const deployment = await endOfDeployment(caller, done.deployment_id);
@@ -97,7 +97,7 @@ test('tasks publish their workspace', { timeout: 240_000 }, async (t) => {
     assert.equal((await caller.fetch('GET', `/v1/deployments/${deployment.id}`)).status, 404);
   });
 
-  await t.test('an agent whose node is killed while it waits for its deployment has deployed once, and hears of it once', async () => {
+  await t.test('an agent whose node is killed while it waits for its deployment has deployed once, and gets one result', async () => {
     const [deploys, sent] = [host.deploys.length, host.requestsOf(/^PUT /).length];
     host.meet(/^PUT /, 'hang');
     const other = callTool('write_file', { path: 'index.html', content: '<title>After the fall</title>' });
@@ -117,7 +117,7 @@ test('tasks publish their workspace', { timeout: 240_000 }, async (t) => {
     assert.match(await (await fetch(deployment.url)).text(), /After the fall/);
   });
 
-  await t.test('the token of the host is in no answer, event, log or prompt', async () => {
+  await t.test('no answer, event, log or prompt contains the token of the host', async () => {
     const seen = [await caller.json('GET', '/v1/deployments/configs'), await caller.events(), requestsOf('page').map(({ body }) => body)];
     assert.ok(!(JSON.stringify(seen) + service.output()).includes(goodToken));
   });
@@ -138,7 +138,7 @@ async function pending(caller: Caller, taskId: string): Promise<Json> {
 const endOfTask = (caller: Caller, { id }: Json) => seen(caller, `/v1/tasks/${id}`, ({ status }) => endStatuses.includes(status));
 const endOfDeployment = (caller: Caller, id: string) => seen(caller, `/v1/deployments/${id}`, ({ completed_at: at }) => at !== null);
 
-/** What is there once it is as it should be. A browser that starts may keep the processors of a small machine busy: 503 means later. */
+/** The value once it is as expected. A starting browser may keep the processors of a small machine busy: 503 means a later retry. */
 async function seen(caller: Caller, path: string, isSo: (shown: Json) => boolean): Promise<Json> {
   let shown: Json = null;
   await until(async () => {

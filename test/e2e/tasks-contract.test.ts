@@ -1,4 +1,4 @@
-/** Tasks and agents as callers see them: fields of both variants, bounds of the configuration, lists, histories, and what belongs to others. */
+/** Tasks and agents from outside: fields of both variants, limits of the configuration, lists, histories, and objects of other accounts. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { callTool, finish, silence } from '../support/openai-server.ts';
@@ -12,7 +12,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
   const { service, caller, begin, play, request } = await scriptedService(t);
   const stranger = await Caller.register(service);
 
-  await t.test('a task is answered with the fields of both variants, as it is created, looked at and ended', async () => {
+  await t.test('answers for a task have the fields of both variants, when it is created, read and ended', async () => {
     const created = await begin(
       'fields',
       agentGroup([{ type: 'builder', title: 'A page' }], () => [
@@ -78,7 +78,7 @@ test('tasks and agents', { timeout: 120_000 }, async (t) => {
     assert.equal((await caller.fetch('POST', `/v1/tasks/${taskId}/cancel`)).status, 409);
   });
 
-  await t.test('configuration out of bounds is 422 and names the field; what is at the bound is kept as given', async () => {
+  await t.test('configuration out of bounds is 422 and names the field; values at the bound are stored unchanged', async () => {
     const refused: [object, (string | number)[], string?][] = [
       [{}, ['body', 'prompt'], 'missing'],
       [{ prompt: '' }, ['body', 'prompt'], 'string_too_short'],

@@ -1,4 +1,7 @@
-/** A live and a test key of one account at once, through the whole service: no cent, card, order or event of one mode is ever seen or moved by the other. */
+/**
+ * A live and a test key of one account, in the whole service: money, cards, orders and events of one mode are never seen or changed by
+ * the other.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
@@ -42,7 +45,7 @@ test('a plan without cards has none in test mode either', async () => {
   await onBusiness((await runningEmbeddedPostgres(service.dataDir))!);
 });
 
-test('wallet, cards, orders and their lists are apart, what is of the other mode is 404, and the ledger check adds up each alone', async () => {
+test('wallet, cards, orders and their lists are separate, objects of the other mode are 404, and the ledger check totals each mode separately', async () => {
   const { person, live, test: trial } = await owner();
   await until(async () => (await statusOf(live, 'GET', `${base}/cards`)) === 200, 'the plan');
   const paidIn = { live: await deposit(person, 100), test: await deposit(trial, 5_000) };
@@ -109,7 +112,7 @@ test('wallet, cards, orders and their lists are apart, what is of the other mode
   assert.deepEqual([ok, findings, total, entries, inTest.balance, inTest.entries], [true, [], 60, 6, 4_960, 6]);
 });
 
-test('limits and the threshold of test mode are its own; a person sees and changes those of both', async () => {
+test('test mode has its own limits and threshold; a session sees and changes those of both modes', async () => {
   const { person, live, test: trial } = await owner();
   const limits = `${base}/spending-limits`;
   await person.json('PATCH', `${limits}?mode=test`, { per_transaction_limit: 40, auto_approve_threshold: 30 });
@@ -132,7 +135,7 @@ test('limits and the threshold of test mode are its own; a person sees and chang
   assert.deepEqual([spent, (await live.json('GET', limits)).daily_spent], [30, 0]);
 });
 
-test('a key hears and is sent events of its own mode alone, and looks after webhooks of its own mode alone', async () => {
+test('a key gets events of its own mode only, by socket and webhook, and manages webhooks of its own mode only', async () => {
   const { person, live, test: trial } = await owner();
   for (const caller of [live, trial]) {
     const { id } = await caller.json('POST', `${base}/orders`, good);
@@ -192,7 +195,7 @@ test('a test key can neither continue nor end live work, and approves no live pu
   assert.deepEqual(await idsOf(person, 'orders'), []);
 });
 
-test('a task of a test key orders with money of test mode, also while a live one does', async () => {
+test('a task of a test key orders with money of test mode, also while a live task orders', async () => {
   const { person, live, test: trial } = await owner();
   await Promise.all([deposit(live, 1_000), deposit(trial, 1_000)]);
   await person.json('PATCH', `${base}/spending-limits?mode=test`, { auto_approve_threshold: 500 });

@@ -1,4 +1,4 @@
-/** Agents that trade, on the whole service: what a person is asked, asked again when the price has run away, and what is placed in the end. */
+/** Agents that trade, in the whole service: the approval, another approval after a large change of the price, and the placed order. */
 import assert from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { agentGroup, endStatuses, scriptedService } from '../support/scripted-se
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-test('an order of an agent waits for a person, who decides again when the price has run away; a test key trades in test mode', {
+test('an order of an agent needs approval, and another one after a large change of the price; a test key trades in test mode', {
   timeout: 60_000,
 }, async (t) => {
   const folder = await temporaryFolder();

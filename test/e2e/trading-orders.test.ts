@@ -1,4 +1,4 @@
-/** Orders of the real service against a market that the test moves: what fills when and at which price, and what callers are told. */
+/** Orders of the real service with a market that the test controls: fills with their time and price, and answers to callers. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import type { Json } from '../support/json.ts';
@@ -21,7 +21,7 @@ const aapl = { symbol: 'AAPL', quantity: 10 };
 const limitAt = (limit_price: number, more: object = {}) => ({ ...aapl, order_type: 'limit', limit_price, ...more });
 const stopAt = (stop_price: number, more: object = {}) => ({ ...aapl, order_type: 'stop', stop_price, ...more });
 
-/** The order's events, in order: what was told, and of fills their quantity and price. */
+/** The order's events, in order, with the quantity and price of fills. */
 async function told(trader: Trader, orderId: string): Promise<unknown[]> {
   const events = (await trader.caller.events()).filter(({ type, data }) => type.startsWith('trade.') && data.order_id === orderId);
   return events.map(({ type, data: { fill } }) => (fill === undefined ? type : [type, fill.quantity, fill.price, fill.position_quantity]));
@@ -116,7 +116,7 @@ test('a limit order fills when the other side is at its price or better, at that
   assert.equal((await ann.until(sell.id, 'filled')).filled_avg_price, 102.99, 'a better price than its own');
 });
 
-test('a stop order is touched by the last price and fills at the quote after, so a gap is paid; on the wrong side it is touched at once', async () => {
+test('a stop order is triggered by the last price and fills at the next quote, also after a gap; on the wrong side it is triggered at once', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const buy = await ann.place(stopAt(101));
@@ -134,7 +134,7 @@ test('a stop order is touched by the last price and fills at the quote after, so
   assert.equal(await ann.position('AAPL'), undefined);
 });
 
-test('a stop_limit order becomes its limit order when it is touched', async () => {
+test('a stop_limit order becomes its limit order when it is triggered', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const { id } = await ann.place({ ...stopAt(101), order_type: 'stop_limit', limit_price: 101.5 });
@@ -146,7 +146,7 @@ test('a stop_limit order becomes its limit order when it is touched', async () =
   assert.equal((await ann.until(id, 'filled')).filled_avg_price, 101.41);
 });
 
-test('a quote fills at most a tenth of its volume, without volume nothing, and each fill is told once', async () => {
+test('a quote fills at most a tenth of its volume, without volume nothing, and each fill emits one event', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const { id } = await ann.place({ ...aapl, quantity: 100 });
@@ -181,7 +181,7 @@ test('a quote fills at most a tenth of its volume, without volume nothing, and e
   assert.deepEqual([firstPage.data.length, firstPage.total, firstPage.has_more], [2, 3, true]);
 });
 
-test('what of an ioc order cannot fill at the next quote is cancelled', async () => {
+test('the part of an ioc order that cannot fill at the next quote is cancelled', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const missed = await ann.place(limitAt(99, { time_in_force: 'ioc' }));
@@ -193,7 +193,7 @@ test('what of an ioc order cannot fill at the next quote is cancelled', async ()
   assert.deepEqual((await told(ann, part.id)).slice(2), [['trade.partially_filled', 30, 100.01, 30], 'trade.cancelled']);
 });
 
-test('crypto trades in fractions of nine places, and closes to exactly nothing', async () => {
+test('crypto trades in fractions of nine places, and closes to exactly zero', async () => {
   await show({ 'BTC-USD': quote(50_000) });
   const ann = await site.trader();
   const first = await ann.place({ symbol: 'BTC/USD', quantity: 0.1 });
@@ -212,7 +212,7 @@ test('crypto trades in fractions of nine places, and closes to exactly nothing',
   assert.deepEqual([(await ann.account()).cash, (await ann.account()).equity], [99_999.99, 99_999.99]);
 });
 
-test('what is no order is 422 with the field and the rule', async () => {
+test('an invalid order is 422 with the field and the rule', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const wrong = async (order: object) =>
@@ -250,7 +250,7 @@ test('what is no order is 422 with the field and the rule', async () => {
   assert.equal((await ann.caller.events()).filter(({ type }) => type.startsWith('trade.')).length, 0);
 });
 
-test('a client_order_id is taken once for all time, finds its order, and a refused order does not use it', async () => {
+test('a client_order_id is permanently used by one order, finds this order, and a refused order does not use it', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const mine = { ...limitAt(90), client_order_id: 'A:1' };
@@ -270,7 +270,7 @@ test('a client_order_id is taken once for all time, finds its order, and a refus
   assert.equal((await (await site.trader()).place(mine)).client_order_id, 'A:1', 'another account has ids of its own');
 });
 
-test('an order that is sent again with its idempotency key is placed once', async () => {
+test('an order repeated with its idempotency key is placed once', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const key = { 'idempotency-key': 'once' };
@@ -283,7 +283,7 @@ test('an order that is sent again with its idempotency key is placed once', asyn
   assert.equal((await ann.caller.json('GET', '/v1/trading/orders')).total, 1);
 });
 
-test('a replacement is a new order for what remains, and the old one ends cancelled', async () => {
+test('a replacement is a new order for the remaining quantity, and the old one ends cancelled', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const patch = async (id: string, body: object) => {
@@ -334,7 +334,7 @@ test('orders are listed newest first, by client id, status, symbol and broker', 
   assert.equal((await ann.ask('GET', 'orders?status=open')).status, 422);
 });
 
-test("another account's order is 404, whatever is done to it", async () => {
+test("another account's order is 404 for every request", async () => {
   await show({ AAPL: quote(100) });
   const [ann, bob] = [await site.trader(), await site.trader()];
   const { id } = await ann.place(limitAt(90));
@@ -351,7 +351,7 @@ test("another account's order is 404, whatever is done to it", async () => {
   assert.equal((await bob.ask('GET', 'account?broker_id=brk_none')).status, 404);
 });
 
-test('a key needs trading.read to look and trading.write to trade', async () => {
+test('a key needs trading.read to read and trading.write to trade', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const key = async (scopes: string[]) => {

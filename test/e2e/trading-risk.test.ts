@@ -1,4 +1,4 @@
-/** Limits, halts, brackets, sessions and modes of the real service, against a market that the test moves. */
+/** Limits, halts, brackets, sessions and modes of the real service, with a market that the test controls. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
@@ -29,7 +29,7 @@ async function told(trader: Trader, type: string): Promise<Json[]> {
   return (await trader.caller.events()).filter((event) => event.type === type).map(({ data }) => data);
 }
 
-test('an order that would pass a limit is 422 with the limit it passes, open orders count, and the last cent is let through', async () => {
+test('an order beyond a limit is 422 with this limit, open orders count, and an order exactly at the limit is accepted', async () => {
   await show({ AAPL: quote(100), 'BTC-USD': quote(50_000) });
   const ann = await site.trader();
   // 100.01 and a hundredth of it are 101.0101: 247 of them are 24,949.49.
@@ -71,7 +71,7 @@ test('a limit price far on the harmful side of the quote is 422, as far as the s
   assert.deepEqual([max_position_size, daily_loss_limit, far.status], [20_000, 777.77, 'submitted']);
 });
 
-test('of orders that are placed at the same time no more pass than the limit allows, and one client id gives one order', async () => {
+test('concurrent orders cannot exceed the limit together, and one client id gives one order', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const order = { ...aapl, quantity: 80, side: 'buy', order_type: 'market' };
@@ -83,7 +83,7 @@ test('of orders that are placed at the same time no more pass than the limit all
   assert.deepEqual(same.map(({ status }) => status).sort(), [201, ...Array(9).fill(409)]);
 });
 
-test('a quote that is more than 15 seconds old takes no orders, those that reduce included, and cancels pass', async () => {
+test('with a quote older than 15 seconds all orders are refused, also reducing ones, and cancels are accepted', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const { id } = await ann.place(aapl);
@@ -99,7 +99,7 @@ test('a quote that is more than 15 seconds old takes no orders, those that reduc
   await ann.place({ ...aapl, side: 'sell' });
 });
 
-test('a person halts all orders: what is open is cancelled, nothing new is taken until the person resumes, and no key may do either', async () => {
+test('a halt by a user cancels open orders and refuses new ones until the user resumes; keys may do neither', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const program = new Trader(await ann.caller.program('live', ['trading.read', 'trading.write']));
@@ -130,7 +130,7 @@ test('a person halts all orders: what is open is cancelled, nothing new is taken
   assert.ok((await told(ann, 'trading.resumed')).length >= 1);
 });
 
-test('test keys trade in an account of their own, on paper alone', async () => {
+test('test keys have a separate account for paper trading only', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const tester = await testKey(ann);
@@ -154,7 +154,7 @@ test('test keys trade in an account of their own, on paper alone', async () => {
   }
 });
 
-test('a position opens with orders that wait for it, are for what was filled, and end each other', async () => {
+test("a bracket's legs wait for the parent, have its filled quantity, and end each other", async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const bracket = { ...aapl, side: 'long', stop_loss: 95, take_profit: 110 };
@@ -199,7 +199,7 @@ test('a position opens with orders that wait for it, are for what was filled, an
   assert.deepEqual(await refused({ side: 'short', symbol: 'BTC-USD', quantity: 0.01 }), [['quantity', 'no_shorts_in_crypto']]);
 });
 
-test('a loss as large as the limit cancels all orders and takes only such as reduce, until each class may trade again', async () => {
+test('a loss equal to the limit cancels all orders, and only reducing orders are accepted until each class may trade again', async () => {
   await show({ AAPL: quote(100), 'BTC-USD': quote(50_000) });
   const ann = await site.trader();
   loser = ann;
@@ -229,7 +229,7 @@ test('a loss as large as the limit cancels all orders and takes only such as red
   await ann.until(sale.id, 'filled');
 });
 
-test('a lower limit of the loss holds for what is held already, with no further order', async () => {
+test('a lowered loss limit applies to existing positions without a further order', async () => {
   await show({ AAPL: quote(100) });
   const ann = await site.trader();
   const { id } = await ann.place({ ...aapl, quantity: 100 });
@@ -254,7 +254,7 @@ test('live trading needs the plan, then the setting, then a live broker', async 
   for (const order of [live, { ...live, broker_id: 'embedded' }]) assert.deepEqual(await ann.refusal(order), [['mode', 'value_error']]);
 });
 
-test('out of session orders are taken and wait for the opening; day orders end at the close of the session they are for', async () => {
+test('outside the session orders are accepted and wait for the opening; day orders end at the close of their session', async () => {
   const ann = await site.trader();
   const day = await ann.place(limitAt(90));
   const gtc = await ann.place(limitAt(91, { time_in_force: 'gtc' }));

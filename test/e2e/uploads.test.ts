@@ -1,4 +1,4 @@
-/** Uploads that go wrong, at the real service: each is refused as the contract says, and neither a row nor a file stays behind. */
+/** Failing uploads at the real service: each is refused as the contract says, and neither a row nor a file remains. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { leftBehind } from '../support/described-service.ts';
@@ -10,16 +10,16 @@ const boundary = 'a-boundary';
 
 type Site = { service: Service; caller: Caller; port: number; path: string };
 
-test('an upload that goes wrong is refused as the contract says and leaves nothing behind', { timeout: 240_000 }, async (t) => {
+test('a failing upload is refused as the contract says and leaves nothing', { timeout: 240_000 }, async (t) => {
   const site = await openSite(t);
   await site.caller.upload(idOf(site), 'kept.txt', 'this one stays');
   const before = await leftBehind(site.service);
 
   await t.test('a form without a proper file is 422 or 400', () => refusesForms(site));
-  await t.test('a name that would lead elsewhere is 422', () => refusesNames(site));
-  await t.test('contents that are not what the name says are 415', () => refusesContents(site));
+  await t.test('a name that leads outside is 422', () => refusesNames(site));
+  await t.test('contents that do not match the name are 415', () => refusesContents(site));
   await t.test('one byte over 50 MiB is 413, while it is read', () => refusesTooLong(site));
-  await t.test('an upload that breaks off leaves nothing', () => breaksOff(site));
+  await t.test('an interrupted upload leaves nothing', () => breaksOff(site));
   await t.test('connections that send nothing, or invalid data, affect no other', () => staysResponsive(site));
 
   await settled(site, before);
@@ -125,7 +125,7 @@ async function refusesTooLong(site: Site): Promise<void> {
   const content = Buffer.alloc(maxFileBytes + 1, row);
   refused(await upload(site, Buffer.concat([head, content, tail])), [413], 'told its length');
 
-  // Without an end and without a length: it is cut while it is being sent. TCP may lose the answer to a sender that goes on sending.
+  // Without an end and without a length: it is interrupted while it is sent. TCP may lose the answer to a sender that continues.
   const endless = await begin(site, { 'transfer-encoding': 'chunked' });
   const chunk = Buffer.alloc(1 << 20, row);
   await sendChunk(endless, head);

@@ -17,7 +17,7 @@ test('a webhook follows a task across a kill -9, and one that answers 410 is dis
   const { id, secret } = await caller.json('POST', hooks, { url: receiver.url, events: ['task.*'] });
   const { id: goneId } = await caller.json('POST', hooks, { url: gone.url, events: ['task.created'] });
   gone.answer = answerWith(410);
-  // The first is on its way when the service dies.
+  // The first delivery is in flight when the service dies.
   receiver.answer = () => {};
   await caller.json('POST', '/v1/tasks', { prompt: 'What is 6 times 7?' });
   await until(() => receiver.received.length > 0 && gone.received.length > 0, 'the first delivery');
@@ -47,7 +47,7 @@ test('a webhook follows a task across a kill -9, and one that answers 410 is dis
   assert.ok(!mail.includes(new URL(gone.url).pathname), 'an address may hold a secret');
 });
 
-test('without the operator, no private address is a webhook', async (t) => {
+test('without OUTBOUND_ALLOW, a webhook cannot have a private address', async (t) => {
   const service = await startService(t);
   const caller = await Caller.register(service);
   for (const url of ['http://127.0.0.1:1/', 'http://localhost/', 'http://10.1.2.3/', 'http://[fd00::1]/'])

@@ -1,7 +1,8 @@
 /**
- * Random sequences of requests under a few Idempotency-Keys, at two processes that share their actors: handlers that refuse before or after their
- * command, callers that give up, commits that are late, lost or cut, keys that are taken over from who still runs, crashes between any two steps.
- * However it goes, one key has one effect, and once its answer is known every repeat hears it. FAST_CHECK_SEED repeats a failing case.
+ * Random sequences of requests under a few Idempotency-Keys, at two processes that share their actors: handlers that refuse before or
+ * after their command, callers that give up, commits that are late, lost or cut, keys that are taken over from who still runs, crashes
+ * between any two steps. In all cases one key has one effect, and after its answer is known every repeat gets it. FAST_CHECK_SEED
+ * repeats a failing case.
  */
 
 import assert from 'node:assert/strict';
@@ -10,7 +11,7 @@ import fc from 'fast-check';
 import { tasksIds } from '../../src/domains/tasks/ids.ts';
 import { commandIds, createIdempotency } from '../../src/edge/idempotency.ts';
 import { AppError, errorCodes } from '../../src/errors.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../src/storage/secrets.ts';
 import { HandClock, secretKey } from '../support/identity-node.ts';
@@ -51,7 +52,7 @@ const commits = /^troupe commit/;
 const dead = () => new Promise<never>(() => {});
 let runs = 0;
 
-/** One try of the property: two processes, which crash together, and what their callers have heard. */
+/** One run of the property: two processes, which crash together, and the answers of their callers. */
 class World {
   readonly run = ++runs;
   readonly answers = new Map<string, string>();
@@ -104,7 +105,7 @@ class World {
     this.held = null;
   }
 
-  /** Nobody but a process that has died may keep a caller from its answer for ever. */
+  /** Only a dead process may leave a caller without an answer. */
   private async untilAnswered(key: Request['key']): Promise<void> {
     const plain: Request = { do: 'request', key, at: 0, refuses: null, gaveUpAfterMs: 5_000, crashesAt: null, awaited: true };
     for (let tries = 0; (await this.request(plain)).status !== 201; tries++) {
@@ -133,7 +134,7 @@ class World {
   private crash(): Promise<void> {
     this.crashing ??= (async () => {
       for (const process of this.processes) process.isDead = true;
-      // Whoever waits for an answer of theirs hears nothing any more.
+      // Callers that wait for their answers get none.
       this.open.clear();
       this.crashed.resolve();
       await this.node.crashAndRestart();
@@ -225,10 +226,10 @@ class Process {
       await free.apply(keys, input);
       await this.passes('freed');
     };
-    return createIdempotency({ keys, secrets, log: silentLog, repeating: (commandIds) => node.actors.repeated.begin(commandIds) });
+    return createIdempotency({ keys, secrets, log: noLog, repeating: (commandIds) => node.actors.repeated.begin(commandIds) });
   }
 
-  /** Goes on, unless it is here that the process dies, or it is dead. */
+  /** Continues, unless the process dies here or is dead. */
   private async passes(point: CrashPoint): Promise<void> {
     if (!this.isDead && this.crashesAt === point) this.world.parts().crash();
     if (this.isDead) await dead();

@@ -82,7 +82,7 @@ async function startCommerce(t: TestContext) {
   return { ...node, key, made };
 }
 
-/** Work that has begun and ends when it is told to. */
+/** Work that has begun and ends when the test says so. */
 function gate(work: { run: () => Promise<void> }) {
   let end: () => void = () => {};
   const begun = new Promise<void>((begin) => {
@@ -94,7 +94,7 @@ function gate(work: { run: () => Promise<void> }) {
   return { begun, end: () => end() };
 }
 
-test('the same request again is answered the same, secret included, and has its effect once', async (t) => {
+test('a repeated request gets the same answer, including secrets, and has its effect once', async (t) => {
   const { request, token, keysMade, database } = await startNode(t);
   const first = await request('POST', '/v1/api-keys', token, minted, once);
   const second = await request(
@@ -120,7 +120,7 @@ test('without a key every request has its own effect', async (t) => {
   assert.equal(await keysMade(), 2);
 });
 
-test('another body or path under a used key is 422 and names the header', async (t) => {
+test('another body or path with a used key is 422 and names the header', async (t) => {
   const { request, token, keysMade } = await startNode(t);
   await request('POST', '/v1/api-keys', token, minted, once);
   for (const refused of [
@@ -134,7 +134,7 @@ test('another body or path under a used key is 422 and names the header', async 
   assert.equal(await keysMade(), 1);
 });
 
-test('an account has one space of keys, whichever credential is used and with or without /v1; a replay needs what the request needs', async (t) => {
+test('keys belong to the account, for all credentials and both prefixes; a replay needs the same rights as the request', async (t) => {
   const { request, token, keysMade, createKey } = await startNode(t);
   const entitled = await createKey(token, minted);
   const other = await createKey(token, { name: 'other', scopes: ['billing.read'] });
@@ -158,7 +158,7 @@ test('an account has one space of keys, whichever credential is used and with or
   assert.equal((await request('POST', '/v1/work', other.key, {}, { 'idempotency-key': 'work' })).status, 422);
 });
 
-test('test keys have a space of their own', async (t) => {
+test('idempotency keys of test keys are separate', async (t) => {
   const { request, token, createKey, ran } = await startNode(t);
   const trial = await createKey(token, { ...minted, mode: 'test' });
   const live: any = await (await request('POST', '/v1/work', token, { n: 1 }, once)).json();
@@ -193,7 +193,7 @@ test("an upload's name and content are part of the request, wherever it is repea
   assert.equal((await upload('second', 'a.txt', edge, 'twice')).status, 201, 'the connection and other keys are as before');
 });
 
-test('a key whose upload may have had its effect takes no other one, and keeps the first', async (t) => {
+test('a key whose upload may have had its effect stays bound to that upload', async (t) => {
   const node = await startNode(t);
   const { token, work, uploaded, database } = node;
   const upload = async (content: string, edge = node.edge) => {
@@ -224,7 +224,7 @@ test('accounts do not share keys', async (t) => {
   assert.notEqual(((await second.json()) as any).id, first.id);
 });
 
-test('while the first runs, its twin is 409 here and in another process; afterwards it is replayed in both', async (t) => {
+test('while the first request runs, a duplicate is 409 in this and another process; afterwards it is replayed in both', async (t) => {
   const { request, token, ran, work, anotherEdge } = await startNode(t);
   const elsewhere = await anotherEdge();
   const { begun, end } = gate(work);
@@ -245,7 +245,7 @@ test('while the first runs, its twin is 409 here and in another process; afterwa
   assert.equal(ran.length, 1);
 });
 
-test('of many twins at once exactly one has its effect', async (t) => {
+test('of many concurrent duplicates exactly one has its effect', async (t) => {
   const { request, token, keysMade, anotherEdge } = await startNode(t);
   const elsewhere = await anotherEdge();
   const twins = await Promise.all(
@@ -320,7 +320,7 @@ test('a node killed between reserving and committing: the retry at another node 
   const retried = await request('POST', '/v1/work', token, {}, once, here);
   assert.deepEqual([retried.status, retried.headers.get('idempotency-replayed')], [201, null]);
   assert.deepEqual(ran[1], ran[0]);
-  // Not dead after all, only very slow: it says the same.
+  // Not dead but very slow: it gives the same answer.
   end();
   assert.deepEqual(await (await first).json(), await retried.json());
 });
@@ -337,7 +337,7 @@ test('a node killed between commit and answer: the retry at another node gives t
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
 });
 
-test('a retry that was refused stays so: what the first request asks for later, under the same key, is refused too', async (t) => {
+test('a refusal of a retry is final: the first request under the same key is refused too when it arrives later', async (t) => {
   const { request, token, ran, work, actors, anotherEdge, dying, dies, here } = await startTwoNodes(t);
   const revoke = async () => void (await actors.ask(apiKey, 'key_1', 'revoke', { accountId: 'acct_1' }, { commandId: ran[0]!.commandId }));
   const { begun, end } = gate(work);
@@ -356,7 +356,7 @@ test('a retry that was refused stays so: what the first request asks for later, 
   assert.notEqual(await actors.query(apiKey, 'key_1', 'facts', null), null);
 });
 
-test('a refused request frees its key for any other', async (t) => {
+test('a refused request releases its key for other requests', async (t) => {
   const { request, token, work } = await startNode(t);
   work.run = () => Promise.reject(new AppError('conflict', 'no'));
   assert.equal((await request('POST', '/v1/work', token, { n: 1 }, once)).status, 409);
@@ -365,7 +365,7 @@ test('a refused request frees its key for any other', async (t) => {
   assert.deepEqual([other.status, other.headers.get('idempotency-replayed')], [201, null]);
 });
 
-test('a key that was handed out before is not freed by a later refusal: the first may still have its effect', async (t) => {
+test('a key that was reserved before is not released by a later refusal: the first request may still have its effect', async (t) => {
   const { request, token, ran, work, database } = await startNode(t);
   for (const [code, status] of [
     ['outcome_unknown', 504],
@@ -383,7 +383,7 @@ test('a key that was handed out before is not freed by a later refusal: the firs
   assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 1);
 });
 
-test('a refusal after the effect frees no key: a reply that was too large to return, a committed command', async (t) => {
+test('a refusal after the effect releases no key: a reply that was too large to return, a committed command', async (t) => {
   const { request, token, ran, work, actors } = await startNode(t);
   work.run = () => Promise.reject(new AppError('reply_too_large', 'It was done, but its reply is too large'));
   assert.equal((await request('POST', '/v1/work', token, {}, once)).status, 413);
@@ -432,7 +432,7 @@ test('a key is forgotten after 24 hours', async (t) => {
   assert.notEqual(ran[1]!.commandId, ran[0]!.commandId);
 });
 
-test('a key of commerce is kept for 30 days; the secrets of its answer for one, after which its replay holds null', async (t) => {
+test('a key of commerce is kept for 30 days, the secrets of its answer for one; after that a replay has null in their place', async (t) => {
   const { request, key, made, clock, keys, database } = await startCommerce(t);
   const dayMs = 24 * 3_600_000;
   const first: any = await (await request('POST', '/v1/commerce/cards', key, undefined, once)).json();
@@ -445,7 +445,7 @@ test('a key of commerce is kept for 30 days; the secrets of its answer for one, 
   const late = await request('POST', '/v1/commerce/cards', key, undefined, once);
   assert.deepEqual([late.status, late.headers.get('idempotency-replayed')], [201, 'true']);
   assert.deepEqual(await late.json(), { ...first, shown: { number: null, cvv: null, last4: '1111' } });
-  assert.equal(await keys.forgetSecrets(), 1);
+  assert.equal(await keys.deleteSecrets(), 1);
   assert.equal(await stored(), '[]');
   clock.advance(29 * dayMs - 1);
   assert.equal((await request('POST', '/v1/commerce/cards', key, undefined, once)).headers.get('idempotency-replayed'), 'true');
@@ -456,7 +456,7 @@ test('a key of commerce is kept for 30 days; the secrets of its answer for one, 
   assert.ok(first.command.startsWith(monthlyCommands));
 });
 
-test('a key that cannot be one is 422 and reserves nothing', async (t) => {
+test('an invalid key is 422 and reserves nothing', async (t) => {
   const { request, token, database } = await startNode(t);
   for (const key of ['x'.repeat(256), '""', 'caf\u00e9s', 'a\tb']) {
     const refused = await request('POST', '/v1/work', token, {}, { 'idempotency-key': key });
@@ -474,7 +474,7 @@ test('a request that is not valid or not allowed reserves nothing', async (t) =>
   assert.equal((await database.read({ text: 'select 1 from idempotency_key' })).rows.length, 0);
 });
 
-test('signing up and in take no notice of a key', async (t) => {
+test('registration and login ignore idempotency keys', async (t) => {
   const { request, database } = await startNode(t);
   const body = { email: 'bob@example.com', password: 'correct horse battery' };
   assert.equal((await request('POST', '/v1/auth/register', null, body, once)).status, 201);

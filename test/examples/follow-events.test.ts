@@ -1,4 +1,4 @@
-/** The example of a client that resumes, run as a user runs it. */
+/** The example of a resuming client, run as a user runs it. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createServer } from '../../src/edge/http/server.ts';
 import type { Connection } from '../../src/edge/http/web-socket.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { FrontDoor } from '../support/front-door.ts';
 import type { Scope } from '../support/scope.ts';
 import { Caller, startService } from '../support/service.ts';
@@ -96,7 +96,7 @@ test('a client like the example sees every event once while the service is kille
   assert.match(follower.said(), /ended with 4401/);
 });
 
-test('a client like the example resumes after the last event it had, whatever ended the stream, and does not come again where that would not help', async (t) => {
+test('a client like the example resumes after its last event, whatever ended the stream, and does not reconnect if that cannot help', async (t) => {
   const event = (prev: number, seq: number) => ({ type: 'event', prev, event: { seq } });
   /** What each visit is told, and what it is ended with. */
   const visits: [object[], number][] = [
@@ -117,7 +117,7 @@ test('a client like the example resumes after the last event it had, whatever en
   const auths: any[] = [];
   const server = await createServer({
     handler: () => ({ status: 404, headers: null, body: null }),
-    log: silentLog,
+    log: noLog,
     maxHeaderBytes: 16_384,
     accessLog: false,
   });

@@ -1,4 +1,4 @@
-/** Any node answers for anything, wherever its actor lives: two nodes that have actors, and one that is an edge alone. */
+/** Every node answers every request, wherever the actor lives: two nodes with actors, and one with only the edge role. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
@@ -64,7 +64,7 @@ test('a task that was created on one node is followed, read and downloaded on ev
   }
 });
 
-test('an agent is paused on one node, seen to be so on another, and woken up by a word on a third', options, async () => {
+test('an agent is paused on one node, shown as paused on a second, and resumed by guidance on a third', options, async () => {
   const planning = Promise.withResolvers<void>();
   const working = Promise.withResolvers<void>();
   held = planning.promise;
@@ -84,7 +84,7 @@ test('an agent is paused on one node, seen to be so on another, and woken up by 
   assert.equal((await caller.at(b).untilTask(id, ended)).status, 'complete');
 });
 
-test('a file is read on every node as it was written on any, version by version', options, async () => {
+test('a file written on any node is read on every node, version by version', options, async () => {
   const { id } = await caller.json('POST', '/v1/workspaces', { name: 'files' });
   for (let version = 1; version <= 6; version++) {
     const file = await caller.at(nodes[version % nodes.length]!).upload(id, 'notes.txt', `version ${version}`);
@@ -99,7 +99,7 @@ test('a file is read on every node as it was written on any, version by version'
   }
 });
 
-test('a request that is sent again to another node has its effect once and gets the first answer', options, async () => {
+test('a request repeated at another node has its effect once and gets the first answer', options, async () => {
   const headers = { 'idempotency-key': 'once over all nodes' };
   const first = await caller.at(nodes[0]!).json('POST', '/v1/workspaces', { name: 'once' }, headers);
   for (const node of nodes) {
@@ -125,7 +125,7 @@ test('twenty requests with one key, on all nodes at once, have one effect', opti
   assert.equal(new Set(ids).size, 1);
 });
 
-test('tokens and keys of one node are good on every other, and refused everywhere when they are revoked', options, async () => {
+test('tokens and keys of one node are valid on every node, and refused on every node when they are revoked', options, async () => {
   const [a, b, c] = nodes as [NodeProcess, NodeProcess, NodeProcess];
   const made = await caller.at(a).json('POST', '/v1/api-keys', { name: 'ci', scopes: ['tasks.read'] });
   const key = { authorization: `Bearer ${made.key}` };
@@ -141,7 +141,7 @@ test('tokens and keys of one node are good on every other, and refused everywher
   for (const node of [a, b, c]) while ((await status(node)) !== 401);
 });
 
-test('subscribers on every node hear every event once and in order, wherever it was caused', options, async () => {
+test('subscribers on every node get every event once and in order, whichever node committed it', options, async () => {
   const ann = await Caller.register(nodes[1]!);
   const sockets = await Promise.all(nodes.map((node) => StreamClient.open(Number(new URL(node.url).port))));
   for (const socket of sockets) {
@@ -163,7 +163,7 @@ test('subscribers on every node hear every event once and in order, wherever it 
   }
 });
 
-test('a node that is an edge alone owns nothing', options, async () => {
+test('a node with only the edge role owns no shards', options, async () => {
   const owners = await cluster.owners();
   assert.deepEqual([...owners.keys()].sort(), ['node-1', 'node-2']);
 });

@@ -1,4 +1,7 @@
-/** Nodes whose machines' clocks differ by a minute, and are set: whatever one of them gives out the other one takes, and time is the database's. */
+/**
+ * Nodes whose machines' clocks differ by a minute or are set: tokens and ids of one node are valid on the other, and both use the
+ * database's time.
+ */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,11 +44,11 @@ after(async () => {
   await folder?.remove();
 });
 
-test('the clocks of the processes differ, and the nodes know', options, () => {
+test('the clocks of the processes differ, and the nodes report it', options, () => {
   for (const [node] of pairs) assert.match(node.log, /"database_ahead_ms":-?(29|30)\d{3}/);
 });
 
-test('tokens, codes, keys and sockets of one node are taken by the other, and end there as here', options, async () => {
+test('tokens, codes, keys and sockets of one node are accepted by the other, and end on both at the same time', options, async () => {
   for (const [n, [here, there]] of pairs.entries()) {
     const email = `ann-${n}@example.com`;
     const ann = await Caller.register(here, `ann-${n}`);
@@ -74,7 +77,7 @@ test('tokens, codes, keys and sockets of one node are taken by the other, and en
   }
 });
 
-test('links, checkouts, idempotency keys and timers of one node hold at the other', options, async () => {
+test('links, checkouts, idempotency keys and timers of one node are valid on the other', options, async () => {
   for (const [here, there] of pairs) {
     const bob = await Caller.register(here);
     const { id } = await bob.json('POST', '/v1/workspaces', { name: 'files' });
@@ -104,7 +107,7 @@ test('links, checkouts, idempotency keys and timers of one node hold at the othe
 });
 
 test(
-  "a node's clock that is set by seconds or an hour, forwards or back, fails no request, keeps no caller waiting and tells no wrong time",
+  "a step of a node's clock by seconds or an hour, forward or back, fails or delays no request and causes no wrong time",
   options,
   async () => {
     const [[here, there]] = pairs as [[NodeProcess, NodeProcess]];

@@ -1,4 +1,4 @@
-/** A node that is killed, and one that is frozen: what lived there goes on elsewhere, and whoever wakes up too late changes nothing. */
+/** A killed node and a frozen node: their work continues on other nodes, and a node that resumes too late changes nothing. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { shardOf } from '../../src/cluster/address.ts';
@@ -25,7 +25,7 @@ after(async () => {
   for (const end of ends) await end();
 });
 
-test('what a killed node owned answers on the others; when it is back it takes its part again', options, async () => {
+test('actors of a killed node answer on the other nodes; after its restart it gets its share of shards again', options, async () => {
   const { cluster, caller } = world;
   const victim = world.node(1);
   const owned = await world.ownedBy(victim);
@@ -49,7 +49,7 @@ test('what a killed node owned answers on the others; when it is back it takes i
     assert.equal(await (await caller.at(victim).fetch('GET', `/v1/workspaces/${id}/files/before.txt`)).text(), 'next');
 });
 
-test('tasks of a killed node go on, and no finished tool call is made again', options, async () => {
+test('tasks of a killed node continue, and no finished tool call is repeated', options, async () => {
   const { caller } = world;
   const [workspace] = world.workspaces;
   await caller.at(world.node(2)).upload(workspace!, 'sales.csv', 'region,units\nnorth,12\nsouth,7\n');
@@ -72,7 +72,7 @@ test('tasks of a killed node go on, and no finished tool call is made again', op
 });
 
 test(
-  'deployments of a killed node go on at others: each is at the host once, with its files, and nothing is sent twice',
+  'deployments of a killed node continue on other nodes: each exists at the host once, with its files, and no content is sent twice',
   options,
   async () => {
     const { caller, cluster } = world;
@@ -118,7 +118,7 @@ test(
   },
 );
 
-test('a stream that a killed node cut goes on at another one, with every event once', options, async () => {
+test('a stream of a killed node is resumed at another node, with every event once', options, async () => {
   const { caller } = world;
   const before = await world.stream(world.node(3));
   const [workspace] = world.workspaces;
@@ -142,7 +142,7 @@ test('a stream that a killed node cut goes on at another one, with every event o
   await world.cluster.untilReady();
 });
 
-test('a freeze that is shorter than the lease moves nothing', options, async () => {
+test('a freeze that is shorter than the lease moves no shard', options, async () => {
   const { cluster, caller } = world;
   await world.untilBalanced(['node-1', 'node-2', 'node-3']);
   const before = await cluster.epochs();
@@ -155,7 +155,7 @@ test('a freeze that is shorter than the lease moves nothing', options, async () 
 });
 
 test(
-  'a node that sleeps past its lease loses what it had, and on waking up shows nothing old, writes nothing and joins again',
+  'a node that is paused past its lease loses its shards; when it resumes it shows no old state, writes nothing and rejoins',
   options,
   async () => {
     const { cluster, caller } = world;
@@ -166,7 +166,7 @@ test(
     await caller.at(world.node(1)).upload(id!, 'register.txt', 'old');
     assert.equal(await (await caller.at(sleeper).fetch('GET', path)).text(), 'old', 'it has it in memory');
     sleeper.freeze();
-    // Asked while it sleeps, heard when it wakes up.
+    // Sent while it is paused, read when it continues.
     const late = caller.at(sleeper).fetch('GET', path);
     const lateWrite = caller.at(sleeper).fetch('POST', '/v1/workspaces', { name: 'asked of a sleeper' }, { 'idempotency-key': 'sleeper' });
     await untilAnswered(
@@ -175,7 +175,7 @@ test(
       owned.map((one) => `/v1/workspaces/${one}`),
     );
     assert.equal((await caller.at(world.node(1)).upload(id!, 'register.txt', 'new')).version, 2);
-    // What is asked from here on must be answered with what was told before.
+    // From here on answers must include the changes answered before.
     const later = Array.from({ length: 8 }, () => caller.at(sleeper).fetch('GET', path));
     sleeper.thaw();
     later.push(...Array.from({ length: 8 }, () => caller.at(sleeper).fetch('GET', path)));
@@ -194,7 +194,7 @@ test(
   },
 );
 
-test('log lines of all this name each thing once, and none is an error', options, () => {
+test('each of these events is logged once, and none as an error', options, () => {
   for (const { log } of world.cluster.nodes) {
     assert.doesNotMatch(log, /"level":"error"/);
     assert.doesNotMatch(log, /"(node|incarnation|peer|msg)":.*"\1":/);

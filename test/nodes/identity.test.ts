@@ -1,4 +1,7 @@
-/** People and keys on a cluster of real nodes: what ends on one ends on all within a second, and the root key is changed under them. */
+/**
+ * Users and keys on a cluster of real nodes: a revocation takes effect on all nodes within a second, and the root key is changed while
+ * they run.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -63,7 +66,7 @@ async function endsEverywhere(token: string, end: () => Promise<{ status: number
         const askedAtMs = performance.now();
         const { status } = await ask(node, { token });
         if (status === 401) return true;
-        // Asked after its time and let in all the same.
+        // Requested after the limit and still accepted.
         if (askedAtMs - answeredAtMs > 1_000) return false;
       }
     }),
@@ -72,7 +75,7 @@ async function endsEverywhere(token: string, end: () => Promise<{ status: number
 }
 
 test(
-  'a revoked key, a session that was signed out and all sessions of who set a new password are refused on every node within a second',
+  'a revoked key, a signed-out session and all sessions of a user who set a new password are refused on every node within a second',
   options,
   async () => {
     const [here, there] = nodes as [NodeProcess, NodeProcess];
@@ -127,7 +130,7 @@ test('wrong passwords are counted across the nodes', options, async () => {
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429]);
 });
 
-test('SECRET_KEY is changed one node at a time, and nobody is signed out', options, async () => {
+test('SECRET_KEY is changed one node at a time, and no session ends', options, async () => {
   const ann = await Caller.register(nodes[0]!, 'carla');
   const everywhere = async () => {
     for (const node of nodes) assert.equal((await ask(node, { token: ann.token })).status, 200);

@@ -1,4 +1,7 @@
-/** Nodes that lose every way to the others and none to Redis and PostgreSQL: callers of the others are answered again, inside their deadlines. */
+/**
+ * Nodes that lose all connections to other nodes but not to Redis and PostgreSQL: callers of the other nodes are answered again within
+ * their deadlines.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Heal } from '../support/link.ts';
@@ -14,7 +17,7 @@ const options = { skip: withoutRedis, timeout: 180_000 };
 const atOnce = 5;
 
 test(
-  'a node cut off from the two others: writes to its actors go on there, none is lost or doubled, and it comes back',
+  'when two nodes do not reach a third, writes to its actors continue on the two, none is lost or duplicated, and it gets its shards back',
   options,
   async (t) => {
     const world = await World.open();
@@ -39,7 +42,7 @@ test(
   },
 );
 
-/** Shards of the victim were given up and taken, others not; an offer that nobody took for seconds, which owners log, is made again. */
+/** Only shards of the isolated node were released and claimed; an offer that no node took for seconds, which owners log, is made again. */
 function movedOnce({ cluster }: World, ownerBefore: readonly string[], victim: NodeProcess, changes: readonly number[]): void {
   const logs = cluster.nodes.map(({ log }) => log).join('\n');
   const taken = logs.includes('does not claim the shards it is offered') ? [2, 4] : [2];
@@ -60,7 +63,7 @@ async function back(world: World, node: NodeProcess, heal: Heal, names: readonly
   await world.untilBalanced(names);
 }
 
-/** One file in each of some workspaces, written again and again. What is not answered inside its deadline is asked for again by the same key. */
+/** One file in each of some workspaces, written repeatedly. A request without an answer within its deadline is repeated with the same key. */
 class Writes {
   /** Those: none, unless the machine has no time to spare. */
   late = 0;

@@ -5,7 +5,7 @@ import { LeavingTime } from '../../src/node/leaving-time.ts';
 
 const maxLeaveMs = 16_000;
 
-test('a node that leaves has ended 25 seconds after the grace of its drain, however long its hand-over took', () => {
+test('a leaving node ends within 25 seconds after the grace period of its drain, even if its handoff takes longer', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: maxLeaveMs }), (leftMs) => {
       let nowMs = 5_000;
@@ -19,6 +19,6 @@ test('a node that leaves has ended 25 seconds after the grace of its drain, howe
   );
 });
 
-test('a node that stops without a drain gives accepted asks their whole deadline', () => {
+test('a node that stops without a drain waits for accepted asks until their deadlines', () => {
   assert.equal(new LeavingTime(() => 0).forAnswersMs(), 10_000);
 });

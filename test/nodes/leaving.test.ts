@@ -1,4 +1,4 @@
-/** A node that is told to stop, and one that comes: nobody's request fails. */
+/** A node that is stopped and a node that joins: no request fails. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { SteadyLooks } from '../support/probes.ts';
@@ -13,28 +13,24 @@ before(async () => {
 });
 after(() => world?.close());
 
-test(
-  'a fourth node takes its share, from those that were there and from nobody to anybody else, and no request fails',
-  options,
-  async () => {
-    const { cluster, caller } = world;
-    await world.untilBalanced(['node-1', 'node-2', 'node-3']);
-    const before = await cluster.ownerOfShards();
-    const looks = new SteadyLooks(caller, () => cluster.nodes.slice(0, 3), world.paths);
-    const fourth = await cluster.add();
-    await fourth.untilReady();
-    await world.untilBalanced(['node-1', 'node-2', 'node-3', 'node-4']);
-    const now = await cluster.ownerOfShards();
-    await looks.stop();
-    assert.deepEqual(looks.failures, []);
-    const moved = now.flatMap((owner, shard) => (owner === before[shard] ? [] : [owner]));
-    assert.deepEqual([...new Set(moved)], ['node-4'], 'shards move to the new node alone');
-    assert.ok(moved.length > 1024 / 8 && moved.length < 1024 / 2, `${moved.length} shards moved`);
-  },
-);
+test('a fourth node gets its share of shards from the others, no other shards move, and no request fails', options, async () => {
+  const { cluster, caller } = world;
+  await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+  const before = await cluster.ownerOfShards();
+  const looks = new SteadyLooks(caller, () => cluster.nodes.slice(0, 3), world.paths);
+  const fourth = await cluster.add();
+  await fourth.untilReady();
+  await world.untilBalanced(['node-1', 'node-2', 'node-3', 'node-4']);
+  const now = await cluster.ownerOfShards();
+  await looks.stop();
+  assert.deepEqual(looks.failures, []);
+  const moved = now.flatMap((owner, shard) => (owner === before[shard] ? [] : [owner]));
+  assert.deepEqual([...new Set(moved)], ['node-4'], 'shards move to the new node alone');
+  assert.ok(moved.length > 1024 / 8 && moved.length < 1024 / 2, `${moved.length} shards moved`);
+});
 
 test(
-  'a node that is told to stop is unready first, sends its sockets away, hands over, and ends with 0; no request fails',
+  'a node that is stopped becomes unready, closes its sockets, hands over its shards and exits with 0; no request fails',
   options,
   async () => {
     const { cluster, caller } = world;
@@ -59,7 +55,7 @@ test(
   },
 );
 
-test('tasks of a node that is told to stop go on without a loss', options, async () => {
+test('tasks of a stopped node continue without loss', options, async () => {
   const { caller } = world;
   const [workspace] = world.workspaces;
   await caller.at(world.node(2)).upload(workspace!, 'sales.csv', 'region,units\nnorth,12\nsouth,7\n');
@@ -72,7 +68,7 @@ test('tasks of a node that is told to stop go on without a loss', options, async
   await world.cluster.untilReady();
 });
 
-test('when all have left, the first to come back finds everything', options, async () => {
+test('after all nodes have left, the first node to start finds all data', options, async () => {
   const { cluster, caller } = world;
   const ends = await Promise.all(cluster.up.map((node) => node.term()));
   assert.deepEqual(

@@ -22,7 +22,7 @@ after(async () => {
   await cluster?.close();
 });
 
-/** Somebody whose account has these limits. */
+/** A caller whose account has these limits. */
 async function caller(limits: { requests?: number | null; sockets?: number | null }): Promise<Caller & { account: string }> {
   const made = await Caller.register(cluster.up[0]!);
   const { account_id: account } = await made.json('GET', '/v1/auth/me');
@@ -35,7 +35,7 @@ async function set(account: string, { requests = -1, sockets = -1 }: { requests?
     `update account_override set requests_per_minute = $2, websockets = $3, concurrent_requests = -1, changed_at = clock_timestamp() where account_id = $1`,
     [account, requests, sockets],
   );
-  // What is set holds within a second.
+  // A change applies within a second.
   await pause(1_000);
 }
 
@@ -49,19 +49,19 @@ async function untilCount(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await pause(50);
 }
 
-test('three nodes grant a quota once, to the last request, and what comes back while they do', options, async () => {
+test('three nodes together grant a quota exactly once, plus the requests refilled meanwhile', options, async () => {
   const free = await caller({ requests: null });
   const key = (await free.json('POST', '/v1/api-keys', { name: 'k', scopes: ['tasks.read'] })).key;
   const program = Object.assign(free.at(cluster.up[0]!), { token: key });
   const beganMs = performance.now();
   const statuses = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(program, n).then(({ status }) => status)));
-  // A busy machine may shed what is within the quota: that is another matter.
+  // A busy machine may shed requests within the quota: these are not counted here.
   const granted = statuses.filter((status) => status !== 429).length;
   const came = Math.ceil((performance.now() - beganMs) / 1_000);
   assert.ok(granted >= 60 && granted <= 60 + came, `${granted} of 60, and ${came} for the time`);
 });
 
-test('a large quota is granted once too, though nodes lease of it', options, async () => {
+test('a large quota, which nodes lease in parts, is also granted once', options, async () => {
   const business = await caller({ requests: 2_000 });
   const beganMs = performance.now();
   const before = await leased();
@@ -80,7 +80,7 @@ async function leased(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await cluster.redis!.client.info('commandstats'))?.[1] ?? 0);
 }
 
-test('six keys of an account have five times the requests and the sockets of one, whichever node they ask', options, async () => {
+test('six keys of an account together have five times the requests and sockets of one key, on all nodes', options, async () => {
   const owner = await caller({ requests: 40, sockets: 1 });
   const keys = await Promise.all(
     Array.from({ length: 6 }, async (_, n) => {
@@ -100,7 +100,7 @@ test('six keys of an account have five times the requests and the sockets of one
   for (const { socket } of opened) socket.close();
 });
 
-test('what an operator sets holds at every node within a second, in both directions', options, async () => {
+test('limits set by an operator apply on every node within a second, higher and lower ones', options, async () => {
   const one = await caller({ requests: 5 });
   const statuses = async () => Promise.all(Array.from({ length: 12 }, (_, n) => ask(one, n).then(({ status }) => status)));
   assert.ok((await statuses()).filter((status) => status === 200).length <= 6);
@@ -110,7 +110,7 @@ test('what an operator sets holds at every node within a second, in both directi
   assert.ok((await statuses()).filter((status) => status === 200).length <= 6);
 });
 
-test('with Redis killed requests go on, each node counting its share; with Redis back they are counted together', options, async () => {
+test('without Redis requests continue and each node counts its share; when Redis is back they are counted together', options, async () => {
   const one = await caller({ requests: 60 });
   await ask(one, 0);
   await cluster.redis!.kill();
@@ -142,7 +142,7 @@ async function open(who: Caller, n: number): Promise<{ socket: WebSocket; first:
   return { socket, first };
 }
 
-test('connections count across nodes: one more is closed with 4429, a closed one makes room', options, async () => {
+test('connections are counted over all nodes: one too many is closed with 4429, and a closed one frees its slot', options, async () => {
   const one = await caller({ sockets: 2 });
   const [a, b] = [await open(one, 0), await open(one, 1)];
   assert.deepEqual([a.first, b.first], ['auth_ok', 'auth_ok']);
@@ -155,7 +155,7 @@ test('connections count across nodes: one more is closed with 4429, a closed one
   b.socket.close();
 });
 
-test('whoever had its only connection at a node that is killed is let in at another one at once', options, async () => {
+test('a client whose only permitted connection was at a killed node can connect to another node at once', options, async () => {
   const one = await caller({ sockets: 1 });
   const doomed = cluster.up.at(-1)!;
   assert.equal((await open(one, cluster.up.length - 1)).first, 'auth_ok');

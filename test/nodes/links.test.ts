@@ -1,4 +1,4 @@
-/** The ways between nodes, cut and silenced: nobody is answered wrongly meanwhile, and afterwards everybody is answered. */
+/** Links between nodes, cut and silent: no caller gets a wrong answer meanwhile, and afterwards all callers are answered. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-/** Somebody still reaches everybody, so nobody is refused. What becomes of a node that nobody reaches stands in `isolated.test.ts`. */
+/** Every node is still reached by another one, so no request is refused. `isolated.test.ts` tests a node that no other node reaches. */
 type Harm = { what: string; make: () => () => void };
 
 const harms: Harm[] = [
@@ -29,7 +29,7 @@ const harms: Harm[] = [
 ];
 
 for (const [nth, { what, make }] of harms.entries()) {
-  test(`when ${what}, every write is answered, with the help of others, and afterwards all answer`, options, async () => {
+  test(`when ${what}, every write is answered, after retries at other nodes, and afterwards all nodes answer`, options, async () => {
     const { cluster, caller } = world;
     const id = world.workspaces[nth]!;
     const written = [0];

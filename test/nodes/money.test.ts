@@ -1,4 +1,4 @@
-/** Cards and a wallet of a cluster under a thousand authorizations at once, from both nodes, while the node that decides them is killed. */
+/** Cards and a wallet under a thousand concurrent authorizations at both nodes, while the node that owns them is killed. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
@@ -16,7 +16,7 @@ const deposits = 50;
 const largestMinor = 56;
 
 test(
-  'of a thousand authorizations at once, from two nodes of which one is killed, each acknowledged one is booked once, to the cent',
+  'of a thousand concurrent authorizations at two nodes, one of which is killed, each acknowledged one is booked once, to the cent',
   options,
   async (t) => {
     const cluster = await ClusterProcesses.start({ nodes: 2, redis: true });
@@ -26,7 +26,7 @@ test(
     while ((await caller.fetch('GET', '/v1/commerce/cards')).status === 402) await new Promise((resolve) => setTimeout(resolve, 20));
     await caller.json('POST', '/v1/commerce/wallet/deposit', { amount: 260, source: 'card' });
     const made: any[] = [];
-    // Together they want twice what the wallet gets: one is stopped by its limit or the wallet by its balance, whoever is served first.
+    // Together they request twice the deposits of the wallet: depending on the order, a card limit or the balance of the wallet refuses.
     for (const spend_limit of [60, 5_000])
       made.push(await caller.json('POST', '/v1/commerce/cards', { name: 'c', spend_limit, currency: 'USD' }));
     const owner = (await cluster.ownerOfShards())[shardOf('card', made[0].id)];

@@ -1,4 +1,4 @@
-/** What an operator sees of a cluster: every metric fed by both nodes, and a task as one trace across them. */
+/** Observability of a cluster: metrics of both nodes, and a task as one trace over both. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -56,7 +56,7 @@ before(async () => {
     'both to own shards',
   );
   caller = await Caller.register(cluster.nodes[0]!);
-  // Nobody is there: its deliveries are counted as failed.
+  // No receiver is there: its deliveries are counted as failed.
   await caller.json('POST', '/v1/api-keys/webhooks', { url: 'https://receiver.invalid/events', events: ['*'] });
   await caller.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
   // One node has orders that are refused, the other need not.
@@ -100,7 +100,7 @@ test('a task is one trace over both nodes: request, turns, commits, effects, mod
   }, 'every span to have its parent in the trace');
 });
 
-test('every metric that is documented is fed by a node of a running cluster, and no other is', options, async () => {
+test('nodes of a running cluster report every documented metric and no other', options, async () => {
   const described = allMetrics().describe();
   const missing = async (): Promise<string[]> => {
     const texts = await Promise.all(admins.map(async (url) => (await fetch(`${url}/metrics`)).text()));
@@ -123,7 +123,7 @@ test('every metric that is documented is fed by a node of a running cluster, and
   assert.doesNotMatch(text!, /task_[0-9a-z]{26}|acct_|usr_/, 'no ids in labels');
 });
 
-test('the status tells how the node stands, and no secret', options, async () => {
+test('the status shows the state of the node and no secret', options, async () => {
   for (const [n, url] of admins.entries()) {
     const text = await (await fetch(`${url}/status`)).text();
     const status = JSON.parse(text);
@@ -135,7 +135,7 @@ test('the status tells how the node stands, and no secret', options, async () =>
   }
 });
 
-test('a node that leaves gives its metrics and its status until its callers are gone', options, async () => {
+test('a leaving node serves its metrics and its status until its callers are gone', options, async () => {
   const [node, url] = [cluster.nodes[1]!, admins[1]!];
   const ended = node.term();
   await until(async () => (await fetch(`${url}/health/ready`)).status === 503, 'the node to say that it leaves');

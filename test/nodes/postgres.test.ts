@@ -1,4 +1,7 @@
-/** PostgreSQL restarted, crashed, cut off and slowed under a cluster: what was asked is answered once, and all heals by itself. */
+/**
+ * PostgreSQL restarted, crashed, disconnected and slow under a cluster: every request is answered once, and the nodes recover
+ * automatically.
+ */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +26,7 @@ const harms: [string, () => Promise<void>][] = [
 ];
 
 for (const [what, harm] of harms)
-  test(`when PostgreSQL ${what}, every write has its effect once, and the nodes get ready again by themselves`, options, async () => {
+  test(`when PostgreSQL ${what}, every write has its effect once, and the nodes become ready again automatically`, options, async () => {
     const { cluster, caller } = world;
     const id = world.workspaces[harms.findIndex(([one]) => one === what)]!;
     let isOver = false;
@@ -46,7 +49,7 @@ for (const [what, harm] of harms)
     for (const [file] of files) assert.equal(file.version, versions.length);
   });
 
-test('without PostgreSQL every node says within seconds that it is not ready', options, async () => {
+test('without PostgreSQL every node reports within seconds that it is not ready', options, async () => {
   const { cluster } = world;
   const heal = cluster.postgresLink.cut();
   await Promise.all(cluster.up.map((node) => node.untilReadiness((status) => status === 503)));
@@ -54,7 +57,7 @@ test('without PostgreSQL every node says within seconds that it is not ready', o
   await cluster.untilReady();
 });
 
-/** Asks until somebody answers, with one key. */
+/** Repeats the request with one key until a node answers. */
 async function write(workspace: string, key: string): Promise<number> {
   for (let attempt = 0; ; attempt++) {
     const node = world.cluster.up[attempt % world.cluster.up.length]!;

@@ -1,4 +1,7 @@
-/** Redis is soft: killed, emptied, frozen or slow, nothing is lost, requests go on, and all heals by itself. */
+/**
+ * All data in Redis may be lost: when Redis is killed, emptied, frozen or slow, no data is lost, requests continue, and the nodes
+ * recover automatically.
+ */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -44,7 +47,7 @@ for (const [what, harm] of harms)
     assert.deepEqual(await cluster.epochs(), before);
   });
 
-test('what a node that died while Redis was away owned, answers when Redis is back', options, async () => {
+test('actors of a node that died while Redis was away answer when Redis is back', options, async () => {
   const { cluster, caller } = world;
   const victim = world.node(3);
   const owned = (await world.ownedBy(victim)).map((id) => `/v1/workspaces/${id}`);

@@ -1,4 +1,4 @@
-/** Nodes that may not join: told in one line, and no harm to those that are there. */
+/** Nodes that may not join: they print the reason in one line, and the running nodes are not affected. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
@@ -19,7 +19,7 @@ const cases: [string, Record<string, string>, RegExp][] = [
 ];
 
 for (const [what, env, line] of cases)
-  test(`a node ${what} is refused, and those that are there go on`, options, async () => {
+  test(`a node ${what} is refused, and the running nodes continue`, options, async () => {
     const node = await cluster.prepare(env);
     const { code, output } = await node.startInVain();
     assert.equal(code, 1);
@@ -32,7 +32,7 @@ for (const [what, env, line] of cases)
     await caller.json('POST', '/v1/workspaces', { name: what });
   });
 
-test('a second node without REDIS_URL is refused where the first has none either', options, async (t) => {
+test('of two nodes without REDIS_URL the second is refused', options, async (t) => {
   const single = await ClusterProcesses.start({ nodes: 1, redis: false });
   t.after(() => single.close());
   const { code, output } = await (await single.prepare()).startInVain();

@@ -1,4 +1,4 @@
-/** What nodes share beside their actors: files, a data folder where they stand on one machine, and the keys of requests that were cut off. */
+/** What nodes share beside actors: files, a data folder on one machine, and idempotency keys of interrupted requests. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -33,53 +33,62 @@ after(async () => {
   await dataDir?.remove();
 });
 
-test('a file put at one node is read at the other, whole and in part, and the folder they share holds none', options, async () => {
-  const { id } = await caller.json('POST', '/v1/workspaces', { name: 'files' });
-  file = { path: `/v1/workspaces/${id}/files/numbers.txt`, text: Buffer.from(randomBytes(3_000_000).toString('base64')) };
-  await caller.upload(id, 'numbers.txt', file.text);
-  assert.ok((await read()).equals(file.text));
-  assert.ok((await read({ range: 'bytes=2500000-2500099' })).equals(file.text.subarray(2_500_000, 2_500_100)));
-  assert.deepEqual(await readdir(join(dataDir.path, 'files')).catch(() => []), []);
-});
+test(
+  'a file stored at one node is read at the other, completely and in part, and the shared folder contains no files',
+  options,
+  async () => {
+    const { id } = await caller.json('POST', '/v1/workspaces', { name: 'files' });
+    file = { path: `/v1/workspaces/${id}/files/numbers.txt`, text: Buffer.from(randomBytes(3_000_000).toString('base64')) };
+    await caller.upload(id, 'numbers.txt', file.text);
+    assert.ok((await read()).equals(file.text));
+    assert.ok((await read({ range: 'bytes=2500000-2500099' })).equals(file.text.subarray(2_500_000, 2_500_100)));
+    assert.deepEqual(await readdir(join(dataDir.path, 'files')).catch(() => []), []);
+  },
+);
 
-test('what a killed node had begun is done once when its clients try again elsewhere with the same key', options, async (t) => {
-  const [first, second] = nodes;
-  const requests = Array.from({ length: 60 }, (_, i) => ({ key: randomUUID(), name: `once ${i}` }));
-  const post = (at: NodeProcess, { key, name }: (typeof requests)[number]) =>
-    caller.at(at).fetch('POST', '/v1/workspaces', { name }, { 'idempotency-key': key });
-  const answered = new Map<string, string>();
-  const underWay = requests.map(async (request) => {
-    const response = await post(first, request);
-    if (response.status === 201) answered.set(request.key, ((await response.json()) as { id: string }).id);
-  });
-  // In the middle: some have been answered, the others are anywhere between their key and their answer.
-  await Promise.any(underWay);
-  await first.kill();
-  const killedAtMs = performance.now();
-  await Promise.allSettled(underWay);
-  let refusedLastMs = 0;
-  const ids = await Promise.all(
-    requests.map(async (request) => {
-      for (const giveUpAtMs = killedAtMs + retryWithinMs; ; ) {
-        const response = await post(second, request);
-        const body = (await response.json()) as { id: string; detail: unknown };
-        if (response.status === 201) return body.id;
-        assert.ok([409, 503, 504].includes(response.status), `${response.status} ${JSON.stringify(body.detail)}`);
-        assert.ok(performance.now() < giveUpAtMs, 'it is let through in the end');
-        refusedLastMs = performance.now() - killedAtMs;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    }),
-  );
-  t.diagnostic(
-    `${answered.size} of ${requests.length} were answered before the kill; the last refusal came ${refusedLastMs.toFixed()} ms after it`,
-  );
-  for (const [i, { key }] of requests.entries()) if (answered.has(key)) assert.equal(ids[i], answered.get(key), 'what was answered stays');
-  const listed: { name: string }[] = await caller.at(second).json('GET', '/v1/workspaces?limit=100');
-  for (const { name } of requests) assert.equal(listed.filter((workspace) => workspace.name === name).length, 1, name);
-});
+test(
+  'requests that a killed node had begun have their effect once when clients repeat them at another node with the same key',
+  options,
+  async (t) => {
+    const [first, second] = nodes;
+    const requests = Array.from({ length: 60 }, (_, i) => ({ key: randomUUID(), name: `once ${i}` }));
+    const post = (at: NodeProcess, { key, name }: (typeof requests)[number]) =>
+      caller.at(at).fetch('POST', '/v1/workspaces', { name }, { 'idempotency-key': key });
+    const answered = new Map<string, string>();
+    const underWay = requests.map(async (request) => {
+      const response = await post(first, request);
+      if (response.status === 201) answered.set(request.key, ((await response.json()) as { id: string }).id);
+    });
+    // In the middle: some have been answered, the others are anywhere between their key and their answer.
+    await Promise.any(underWay);
+    await first.kill();
+    const killedAtMs = performance.now();
+    await Promise.allSettled(underWay);
+    let refusedLastMs = 0;
+    const ids = await Promise.all(
+      requests.map(async (request) => {
+        for (const giveUpAtMs = killedAtMs + retryWithinMs; ; ) {
+          const response = await post(second, request);
+          const body = (await response.json()) as { id: string; detail: unknown };
+          if (response.status === 201) return body.id;
+          assert.ok([409, 503, 504].includes(response.status), `${response.status} ${JSON.stringify(body.detail)}`);
+          assert.ok(performance.now() < giveUpAtMs, 'it is let through in the end');
+          refusedLastMs = performance.now() - killedAtMs;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      }),
+    );
+    t.diagnostic(
+      `${answered.size} of ${requests.length} were answered before the kill; the last refusal came ${refusedLastMs.toFixed()} ms after it`,
+    );
+    for (const [i, { key }] of requests.entries())
+      if (answered.has(key)) assert.equal(ids[i], answered.get(key), 'what was answered stays');
+    const listed: { name: string }[] = await caller.at(second).json('GET', '/v1/workspaces?limit=100');
+    for (const { name } of requests) assert.equal(listed.filter((workspace) => workspace.name === name).length, 1, name);
+  },
+);
 
-test('a file is read after the node it was put at was killed', options, async () => {
+test('a file can be read after the node that stored it was killed', options, async () => {
   assert.ok((await read()).equals(file.text));
 });
 

@@ -1,4 +1,4 @@
-/** The start of a node while the database refuses it for a moment, and where it refuses it for good. */
+/** The start of a node while the database refuses connections temporarily or permanently. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { RedisConnection } from '../../src/cluster/redis-connection.ts';
@@ -7,8 +7,8 @@ import { createLog } from '../../src/log.ts';
 import type { Disposers } from '../../src/node/disposers.ts';
 import { domains } from '../../src/node/domains.ts';
 import { startNode } from '../../src/node/node.ts';
-import { startPatiently } from '../../src/node/patient-start.ts';
 import { productOf } from '../../src/node/product.ts';
+import { startWithRetries } from '../../src/node/start-retry.ts';
 import { connect } from '../../src/storage/connect.ts';
 import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
@@ -32,7 +32,7 @@ async function refusingDatabase(t: TestContext): Promise<TcpProxy> {
   return proxy;
 }
 
-/** What the log says, by message. */
+/** The log lines, by message. */
 function recordedLog() {
   const lines: Record<string, unknown>[] = [];
   let onLine = () => {};
@@ -52,7 +52,7 @@ for (const [what, skip] of [
   ['a node alone', false],
   ['a node of a cluster', withoutRedis],
 ] as const)
-  test(`${what} starts although the first connection for each purpose is refused for a moment`, { ...options, skip }, async (t) => {
+  test(`${what} starts although the first connection for each purpose is refused temporarily`, { ...options, skip }, async (t) => {
     const disposers: Disposers = [];
     const undo = async () => {
       for (let stop = disposers.pop(); stop !== undefined; stop = disposers.pop()) await stop(0);
@@ -81,14 +81,14 @@ for (const [what, skip] of [
     const { log, warnings } = recordedLog();
     const never = () => assert.fail('nobody asked this node to end');
     const start = () => startNode(productOf(domains), config, log, disposers, never, never);
-    const { address } = await startPatiently({ start, undo, log, firstPauseMs: 10 });
+    const { address } = await startWithRetries({ start, undo, log, firstPauseMs: 10 });
     assert.equal((await fetch(`${address}/health/live`)).status, 200);
     assert.equal(warnings().length, 1, 'told once');
     const purposes = ['troupe migrations', 'troupe lists', 'troupe reads', 'troupe node', ...(redis ? ['troupe cluster identity'] : [])];
     for (const purpose of purposes) assert.ok(refused.has(purpose), `${purpose} is among ${[...refused].join(', ')}`);
   });
 
-test('a start waits for a PgBouncer that refuses sessions since it does not reach PostgreSQL', {
+test('a start waits for a PgBouncer that refuses sessions because it does not reach PostgreSQL', {
   ...options,
   skip: withoutPgbouncer,
 }, async (t) => {
@@ -105,14 +105,14 @@ test('a start waits for a PgBouncer that refuses sessions since it does not reac
   // PgBouncer keeps the first session waiting, and refuses those after it.
   await assert.rejects(connect({ url: store.url, name: 'first', statementTimeoutMs: 1_000, queryTimeoutMs: 300 }));
   const { log, warned, warnings } = recordedLog();
-  const starting = startPatiently({ start: () => store.migrate(), undo: async () => {}, log });
+  const starting = startWithRetries({ start: () => store.migrate(), undo: async () => {}, log });
   await Promise.race([warned, starting]);
   assert.match(String(warnings()[0]!.reason), /server login has been failing/);
   heal();
   await starting;
 });
 
-test('a session that breaks while a start examines it is not taken for a pooler that keeps no sessions', {
+test('a session that breaks during its check at the start is not mistaken for transaction pooling', {
   ...options,
   skip: withoutPgbouncer,
 }, async (t) => {
@@ -124,14 +124,14 @@ test('a session that breaks while a start examines it is not taken for a pooler 
   const store = new Database(proxy.url);
   t.after(() => store.close());
   let breaks = 0;
-  // As PgBouncer says that its server process crashed.
+  // The text of PgBouncer when its server process crashed.
   proxy.refusal = (name, bytes) => (name === 'troupe session check' && bytes.includes('begin') && breaks++ === 0 ? '08P01' : null);
   await assert.rejects(store.migrate(), /cannot be used \(refused by a test\)/);
   assert.equal(breaks, 2, 'asked again');
   await store.migrate();
 });
 
-test('a start waits for a Redis that has no connection free', { ...options, skip: withoutRedis }, async (t) => {
+test('a start waits for a Redis that has no free connection', { ...options, skip: withoutRedis }, async (t) => {
   const { client, url } = await testRedis(t);
   const redis = new RedisConnection({ url, name: 'test', scripts: { troupe_test: 'return 1' }, numberOfKeys: 0 });
   t.after(() => redis.close());
@@ -143,7 +143,7 @@ test('a start waits for a Redis that has no connection free', { ...options, skip
   assert.equal(await redis.run('troupe_test', [], ''), 1);
 });
 
-test('a start that is refused for longer ends with the line that names the database, and has warned once', options, async (t) => {
+test('a start that is refused for too long logs one warning and ends with a line that names the database', options, async (t) => {
   const proxy = await refusingDatabase(t);
   for (const refusal of refusals) {
     proxy.refusal = () => refusal;
@@ -156,7 +156,7 @@ test('a start that is refused for longer ends with the line that names the datab
       return store.migrate();
     };
     await assert.rejects(
-      startPatiently({ start, undo: async () => {}, log, firstPauseMs: 10, patienceMs: 100 }),
+      startWithRetries({ start, undo: async () => {}, log, firstPauseMs: 10, retryForMs: 100 }),
       /^Error: The database test_\w+ at 127\.0\.0\.1:\d+ cannot be used \(.+\): check DATABASE_URL$/,
       refusal,
     );
@@ -165,7 +165,7 @@ test('a start that is refused for longer ends with the line that names the datab
   }
 });
 
-test('a start that is refused for good ends at once with the line that says why', options, async (t) => {
+test('a start that is refused permanently ends at once with a line that has the reason', options, async (t) => {
   const proxy = await refusingDatabase(t);
   const elsewhere = new URL(proxy.url);
   elsewhere.pathname = '/no_such_database';
@@ -187,7 +187,7 @@ test('a start that is refused for good ends at once with the line that says why'
       return store.migrate();
     };
     const { log, warnings } = recordedLog();
-    await assert.rejects(startPatiently({ start, undo: async () => {}, log }), ({ message }: Error) => {
+    await assert.rejects(startWithRetries({ start, undo: async () => {}, log }), ({ message }: Error) => {
       assert.match(message, why);
       return /cannot be used .* check DATABASE_URL/.test(message);
     });
@@ -195,7 +195,7 @@ test('a start that is refused for good ends at once with the line that says why'
   }
 });
 
-test('a start is not repeated once the node is told to end', options, async () => {
+test('a start is not retried after the node is told to stop', options, async () => {
   const passing = Object.assign(new Error('the database system is starting up'), { code: '57P03' });
   let tries = 0;
   const start = async () => {
@@ -203,6 +203,6 @@ test('a start is not repeated once the node is told to end', options, async () =
     throw passing;
   };
   const { log } = recordedLog();
-  await assert.rejects(startPatiently({ start, undo: async () => {}, log, firstPauseMs: 1, isWanted: () => tries < 3 }), passing);
+  await assert.rejects(startWithRetries({ start, undo: async () => {}, log, firstPauseMs: 1, isWanted: () => tries < 3 }), passing);
   assert.equal(tries, 3);
 });

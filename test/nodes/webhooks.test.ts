@@ -1,4 +1,4 @@
-/** A webhook of a cluster while its node is killed: nothing is lost, nothing of a task overtakes, and repeats bear the same id. */
+/** A webhook of a cluster while its node is killed: no event is lost, events of a task keep their order, and repeats have the same id. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shardOf } from '../../src/cluster/address.ts';
@@ -9,11 +9,11 @@ import { World } from './world.ts';
 
 const options = { skip: withoutRedis, timeout: 90_000 };
 
-test('every event reaches a webhook whose node is killed in the middle, those of a task in order', options, async (t) => {
+test('every event reaches a webhook whose node is killed meanwhile, events of a task in order', options, async (t) => {
   const world = await World.open({ env: { OUTBOUND_ALLOW: '127.0.0.1' } });
   t.after(() => world.close());
   const receiver = await startReceiver(t);
-  // Slow enough that some are on their way whenever the node is killed.
+  // Slow enough that some deliveries are in flight whenever the node is killed.
   receiver.answer = (_request, response) => void setTimeout(() => response.end(), 20);
   const { cluster, caller } = world;
   const { id } = await caller.json('POST', '/v1/api-keys/webhooks', { url: receiver.url, events: ['*'] });

@@ -1,4 +1,4 @@
-/** A cluster of three nodes with one customer on it, whose workspaces have actors on every node. */
+/** A cluster of three nodes with one account, whose workspaces have actors on every node. */
 import { shardOf } from '../../src/cluster/address.ts';
 import { planOf } from '../../src/cluster/placement-plan.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';

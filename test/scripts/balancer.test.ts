@@ -1,4 +1,4 @@
-/** The balancer of a local cluster, before nodes that say whether they are ready. */
+/** The balancer of a local cluster, with nodes that report whether they are ready. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -42,7 +42,7 @@ async function ask(balancer: Balancer, path = '/'): Promise<{ status: number; te
   return { status: Number(answer.split(' ')[1]), text: answer.split('\r\n\r\n')[1] ?? '' };
 }
 
-test('new connections go to the nodes by turns', async (t) => {
+test('new connections go to the nodes round-robin', async (t) => {
   const nodes = await Promise.all(['a', 'b', 'c'].map((name) => startNode(t, name)));
   const balancer = await balancerBefore(t, nodes);
   const answers: string[] = [];
@@ -51,7 +51,7 @@ test('new connections go to the nodes by turns', async (t) => {
   assert.deepEqual(counts, [2, 2, 2]);
 });
 
-test('a node that is not ready gets nothing new, and gets its share again when it is', async (t) => {
+test('a node that is not ready gets no new connections until it is ready again', async (t) => {
   const nodes = await Promise.all(['a', 'b'].map((name) => startNode(t, name)));
   const balancer = await balancerBefore(t, nodes);
   nodes[0]!.ready = false;
@@ -62,7 +62,7 @@ test('a node that is not ready gets nothing new, and gets its share again when i
   assert.notEqual((await ask(balancer)).text, (await ask(balancer)).text);
 });
 
-test('a connection that a gone node refuses goes to the next one', async (t) => {
+test('a connection refused by a stopped node goes to the next node', async (t) => {
   const nodes = await Promise.all(['a', 'b'].map((name) => startNode(t, name)));
   const balancer = await balancerBefore(t, nodes);
   nodes[0]!.server.close();
@@ -70,7 +70,7 @@ test('a connection that a gone node refuses goes to the next one', async (t) => 
   for (let i = 0; i < 4; i++) assert.match((await ask(balancer)).text, /b/);
 });
 
-test('the connections of a node that has ended are closed, those of others go on', async (t) => {
+test('connections of an ended node are closed, those of others continue', async (t) => {
   const nodes = await Promise.all(['a', 'b'].map((name) => startNode(t, name)));
   const balancer = await balancerBefore(t, nodes);
   const hanging = new Map<string, Socket>();
@@ -88,12 +88,12 @@ test('the connections of a node that has ended are closed, those of others go on
   hanging.get('b')!.destroy();
 });
 
-test('while no node is ready callers hear 503 and when to come again', async (t) => {
+test('while no node is ready callers get 503 with Retry-After', async (t) => {
   const balancer = await balancerBefore(t, []);
   assert.deepEqual(await ask(balancer), { status: 503, text: 'No node is ready now' });
 });
 
-test('a port that is taken is told on one line', async (t) => {
+test('a port in use is reported in one line', async (t) => {
   const balancer = await balancerBefore(t, []);
   const { port } = new URL(balancer.url);
   await assert.rejects(Balancer.listen('127.0.0.1', Number(port)), {

@@ -1,4 +1,4 @@
-/** `npm run cluster` as a person uses it, with nodes that only say that they are ready; the real ones stand in test/nodes. */
+/** `npm run cluster` as a user runs it, with nodes that only report that they are ready; test/nodes has real ones. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -103,7 +103,7 @@ function pidsOf(said: string): number[] {
 
 const up = /Troupe serves on (\S+) \(3 nodes/;
 
-test('nodes with a Redis and a PostgreSQL of their own serve behind one port, and end in order', async (t) => {
+test('nodes with their own Redis and PostgreSQL serve behind one port, and stop in order', async (t) => {
   const { run, dataDir } = await world(t);
   const first = run(['--port', '0']);
   const [, url] = await first.says(up);
@@ -142,7 +142,7 @@ test('killed with kill -9 the tool leaves nothing running; the next start waits 
   await Promise.all(pids.map(gone));
 });
 
-test('a node that dies stays away, and with --restart it comes back; a Redis likewise', async (t) => {
+test('a dead node or Redis is restarted only with --restart', async (t) => {
   const { run } = await world(t);
   const database = await testDatabase();
   t.after(() => database.close());
@@ -168,7 +168,7 @@ test('a node that dies stays away, and with --restart it comes back; a Redis lik
   for (const pid of pidsOf(restarting.said())) assert.equal(await processIdentity(pid), null);
 });
 
-test('wrong use is one line and the usage, exit 2; what is in the way is one line, exit 1', async (t) => {
+test('wrong usage prints one line and the usage, exit 2; another failure prints one line, exit 1', async (t) => {
   const { run } = await world(t);
   const wrong: [string[], Record<string, string>, RegExp][] = [
     [['--nodes', '0'], {}, /--nodes must be a whole number from 1 to 20$/],
@@ -193,7 +193,7 @@ test('wrong use is one line and the usage, exit 2; what is in the way is one lin
   assert.equal(readOptions(['--help'], {}), 'help');
 });
 
-test('without any Redis to be had one line says what to install', async (t) => {
+test('without a Redis one line says what to install', async (t) => {
   const { run, folder } = await world(t);
   const database = await testDatabase();
   t.after(() => database.close());

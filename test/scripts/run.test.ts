@@ -58,7 +58,7 @@ function run(t: TestContext, root: string, args: string[], env: Record<string, s
   return { child, line, outcome };
 }
 
-test('what is missing is installed, with one line about it, and the second start installs nothing and says nothing', async (t) => {
+test('missing packages are installed with one line, and the second start installs and prints nothing', async (t) => {
   const root = await project(t, {
     'entry.ts': `import one from 'one'; const found: number = one; console.log('found', found, process.argv.slice(2).join());`,
   });
@@ -72,7 +72,7 @@ test('what is missing is installed, with one line about it, and the second start
   assert.equal((await stat(record)).mtimeMs, mtimeMs);
 });
 
-test('two first starts at once both work, and only one installs', async (t) => {
+test('two concurrent first starts both work, and only one installs', async (t) => {
   const root = await project(t, { 'entry.mjs': `import one from 'one'; console.log('found', one);` });
   const outcomes = await Promise.all([run(t, root, ['entry.mjs']).outcome, run(t, root, ['entry.mjs']).outcome]);
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('two first starts at once both work, and only one installs', async (t) => {
   assert.equal(outcomes.filter(({ stderr }) => stderr.includes('Installing')).length, 1);
 });
 
-test('an install that was killed half-way is done again, though its lock is still there', async (t) => {
+test('an interrupted install is repeated, although its lock still exists', async (t) => {
   const root = await project(t, { 'entry.mjs': `import one from 'one'; console.log('found', one);` });
   await mkdir(join(root, 'node_modules', 'one'), { recursive: true });
   await writeFile(join(root, '.install-lock'), '999999999');
@@ -94,7 +94,7 @@ test('an install that was killed half-way is done again, though its lock is stil
   await assert.rejects(stat(join(root, '.install-lock')), { code: 'ENOENT' });
 });
 
-test('a lock file that names another version is installed anew', async (t) => {
+test('a changed version in the lock file is installed', async (t) => {
   const root = await project(t, { 'entry.mjs': 'console.log(1)' });
   await run(t, root, ['entry.mjs']).outcome;
   const record = join(root, 'node_modules', '.package-lock.json');
@@ -102,14 +102,14 @@ test('a lock file that names another version is installed anew', async (t) => {
   assert.match((await run(t, root, ['entry.mjs']).outcome).stderr, /Installing/);
 });
 
-test('a package that somebody removed is installed again', async (t) => {
+test('a removed package is installed again', async (t) => {
   const root = await project(t, { 'entry.mjs': `import one from 'one'; console.log('found', one);` });
   await run(t, root, ['entry.mjs']).outcome;
   await rm(join(root, 'node_modules', 'one'), { recursive: true });
   assert.equal((await run(t, root, ['entry.mjs']).outcome).stdout, 'found 1\n');
 });
 
-test('an install that fails shows the end of what npm said, what to do, and leaves no lock', async (t) => {
+test("a failed install shows the end of npm's output and what to do, and leaves no lock", async (t) => {
   const root = await project(t, { 'entry.mjs': '' });
   await rm(join(root, 'one-1.0.0.tgz'));
   const { code, stderr } = await run(t, root, ['entry.mjs'], { npm_config_cache: join(root, 'cache'), npm_config_offline: 'true' }).outcome;
@@ -131,7 +131,7 @@ test('the exit code is the entry’s own, and 128 and the number for a signal', 
   assert.equal((await run(t, root, ['signal.mjs']).outcome).code, 137);
 });
 
-test('SIGTERM is passed on and waited for, and SIGINT is left to the terminal', async (t) => {
+test('SIGTERM is forwarded and waited for, and SIGINT is left to the terminal', async (t) => {
   const entry = `process.on('SIGTERM', () => { console.log('stopping'); process.exitCode = 3; clearInterval(on); });
     process.on('SIGINT', () => console.log('interrupted'));
     const on = setInterval(() => {}, 1000); console.log('up');`;
@@ -144,7 +144,7 @@ test('SIGTERM is passed on and waited for, and SIGINT is left to the terminal', 
   assert.deepEqual({ code, stdout }, { code: 3, stdout: 'up\nstopping\n' });
 });
 
-test('an entry learns of the kill -9 of the runner, and no entry is kept alive by the channel', async (t) => {
+test('an entry detects the kill -9 of the runner, and the channel keeps no entry alive', async (t) => {
   const entry = `process.on('disconnect', () => process.exit()); process.channel.unref(); console.log('pid', process.pid); if (process.argv[2]) setInterval(() => {}, 1000);`;
   const root = await project(t, { 'entry.mjs': entry });
   assert.equal((await run(t, root, ['entry.mjs']).outcome).code, 0);

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-test('a file whose types are kept stripped is stripped again after each change, and one that is missing is told with who imports it', async (t) => {
+test('a cached file is stripped again after each change, and a missing file is reported with its importer', async (t) => {
   const { path: root, remove } = await temporaryFolder();
   t.after(remove);
   await mkdir(join(root, 'scripts'));

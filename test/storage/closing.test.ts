@@ -5,7 +5,7 @@ import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 
-test('a database closes within its bound while a read and a list have no answer, and both are told', { timeout: 30_000 }, async (t) => {
+test('a database closes within its time limit while a read and a list have no answer, and both fail', { timeout: 30_000 }, async (t) => {
   const server = await testDatabase();
   const proxy = await TcpProxy.before(server.url);
   t.after(async () => {
@@ -33,7 +33,7 @@ test('a database closes within its bound while a read and a list have no answer,
   assert.deepEqual(await Promise.all(outcomes), ['told', 'told']);
 });
 
-test('a database that closes still answers what it was asked before', { timeout: 30_000 }, async (t) => {
+test('a closing database still answers earlier queries', { timeout: 30_000 }, async (t) => {
   const server = await testDatabase();
   t.after(() => server.close());
   const database = new Database(server.url);

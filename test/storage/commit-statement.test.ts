@@ -1,4 +1,4 @@
-/** The commit statement as PostgreSQL runs it: hostile values come back as they went in, and its work grows with the batch, not with its square. */
+/** The commit statement in PostgreSQL: hostile values are stored unchanged, and its cost is linear in the size of the batch. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
@@ -27,7 +27,7 @@ const texts = [
   'é'.repeat(3),
 ];
 
-test('text and JSON of every kind come back as they went in', async (t) => {
+test('text and JSON of every kind are stored unchanged', async (t) => {
   const node = await testRuntime([probeActor], probeOptions);
   t.after(() => node.close());
   const values: unknown[] = [

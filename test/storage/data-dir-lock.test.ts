@@ -14,7 +14,7 @@ async function emptyFolder(t: TestContext): Promise<string> {
   return folder.path;
 }
 
-/** A process that takes the lock of `dataDir` and says whether it got it; it holds it until it is killed. */
+/** A process that takes the lock of `dataDir` and prints the result; it holds the lock until it is killed. */
 async function locker(t: TestContext, dataDir: string): Promise<{ child: ChildProcess; answer: string }> {
   const child = fork(new URL('./lock-holder.ts', import.meta.url), [dataDir], { execArgv: ['--disable-warning=ExperimentalWarning'] });
   t.after(() => child.kill('SIGKILL'));
@@ -30,7 +30,7 @@ test('a second process on the same folder is refused with one line that names th
   await lock.release();
 });
 
-test('the same process cannot take the folder twice, and can after it gave it back', async (t) => {
+test('a process cannot take the folder twice, but can again after its release', async (t) => {
   const dataDir = await emptyFolder(t);
   const lock = await lockDataDir(dataDir);
   await assert.rejects(lockDataDir(dataDir), /Another process/);
@@ -38,7 +38,7 @@ test('the same process cannot take the folder twice, and can after it gave it ba
   await (await lockDataDir(dataDir)).release();
 });
 
-test('the lock of a process that was killed is taken over, and only one file remains', async (t) => {
+test('the lock of a killed process is taken over, and only one file remains', async (t) => {
   const dataDir = await emptyFolder(t);
   const { child, answer } = await locker(t, dataDir);
   assert.equal(answer, 'locked');
@@ -55,7 +55,7 @@ test('of many processes that find a dead holder at once exactly one gets the fol
   assert.equal(answers.filter((answer) => answer === 'locked').length, 1, answers.join('\n'));
 });
 
-test('of many takers inside one process exactly one gets the folder, round after round', async (t) => {
+test('of many concurrent attempts inside one process exactly one gets the folder, in every round', async (t) => {
   const dataDir = await emptyFolder(t);
   for (let round = 0; round < 25; round++) {
     const takers = await Promise.allSettled(Array.from({ length: 8 }, () => lockDataDir(dataDir)));
@@ -65,13 +65,13 @@ test('of many takers inside one process exactly one gets the folder, round after
   }
 });
 
-test('a living process that happens to have the pid of a dead holder does not keep the folder', async (t) => {
+test('a process that has the reused pid of a dead holder does not count as the holder', async (t) => {
   const dataDir = await emptyFolder(t);
   await writeFile(join(dataDir, 'lock.1'), `${process.pid} an-earlier-start`);
   await lockDataDir(dataDir);
 });
 
-test('a lock file truncated by the loss of the machine does not prevent a start', async (t) => {
+test('a lock file truncated by a crash of the machine does not prevent a start', async (t) => {
   for (const content of ['', '\0\0\0\0', '12', `${process.pid}`]) {
     const dataDir = await emptyFolder(t);
     await writeFile(join(dataDir, 'lock.3'), content);
@@ -79,20 +79,20 @@ test('a lock file truncated by the loss of the machine does not prevent a start'
   }
 });
 
-test('what is in the folder is not for other users to list, and the lock not for them to read', async (t) => {
+test('other users can neither list the folder nor read the lock', async (t) => {
   const dataDir = join(await emptyFolder(t), 'a', 'b');
   await lockDataDir(dataDir);
   assert.equal((await stat(dataDir)).mode & 0o066, 0);
   assert.equal((await stat(join(dataDir, 'lock.1'))).mode & 0o077, 0);
 });
 
-test('a data folder that is a file is refused with a line that says so', async (t) => {
+test('a data folder that is a file is refused with a line that names the reason', async (t) => {
   const path = join(await emptyFolder(t), 'file');
   await writeFile(path, '');
   await assert.rejects(lockDataDir(path), /data folder .*file cannot be .*set DATA_DIR/);
 });
 
-test('a process that has ended has no identity, one that runs keeps its own', async () => {
+test('an ended process has no identity, a running process keeps its identity', async () => {
   assert.equal(await processIdentity(999_999_999), null);
   assert.equal(await processIdentity(process.pid), await processIdentity(process.pid));
   assert.notEqual(await processIdentity(process.pid), await processIdentity(process.ppid));

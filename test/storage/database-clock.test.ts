@@ -1,9 +1,12 @@
-/** How a node finds out how far its clock is off the database's, when it leaves its own alone, and that setting the machine's clock moves nothing. */
+/**
+ * How a node measures the difference between its clock and the database's, when it does not correct it, and that setting the machine's
+ * clock has no effect.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { machineClock, SteadyClock } from '../../src/clock.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { DatabaseClock } from '../../src/storage/database-clock.ts';
 
 /** A database that is so far ahead of the true time, and a machine whose wall clock is off by `machine.offMs`. */
@@ -25,10 +28,10 @@ function open(offMs = 0) {
     move(byMs);
   };
   const isTrue = () => Math.abs(clock.nowMs() - Date.now()) < 150;
-  return { machine, base, clock, measured: new DatabaseClock({ database, log: silentLog, clock, machine }), moves, isTrue };
+  return { machine, base, clock, measured: new DatabaseClock({ database, log: noLog, clock, machine }), moves, isTrue };
 }
 
-test('a clock that agrees with the database is left alone, also when answers are slow', async () => {
+test('a clock that agrees with the database is not corrected, also when answers are slow', async () => {
   const { base, measured, moves } = open();
   base.aheadMs = 80;
   await measured.measure();
@@ -37,7 +40,7 @@ test('a clock that agrees with the database is left alone, also when answers are
   assert.deepEqual(moves, []);
 });
 
-test("the clock of a machine that is off is corrected, and goes on when the machine's is set", async () => {
+test("a wrong clock of a machine is corrected, and setting it does not change the service's time", async () => {
   const { machine, measured, moves, isTrue } = open(45_000);
   await measured.measure();
   assert.ok(isTrue());
@@ -52,14 +55,14 @@ test("the clock of a machine that is off is corrected, and goes on when the mach
   assert.equal(moves.length, 1);
 });
 
-test("where the database's clock is set, the clock follows at the next look", async () => {
+test("if the database's clock is set, the service's clock follows at the next query", async () => {
   const { base, measured, clock } = open();
   base.aheadMs = 3_600_000;
   await measured.measure();
   assert.ok(Math.abs(clock.nowMs() - Date.now() - 3_600_000) < 150);
 });
 
-test('while the database does not answer the last correction holds', async () => {
+test('while the database does not answer the last correction remains', async () => {
   const { base, machine, measured, isTrue } = open(-30_000);
   await measured.measure();
   base.fails = true;

@@ -44,7 +44,7 @@ test('after an error that ends the server process, or that is not PostgreSQL’s
   }
 });
 
-test('what the server cannot do for anybody now is a 503 of reads, writes and lists; any other refusal stays what it is', async (t) => {
+test('temporary refusals of the server are 503 for reads, writes and lists; other refusals are not changed', async (t) => {
   const { url, close } = await testDatabase();
   const database = new Database(url);
   t.after(async () => {
@@ -66,7 +66,7 @@ test('what the server cannot do for anybody now is a 503 of reads, writes and li
     }
 });
 
-test('a connection that was refused or broken passes by itself, also as a cause; silence and refusals for good do not', () => {
+test('refused and broken connections count as temporary, also as a cause; silence and permanent refusals do not', () => {
   const error = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
   const broken = error('Connection terminated unexpectedly');
   const passing = [

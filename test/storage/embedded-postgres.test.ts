@@ -5,7 +5,7 @@ import { chmod, chown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import pg from 'pg';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { type EmbeddedPostgres, runningEmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { processesIn, processIdentity } from '../../src/storage/live-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const asRoot = process.getuid!() === 0 ? {} : { skip: 'needs root' };
 const onLinux = process.platform === 'linux' ? {} : { skip: 'needs /proc' };
 
-/** A data folder that is removed, with whatever still runs in it, when the test ends. */
+/** A data folder that is removed, with all processes that still use it, when the test ends. */
 async function dataFolder(t: TestContext): Promise<string> {
   const folder = await temporaryFolder();
   t.after(async () => {
@@ -24,7 +24,7 @@ async function dataFolder(t: TestContext): Promise<string> {
 }
 
 async function start(t: TestContext, dataDir: string, settings?: Record<string, string>): Promise<EmbeddedPostgres> {
-  const postgres = await startEmbeddedPostgres({ dataDir, log: silentLog, settings });
+  const postgres = await startEmbeddedPostgres({ dataDir, log: noLog, settings });
   t.after(() => postgres.stop());
   return postgres;
 }
@@ -53,7 +53,7 @@ async function postmasterPid(dataDir: string): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
-test('a first start makes a durable UTF-8 cluster that only the password opens, and a second start finds its data', async (t) => {
+test('a first start creates a durable UTF-8 cluster that requires the password, and a second start finds its data', async (t) => {
   const dataDir = await dataFolder(t);
   const first = await start(t, dataDir);
   await query(first.url, `create table kept as select 'Zoë 𝄞' as name`);
@@ -113,7 +113,7 @@ test('stopping twice at once, with a connection in a transaction, ends both and 
   assert.deepEqual(await processesIn(join(dataDir, 'postgres')), []);
 });
 
-test('the PostgreSQL of a killed service is taken over by the next, with the address it had', async (t) => {
+test('the PostgreSQL of a killed service is adopted by the next one at the same address', async (t) => {
   const dataDir = await dataFolder(t);
   const { child, url } = await holder(t, dataDir);
   await query(url!, 'create table kept as select 42 as answer');
@@ -129,7 +129,7 @@ test('the PostgreSQL of a killed service is taken over by the next, with the add
   assert.equal(await runningEmbeddedPostgres(dataDir), null);
 });
 
-test('an orphan that was started with other settings is replaced', async (t) => {
+test('a running PostgreSQL with other start options is replaced', async (t) => {
   const dataDir = await dataFolder(t);
   const { child, url } = await holder(t, dataDir);
   await query(url!, 'create table kept as select 42 as answer');
@@ -142,7 +142,7 @@ test('an orphan that was started with other settings is replaced', async (t) => 
 });
 
 test(
-  'after a killed postmaster and service the next start waits for what they left, recovers, and loses nothing committed',
+  'after postmaster and service were killed the next start waits for their remaining processes, recovers, and loses no committed data',
   onLinux,
   async (t) => {
     const dataDir = await dataFolder(t);
@@ -155,7 +155,7 @@ test(
 );
 
 test(
-  'a postmaster.pid whose number now belongs to a stranger, or that was torn, does not stop the start nor the stranger',
+  'a postmaster.pid that is truncated or names an unrelated process neither prevents the start nor ends that process',
   onLinux,
   async (t) => {
     const dataDir = await dataFolder(t);
@@ -177,7 +177,7 @@ test(
   },
 );
 
-test('a first start that was cut short is begun again, and what it left removed', async (t) => {
+test('an interrupted first start is repeated, and its remaining files are removed', async (t) => {
   const dataDir = await dataFolder(t);
   await mkdir(join(dataDir, 'postgres-new-1234', 'cluster'), { recursive: true });
   await writeFile(join(dataDir, 'postgres-new-1234', 'cluster', 'PG_VERSION'), '18');
@@ -193,26 +193,26 @@ test('a cluster of another major version is refused in one line that names both'
   await mkdir(join(dataDir, 'postgres'), { mode: 0o700 });
   await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
   await writeFile(join(dataDir, 'postgres-password'), '0'.repeat(64));
-  await assert.rejects(startEmbeddedPostgres({ dataDir, log: silentLog }), /was made by PostgreSQL 17, and this one is 18: dump it/);
+  await assert.rejects(startEmbeddedPostgres({ dataDir, log: noLog }), /was made by PostgreSQL 17, and this one is 18: dump it/);
 });
 
-test('a cluster whose password is gone is left alone, with a line that says what to restore', async (t) => {
+test('a cluster whose password is missing is not changed, and a line names what to restore', async (t) => {
   const dataDir = await dataFolder(t);
   await mkdir(join(dataDir, 'postgres'), { mode: 0o700 });
-  await assert.rejects(startEmbeddedPostgres({ dataDir, log: silentLog }), /postgres-password is missing.*restore it from a backup/);
+  await assert.rejects(startEmbeddedPostgres({ dataDir, log: noLog }), /postgres-password is missing.*restore it from a backup/);
 });
 
 test('when PostgreSQL refuses to start, the error carries the end of its log and no password', async (t) => {
   const dataDir = await dataFolder(t);
   await (await start(t, dataDir)).stop();
   const password = (await readFile(join(dataDir, 'postgres-password'), 'utf8')).trim();
-  await assert.rejects(startEmbeddedPostgres({ dataDir, log: silentLog, settings: { shared_buffers: 'nonsense' } }), (error: Error) => {
+  await assert.rejects(startEmbeddedPostgres({ dataDir, log: noLog, settings: { shared_buffers: 'nonsense' } }), (error: Error) => {
     assert.match(error.message, /did not start[\s\S]*invalid value for parameter "shared_buffers"/);
     return !error.message.includes(password);
   });
 });
 
-test('a log past its bound is cut at the start, keeping one older copy', async (t) => {
+test('a log beyond its limit is rotated at the start, and one older copy is kept', async (t) => {
   const dataDir = await dataFolder(t);
   await (await start(t, dataDir)).stop();
   await writeFile(join(dataDir, 'postgres.log'), 'x'.repeat(5 * 1024 * 1024));
@@ -221,7 +221,7 @@ test('a log past its bound is cut at the start, keeping one older copy', async (
   assert.equal((await stat(join(dataDir, 'postgres.log.old'))).size, 5 * 1024 * 1024);
 });
 
-test('inside a folder that only root may enter, the PostgreSQL of root starts, is taken over and stops all the same', asRoot, async (t) => {
+test("in a folder that only root may enter, root's PostgreSQL also starts, is adopted and stops", asRoot, async (t) => {
   const closed = await dataFolder(t);
   await chmod(closed, 0o700);
   const dataDir = join(closed, 'data');
@@ -235,7 +235,7 @@ test('inside a folder that only root may enter, the PostgreSQL of root starts, i
   assert.deepEqual(await processesIn(dataDir), []);
 });
 
-test('a cluster that root copied from a backup is given back to its user', asRoot, async (t) => {
+test('the files of a cluster that root copied from a backup get their user again', asRoot, async (t) => {
   const dataDir = await dataFolder(t);
   await (await start(t, dataDir)).stop();
   const cluster = join(dataDir, 'postgres');
@@ -244,7 +244,7 @@ test('a cluster that root copied from a backup is given back to its user', asRoo
   assert.equal((await query(again.url, 'select 1 as one')).length, 1);
 });
 
-test('an ordinary user gets a cluster of its own and takes over its own orphan', asRoot, async (t) => {
+test('a user without root gets a cluster and adopts its own running PostgreSQL', asRoot, async (t) => {
   const dataDir = join(await dataFolder(t), 'data');
   await mkdir(dataDir);
   await chown(dataDir, 65534, 65534);
@@ -256,7 +256,7 @@ test('an ordinary user gets a cluster of its own and takes over its own orphan',
   assert.equal(second.url, first.url);
 });
 
-test('a cluster of another user is refused in one line to an ordinary one', asRoot, async (t) => {
+test('a user without root is refused the cluster of another user in one line', asRoot, async (t) => {
   const dataDir = await dataFolder(t);
   await (await start(t, dataDir)).stop();
   await chmod(dataDir, 0o777);

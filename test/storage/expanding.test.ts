@@ -1,4 +1,4 @@
-/** Migrations only expand: nodes of the version before go on writing while a roll lasts. */
+/** Migrations only expand: nodes of the version before continue to write during a rolling deploy. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
@@ -7,7 +7,7 @@ import { Database } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database.ts';
 import { allMigrations } from '../support/migrations.ts';
 
-/** What takes something away from a writer or reader that knows the schema of before. */
+/** Statements that remove something from a writer or reader of the earlier schema. */
 const takesAway: [RegExp, string][] = [
   [/\bdrop (table|column|view|function|type|schema)\b/, 'drops what is used'],
   [/\balter table [^;]*?\bdrop (?!not null|default|constraint|expression)/, 'drops a column'],
@@ -17,7 +17,7 @@ const takesAway: [RegExp, string][] = [
   [/^truncate\b/, 'empties a table'],
 ];
 
-/** Why the statement is no expansion; null where it is one. */
+/** Why the statement is not an expansion; null if it is one. */
 function fault(statement: string): string | null {
   const sql = statement
     .replace(/'(?:[^']|'')*'/g, `''`)
@@ -43,7 +43,7 @@ function topLevelParts(actions: string): string[] {
   return parts.map((part) => part.trim());
 }
 
-test('a migration takes nothing away, unless it is named a contraction with its release', async () => {
+test('a migration removes nothing, unless it is listed as a contraction with its release', async () => {
   const all = await allMigrations();
   assert.ok(all.length >= 23);
   const faults = all.flatMap(({ name, statements }) =>
@@ -60,7 +60,7 @@ test('a migration takes nothing away, unless it is named a contraction with its 
   }
 });
 
-test('the rule finds what takes something away, and nothing else', () => {
+test('the rule finds exactly the statements that remove something', () => {
   const refused = [
     'drop table message',
     'alter table card add x int, drop reserved_minor',
@@ -86,7 +86,7 @@ test('the rule finds what takes something away, and nothing else', () => {
   for (const sql of fine) assert.equal(fault(sql), null, sql);
 });
 
-test('a contraction that older nodes cannot bear is refused while a node runs, in one line', async (t) => {
+test('a contraction that breaks older nodes is refused in one line while a node runs', async (t) => {
   const server = await testDatabase({ empty: true });
   const database = new Database(server.url);
   const node = new pg.Client({ connectionString: server.url, application_name: 'troupe node 1234 a' });

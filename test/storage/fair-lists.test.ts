@@ -30,7 +30,7 @@ test('fifty lists of one account at once are all answered, and a list of another
   assert.deepEqual(database.listLoad, { running: 0, waiting: 0, turnedAway: 0 });
 });
 
-test('lists have the connections that PostgreSQL can spare, and every node, also one that may yet join, keeps what it needs', () => {
+test('lists use the spare connections of PostgreSQL, and every node, also one that joins later, gets the connections it needs', () => {
   assert.equal(listPoolSizeFor(4, { max: 60, nodes: 0 }), 8, 'alone with the embedded PostgreSQL');
   assert.equal(listPoolSizeFor(4, { max: 20, nodes: 1 }), 4, 'never fewer than the default');
   assert.equal(listPoolSizeFor(2, { max: 460, nodes: 30 }), 2);

@@ -4,7 +4,7 @@ import { Database } from '../../src/storage/database.ts';
 import { Gate } from '../../src/storage/gate.ts';
 import { testDatabase } from '../support/database.ts';
 
-test('a gate admits a fixed number, in order; beyond its bounds of number and time requests are refused', async () => {
+test('a gate admits a fixed number in order; beyond its limits of number and time requests are refused', async () => {
   const gate = new Gate({ maxInside: 1, maxWaiting: 2, maxWaitMs: 20, full: 'Too many' });
   const first = Promise.withResolvers<string>();
   const inside = gate.pass(() => first.promise);
@@ -14,7 +14,7 @@ test('a gate admits a fixed number, in order; beyond its bounds of number and ti
     gate.pass(async () => begun.push('c')),
     { code: 'overloaded', message: 'Too many', retryAfterS: 2 },
   );
-  // Nobody comes out: those in line are told so when their time is up.
+  // No slot is freed: waiting requests fail at their time limit.
   for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'overloaded');
   assert.equal(begun.length, 0);
   const next = ['d', 'e'].map((name) => gate.pass(async () => begun.push(name)));
@@ -24,7 +24,7 @@ test('a gate admits a fixed number, in order; beyond its bounds of number and ti
   assert.deepEqual(begun, ['d', 'e']);
 });
 
-test('reads that wait for a connection have a bound: those beyond are told overloaded, the others are answered', async (t) => {
+test('waiting reads are limited: those beyond the limit fail as overloaded, the others are answered', async (t) => {
   const kept = await testDatabase();
   const database = new Database(kept.url, { poolSize: 1 });
   t.after(async () => {

@@ -13,14 +13,14 @@ async function twoProcesses(t: TestContext) {
   return { database, clock, one: new IdempotencyKeys(database, clock), two: new IdempotencyKeys(database, clock) };
 }
 
-test('of many that reserve one key at once, one gets it', async (t) => {
+test('of many concurrent reservations of one key one succeeds', async (t) => {
   const { database, clock } = await twoProcesses(t);
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => new IdempotencyKeys(database, clock).reserve(of, 'print')));
   assert.equal(outcomes.filter(({ kind }) => kind === 'mine').length, 1);
   assert.equal(outcomes.filter(({ kind }) => kind === 'running').length, 11);
 });
 
-test('of many that take over from a dead process at once, one does, with the ids of the first', async (t) => {
+test('of many concurrent takeovers from a dead process one succeeds, with the ids of the first reservation', async (t) => {
   const { database, clock, one } = await twoProcesses(t);
   const first = await one.reserve(of, 'print');
   clock.advance(14_999);
@@ -31,7 +31,7 @@ test('of many that take over from a dead process at once, one does, with the ids
   assert.deepEqual(taken, [{ ...first, again: true }]);
 });
 
-test('what a node reserved that was killed is taken over at once, by one of those who try, with the ids of the first', async (t) => {
+test('a key reserved by a killed node is taken over at once by one process, with the ids of the first reservation', async (t) => {
   const { database, clock } = await twoProcesses(t);
   const living = new Set(['node-1/a', 'node-2/a', 'node-3/a']);
   const node = (incarnation: string) => new IdempotencyKeys(database, clock, { incarnation, isAlive: (other) => living.has(other) });
@@ -64,7 +64,7 @@ test('what a node reserved that was killed is taken over at once, by one of thos
   assert.equal((await two.reserve(of, 'another print')).kind, 'other');
 });
 
-test('a node that was taken for dead and was not can neither free the key it lost nor change the answer', async (t) => {
+test('a live node that was considered dead can neither release the lost key nor change its answer', async (t) => {
   const { database, clock } = await twoProcesses(t);
   const frozen = new IdempotencyKeys(database, clock, { incarnation: 'node-1/a', isAlive: () => true });
   const next = new IdempotencyKeys(database, clock, { incarnation: 'node-2/a', isAlive: (other) => other !== 'node-1/a' });
@@ -78,13 +78,13 @@ test('a node that was taken for dead and was not can neither free the key it los
   assert.deepEqual(await next.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer', contents: null });
 });
 
-test('what a process left is its own again at once, since it alone knows that it does not run', async (t) => {
+test('a process gets its own abandoned key again at once', async (t) => {
   const { one } = await twoProcesses(t);
   const first = await one.reserve(of, 'print');
   assert.deepEqual(await one.reserve(of, 'print'), { ...first, again: true });
 });
 
-test('a key can be freed neither by the process that lost it nor after it was answered', async (t) => {
+test('a key can be released neither by the process that lost it nor after its answer was stored', async (t) => {
   const { clock, one, two } = await twoProcesses(t);
   const first = await one.reserve(of, 'print');
   assert.ok(first.kind === 'mine');

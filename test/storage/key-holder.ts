@@ -1,4 +1,4 @@
-/** Run by `idempotency-keys.test.ts`: a node that reserves a key, tells its ids, and then does nothing until it is killed. */
+/** Run by `idempotency-keys.test.ts`: a node that reserves a key, prints its ids, and waits to be killed. */
 import { systemClock } from '../../src/clock.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';

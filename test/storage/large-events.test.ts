@@ -1,4 +1,4 @@
-/** Reads of the event table cost what they answer, however many events an account has. */
+/** The cost of reads of the event table depends on their result, not on the number of events of an account. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ async function put(accountId: string, seqs: readonly number[], daysOld: readonly
   await database.pool.query('insert into event_counter values ($1, $2)', [accountId, seqs.at(-1) ?? 0]);
 }
 
-test('the oldest event that is kept is found, whatever is missing before and after it', async () => {
+test('the oldest kept event is found, whichever events are missing before and after it', async () => {
   let accounts = 0;
   const stream = fc.record({
     gaps: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 40 }),
@@ -51,7 +51,7 @@ test('the oldest event that is kept is found, whatever is missing before and aft
   );
 });
 
-test('neither it nor the number of an event just committed is looked for among all events of the account', async (t) => {
+test('neither the oldest event nor the number of a new event is found by a scan of all events of the account', async (t) => {
   const count = 40_000;
   const seqs = Array.from({ length: count }, (_, i) => i + 1);
   await put(

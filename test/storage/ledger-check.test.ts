@@ -1,4 +1,4 @@
-/** The check of the books on ones that the wallet, cards and orders have written, and on each kind of damage that somebody could do behind their back. */
+/** The check of the books, on books written by wallet, cards and orders, and on each kind of damage in the database. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import pg from 'pg';
@@ -116,7 +116,7 @@ async function behindTheBack(statements: readonly string[], mode?: Mode): Promis
   await client.query('set session_replication_role = origin; set search_path = public');
 }
 
-/** What is done, and what is found. The whole finding is what a person reads. */
+/** The damage and its finding. The whole finding is compared with the text that a user reads. */
 const damages: [what: string, statements: string[], finds: RegExp[]][] = [
   [
     'a balance that is one cent off',
@@ -260,7 +260,7 @@ const crossings: typeof damages = [
   ],
 ];
 
-test('books that were written by the service are right, for all and for one account', async () => {
+test('books written by the service have no findings, for all accounts and for one', async () => {
   assert.deepEqual(await found(), []);
   assert.deepEqual(await found(accountId), []);
   const books = { entries: 10, wallets: 1, cards: 1, balanceMinor: 68_150 };

@@ -1,4 +1,4 @@
-/** What the database itself refuses of the ledger, whoever asks, and what the check of the books finds where somebody went around it. */
+/** Changes of the ledger that the database itself refuses, and what the check of the books finds when these rules are bypassed. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import pg from 'pg';
@@ -36,7 +36,7 @@ const deposit: Entry[] = [
 ];
 const refused = { code: '23514' };
 
-test('a transfer without two entries of one account that sum to zero is refused, and its neighbours in the statement with it', async (t) => {
+test('a transfer without two entries of one account that sum to zero is refused, with all transfers of its statement', async (t) => {
   const client = await open(t);
   const good: Entry[] = [
     ['t2', 'credit', 'wallet', 1],
@@ -51,7 +51,7 @@ test('a transfer without two entries of one account that sum to zero is refused,
   await enter(client, ...deposit, ...good);
 });
 
-test('a transfer stays in one mode, a hold in its own, and a wallet in that of its id', async (t) => {
+test('a transfer has one mode, a hold keeps its mode, and a wallet has the mode of its id', async (t) => {
   const client = await open(t);
   const sides = (modes: string[]) =>
     modes.map(
@@ -80,7 +80,7 @@ test('a transfer stays in one mode, a hold in its own, and a wallet in that of i
   await wallet('test_acct_1', 'test');
 });
 
-test('what is entered is never changed, deleted or entered again', async (t) => {
+test('ledger entries are never changed, deleted or repeated', async (t) => {
   const client = await open(t);
   await enter(client, ...deposit);
   for (const statement of [
@@ -97,7 +97,7 @@ test('what is entered is never changed, deleted or entered again', async (t) => 
   );
 });
 
-test('a hold leaves its open state once', async (t) => {
+test('a hold is closed once', async (t) => {
   const client = await open(t);
   await client.query(`insert into wallet_hold values ('a', 'h', 5, 'open', null, now(), null)`);
   await client.query(`update wallet_hold set status = 'released', resolved_at = now()`);
@@ -105,7 +105,7 @@ test('a hold leaves its open state once', async (t) => {
   await assert.rejects(client.query(`delete from wallet_hold`), refused);
 });
 
-test('the check of the books is content with right ones and names each thing that differs', async (t) => {
+test('the check finds nothing in correct books and names each difference in others', async (t) => {
   const client = await open(t);
   const found = async (account: string | null = null) =>
     (await checkLedger(client, account)).findings.map(({ check, accountId }) => `${accountId}: ${check}`);

@@ -1,4 +1,4 @@
-/** Run by data-dir-lock.test.ts: takes the lock of the folder it is given, tells how that went, and stays until it is killed. */
+/** Run by data-dir-lock.test.ts: takes the lock of a folder, prints the result, and waits to be killed. */
 import { lockDataDir } from '../../src/storage/data-dir-lock.ts';
 
 const answer = await lockDataDir(process.argv[2]!).then(

@@ -9,7 +9,7 @@ import { workspacesIds } from '../../src/domains/workspaces/ids.ts';
 import { newContentKey } from '../../src/domains/workspaces/workspace-file/content-key.ts';
 import { OrphanContent } from '../../src/domains/workspaces/workspace-file/orphan-content.ts';
 import { newId } from '../../src/ids.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { deleteAgedRows } from '../../src/storage/aged-rows.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
@@ -39,13 +39,13 @@ async function prepared(t: TestContext) {
     await server.close();
   });
   const maintain = (jobs: HousekeepingJob[], options = {}) =>
-    new Maintenance({ databaseUrl: server.url, jobs, log: silentLog, everyMs: 0, pauseMs: 0, ...options });
+    new Maintenance({ databaseUrl: server.url, jobs, log: noLog, everyMs: 0, pauseMs: 0, ...options });
   const column = async (text: string) => (await database.pool.query({ text, rowMode: 'array' })).rows.map((row) => row[0]);
   return { url: server.url, database, maintain, column };
 }
 
 describe('retention', () => {
-  test('old events go, unless they belong to a task; young ones stay', async (t) => {
+  test('old events are deleted, unless they belong to a task; recent events stay', async (t) => {
     const { database, maintain, column } = await prepared(t);
     const event = (seq: number, task_id: string | null, ageMs: number) =>
       insertNeutralRow(database, 'event', { account_id: 'a', seq, id: `e${seq}`, task_id, data: {}, created_at: ago(ageMs) });
@@ -59,13 +59,13 @@ describe('retention', () => {
     assert.deepEqual(await maintain([events]).runOnce(), { events: 1 }, 'a late one is found although the past is done');
   });
 
-  test('what was looked at is not looked at again for a day, also after a restart and on another node', async (t) => {
+  test('scanned rows are not scanned again for a day, also after a restart and on another node', async (t) => {
     const { database, maintain, column } = await prepared(t);
     const event = (seq: number, ageMs: number) =>
       insertNeutralRow(database, 'event', { account_id: 'a', seq, id: `e${seq}`, task_id: null, data: {}, created_at: ago(ageMs) });
     await event(1, 20 * dayMs);
     assert.deepEqual(await maintain([oldEvents(7, clock)]).runOnce(), { events: 1 });
-    // Far behind the mark: whoever finds it has begun anew.
+    // Far behind the mark: only a new scan from the beginning finds it.
     await event(2, 20 * dayMs);
     assert.deepEqual(await maintain([oldEvents(7, clock)]).runOnce(), { events: 0 });
     assert.deepEqual(await maintain([oldEvents(10, clock)]).runOnce(), { events: 0 }, 'also where more is kept than before');
@@ -73,7 +73,7 @@ describe('retention', () => {
     assert.deepEqual(await column('select seq from event'), []);
   });
 
-  test('a piece that takes too long is taken back, and smaller ones are tried until one fits', async (t) => {
+  test('a piece that takes too long is rolled back, and smaller pieces are tried until one succeeds', async (t) => {
     const { database, maintain, column } = await prepared(t);
     await database.pool.query(
       `insert into event select 'a', i, 'e' || i, 'x', null, '{}', $1::timestamptz - i * interval '1 minute' from generate_series(1, 100) i`,
@@ -89,7 +89,7 @@ describe('retention', () => {
     assert.deepEqual(await column('select seq from event'), []);
   });
 
-  test('a row that is being changed is left for later', async (t) => {
+  test('a locked row is skipped and deleted later', async (t) => {
     const { database, maintain, column } = await prepared(t);
     for (const id of ['held', 'over']) await insertNeutralRow(database, 'session', { id, refresh_expires_at: ago(9 * dayMs) });
     const holder = await database.pool.connect();
@@ -100,7 +100,7 @@ describe('retention', () => {
     assert.deepEqual(await column('select id from session'), ['held']);
   });
 
-  test('nothing younger than its time goes and everything older does, whatever the pieces, restarts, and rows that come between', async (t) => {
+  test('exactly the rows older than their retention are deleted, for any pieces, restarts and new rows', async (t) => {
     const { database, maintain, column } = await prepared(t);
     const hour = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 22, max: 26 }));
     const step = fc.oneof(
@@ -153,14 +153,14 @@ describe('retention', () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10, size: 'max' }), run), { numRuns: 30 });
   });
 
-  test('an index that a large table lacks is built beside the work, and nothing is deleted without it', async (t) => {
+  test('a missing index of a large table is built concurrently, and nothing is deleted before', async (t) => {
     const { url, database, maintain, column } = await prepared(t);
     await insertNeutralRow(database, 'event', { account_id: 'a', seq: 1, task_id: null, created_at: ago(8 * dayMs) });
     await database.pool.query('drop index event_to_forget, webhook_delivery_to_forget; alter table event reset (vacuum_truncate)');
     assert.deepEqual(await maintain([oldEvents(7, clock)]).runOnce(), { events: 0 });
     const unfinished = await database.pool.connect();
     await unfinished.query('begin; insert into event_counter values (1, 1)');
-    const tables = new LargeTables(url, silentLog);
+    const tables = new LargeTables(url, noLog);
     assert.deepEqual(await maintain([tables]).runOnce(), { 'large tables': 0 }, 'the round does not wait for it');
     await unfinished.query('commit');
     unfinished.release();
@@ -178,18 +178,18 @@ describe('retention', () => {
     assert.deepEqual(await column('select seq from event'), []);
   });
 
-  test('a node that stops does not wait for an index, which PostgreSQL finishes', async (t) => {
+  test('a stopping node does not wait for the build of an index, which PostgreSQL finishes', async (t) => {
     const { url, database, maintain, column } = await prepared(t);
     await database.pool.query('drop index event_to_forget');
     const reader = await database.pool.connect();
     await reader.query('begin isolation level repeatable read');
     await reader.query('select from event');
-    const maintenance = maintain([new LargeTables(url, silentLog)]);
+    const maintenance = maintain([new LargeTables(url, noLog)]);
     await maintenance.runOnce();
     const valid = `select indisvalid from pg_index where indexrelid = to_regclass('event_to_forget')`;
     await until(async () => (await column(valid)).length > 0, 'the building');
     await maintenance.stop();
-    const other = new LargeTables(url, silentLog);
+    const other = new LargeTables(url, noLog);
     await maintain([other]).runOnce();
     await other.built();
     assert.deepEqual(await column(valid), [false], 'nobody else begins to build it meanwhile');
@@ -198,13 +198,13 @@ describe('retention', () => {
     await until(async () => (await column(valid))[0] === true, 'the index');
   });
 
-  test('an index whose building was broken off is built anew', async (t) => {
+  test('an index whose build was interrupted is built again', async (t) => {
     const { url, database, maintain, column } = await prepared(t);
     await database.pool.query('drop index event_to_forget');
     const reader = await database.pool.connect();
     await reader.query('begin isolation level repeatable read');
     await reader.query('select from event');
-    const first = new LargeTables(url, silentLog);
+    const first = new LargeTables(url, noLog);
     await maintain([first]).runOnce();
     const found = `select indisvalid from pg_index where indexrelid = to_regclass('event_to_forget')`;
     await until(async () => (await column(found)).length > 0, 'the building');
@@ -215,13 +215,13 @@ describe('retention', () => {
     await reader.query('commit');
     reader.release();
     assert.deepEqual(await column(found), [false]);
-    const second = new LargeTables(url, silentLog);
+    const second = new LargeTables(url, noLog);
     await maintain([second]).runOnce();
     await second.built();
     assert.deepEqual(await column(found), [true]);
   });
 
-  test('much is removed in small pieces, and no more of them than a round may take', async (t) => {
+  test('many rows are removed in small pieces, up to the limit of a round', async (t) => {
     const { database, maintain, column } = await prepared(t);
     await database.pool.query(`insert into command_record select 'c' || i, null, $1 from generate_series(1, 95) i`, [ago(25 * hourMs)]);
     await database.pool.query(`insert into command_record values ('young', null, $1)`, [ago(23 * hourMs)]);
@@ -231,7 +231,7 @@ describe('retention', () => {
     assert.deepEqual(await column('select id from command_record'), ['young']);
   });
 
-  test('records of commands whose keys are kept for a month stay for a month', async (t) => {
+  test('command records are kept for a month where their idempotency keys are', async (t) => {
     const { database, maintain, column } = await prepared(t);
     const at = [ago(25 * hourMs), ago(29 * dayMs), ago(31 * dayMs)];
     await database.pool.query(
@@ -253,7 +253,7 @@ describe('retention', () => {
     assert.deepEqual(await column('select owner from commit_marker order by owner'), ['just died', 'owner']);
   });
 
-  test('expired idempotency keys go, and no key that is used anew meanwhile', async (t) => {
+  test('expired idempotency keys are deleted, except those that are reserved again meanwhile', async (t) => {
     const { database, maintain, column } = await prepared(t);
     await insertNeutralRow(database, 'idempotency_key', { account_id: 'a', key: 'old', expires_at: ago(1) });
     await insertNeutralRow(database, 'idempotency_key', { account_id: 'a', key: 'new', expires_at: ago(-hourMs) });
@@ -269,7 +269,7 @@ describe('retention', () => {
 });
 
 describe('a round of maintenance', () => {
-  test('is left to the node that is at it', async (t) => {
+  test('is skipped while another node runs it', async (t) => {
     const { url, maintain } = await prepared(t);
     let maySee!: () => void;
     const seen = new Promise<void>((resolve) => (maySee = resolve));
@@ -277,7 +277,7 @@ describe('a round of maintenance', () => {
     const end = new Promise<void>((resolve) => (mayEnd = resolve));
     const slow: HousekeepingJob = {
       name: 'slow',
-      async doSome() {
+      async runBatch() {
         maySee();
         await end;
         return { seen: 0, removed: 0 };
@@ -297,11 +297,11 @@ describe('a round of maintenance', () => {
     assert.equal(rows[0].held, 0, 'and nobody holds the lock after it');
   });
 
-  test('does what is due on any of the nodes, and each job no more often than it asks for', async (t) => {
+  test('runs due jobs on any node, and each job at most once per interval', async (t) => {
     const { maintain, database } = await prepared(t);
     let walks = 0;
-    const often: HousekeepingJob = { name: 'often', doSome: async () => ({ seen: 1, removed: 1 }) };
-    const rare: HousekeepingJob = { name: 'rare', everyMs: hourMs, doSome: async () => ({ seen: ++walks, removed: 0 }) };
+    const often: HousekeepingJob = { name: 'often', runBatch: async () => ({ seen: 1, removed: 1 }) };
+    const rare: HousekeepingJob = { name: 'rare', everyMs: hourMs, runBatch: async () => ({ seen: ++walks, removed: 0 }) };
     const nodes = Array.from({ length: 4 }, () => maintain([often, rare], { everyMs: 60_000 }));
     const rounds = [];
     for (const node of nodes) rounds.push(await node.runOnce());
@@ -313,13 +313,13 @@ describe('a round of maintenance', () => {
     assert.equal(walks, 2);
   });
 
-  test('that may do no more leaves the rest to the next one, also of a job that is rare', async (t) => {
+  test('leaves the rest to the next round at its limit, also for rare jobs', async (t) => {
     const { maintain } = await prepared(t);
     let left = 25;
     const rare: HousekeepingJob = {
       name: 'rare',
       everyMs: hourMs,
-      async doSome(limit) {
+      async runBatch(limit) {
         const removed = Math.min(limit, left);
         left -= removed;
         return { seen: removed, removed };
@@ -333,25 +333,25 @@ describe('a round of maintenance', () => {
     assert.deepEqual(await round(), {}, 'and then it is rare again');
   });
 
-  test('goes on with the next job when one fails', async (t) => {
+  test('continues with the next job when one fails', async (t) => {
     const { maintain } = await prepared(t);
-    const broken: HousekeepingJob = { name: 'broken', doSome: () => Promise.reject(new Error('disk on fire')) };
-    const sound: HousekeepingJob = { name: 'sound', doSome: async () => ({ seen: 3, removed: 3 }) };
+    const broken: HousekeepingJob = { name: 'broken', runBatch: () => Promise.reject(new Error('disk on fire')) };
+    const sound: HousekeepingJob = { name: 'sound', runBatch: async () => ({ seen: 3, removed: 3 }) };
     assert.deepEqual(await maintain([broken, sound]).runOnce(), { broken: 0, sound: 3 });
   });
 
   test('returns nothing and throws nothing when the database is away', async () => {
-    const maintenance = new Maintenance({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', jobs: [], log: silentLog });
+    const maintenance = new Maintenance({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', jobs: [], log: noLog });
     assert.equal(await maintenance.runOnce(), null);
   });
 
-  test('ends after the piece in hand when it is stopped', async (t) => {
+  test('ends after the current piece when it is stopped', async (t) => {
     const { maintain } = await prepared(t);
     let pieces = 0;
     let closed = false;
     const endless: HousekeepingJob = {
       name: 'endless',
-      async doSome(limit) {
+      async runBatch(limit) {
         pieces++;
         if (pieces === 3) stopping = maintenance.stop();
         return { seen: limit, removed: limit };
@@ -390,7 +390,7 @@ describe('orphaned content', () => {
     return { ...parts, put, orphans, left, newKey: () => newContentKey(workspaceId, newId(workspacesIds.file, null), 'acct_ann') };
   }
 
-  test('goes when it is a day old; what a file, a deliverable or a deliverable on its way refers to stays', async (t) => {
+  test('is deleted when it is a day old, unless a file, a deliverable or a deliverable in progress refers to it', async (t) => {
     const { database, put, orphans, left, newKey } = await store(t);
     const [old, young, ofFile, ofDeleted, ofDeliverable, onItsWay] = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const;
     for (const key of [old, ofFile, ofDeleted, ofDeliverable, onItsWay]) await put(key, 25 * hourMs);
@@ -400,37 +400,37 @@ describe('orphaned content', () => {
     await insertNeutralRow(database, 'workspace_file', { id: fileIdOf(ofDeleted), content_key: ofDeleted, status: 'deleted' });
     await insertNeutralRow(database, 'deliverable', { id: 'd', content_key: ofDeliverable });
     await insertNeutralRow(database, 'message', { id: 'm', kind: 'task', command: 'delivered', input: { contentKey: onItsWay } });
-    assert.deepEqual(await orphans.doSome(100), { seen: 6, removed: 2 });
+    assert.deepEqual(await orphans.runBatch(100), { seen: 6, removed: 2 });
     assert.deepEqual(await left(), [young, ofFile, ofDeliverable, onItsWay].sort());
   });
 
-  test('of a workspace this database does not know is left alone, and so is what is not ours', async (t) => {
+  test('of an unknown workspace is kept, and so are foreign files', async (t) => {
     const { put, orphans, left } = await store(t);
     const foreign = await put(
       newContentKey(newId(workspacesIds.workspace, null), newId(workspacesIds.file, null), 'acct_bob'),
       48 * hourMs,
     );
     const other = await put('backup/keep.tar', 48 * hourMs);
-    assert.deepEqual(await orphans.doSome(100), { seen: 2, removed: 0 });
+    assert.deepEqual(await orphans.runBatch(100), { seen: 2, removed: 0 });
     assert.deepEqual(await left(), [foreign, other].sort());
   });
 
-  test('is found page by page, and the walk begins anew after its end', async (t) => {
+  test('is found page by page, and the scan begins again after its end', async (t) => {
     const { put, orphans, left, newKey } = await store(t);
     for (let i = 0; i < 25; i++) await put(newKey(), 48 * hourMs);
-    const pages = [await orphans.doSome(10), await orphans.doSome(10), await orphans.doSome(10)];
+    const pages = [await orphans.runBatch(10), await orphans.runBatch(10), await orphans.runBatch(10)];
     assert.equal(
       pages.reduce((sum, page) => sum + page.removed, 0),
       25,
     );
     assert.ok(pages.every((page) => page.seen <= 10));
     await put(newKey(), 48 * hourMs);
-    assert.equal((await orphans.doSome(10)).removed, 1);
+    assert.equal((await orphans.runBatch(10)).removed, 1);
     await put(newKey(), 48 * hourMs);
     await put(newKey(), 48 * hourMs);
-    await orphans.doSome(1);
+    await orphans.runBatch(1);
     await orphans.close();
-    assert.equal((await orphans.doSome(10)).removed, 1, 'a walk that was let go begins anew too');
+    assert.equal((await orphans.runBatch(10)).removed, 1, 'a walk that was let go begins anew too');
     assert.deepEqual(await left(), []);
   });
 });
@@ -442,14 +442,14 @@ test('housekeeping stops within its bound while its statement has no answer', { 
   const asked = Promise.withResolvers<void>();
   const job: HousekeepingJob = {
     name: 'asks in vain',
-    async doSome(_limit, client) {
+    async runBatch(_limit, client) {
       const held = proxy.hold(/troupe maintenance/, 'to client');
       void held.arrived.then(asked.resolve);
       await client.query('select 1');
       return { seen: 0, removed: 0 };
     },
   };
-  const maintenance = new Maintenance({ databaseUrl: proxy.url, jobs: [job], log: silentLog, everyMs: 0, stopWithinMs: 100 });
+  const maintenance = new Maintenance({ databaseUrl: proxy.url, jobs: [job], log: noLog, everyMs: 0, stopWithinMs: 100 });
   maintenance.start();
   await asked.promise;
   const beganMs = performance.now();

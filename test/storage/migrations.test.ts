@@ -17,7 +17,7 @@ async function databases(t: TestContext, count: number): Promise<Database[]> {
   return all;
 }
 
-test('nodes that start at the same instant on an empty database set it up once, and all go on', async (t) => {
+test('nodes that start at the same time on an empty database create its tables once, and all continue', async (t) => {
   const nodes = await databases(t, 4);
   await Promise.all(nodes.map((node) => node.migrate()));
   const { rows } = await nodes[0]!.read({ text: 'select name, count(*) from migration group by name order by name' });
@@ -26,7 +26,7 @@ test('nodes that start at the same instant on an empty database set it up once, 
   assert.equal((await nodes[3]!.read({ text: 'select count(*) from shard' })).rows[0].count, 1024);
 });
 
-test('a node that starts later finds nothing to do', async (t) => {
+test('a node that starts later applies no migration', async (t) => {
   const [first, second] = (await databases(t, 2)) as [Database, Database];
   await first.migrate();
   await first.pool.query(`insert into chore values ('kept', now())`);
@@ -66,7 +66,7 @@ test('a migration that finds a table in use blocks no other session, and is appl
   assert.equal((await database.read({ text: 'select counted_at from account_webhooks' })).rows.length, 30);
 });
 
-test('a migration whose table stays locked gives up with one line that says what to do, and changes nothing', async (t) => {
+test('a migration whose table stays locked fails with one line that says what to do, and changes nothing', async (t) => {
   const { database, end } = await behindAList(t);
   await assert.rejects(
     database.migrate(500),
@@ -79,7 +79,7 @@ test('a migration whose table stays locked gives up with one line that says what
   assert.equal((await database.read({ text: columns })).rows.length, 2);
 });
 
-test('every entity is what the migrations have made: its columns, their types, what may be null, and the primary key', async (t) => {
+test('every entity matches the migrated table: columns, types, nullability and primary key', async (t) => {
   const [database] = (await databases(t, 1)) as [Database];
   await database.migrate();
   assert.deepEqual(await differences(database), []);

@@ -1,4 +1,4 @@
-/** The database by way of PgBouncer: sessions keep what they need, or the service does not start. */
+/** The database behind PgBouncer: sessions keep their settings, or the service does not start. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CommitConnection } from '../../src/storage/commit-connection.ts';
@@ -43,7 +43,7 @@ for (const [what, settings] of [
     await assert.rejects(reader.query('create table forbidden (id int)'), /read-only transaction/);
   });
 
-test('a node works behind a PgBouncer in session mode, and goes on after a crash', options, async (t) => {
+test('a node works behind a PgBouncer in session mode, and continues after a crash', options, async (t) => {
   const node = await testRuntime([probeActor], {
     ...probeOptions,
     via: async (url) => (await startPgbouncer(t, [url], { pool_mode: 'session' })).through(url),
@@ -54,7 +54,7 @@ test('a node works behind a PgBouncer in session mode, and goes on after a crash
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 10 }), 11);
 });
 
-test('two nodes behind a PgBouncer know whose connections are whose, and one follows the other when it dies', {
+test('two nodes behind a PgBouncer distinguish their connections, and one takes over when the other dies', {
   ...options,
   skip: withoutPgbouncer || withoutRedis,
 }, async (t) => {
@@ -75,7 +75,7 @@ test('two nodes behind a PgBouncer know whose connections are whose, and one fol
   assert.equal(await a.actors.ask(probe, id, 'add', { n: 1 }), 2);
 });
 
-test('where a pooler changes the names of connections, no node is taken for dead because of them', options, async (t) => {
+test('if a pooler changes the names of connections, no node is considered dead because of that', options, async (t) => {
   const kept = await migrated(t);
   const pooler = await startPgbouncer(t, [kept.url], { pool_mode: 'session', application_name_add_host: '1' });
   const database = new Database(pooler.through(kept.url));
@@ -92,7 +92,7 @@ for (const mode of ['transaction', 'statement'] as const)
     await assert.rejects(database.migrate(), /pooler in transaction mode, where sessions are not kept: set DATABASE_URL/);
   });
 
-test('TLS in the address counts for every connection, and means what it means to every client of PostgreSQL', {
+test('TLS settings in the address apply to every connection, with the meaning documented by libpq', {
   ...options,
   skip: withoutPgbouncer || withoutOpenssl,
 }, async (t) => {

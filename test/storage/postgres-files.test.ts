@@ -1,4 +1,7 @@
-/** What the store in PostgreSQL promises beyond the port's contract (test/contract/file-store.test.ts): many nodes, crashes, sweeping, bounds. */
+/**
+ * Guarantees of the file store in PostgreSQL beyond the port's contract (test/contract/file-store.test.ts): several nodes, crashes,
+ * sweeps, limits.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -7,7 +10,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import test, { type TestContext } from 'node:test';
 import type pg from 'pg';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { adoptLocalFiles } from '../../src/storage/adopt-local-files.ts';
 import { Database } from '../../src/storage/database.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
@@ -19,7 +22,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const chunkBytes = 256 * 1024;
 const hourMs = 3_600_000;
 
-/** Tells the names of the statements it was sent, in order. */
+/** Records the names of its statements, in order. */
 class WatchedDatabase extends Database {
   readonly sent: string[] = [];
   override write(statement: pg.QueryConfig): Promise<{ rows: any[] }> {
@@ -41,7 +44,7 @@ async function twoNodes(t: TestContext, poolSize?: number) {
     new Maintenance({
       databaseUrl: server.url,
       jobs: [looseContents({ nowMs: () => Date.now() + inMs })],
-      log: silentLog,
+      log: noLog,
       everyMs: 0,
       pauseMs: 0,
     }).runOnce();
@@ -61,7 +64,7 @@ async function halfArrived(t: TestContext) {
   return { ...nodes, content, put };
 }
 
-test('what one node has put, another opens', async (t) => {
+test('a content stored by one node can be read by another', async (t) => {
   const { here, there } = await twoNodes(t);
   const bytes = randomBytes(3 * chunkBytes + 5);
   await here.put('key', of(bytes), bytes.length);
@@ -79,7 +82,7 @@ test('an upload is not visible before it is complete', async (t) => {
   assert.equal((await buffer(await there.open('key'))).length, 2 * chunkBytes + 1);
 });
 
-test('what a crash left half-written is swept when no upload lasts that long, and an upload that is swept fails', async (t) => {
+test('incomplete contents are swept after the longest possible upload, and a swept upload fails', async (t) => {
   const { sweep, count, content, put, here } = await halfArrived(t);
   assert.deepEqual(await sweep(hourMs), { 'loose contents': 0 });
   assert.deepEqual(await sweep(3 * hourMs), { 'loose contents': 1 });
@@ -90,7 +93,7 @@ test('what a crash left half-written is swept when no upload lasts that long, an
   assert.equal(await count('file_chunk'), 0);
 });
 
-test('what was replaced or removed is swept later, and what is present stays', async (t) => {
+test('replaced and removed contents are swept later, and current contents stay', async (t) => {
   const { here, sweep, count } = await twoNodes(t);
   for (const key of ['removed', 'replaced', 'replaced', 'kept']) await here.put(key, of(randomBytes(chunkBytes + 1)), 2 * chunkBytes);
   await here.remove('removed');
@@ -100,7 +103,7 @@ test('what was replaced or removed is swept later, and what is present stays', a
   for (const key of ['replaced', 'kept']) assert.equal((await buffer(await here.open(key))).length, chunkBytes + 1);
 });
 
-test('a reader whose content is swept under it fails rather than look whole', async (t) => {
+test('a reader whose content is swept fails instead of ending normally', async (t) => {
   const { here, sweep } = await twoNodes(t);
   await here.put('key', of(randomBytes(20 * chunkBytes)), 20 * chunkBytes);
   const content = await here.open('key');
@@ -110,7 +113,7 @@ test('a reader whose content is swept under it fails rather than look whole', as
   await assert.rejects(buffer(content), { code: 'unavailable' });
 });
 
-test('puts of one key at once leave one of the contents, whole', async (t) => {
+test('concurrent puts of one key leave one complete content', async (t) => {
   const { here, there } = await twoNodes(t);
   const contents = Array.from({ length: 8 }, (_, i) => Buffer.alloc(chunkBytes + 10, i));
   await Promise.all(contents.map((bytes, i) => (i % 2 === 0 ? here : there).put('key', of(bytes), bytes.length)));
@@ -135,7 +138,7 @@ test('uploads and downloads that wait for their client hold no connection', asyn
   for (const content of downloads) assert.equal((await buffer(content)).length, 8 * chunkBytes);
 });
 
-test('a reader who takes its time is read ahead by no more than two chunks', async (t) => {
+test('for a slow reader at most two chunks are read ahead', async (t) => {
   const { one, here } = await twoNodes(t);
   await here.put('large', of(randomBytes(40 * chunkBytes)), 40 * chunkBytes);
   one.sent.length = 0;
@@ -146,7 +149,7 @@ test('a reader who takes its time is read ahead by no more than two chunks', asy
   content.destroy();
 });
 
-test('a range reads the chunks it lies in, and no others', async (t) => {
+test('a range reads only its own chunks', async (t) => {
   const { one, here } = await twoNodes(t);
   const bytes = randomBytes(10 * chunkBytes);
   await here.put('large', of(bytes), bytes.length);
@@ -162,7 +165,7 @@ test('a range reads the chunks it lies in, and no others', async (t) => {
   }
 });
 
-test('a put that finds no database fails, and stops its sender', async () => {
+test('a put without a database fails and stops its sender', async () => {
   const nowhere = new Database('postgres://nobody@127.0.0.1:1/none');
   const content = new PassThrough();
   const closed = new Promise((resolve) => content.once('close', resolve));
@@ -173,7 +176,7 @@ test('a put that finds no database fails, and stops its sender', async () => {
   await nowhere.close();
 });
 
-test('a service that becomes a cluster brings its local files along, once', async (t) => {
+test('a service that becomes a cluster copies its local files once', async (t) => {
   const { one, here, there } = await twoNodes(t);
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
@@ -186,11 +189,11 @@ test('a service that becomes a cluster brings its local files along, once', asyn
   ]);
   for (const [key, bytes] of contents) await local.put(key, of(bytes), 2 * chunkBytes);
   assert.equal(await holdsContents(one), false);
-  await Promise.all([adoptLocalFiles(directory, here, silentLog), adoptLocalFiles(directory, there, silentLog)]);
+  await Promise.all([adoptLocalFiles(directory, here, noLog), adoptLocalFiles(directory, there, noLog)]);
   for (const [key, bytes] of contents) assert.deepEqual(await buffer(await there.open(key)), bytes);
   assert.equal(await holdsContents(one), true);
   assert.deepEqual(await readdir(folder.path), ['files-adopted']);
   await here.remove('ws/a');
-  await adoptLocalFiles(directory, here, silentLog);
+  await adoptLocalFiles(directory, here, noLog);
   await assert.rejects(here.open('ws/a'), { code: 'not_found' });
 });

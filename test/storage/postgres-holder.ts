@@ -1,9 +1,9 @@
-/** Run by embedded-postgres.test.ts: starts PostgreSQL in the folder it is given, tells its address or the error, and stays until it is killed. */
-import { silentLog } from '../../src/log.ts';
+/** Run by embedded-postgres.test.ts: starts PostgreSQL in a folder, prints its address or the error, and waits to be killed. */
+import { noLog } from '../../src/log.ts';
 import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 
 try {
-  process.send!(await startEmbeddedPostgres({ dataDir: process.argv[2]!, log: silentLog }));
+  process.send!(await startEmbeddedPostgres({ dataDir: process.argv[2]!, log: noLog }));
 } catch (error) {
   process.send!({ error: (error as Error).message });
 }

@@ -1,4 +1,4 @@
-/** Old code on the new schema: what the version before sends to PostgreSQL still does what it did. */
+/** Old code on the new schema: statements of the version before have the same effect on the newest schema. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -20,7 +20,7 @@ async function connect(t: Scope): Promise<pg.Client> {
   return client;
 }
 
-test('every statement that the version before was seen to send does on the newest schema what it did', async (t) => {
+test('every recorded statement of the version before has the same effect on the newest schema', async (t) => {
   const client = await connect(t);
   const commits = previous.statements.filter(({ values }) => values !== undefined);
   assert.ok(commits.length > 20 && previous.statements.length > 150, 'the record is whole');

@@ -5,18 +5,18 @@ import { SecretError, Secrets } from '../../src/storage/secrets.ts';
 
 const rootKey = 'a root key of at least thirty-two characters';
 
-test('what was encrypted comes back whole, whatever it was', () => {
+test('every encrypted text is decrypted unchanged', () => {
   const secrets = new Secrets(rootKey);
   for (const plaintext of ['', 'sk-1234', 'ключ 🔑', '\0\n', 'x'.repeat(1_000_000)]) {
     assert.equal(secrets.decrypt('integration', secrets.encrypt('integration', plaintext)), plaintext);
   }
 });
 
-test('another process with the same SECRET_KEY reads it', () => {
+test('another process with the same SECRET_KEY decrypts it', () => {
   assert.equal(new Secrets(rootKey).decrypt('integration', new Secrets(rootKey).encrypt('integration', 'token')), 'token');
 });
 
-test('the same plaintext is never encrypted to the same text, and no text shows it', () => {
+test('the same plaintext is encrypted to a different text each time, and no text contains it', () => {
   const secrets = new Secrets(rootKey);
   const texts = new Set(Array.from({ length: 100 }, () => secrets.encrypt('replay', 'hello')));
   assert.equal(texts.size, 100);
@@ -34,17 +34,17 @@ test('one changed bit anywhere is refused', () => {
   }
 });
 
-test('a text of one purpose is no text of another', () => {
+test('a text encrypted for one purpose cannot be decrypted for another', () => {
   const secrets = new Secrets(rootKey);
   assert.throws(() => secrets.decrypt('integration', secrets.encrypt('replay', 'token')), SecretError);
 });
 
-test('after a change of SECRET_KEY the error says so instead of speaking of damage', () => {
+test('after a change of SECRET_KEY the error names the key, not damaged data', () => {
   const text = new Secrets(rootKey).encrypt('replay', 'token');
   assert.throws(() => new Secrets(`${rootKey}!`).decrypt('replay', text), { name: 'SecretError', message: /another SECRET_KEY/ });
 });
 
-test('what is no encrypted text is refused, and the error does not repeat it', () => {
+test('a text that is not encrypted is refused, and the error does not contain it', () => {
   const secrets = new Secrets(rootKey);
   for (const text of [
     '',
@@ -63,7 +63,7 @@ test('what is no encrypted text is refused, and the error does not repeat it', (
   }
 });
 
-test('what was encrypted about one thing cannot be read about another', () => {
+test('a text encrypted for one object cannot be decrypted for another', () => {
   const secrets = new Secrets(rootKey);
   const text = secrets.encrypt('replay', 'token', 'acct_1/key');
   assert.equal(secrets.decrypt('replay', text, 'acct_1/key'), 'token');

@@ -1,4 +1,7 @@
-/** The check of the books of trading on right ones, on each kind of damage that somebody could do behind their back, and its fold against the books' own. */
+/**
+ * The check of the trading books, on correct books and on each kind of damage in the database, and its fold compared with that of the
+ * books.
+ */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import fc from 'fast-check';
@@ -103,7 +106,7 @@ const found = async (about: string | null = null) =>
   });
 
 const cash = `'{embedded,book,cash}'`;
-/** What is done to the live books, and what is found. The whole finding is what a person reads. */
+/** The damage to the live books and its finding. The whole finding is compared with the text that a user reads. */
 const damages: [what: string, statements: string[], finds: RegExp[]][] = [
   [
     'cash that is a millionth off',
@@ -201,14 +204,14 @@ const damages: [what: string, statements: string[], finds: RegExp[]][] = [
   ['an amount that is no number', [`update trading_fill set price = 'NaN' where id = 'fil_2'`], [/The journal has "NaN"/]],
 ];
 
-test('right books are right, for all and for one account, and live and test mode are counted apart', async () => {
+test('correct books have no findings, for all accounts and for one, and live and test mode are counted separately', async () => {
   assert.deepEqual(await found(), []);
   const figures = { accounts: 1, orders: 3, openOrders: 1, fills: 3 };
   assert.deepEqual(await checkTrading(client, accountId), { live: figures, test: figures, findings: [], leftOut: [] });
   assert.equal((await checkTrading(client, 'acct_2')).live.accounts, 0);
 });
 
-test('a corporate action changes the books of the strategies that are there, and of its broker alone', () => {
+test('a corporate action changes the books of existing strategies of its broker only', () => {
   const folded = new Map<string, FoldedBook>();
   const buy = { kind: 'fill', symbol: 'AAPL', side: 'buy', quantity: '3', price: '10', commission: '0' } as const;
   foldInto(folded, { broker_key: 'embedded', strategy_id: 'stg_1', entry: buy });
@@ -223,7 +226,7 @@ test('a corporate action changes the books of the strategies that are there, and
 });
 
 for (const [what, statements, finds] of damages) {
-  test(`it finds ${what}`, async () => {
+  test(`the check finds ${what}`, async () => {
     try {
       // The live rows alone: those of test mode stay right.
       for (const statement of statements)
@@ -280,7 +283,7 @@ const entry: fc.Arbitrary<BookEntry> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('adopted_cash' as const), amount }) },
 );
 
-test('the fold of the check and that of the books come to the same, to the last place', () => {
+test('the fold of the check and that of the books have the same result, to the last digit', () => {
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 40 }), (entries) => {
       const folded = new Map<string, FoldedBook>();

@@ -1,7 +1,7 @@
 /**
- * A task, its agents and their account in a world without time: messages and outcomes wait until somebody picks one, messages of one sender
- * stay in order, and after every turn the promises that must always hold are looked at. What the model says, people do and operators set is
- * up to the caller.
+ * A task, its agents and their account without time: messages and outcomes wait until the caller picks one, messages of one sender stay
+ * in order, and after every turn the invariants are checked. The caller supplies model answers, decisions of users and settings of
+ * operators.
  */
 import assert from 'node:assert/strict';
 import type { EffectOutcome } from '../../src/actors/define-actor.ts';

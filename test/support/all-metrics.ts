@@ -1,4 +1,4 @@
-/** Every metric that a node of a cluster tells, in the order of docs/metrics.md. No number is read, so nothing has to run. */
+/** Every metric of a cluster node, in the order of docs/metrics.md. No value is read, so no part has to run. */
 import { addClusterMetrics } from '../../src/admin/cluster-metrics.ts';
 import { addNodeMetrics } from '../../src/admin/node-metrics.ts';
 import { addPaymentMetrics } from '../../src/domains/billing/metrics.ts';
@@ -7,11 +7,11 @@ import { addIntegrationMetrics } from '../../src/domains/integrations/metrics.ts
 import { addToolMetrics } from '../../src/domains/tasks/metrics.ts';
 import { addTradingMetrics } from '../../src/domains/trading/metrics.ts';
 import { addWebhookMetrics } from '../../src/domains/webhooks/metrics.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { Metrics } from '../../src/metrics.ts';
 
 export function allMetrics(): Metrics {
-  const metrics = new Metrics(silentLog);
+  const metrics = new Metrics(noLog);
   addNodeMetrics(metrics, { runtime: {} } as never);
   for (const add of [addToolMetrics, addPaymentMetrics, addWebhookMetrics, addTradingMetrics, addIntegrationMetrics, addDeploymentMetrics])
     add(metrics, {} as never);

@@ -1,6 +1,6 @@
 /**
- * What the stand-ins of brokers have in common: a real HTTP and WebSocket server on 127.0.0.1 that can be late, lose answers after acting, cut connections
- * and be dark for a while; orders that a test fills, ends and lists as it likes.
+ * Shared by the test servers of brokers: a real HTTP and WebSocket server on 127.0.0.1 that can be late, lose answers after acting, cut
+ * connections and be temporarily unreachable; a test fills, ends and lists its orders.
  */
 
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Orders at brokers on one node: a real database, the actors of trading, the watchers of connections, and stand-ins of the brokers over HTTP. The runtime can
- * be killed at any moment and goes on with what is stored.
+ * Orders at brokers on one node: a real database, the actors of trading, the watchers of connections, and test servers of the brokers
+ * over HTTP. The runtime can be killed at any time and continues with the stored state.
  */
 import type { ActorSystem } from '../../src/actors/actor-system.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -29,7 +29,7 @@ import type { TradingOrderRow } from '../../src/domains/trading/trading-order/en
 import { tradingOrder } from '../../src/domains/trading/trading-order/messages.ts';
 import { tradingOrderActor } from '../../src/domains/trading/trading-order/trading-order.ts';
 import { newId } from '../../src/ids.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import { AlpacaServer, alpacaKeys } from './alpaca-server.ts';
 import type { BrokerStandIn, StandInOrder } from './broker-stand-in.ts';
@@ -53,7 +53,7 @@ export class BrokerWorld {
   readonly alpaca = new AlpacaServer();
   readonly tradier = new TradierServer();
   readonly coinbase = new CoinbaseServer();
-  readonly market = openLocalMarket({ settings: { marketDataFile: null, marketHours: null }, log: silentLog });
+  readonly market = openLocalMarket({ settings: { marketDataFile: null, marketHours: null }, log: noLog });
   private readonly outbound = createOutbound({ allow: [] });
   private readonly box = credentialBox(secretKey);
   private readonly brokers: Broker[] = [];
@@ -80,7 +80,7 @@ export class BrokerWorld {
     } as unknown as ActorSystem;
     const database = { read: (query: never) => current().database.read(query) } as unknown as TestRuntime['database'];
     const addresses = { alpacaApiUrl: this.alpaca.url, tradierApiUrl: this.tradier.url, coinbaseApiUrl: this.coinbase.url };
-    const shared = { actors, database, clock: systemClock, log: silentLog };
+    const shared = { actors, database, clock: systemClock, log: noLog };
     const parts = { ...shared, outbound: this.outbound, stats: this.stats, addresses, timeoutMs };
     this.connectionsWith = (secretKey) => new OpenConnections({ ...parts, credentials: credentialBox(secretKey) });
     this.connections = this.connectionsWith(secretKey);

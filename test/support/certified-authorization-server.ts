@@ -1,6 +1,6 @@
 /**
- * A certified authorization server, oidc-provider: PKCE is required, refresh tokens rotate, and one that is presented twice ends everything that came of the
- * consent. A person consents to whatever is asked for.
+ * A certified authorization server, oidc-provider: PKCE is required, refresh tokens rotate, and a token that is presented twice revokes
+ * all tokens of the consent. Every consent is granted.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** A cluster in one process for tests: real PostgreSQL, real Redis, each node with a runtime of its own, and links that can be harmed. */
+/** A cluster in one process for tests: real PostgreSQL, real Redis, each node with its own runtime, and links that a test can break. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/actor-system.ts';

@@ -1,6 +1,6 @@
 /**
  * Speaks like Coinbase Advanced Trade. Read from docs per endpoint and the bodies recorded in nautechsystems/nautilus_trader at a95c804
- * (crates/adapters/coinbase/test_data), seen 2026-11-23. Tokens are verified.
+ * (crates/adapters/coinbase/test_data, `http_candles.json` too), seen 2026-11-23. Tokens are verified.
  */
 
 import { generateKeyPairSync, randomUUID, verify } from 'node:crypto';
@@ -23,6 +23,8 @@ export class CoinbaseServer extends BrokerStandIn {
   readonly coins = new Map<string, number>();
   /** Best bid and ask by product; null: this server has no market data. */
   books: Map<string, { bid: [price: string, size: string] | null; ask: [price: string, size: string] | null; atMs: number }> | null = null;
+  /** By product and granularity: `BTC-USD ONE_HOUR`; ascending by `start`, in seconds. */
+  readonly candles = new Map<string, { start: string; open: string; high: string; low: string; close: string; volume: string }[]>();
   /** Tokens seen: none may come twice. */
   private readonly tokens = new Set<string>();
   private readonly bodies = new Map<string, StandInOrder>();
@@ -34,6 +36,7 @@ export class CoinbaseServer extends BrokerStandIn {
     this.coins.clear();
     this.refusesWith = null;
     this.books = null;
+    this.candles.clear();
   }
 
   override fill(order: StandInOrder, quantity: number, price: number): void {
@@ -74,8 +77,19 @@ export class CoinbaseServer extends BrokerStandIn {
     }
     const book = rest === '/product_book' ? this.books?.get(query.get('product_id')!) : undefined;
     if (book !== undefined) return { status: 200, json: shownBook(query.get('product_id')!, book) };
+    const [, product] = /^\/products\/([A-Z-]+)\/candles$/.exec(rest) ?? [];
+    if (product !== undefined) return this.listCandles(product, query);
     if (rest === '/accounts') return { status: 200, json: { accounts: this.accounts(), has_next: false, cursor: '', size: 1 } };
     return { status: 404, json: { error: 'NOT_FOUND' } };
+  }
+
+  /** The newest first; both ends are included. */
+  private listCandles(product: string, query: URLSearchParams): VenueAnswer {
+    const [startS, endS, limit] = ['start', 'end', 'limit'].map((name) => Number(query.get(name)));
+    const all = this.candles.get(`${product} ${query.get('granularity')}`) ?? [];
+    const found = all.filter(({ start }) => Number(start) >= startS! && Number(start) <= endS!).toReversed();
+    if (limit! > 350) return { status: 400, json: { error: 'INVALID_ARGUMENT', message: 'limit must be 350 at most' } };
+    return { status: 200, json: { candles: found.slice(0, limit) } };
   }
 
   /** Cumulative, without ids of trades. */

@@ -1,4 +1,4 @@
-/** Deployments in a runtime of their own: the actors with their effects and routes, a host that is scripted, and a site that answers as told. */
+/** Deployments in their own runtime: the actors with their effects and routes, a scripted host, and a scripted site. */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * The service as its own OpenAPI description tells it: its operations, an example of what each takes, and whether an answer is one that the
- * description promises. Tests that walk over it cover a new endpoint by themselves.
+ * The service by its OpenAPI description: its operations, an example for each, and whether an answer matches the description. Tests that
+ * iterate over it cover a new endpoint automatically.
  */
 import assert from 'node:assert/strict';
 import Schema from 'typebox/schema';

@@ -1,4 +1,4 @@
-/** The real service with two accounts that own one of each kind of thing, and every answer held against its OpenAPI description. */
+/** The real service with two accounts that own one object of each kind; every answer is compared with its OpenAPI description. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -8,9 +8,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { tarEnd, tarParts } from '../../src/cli/tar.ts';
 import { newId } from '../../src/ids.ts';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { tarEnd, tarParts } from '../../src/tar.ts';
 import { DescribedApi, type Operation } from './described-api.ts';
 import { type Answer, HttpClient, type Sent } from './http-client.ts';
 import { McpStandIn } from './mcp-stand-in.ts';

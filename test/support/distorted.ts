@@ -1,4 +1,4 @@
-/** JSON that is nearly as it should be. */
+/** JSON with small deviations from the valid form. */
 import type { Json } from './json.ts';
 import type { Random } from './random.ts';
 

@@ -1,4 +1,4 @@
-/** The program as an earlier commit of the repository has it, in a folder of its own, with the packages of the present one. */
+/** The program of an earlier commit, in a separate folder, with the packages of the current one. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, symlink } from 'node:fs/promises';

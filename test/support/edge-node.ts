@@ -1,6 +1,6 @@
 /**
  * The edge of one node of a cluster: real sockets, hub and relay on a real database, with peers in the same process. Commits are made by
- * SQL, with and without being told, as a node's own and in the order of their numbers.
+ * SQL, with and without a notification, like a node's own and in the order of their numbers.
  */
 import { randomUUID } from 'node:crypto';
 import type { Member } from '../../src/cluster/member.ts';
@@ -10,7 +10,7 @@ import { createServer, type HttpServer } from '../../src/edge/http/server.ts';
 import { EventRelay } from '../../src/edge/stream/event-relay.ts';
 import { Stream } from '../../src/edge/stream/stream.ts';
 import { type CommittedEvent, StreamHub } from '../../src/edge/stream/stream-hub.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { PeerNetwork } from './linked-peers.ts';
 import { eventCatalogue } from './product-events.ts';
@@ -84,8 +84,8 @@ export class EdgeNode {
   }
 
   static async start(member: Member, peers: Peers, { database, pollEveryMs, compression }: EdgeNodeOptions): Promise<EdgeNode> {
-    const hub = new StreamHub(database, silentLog);
-    const relay = new EventRelay({ peers, hub, database, log: silentLog, pollEveryMs });
+    const hub = new StreamHub(database, noLog);
+    const relay = new EventRelay({ peers, hub, database, log: noLog, pollEveryMs });
     const stream = new Stream({
       hub,
       eventCatalogue,
@@ -93,11 +93,11 @@ export class EdgeNode {
       authenticate: principalOf,
       isStillValid: () => true,
       retentionDays: 7,
-      log: silentLog,
+      log: noLog,
     });
     const server = await createServer({
       handler: () => ({ status: 404, headers: null, body: null }),
-      log: silentLog,
+      log: noLog,
       maxHeaderBytes: 16_384,
       accessLog: false,
     });
@@ -152,7 +152,7 @@ export class EdgeNode {
 
   async close(): Promise<void> {
     this.relay.stop();
-    this.stream.goAway(0);
+    this.stream.disconnectAll(0);
     await this.server.close(0);
   }
 }

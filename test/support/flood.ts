@@ -1,6 +1,6 @@
 /**
- * More requests than a service can answer, sent when they are due and not when there is an answer to the last one: each takes a connection
- * that is free, or a new one. Raw sockets, one buffer and bytes made beforehand, so that the flood costs less than what it floods.
+ * More requests than a service can answer, sent when they are due, independent of earlier answers: each uses a free connection or a new
+ * one. Raw sockets, one buffer and prepared bytes, so that the flood needs less processor time than the service.
  */
 import { connect, type Socket } from 'node:net';
 

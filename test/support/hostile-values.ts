@@ -1,4 +1,4 @@
-/** What a hostile or careless caller puts where something else is due. */
+/** Values of hostile or careless callers in place of valid ones. */
 
 /** For fields of a JSON body. */
 export const wrongValues: unknown[] = [

@@ -1,4 +1,4 @@
-/** Prompts, schemas and tables over which a careless program computes for seconds or without end. */
+/** Prompts, schemas and tables for which a naive program computes for seconds or endlessly. */
 
 const blanks = ' '.repeat(31_000);
 

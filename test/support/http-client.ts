@@ -1,4 +1,4 @@
-/** Plain HTTP requests whose paths, headers and bodies go out as they are: `fetch` would mend half of what a hostile caller sends. */
+/** Plain HTTP requests whose paths, headers and bodies are sent unchanged: `fetch` would correct many hostile values. */
 import { Agent, request as httpRequest } from 'node:http';
 import type { Json } from './json.ts';
 

@@ -20,7 +20,7 @@ import { userActor } from '../../src/domains/identity/user/user.ts';
 import { createTokens, type Tokens } from '../../src/edge/auth/tokens.ts';
 import type { AnyRoute } from '../../src/edge/http/route.ts';
 import { createIdempotency } from '../../src/edge/idempotency.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import type { MailProvider } from '../../src/providers/mail/port.ts';
 import { Database } from '../../src/storage/database.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
@@ -111,7 +111,7 @@ export async function identityDatabase(t: TestContext): Promise<IdentityDatabase
     database,
     clock,
     async startRuntime(actors = identityActors) {
-      const runtime = new Runtime({ database, placement: new SingleNode(server.url, 'test', silentLog), log: silentLog, clock });
+      const runtime = new Runtime({ database, placement: new SingleNode(server.url, 'test', noLog), log: noLog, clock });
       started.push(runtime);
       runtime.register(actors);
       await runtime.start();
@@ -134,7 +134,7 @@ export async function startIdentityNode(
   const { actors } = runtime;
   const stores = { secretKey, acceptedKeys, database };
   const tokens = await createTokens({ ...stores, clock });
-  const identity = openIdentity({ ...stores, actors, tokens, publicUrl: () => publicUrl, clock, log: silentLog });
+  const identity = openIdentity({ ...stores, actors, tokens, publicUrl: () => publicUrl, clock, log: noLog });
   const { authenticator, cookies } = identity;
   const routes = [...identity.routes, ...settingsRoutes({ actors }), ...moreRoutes({ runtime })];
   const keys = new IdempotencyKeys(database, clock);
@@ -144,7 +144,7 @@ export async function startIdentityNode(
     const around = createIdempotency({
       keys: idempotencyKeys,
       secrets: new Secrets(secretKey),
-      log: silentLog,
+      log: noLog,
       repeating: (commandIds) => actors.repeated.begin(commandIds),
     });
     const edge = await startEdge(routes, { authenticate: authenticator.ofRequest, around });
@@ -171,7 +171,7 @@ export async function startIdentityNode(
     actors,
     tokens,
     keys,
-    overrides: new OverrideWatch({ database, actors, placement: { epochOf: () => 1 }, log: silentLog }),
+    overrides: new OverrideWatch({ database, actors, placement: { epochOf: () => 1 }, log: noLog }),
     authenticator,
     cookies,
     mail,

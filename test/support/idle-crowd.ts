@@ -1,4 +1,4 @@
-/** A process of its own with many connections to one server: each asks once, says nothing more, and waits to be sent away. */
+/** A separate process with many connections to one server: each sends one request and then waits until it is closed. */
 import net from 'node:net';
 
 const [port, count] = process.argv.slice(2).map(Number) as [number, number];

@@ -18,7 +18,7 @@ import { scopesFor } from '../../src/domains/integrations/services/granted.ts';
 import type { ServiceAnswer, ServiceRequest } from '../../src/domains/integrations/services/service.ts';
 import { receivedBy } from '../../src/domains/integrations/whatsapp/received.ts';
 import { newId } from '../../src/ids.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { serviceConnections } from '../../src/node/providers.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import type { Outbound } from '../../src/providers/outbound/port.ts';
@@ -89,7 +89,7 @@ export async function integrationWorld(
     release: async (lost: object) => void told.push(lost),
     announce: async (made: object) => void told.push(made),
   };
-  const effects = integrationEffects({ actors, outbound, clients, box, calls, agents, stats, log: silentLog });
+  const effects = integrationEffects({ actors, outbound, clients, box, calls, agents, stats, log: noLog });
   const shown = (row: IntegrationRow) => integrationView(row, clients, 'https://troupe.test');
   const actor = integrationActor({
     effects,

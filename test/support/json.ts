@@ -1,3 +1,6 @@
-/** The one loose type of tests, for what came over a wire or out of the database: its shape is what a test asserts. Parts of our own code are never it. */
+/**
+ * The only untyped type of tests, for values from the network or the database: a test asserts their form. Values of our own code never
+ * have it.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: to name every field of every answer would cost more than it finds.
 export type Json = any;

@@ -1,6 +1,6 @@
 /**
- * Accounts that may ask and work as much as they like: what an operator would set for each by `troupe account set`, set for every account of a
- * database when it is made. For tests and benches, which ask a service more than people do.
+ * Accounts without limits: the overrides of `troupe account set`, set for every new account of a database. For tests and benches, which
+ * send more requests than users do.
  */
 import pg from 'pg';
 

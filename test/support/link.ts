@@ -1,9 +1,9 @@
 /**
- * A TCP way to a process that a test can slow, silence and cut while both ends live. Diallers are told apart by what they say first, so
- * that the way between two nodes can be hurt and the others left whole.
+ * A TCP proxy of a process that a test can slow, silence and cut while both ends live. Dialling nodes are distinguished by their first
+ * bytes, so that the link between two nodes can be disturbed and the others not.
  *
- * Silence is what a lost network looks like: bytes wait and nobody is told. The kernel still accepts new connections, on which nothing is
- * ever said; what waited goes on when the silence ends, as TCP would send it again. A cut closes connections, and new ones at once.
+ * * * Silence simulates a lost network: bytes wait without an error. The kernel still accepts new connections, on which no data arrives;
+ * waiting bytes are forwarded when the silence ends, as TCP would retransmit them. A cut closes connections, and new ones at once.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** News between the nodes of one process, over links that a test can slow down, cut and heal. Asks are not carried. */
+/** Notifications between the nodes of one process, over links that a test can slow down, cut and repair. Asks are not sent. */
 import type { Member } from '../../src/cluster/member.ts';
 import type { DownReason, Peers } from '../../src/cluster/peers.ts';
 

@@ -1,6 +1,6 @@
 /**
- * How long the event loop of this process was kept by one turn of it, in processor time of the main thread. Wall time would count what other programs
- * of a busy machine take; processor time counts what this thread itself did, garbage collection of its heap included.
+ * The longest turn of this process's event loop, in processor time of the main thread. Wall time would include other programs of a busy
+ * machine; processor time counts only this thread, with the garbage collection of its heap.
  */
 export class LoopWatch {
   private longestMs = 0;

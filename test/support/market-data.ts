@@ -1,4 +1,4 @@
-/** Prices and the market's clock as a test says: the file of MARKET_DATA_FILE, replaced as a whole. */
+/** Prices and the market's clock set by a test: the file of MARKET_DATA_FILE, replaced atomically. */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from './json.ts';

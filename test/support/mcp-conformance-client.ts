@@ -1,6 +1,6 @@
 /**
- * The client that the official conformance suite drives: it connects to the address in its last argument as this service does, with the same files, and
- * consents for the person. What it prints is for people.
+ * The client for the official conformance suite: it connects to the address in its last argument with the code of this service, and
+ * grants the consent. Its output is for reading only.
  */
 import { randomBytes } from 'node:crypto';
 import type { FoundTool } from '../../src/domains/integrations/mcp-servers/pins.ts';
@@ -12,9 +12,11 @@ import {
 } from '../../src/domains/integrations/mcp-servers/protocol/authority.ts';
 import { McpFailed } from '../../src/domains/integrations/mcp-servers/protocol/failure.ts';
 import { guardedFetch } from '../../src/domains/integrations/mcp-servers/protocol/guarded-fetch.ts';
+import { schemaCheck } from '../../src/domains/integrations/mcp-servers/protocol/schema-check.ts';
 import { type McpSession, openSession } from '../../src/domains/integrations/mcp-servers/protocol/session.ts';
 import { Questions } from '../../src/domains/integrations/mcp-servers/questions.ts';
 import { pkcePair } from '../../src/domains/integrations/oauth/token-endpoint.ts';
+import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 
 const url = process.argv.at(-1)!;
@@ -46,7 +48,7 @@ for (let tries = 1; ; tries++) {
 await outbound.close();
 
 async function useServer(): Promise<void> {
-  const session = await openSession({ url, headers, accountId: 'acct_1', outbound });
+  const session = await openSession({ url, headers, accountId: 'acct_1', outbound, check: schemaCheck(inlineCompute) });
   try {
     const tools = await session.tools();
     console.log(tools.map(({ name }) => name).join(', '));

@@ -1,6 +1,5 @@
 /**
- * Stands before the service for the conformance suites: adds the token that they do not send, and turns calls of the tools that they want
- * of a server into calls of ours.
+ * A proxy of the service for the conformance suites: adds the missing token, and maps calls of the suite's tools to the service's tools.
  */
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

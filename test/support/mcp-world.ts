@@ -1,4 +1,7 @@
-/** MCP servers of accounts on one node: a real database, their actors and connections, and the source of tools for agents. Other servers are stand-ins. */
+/**
+ * MCP servers of accounts on one node: a real database, their actors and connections, and the source of tools for agents. Other servers
+ * are test servers.
+ */
 import { systemClock } from '../../src/clock.ts';
 import { authorizationActor } from '../../src/domains/integrations/authorization/authorization.ts';
 import { Authorizations } from '../../src/domains/integrations/authorization/authorizations.ts';
@@ -14,7 +17,8 @@ import { asIntegration } from '../../src/domains/integrations/mcp-servers/view.t
 import { IntegrationStats } from '../../src/domains/integrations/metrics.ts';
 import type { SourcedTool, ToolContext, ToolSource } from '../../src/domains/tasks/contract.ts';
 import { newId } from '../../src/ids.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
+import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import { type TestRuntime, testRuntime } from './runtime.ts';
 
@@ -40,8 +44,13 @@ export class McpWorld {
     } as unknown as TestRuntime['actors'];
     const database = { read: (query: never) => world.test.database.read(query) } as unknown as TestRuntime['database'];
     const { outbound, box, clock } = world;
-    const shared = { actors, outbound, clock, box, log: silentLog };
-    world.connections = new McpConnections({ ...shared, stats: new IntegrationStats(), limits: { connectMs: 10_000, callMs: 10_000 } });
+    const shared = { actors, outbound, clock, box, log: noLog };
+    world.connections = new McpConnections({
+      ...shared,
+      compute: inlineCompute,
+      stats: new IntegrationStats(),
+      limits: { connectMs: 10_000, callMs: 10_000 },
+    });
     const authorizations = new Authorizations({ actors, clock: systemClock, secretKey, acceptedKeys: [] });
     world.parts = {
       ...{ actors, outbound, authorizations, connections: world.connections, box, registered: () => null },

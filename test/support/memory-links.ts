@@ -1,6 +1,7 @@
 /**
- * Links between nodes of one process, for tests that need to lose exactly one thing: each pair's link can be cut, silenced or slowed, and a
- * node can be gone. They keep the promises of `Peers` and no more: news arrives in order or not at all, an ask whose answer is lost is unknown.
+ * Links between nodes of one process, for tests that lose exactly one frame: each pair's link can be cut, silenced or slowed, and a node
+ * can be removed. They have exactly the guarantees of `Peers`: notifications arrive in order or not at all, an ask with a lost answer is
+ * unknown.
  */
 import { monotonicMs } from '../../src/clock.ts';
 import type { Member } from '../../src/cluster/member.ts';

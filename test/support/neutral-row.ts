@@ -1,4 +1,4 @@
-/** Rows for tests that need one to be there and care for few of its columns. */
+/** Rows for tests that need a row with only some specific columns. */
 import type { Database } from '../../src/storage/database.ts';
 
 const neutral: Record<string, unknown> = {

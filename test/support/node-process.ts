@@ -1,4 +1,4 @@
-/** One node of the service as a process of its own, and all that can happen to a process. */
+/** One node of the service as a separate process that can be killed, stopped, paused and restarted. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

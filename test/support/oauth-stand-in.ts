@@ -1,6 +1,6 @@
 /**
- * A service with its token endpoint, as connections to services see it: codes and tokens are taken once, refresh tokens rotate, and a test says what goes
- * wrong. Its API answers every request that has a good token.
+ * A test server of a service with its token endpoint: codes and tokens are accepted once, refresh tokens rotate, and a test sets faults.
+ * Its API answers every request with a valid token.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Puts every account of a service on the business plan: those that are there now and those that come. */
+/** Sets the business plan for every existing and future account of a service. */
 import pg from 'pg';
 
 const everybodyOnBusiness = `

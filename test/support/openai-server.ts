@@ -1,6 +1,6 @@
 /**
- * A real HTTP server on 127.0.0.1 that speaks OpenAI's chat completions, streamed and whole, as a script tells it to; and everything an
- * endpoint can do wrong. A script sees each request and its number and says how to behave. Many requests at once are fine.
+ * A real HTTP server on 127.0.0.1 with OpenAI's chat completions, streamed and not, controlled by a script, with every fault of an
+ * endpoint. A script gets each request and its number and returns the behaviour. Concurrent requests are supported.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';

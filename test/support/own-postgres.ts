@@ -1,9 +1,12 @@
-/** A PostgreSQL of one test's own, behind a link, so that it can be restarted, crashed, cut off and slowed without harm to others. */
+/**
+ * A PostgreSQL for one test, behind a link, so that it can be restarted, crashed, disconnected and slowed without effects on other
+ * tests.
+ */
 import { execFile } from 'node:child_process';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { processIdentity, signalProcess } from '../../src/storage/live-process.ts';
 import { endLeftovers, isPostmasterOf, readPostmaster } from '../../src/storage/postmaster.ts';
@@ -138,7 +141,7 @@ async function leave({ folder, disks }: Place): Promise<void> {
 }
 
 function launch({ dataDir, disks }: Place): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({ dataDir, log: silentLog, settings: disks === null ? sharedPostgresSettings : settingsOnDisks });
+  return startEmbeddedPostgres({ dataDir, log: noLog, settings: disks === null ? sharedPostgresSettings : settingsOnDisks });
 }
 
 function addressOf({ url }: EmbeddedPostgres): { host: string; port: number } {

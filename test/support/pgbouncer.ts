@@ -26,6 +26,10 @@ export type Pgbouncer = {
   startAgain(): Promise<void>;
   /** On its console, by the first of the users. */
   command(text: string): Promise<void>;
+  /** Kills its process and starts another. A call while one is in progress waits for that one. */
+  replace(): Promise<void>;
+  /** Replaces its process if that does not answer on its console for 15 s; resolves with whether it did not. */
+  replaceIfStuck(): Promise<boolean>;
 };
 
 const orderlyEndMs = 1_000;
@@ -90,33 +94,57 @@ function running(
     clearTimeout(patience);
   };
   t.after(() => end('SIGKILL'));
+  const startAgain = async () => {
+    const next = await launch();
+    if (next === null) throw new Error(`The port ${port} of a PgBouncer was taken while it was away`);
+    current = next;
+  };
+  const command = async (text: string) => {
+    const console = new URL(through(adminUrl));
+    console.pathname = '/pgbouncer';
+    const client = new pg.Client({
+      connectionString: console.href,
+      connectionTimeoutMillis: commandTimeoutMs,
+      query_timeout: commandTimeoutMs,
+    });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query(text);
+    } finally {
+      // Not awaited: a pooler that does not answer does not close the connection either.
+      client.end().catch(() => {});
+    }
+  };
+  let replacing: Promise<void> | null = null;
+  const replace = () => {
+    replacing ??= end('SIGKILL')
+      .then(startAgain)
+      .finally(() => {
+        replacing = null;
+      });
+    return replacing;
+  };
+  const replaceIfStuck = async () => {
+    const asked = current;
+    const isTimeout = await command('show version').then(
+      () => false,
+      (error: Error) => /timeout/.test(error.message),
+    );
+    if (!isTimeout || asked !== current || asked.exitCode !== null || asked.signalCode !== null) return false;
+    await replace();
+    return true;
+  };
   return {
     through,
     get process() {
       return current;
     },
     end,
-    startAgain: async () => {
-      const next = await launch();
-      if (next === null) throw new Error(`The port ${port} of a PgBouncer was taken while it was away`);
-      current = next;
-    },
-    command: async (text) => {
-      const console = new URL(through(adminUrl));
-      console.pathname = '/pgbouncer';
-      const client = new pg.Client({
-        connectionString: console.href,
-        connectionTimeoutMillis: commandTimeoutMs,
-        query_timeout: commandTimeoutMs,
-      });
-      client.on('error', () => {});
-      try {
-        await client.connect();
-        await client.query(text);
-      } finally {
-        await client.end().catch(() => {});
-      }
-    },
+    startAgain,
+    command,
+    replace,
+    replaceIfStuck,
   };
 }
 

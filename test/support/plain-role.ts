@@ -1,6 +1,6 @@
 /**
- * A database as a managed service gives it: the role that comes owns one schema and has no right beyond it. It is no superuser, may create
- * nothing in the database, and signals no other role's connections.
+ * A database like that of a managed service: the role owns one schema and has no other privileges. It is not a superuser, may create
+ * nothing else in the database, and cannot signal connections of other roles.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL cluster that `npm test` makes once, with the service's tables, and that is copied for each test that needs a server of its own:
- * making one takes half a second of a processor. What a first start does remains to the tests of first starts (`startService`, `fresh`).
+ * A PostgreSQL cluster that `npm test` creates once, with the service's tables, and that is copied for each test that needs its own
+ * server: creating one takes half a second of processor time. First starts are tested with an empty folder (`startService`, `fresh`).
  */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';

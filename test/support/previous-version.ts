@@ -1,4 +1,4 @@
-/** What the version before sends to PostgreSQL, as it was recorded, and its replay on a database. */
+/** The recorded statements of the version before, and their replay on a database. */
 import type pg from 'pg';
 
 /** `values`: of a commit, which is run; what has none is prepared, which holds it against tables, columns and types. */

@@ -1,4 +1,4 @@
-/** The actor that runtime tests ask: it can do everything an actor can, on demand, and go wrong in every way. */
+/** The actor for runtime tests: on request it does everything that an actor can do, and fails in every way. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import Type from 'typebox';
 import { type AnyActor, actorRef, defineActor, type EffectResult, type Turn, type TurnContext } from '../../src/actors/define-actor.ts';

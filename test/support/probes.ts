@@ -1,4 +1,4 @@
-/** Looks at many actors through the public interface: how long until each answers again, or whether any answer ever fails. */
+/** Queries many actors through the public interface: the time until each answers again, or whether any answer fails. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Caller } from './service.ts';
 

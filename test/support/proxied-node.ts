@@ -1,4 +1,4 @@
-/** A runtime with probe actors whose way to the database a test can hold, cut and slow down. */
+/** A runtime with probe actors whose connections to the database a test can hold, cut and slow down. */
 import { probeActor, probeOptions } from './probe-actor.ts';
 import { type TestRuntime, type TestRuntimeOptions, testRuntime } from './runtime.ts';
 import type { Scope } from './scope.ts';

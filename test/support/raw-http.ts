@@ -1,4 +1,4 @@
-/** HTTP by hand over a socket: sends exactly the bytes given, and reads answers as they are. */
+/** HTTP by hand over a socket: sends exactly the given bytes, and reads answers unchanged. */
 import net from 'node:net';
 
 export type RawAnswer = { status: number; headers: Map<string, string>; body: Buffer };

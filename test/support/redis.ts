@@ -1,5 +1,5 @@
 /**
- * A real Redis for tests: one of its own for each that asks, on a free loopback port, in memory only, in a folder of its own. Tests that need
+ * A real Redis for tests: a separate server for each test, on a free loopback port, in memory only, in its own folder. Tests that need
  * one are declared with `{ skip: withoutRedis }`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** An actor runtime for tests: a real database, one node, the runtime on both, and the events that it published. */
+/** An actor runtime for tests: a real database, one node, the runtime, and the events that it published. */
 import pg from 'pg';
 import type { ActorSystem } from '../../src/actors/actor-system.ts';
 import type { AnyActor } from '../../src/actors/define-actor.ts';

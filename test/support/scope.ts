@@ -1,2 +1,2 @@
-/** What lives as long as a test, or whatever else says when it ends. */
+/** The lifetime of a test, or of another owner that reports its end. */
 export type Scope = { after(end: () => unknown): void };

@@ -1,4 +1,4 @@
-/** A host for tests: what it has made outlives crashes of the service, and each of its moments can be held or refused. */
+/** A host for tests: its deployments survive crashes of the service, and each of its steps can be paused or refused. */
 import { buffer } from 'node:stream/consumers';
 import type { Host, HostState, Publication } from '../../src/domains/deployments/hosts/host.ts';
 import { DeployFailed } from '../../src/domains/deployments/hosts/host-failure.ts';

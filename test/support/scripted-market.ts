@@ -1,4 +1,4 @@
-/** A market whose clock and contents a test sets: what a trading account asks of its node's market. */
+/** A market whose clock and contents a test sets, with the interface that trading accounts use. */
 
 import { sessionState } from '../../src/domains/trading/market/calendar.ts';
 import type { CorporateAction, Quote } from '../../src/domains/trading/market/port.ts';

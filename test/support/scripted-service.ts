@@ -1,4 +1,4 @@
-/** The whole service with a model that says what each case of a test tells it to: a task whose prompt names a case is answered by that case. */
+/** The whole service with a scripted model: a task whose prompt names a case is answered by that case. */
 import type { TestContext } from 'node:test';
 import type { Json } from './json.ts';
 import { type Behaviour, type ChatMessage, type ChatRequest, finish, openAiServer, plan } from './openai-server.ts';

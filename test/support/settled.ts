@@ -1,4 +1,4 @@
-/** When nothing that was committed is still on its way. */
+/** Waits until no committed work is in transit. */
 import type { Database } from '../../src/storage/database.ts';
 
 /** Waits until all messages are taken and all effects done. */

@@ -1,4 +1,4 @@
-/** How often each shard's row has been changed, whatever epochs it was given. */
+/** How often each shard's row has been changed, for any epochs. */
 import { shardCount } from '../../src/cluster/address.ts';
 import type { Json } from './json.ts';
 

@@ -1,4 +1,4 @@
-/** A way to a server that takes its time: every byte waits in both directions, in order, as with a slow or far server. */
+/** A slow connection to a server: every byte is delayed in both directions, in order. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Scope } from './scope.ts';

@@ -1,4 +1,4 @@
-/** What files of the project export, found by their paths. */
+/** The exports of files of the project, found by their paths. */
 import { globSync } from 'node:fs';
 
 const root = new URL('../../', import.meta.url);

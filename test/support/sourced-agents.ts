@@ -21,7 +21,7 @@ import { workspaceAccess } from '../../src/domains/workspaces/contract.ts';
 import { workspaceActor } from '../../src/domains/workspaces/workspace/workspace.ts';
 import { workspaceFileActor } from '../../src/domains/workspaces/workspace-file/workspace-file.ts';
 import { newId } from '../../src/ids.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import type { Mode } from '../../src/mode.ts';
 import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import type { Model, ModelMessage, ModelRequest } from '../../src/providers/model/port.ts';
@@ -74,7 +74,7 @@ export async function sourcedAgents(sources: readonly ToolSource[], tools: reado
     workspace: (row, authority, callId) => workspaceAccess({ actors, database, files }, { ...row, agentId: row.id, authority, callId }),
     mail: () => ({ send: async () => ({ detail: 'posted' }) }),
     compute: inlineCompute,
-    log: silentLog,
+    log: noLog,
     database,
     actors,
   };

@@ -2,15 +2,18 @@
 import type { EffectDefinition } from '../../src/actors/define-actor.ts';
 import { accountSettingsActor } from '../../src/domains/accounts/account-settings/account-settings.ts';
 import { noConnections } from '../../src/domains/trading/brokers/choose-broker.ts';
+import type { LocalMarket } from '../../src/domains/trading/market/local-market.ts';
 import type { Prices } from '../../src/domains/trading/market/prices.ts';
 import { TradingStats } from '../../src/domains/trading/metrics.ts';
 import type { DoorParts } from '../../src/domains/trading/orders/door.ts';
 import type { Strategy } from '../../src/domains/trading/strategy/config.ts';
 import { strategyEffects } from '../../src/domains/trading/strategy/effects.ts';
 import type { StrategyRow } from '../../src/domains/trading/strategy/entity.ts';
-import { strategy } from '../../src/domains/trading/strategy/messages.ts';
+import { type StartRun, strategy } from '../../src/domains/trading/strategy/messages.ts';
+import { prepareStart } from '../../src/domains/trading/strategy/run-start.ts';
 import type { RunSettings } from '../../src/domains/trading/strategy/settings.ts';
 import { strategyActor } from '../../src/domains/trading/strategy/strategy.ts';
+import type { Principal } from '../../src/edge/auth/principal.ts';
 import { newId } from '../../src/ids.ts';
 import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import { PaperAccount, paperActors } from './paper-account.ts';
@@ -30,6 +33,8 @@ export type StrategyWorld = {
   account(): PaperAccount;
   create(account: PaperAccount, deciding: Strategy, symbols: string[], settings?: RunSettings): Promise<string>;
   start(account: PaperAccount, id: string, source?: 'broker'): Promise<StrategyRow>;
+  /** The checks of a start, without the start. */
+  prepare(account: PaperAccount, id: string): Promise<StartRun>;
   row(id: string): Promise<StrategyRow>;
   /** As `StrategyWatch` does; resolves when nothing goes on any more. */
   due(id: string): Promise<StrategyRow>;
@@ -95,6 +100,11 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
         ...(source && { source }),
       } as const;
       return world.runtime.actors.ask(strategy, id, 'start', input);
+    },
+    async prepare({ accountId }, id) {
+      const principal = { accountId, mode: 'live' } as Principal;
+      const wish = { mode: 'paper', brokerId: null, acknowledge: false } as const;
+      return prepareStart({ ...parts, market: parts.market as LocalMarket }, principal, await world.row(id), wish);
     },
     row: async (id) => (await world.runtime.actors.query(strategy, id, 'get', null))!,
     async due(id) {

@@ -1,4 +1,4 @@
-/** A WebSocket client in the test's hands: it can stop reading at the socket, vanish without a word, and send what no library would. */
+/** A WebSocket client that a test controls: it can stop reading at the socket, disconnect without a close, and send invalid frames. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

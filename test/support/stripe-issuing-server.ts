@@ -1,6 +1,6 @@
 /**
- * A real HTTP server on 127.0.0.1 that speaks Stripe Issuing: cardholders, cards, authorizations and their transactions; it asks a service about
- * payments as Stripe does, within 2 s, by signed requests whose answers count. Shops are played by the test.
+ * A real HTTP server on 127.0.0.1 that speaks Stripe Issuing: cardholders, cards, authorizations and their transactions; it requests
+ * decisions about payments from a service like Stripe, within 2 s, by signed requests. The test plays the shops.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * A real HTTP server on 127.0.0.1 that speaks Stripe's shapes: forms with brackets, idempotency keys, Checkout sessions, refunds, subscriptions with
- * their invoices, and signed events. People, banks and the passing of time are played by the test.
+ * A real HTTP server on 127.0.0.1 that speaks Stripe's shapes: forms with brackets, idempotency keys, Checkout sessions, refunds,
+ * subscriptions with their invoices, and signed events. The test plays users, banks and time.
  */
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * A proxy in front of PostgreSQL that holds, cuts and refuses, to lose an answer at the exact point a test needs. Connections are told
- * apart by the `application_name` they announce.
+ * A proxy of PostgreSQL that pauses, cuts and refuses connections, to lose an answer at an exact point. Connections are distinguished by
+ * their `application_name`.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';

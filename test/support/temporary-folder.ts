@@ -1,4 +1,4 @@
-/** Folders that tests work in. */
+/** Temporary folders of tests. */
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -13,12 +13,17 @@ export class TradierServer extends BrokerStandIn {
   rejectsWith: string | null = null;
   /** Market data by the venue's symbol; null: this server has none. */
   quotes: Map<string, object> | null = null;
+  /** Daily bars, and shorter ones by symbol and interval: `AAPL 1min`. */
+  readonly days = new Map<string, object[]>();
+  readonly slices = new Map<string, object[]>();
   private readonly listening = new Set<ServedSocket>();
 
   override forget(): void {
     super.forget();
     this.rejectsWith = null;
     this.quotes = null;
+    this.days.clear();
+    this.slices.clear();
   }
 
   protected isOrderPost({ method, path }: VenueRequest): boolean {
@@ -34,6 +39,11 @@ export class TradierServer extends BrokerStandIn {
     if (method === 'POST' && path === '/v1/accounts/events/session')
       return { status: 200, json: { stream: { url: `${this.url.replace('http', 'ws')}/v1/accounts/events`, sessionid: 'c8638963' } } };
     if (path === '/v1/markets/quotes' && this.quotes !== null) return { status: 200, json: { quotes: this.quoted(query.get('symbols')!) } };
+    if (path === '/v1/markets/history') return { status: 200, json: { history: series('day', this.days.get(query.get('symbol')!)) } };
+    if (path === '/v1/markets/timesales') {
+      const found = this.slices.get(`${query.get('symbol')} ${query.get('interval')}`);
+      return { status: 200, json: { series: series('data', found) } };
+    }
     if (method === 'POST') return this.place(new URLSearchParams(body));
     if (path === `${root}/orders`)
       return {
@@ -160,4 +170,9 @@ export class TradierServer extends BrokerStandIn {
 function listed(name: string, items: unknown[]): unknown {
   if (items.length === 0) return 'null';
   return { [name]: items.length === 1 ? items[0] : items };
+}
+
+/** Nothing is null, one is an object. */
+function series(name: string, items: object[] = []): unknown {
+  return items.length === 0 ? null : { [name]: items.length === 1 ? items[0] : items };
 }

@@ -11,7 +11,7 @@ import { dialCredentials } from '../../src/cluster/transport/credentials.ts';
 import { Dial } from '../../src/cluster/transport/dial.ts';
 import { createTransport, type Transport, type TransportOptions } from '../../src/cluster/transport/transport.ts';
 import type { Wire } from '../../src/cluster/transport/wire.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 
 export const clusterKey = 'a secret key of a cluster, of 32 characters or more';
 
@@ -27,7 +27,7 @@ export type TestNode = {
 /** A node that listens; it is closed when the test ends. It knows nobody yet. */
 export async function testNode(t: TestContext, name: string, options: Partial<TransportOptions> = {}): Promise<TestNode> {
   const self = { incarnation: `${name}/${randomUUID()}`, name, host: '127.0.0.1', port: 0, ...options.self };
-  const transport = await createTransport({ secretKey: clusterKey, log: silentLog, ...options, self });
+  const transport = await createTransport({ secretKey: clusterKey, log: noLog, ...options, self });
   t.after(() => transport.close(0));
   const { port } = await transport.listen();
   const member: Member = { ...self, port, roles: ['edge', 'actors'], leaving: false };
@@ -70,7 +70,7 @@ export async function rawWire(t: TestContext, { member }: TestNode, incarnation:
   const tokens = await createClusterTokens({ secretKey: clusterKey, clock: { nowMs: () => Date.now() } });
   const own = { incarnation, protocols: ownProtocols, tokens };
   const outcome = await new Dial(member, own, dialCredentials(null), 5_000).outcome;
-  if (outcome.kind !== 'linked') throw new Error(`no stream: ${JSON.stringify(outcome)}`);
+  if (outcome.kind !== 'connected') throw new Error(`no stream: ${JSON.stringify(outcome)}`);
   t.after(() => outcome.wire.cut('the test is over'));
   return outcome.wire;
 }

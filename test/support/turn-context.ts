@@ -1,4 +1,4 @@
-/** A turn's context that does nothing but remember what was recorded on it: commands are plain functions, so they are tested without a runtime. */
+/** A turn's context that only records: commands are plain functions, so they are tested without a runtime. */
 import type { AnyActor, Contract, Turn, TurnContext } from '../../src/actors/define-actor.ts';
 import type { Json } from './json.ts';
 

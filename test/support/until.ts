@@ -1,4 +1,4 @@
-/** Waiting for what sends no event. */
+/** Waiting for a condition without an event. */
 
 /**
  * Resolves when `condition` holds; asked again whenever a timer of a few milliseconds runs. Fails after a minute: then it never holds. A test

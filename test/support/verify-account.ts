@@ -1,4 +1,4 @@
-/** What holds of a trading account at any moment, read from the database and from its actor (T1 to T3, D1, D2). */
+/** The invariants of a trading account, checked in the database and in its actor (T1 to T3, D1, D2). */
 import assert from 'node:assert/strict';
 import { nanoOfText } from '../../src/domains/trading/decimal.ts';
 import { isFinal } from '../../src/domains/trading/orders/order-state.ts';

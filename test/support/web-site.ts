@@ -1,4 +1,4 @@
-/** A web site of a test: pages by path, on any loopback address, with a record of what was asked. */
+/** A web site of a test: pages by path, on any loopback address, with a record of the requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

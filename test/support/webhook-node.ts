@@ -19,7 +19,7 @@ import { AccountFeed } from '../../src/edge/stream/account-feed.ts';
 import { StreamHub } from '../../src/edge/stream/stream-hub.ts';
 import { AppError } from '../../src/errors.ts';
 import { newId } from '../../src/ids.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import type { Mail } from '../../src/providers/mail/port.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import type { Resolve } from '../../src/providers/outbound/resolve.ts';
@@ -83,7 +83,7 @@ export type DeliveringOptions = {
 
 /** What a node needs to deliver, registered on a runtime that has not started. */
 export function deliveringParts({ database, placement, runtime, clock, allow = ['127.0.0.0/8'], resolve, timeoutMs }: DeliveringOptions) {
-  const hub = new StreamHub(database, silentLog);
+  const hub = new StreamHub(database, noLog);
   runtime.onEvents((events, seqs) => hub.publish(events, seqs));
   const outbound = createOutbound({ allow, resolve, connections: null });
   const mails: Mail[] = [];
@@ -96,7 +96,7 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
     },
   };
   const { actors } = runtime;
-  const feed = new AccountFeed({ hub, database, log: silentLog });
+  const feed = new AccountFeed({ hub, database, log: noLog });
   const keyOf = (sealed: string, id: string) => keyOfSecret(secrets.open(sealed, id));
   const dispatchers = new WebhookDispatchers({
     actors,
@@ -107,7 +107,7 @@ export function deliveringParts({ database, placement, runtime, clock, allow = [
     outbound,
     keyOf,
     clock,
-    log: silentLog,
+    log: noLog,
     timeoutMs,
   });
   /** Whose dispatchers hear of no change. */
@@ -147,8 +147,8 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
   const begin = async () => {
     const database = new Database(server.url, { schema: productSchema });
     await database.migrate();
-    const placement = new SingleNode(server.url, 'test', silentLog);
-    const runtime = new Runtime({ database, placement, log: silentLog, clock, freezeStates: true });
+    const placement = new SingleNode(server.url, 'test', noLog);
+    const runtime = new Runtime({ database, placement, log: noLog, clock, freezeStates: true });
     const parts = deliveringParts({ database, placement, runtime, clock, ...options });
     await runtime.start();
     return { database, runtime, ...parts };

@@ -1,4 +1,4 @@
-/** A receiver of webhooks: keeps what it is sent, in order of arrival, and answers as a test says. */
+/** A receiver of webhooks: stores requests in order of arrival, and answers as a test sets. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

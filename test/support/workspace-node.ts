@@ -31,7 +31,7 @@ import { createTokens } from '../../src/edge/auth/tokens.ts';
 import type { HttpRequest } from '../../src/edge/http/message.ts';
 import { createIdempotency } from '../../src/edge/idempotency.ts';
 import { derivedId } from '../../src/ids.ts';
-import { silentLog } from '../../src/log.ts';
+import { noLog } from '../../src/log.ts';
 import { Database } from '../../src/storage/database.ts';
 import type { FileStore } from '../../src/storage/files.ts';
 import { IdempotencyKeys } from '../../src/storage/idempotency-keys.ts';
@@ -93,7 +93,7 @@ export async function startWorkspaceNode(t: TestContext) {
   });
 
   async function startRuntime(): Promise<Runtime> {
-    const started = new Runtime({ database, placement: new SingleNode(server.url, 'test', silentLog), log: silentLog });
+    const started = new Runtime({ database, placement: new SingleNode(server.url, 'test', noLog), log: noLog });
     started.register([
       accountActor(accountEffects({ database })),
       accountStorageActor(storageEffects({ database })),
@@ -108,14 +108,14 @@ export async function startWorkspaceNode(t: TestContext) {
 
   const tokens = await createTokens({ secretKey, clock: systemClock });
   const cookies = createCookieSessions({ secretKey, publicUrl: () => 'http://service.test' });
-  const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock: systemClock, log: silentLog });
+  const authenticator = createAuthenticator({ actors, database, tokens, cookies, clock: systemClock, log: noLog });
   const links = createDownloadLinks(tokens, () => 'http://service.test/');
   const parts = { actors, database, files, links };
   const edge = await startEdge([...workspaceRoutes(parts), ...deliverableRoutes(parts)], {
     around: createIdempotency({
       keys: new IdempotencyKeys(database, systemClock),
       secrets: new Secrets(secretKey),
-      log: silentLog,
+      log: noLog,
       repeating: (commandIds) => actors.repeated.begin(commandIds),
     }),
     authenticate: (request: HttpRequest) => principalOf(request.header('authorization')) ?? authenticator.ofRequest(request),

@@ -1,15 +1,15 @@
 /** Limits of the transport: every wait and every buffer is bounded. */
 
-import type { UnprovenBounds } from './unproven-connections.ts';
+import type { UnauthenticatedBounds } from './unauthenticated-connections.ts';
 
-export type Bounds = UnprovenBounds & {
+export type Bounds = UnauthenticatedBounds & {
   /** An open stream without incoming data for this long is closed as `silent`. Pings are sent four times as often. */
-  silentAfterMs: number;
+  receiveTimeoutMs: number;
   /** A dial without a result after this time is `silent`. */
   dialWithinMs: number;
   /** The first redial is immediate, the second after about this long, each further one after twice the pause before. */
   redialAfterMs: number;
-  longestRedialPauseMs: number;
+  maxRedialPauseMs: number;
   /** Bytes of batches that may be in flight to a peer that has not processed them yet. */
   windowBytes: number;
   /** Characters of frames that wait for credit, for each peer. Beyond: asks get `overloaded`, notifications are dropped. */
@@ -24,20 +24,20 @@ export type Bounds = UnprovenBounds & {
 };
 
 export const defaultBounds: Bounds = {
-  silentAfterMs: 1_000,
+  receiveTimeoutMs: 1_000,
   dialWithinMs: 2_000,
   redialAfterMs: 100,
-  longestRedialPauseMs: 2_000,
+  maxRedialPauseMs: 2_000,
   windowBytes: 4 * 1024 * 1024,
   queueChars: 8 * 1024 * 1024,
   maxAsks: 32_768,
   maxPayloadBytes: 16 * 1024 * 1024,
   maxHandshakes: 64,
   maxHandshakesPerAddress: 32,
-  maxUnproven: 128,
-  maxUnprovenPerAddress: 32,
-  unprovenBurst: 200,
-  unprovenPerSecond: 10,
+  maxUnauthenticated: 128,
+  maxUnauthenticatedPerAddress: 32,
+  unauthenticatedBurst: 200,
+  unauthenticatedPerSecond: 10,
 };
 
 /** Whether a text takes at most so many bytes in UTF-8. The text is measured only if its length does not decide it. */

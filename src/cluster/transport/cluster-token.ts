@@ -51,7 +51,7 @@ export async function createClusterTokens({ secretKey, acceptedKeys = [], clock 
     sign(claims) {
       const nowMs = clock.nowMs();
       const registered = { aud: purpose, exp: isoTimestamp(nowMs + lifeMs) };
-      return protocol.Sign(secret, { ...told(claims), ...registered }, { footer, now: new Date(nowMs) });
+      return protocol.Sign(secret, { ...tokenClaims(claims), ...registered }, { footer, now: new Date(nowMs) });
     },
 
     async proves(token, expected) {
@@ -61,7 +61,7 @@ export async function createClusterTokens({ secretKey, acceptedKeys = [], clock 
         if (key === undefined) return false;
         const options = { audience: purpose, now: new Date(clock.nowMs()), clockTolerance: clockToleranceS };
         const claims = (await protocol.Verify(key, token, options)).claims as Record<string, unknown>;
-        return Object.entries(told(expected)).every(([name, value]) => claims[name] === value);
+        return Object.entries(tokenClaims(expected)).every(([name, value]) => claims[name] === value);
       } catch (error) {
         if (String((error as { code?: unknown }).code).startsWith('ERR_PASETO_')) return false;
         throw error;
@@ -70,6 +70,6 @@ export async function createClusterTokens({ secretKey, acceptedKeys = [], clock 
   };
 }
 
-function told({ from, to, side, protocol, nonce }: ClusterClaims): Record<string, string | number> {
+function tokenClaims({ from, to, side, protocol, nonce }: ClusterClaims): Record<string, string | number> {
   return { sub: from, to, side, protocol, nonce: nonce.toString('base64url') };
 }

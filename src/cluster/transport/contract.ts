@@ -31,7 +31,7 @@ export const ClusterService: ServiceClientConstructor = loaded.troupe.cluster.v1
 /** A batch is cut into pieces of at most this size. */
 export const maxPieceBytes = 256 * 1024;
 
-/** For both ends. The stream never ends by itself, so nothing is kept for a retry, and no proxy from the environment is used. */
+/** For both ends. The stream has no natural end, so nothing is kept for a retry, and no proxy from the environment is used. */
 export const channelOptions = {
   'grpc.enable_retries': 0,
   'grpc.enable_http_proxy': 0,

@@ -17,7 +17,7 @@ export type TransportCounters = {
   /** Asks of others that are being answered. */
   asksServed: number;
   /** Asks and notifications that were refused because a queue was full. */
-  refusedForRoom: number;
+  refusedQueueFull: number;
   /** How often a queue had to wait for credit. */
   creditStalls: number;
 };
@@ -35,7 +35,7 @@ export function newCounters(): TransportCounters {
     asksReceived: 0,
     asksWaiting: 0,
     asksServed: 0,
-    refusedForRoom: 0,
+    refusedQueueFull: 0,
     creditStalls: 0,
   };
 }

@@ -3,42 +3,42 @@ import { connect } from 'node:net';
 import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { DownReason } from '../peers.ts';
 import { ClusterService, channelOptions } from './contract.ts';
-import { type Dialed, greet, type Own } from './handshake.ts';
+import { type Dialed, dialHandshake, type NodeIdentity } from './handshake.ts';
 import { Wire } from './wire.ts';
 
 export type Target = { incarnation: string; host: string; port: number };
 
-export type DialOutcome = { kind: 'linked'; wire: Wire; protocol: number } | Exclude<Dialed, { kind: 'welcome' }> | { kind: 'given up' };
+export type DialOutcome = { kind: 'connected'; wire: Wire; protocol: number } | Exclude<Dialed, { kind: 'welcome' }> | { kind: 'aborted' };
 
 export class Dial {
   readonly outcome: Promise<DialOutcome>;
   /** The peer has answered: the dial is likely to succeed. */
   challenged = false;
   private readonly wire: Wire;
-  private gaveUp = false;
+  private isAborted = false;
 
-  constructor(target: Target, own: Own, credentials: ChannelCredentials, withinMs: number) {
+  constructor(target: Target, own: NodeIdentity, credentials: ChannelCredentials, withinMs: number) {
     const client = new ClusterService(grpcAddress(target.host, target.port), credentials, channelOptions);
     this.wire = new Wire(client.connect!() as any, () => client.close());
     this.outcome = this.run(target, own, withinMs);
   }
 
   /** Aborts the dial. */
-  giveUp(): void {
-    this.gaveUp = true;
-    this.wire.cut('given up');
+  abort(): void {
+    this.isAborted = true;
+    this.wire.cut('aborted');
   }
 
-  private async run(target: Target, own: Own, withinMs: number): Promise<DialOutcome> {
+  private async run(target: Target, own: NodeIdentity, withinMs: number): Promise<DialOutcome> {
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       this.wire.cut('no answer in time');
     }, withinMs);
     try {
-      const dialed = await greet(this.wire, own, target.incarnation, () => (this.challenged = true));
-      if (this.gaveUp) return { kind: 'given up' };
-      if (dialed.kind === 'welcome' && this.wire.ended === null) return { kind: 'linked', wire: this.wire, protocol: dialed.protocol };
+      const dialed = await dialHandshake(this.wire, own, target.incarnation, () => (this.challenged = true));
+      if (this.isAborted) return { kind: 'aborted' };
+      if (dialed.kind === 'welcome' && this.wire.ended === null) return { kind: 'connected', wire: this.wire, protocol: dialed.protocol };
       const why = this.wire.ended ?? '';
       this.wire.cut('not needed');
       if (late) return { kind: 'failed', reason: 'silent', detail: why };
@@ -56,13 +56,13 @@ export class Dial {
 function reasonOf({ host, port }: Target, withinMs: number): Promise<DownReason> {
   return new Promise((resolve) => {
     const socket = connect(port, host);
-    const tell = (reason: DownReason): void => {
+    const finish = (reason: DownReason): void => {
       socket.destroy();
       resolve(reason);
     };
-    socket.setTimeout(withinMs, () => tell('silent'));
-    socket.on('connect', () => tell('broken'));
-    socket.on('error', (error: NodeJS.ErrnoException) => tell(error.code === 'ECONNREFUSED' ? 'refused' : 'silent'));
+    socket.setTimeout(withinMs, () => finish('silent'));
+    socket.on('connect', () => finish('broken'));
+    socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code === 'ECONNREFUSED' ? 'refused' : 'silent'));
   });
 }
 

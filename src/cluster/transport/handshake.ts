@@ -11,7 +11,7 @@ import type { ClusterTokens } from './cluster-token.ts';
 import type { Parcel, Protocols, RefusalReason } from './contract.ts';
 import type { Wire } from './wire.ts';
 
-export type Own = { incarnation: string; protocols: Protocols; tokens: ClusterTokens };
+export type NodeIdentity = { incarnation: string; protocols: Protocols; tokens: ClusterTokens };
 
 /** `duplicate`: the other side has a stream with this node, or opens one; this one is not needed. */
 export type Dialed = { kind: 'welcome'; protocol: number } | { kind: 'duplicate' } | { kind: 'failed'; reason: DownReason; detail: string };
@@ -27,36 +27,36 @@ const maxIncarnationChars = 200;
  *
  * @param challenged called when the other side has answered: the dial is now likely to succeed
  */
-export async function greet(wire: Wire, own: Own, to: string, challenged: () => void): Promise<Dialed> {
+export async function dialHandshake(wire: Wire, own: NodeIdentity, to: string, challenged: () => void): Promise<Dialed> {
   const nonce = randomBytes(nonceBytes);
   const { lowest, highest } = own.protocols;
   wire.write({ hello: { lowestProtocol: lowest, highestProtocol: highest, from: own.incarnation, to, nonce } });
   const answer = await wire.next();
-  if (!answer?.challenge) return notExpected(answer, wire);
+  if (!answer?.challenge) return refusalOrError(answer, wire);
   const { protocol, nonce: theirs } = answer.challenge;
   if (protocol < lowest || protocol > highest || theirs.length !== nonceBytes)
-    return rejected('it answers with a protocol we do not speak');
+    return rejected('it answers with a protocol that this node does not support');
   challenged();
   const token = await own.tokens.sign({ from: own.incarnation, to, side: 'dialer', protocol, nonce: theirs });
   wire.write({ proof: { token } });
   const welcome = await wire.next();
-  if (!welcome?.welcome) return notExpected(welcome, wire);
+  if (!welcome?.welcome) return refusalOrError(welcome, wire);
   const expected = { from: to, to: own.incarnation, side: 'acceptor', protocol, nonce } as const;
   if (!(await own.tokens.proves(welcome.welcome.token, expected))) return rejected(notAuthentic);
   return { kind: 'welcome', protocol };
 }
 
 /**
- * The acceptor's part. Resolves with null when the other side was welcomed; otherwise it was refused, and the stream is ended.
+ * The acceptor's part. Resolves with null when the other side was accepted; otherwise it was refused, and the stream is ended.
  *
  * @param admit called when the other side is authenticated
- * @param welcomed called synchronously when the other side has been welcomed
+ * @param accepted called synchronously when the other side has been accepted
  */
-export async function receive(
+export async function acceptHandshake(
   wire: Wire,
-  own: Own,
+  own: NodeIdentity,
   admit: (from: string) => Admission,
-  welcomed: (from: string, protocol: number) => void,
+  accepted: (from: string, protocol: number) => void,
 ): Promise<Refused | null> {
   const hello = (await wire.next())?.hello;
   if (!hello || hello.nonce.length !== nonceBytes || hello.from === '' || hello.from.length > maxIncarnationChars) {
@@ -71,8 +71,8 @@ export async function receive(
   };
   const protocol = commonProtocol(own.protocols, { lowest: hello.lowestProtocol, highest: hello.highestProtocol });
   if (protocol === null) {
-    const theirs = spoken(hello.lowestProtocol, hello.highestProtocol);
-    const ours = spoken(own.protocols.lowest, own.protocols.highest);
+    const theirs = versionRange(hello.lowestProtocol, hello.highestProtocol);
+    const ours = versionRange(own.protocols.lowest, own.protocols.highest);
     return refuse('PROTOCOL', `no common protocol: ${from} speaks ${theirs}, ${own.incarnation} speaks ${ours}`);
   }
   if (hello.to !== own.incarnation) return refuse('OTHER_INCARNATION', `${own.incarnation} answers here, not ${hello.to}`);
@@ -85,11 +85,12 @@ export async function receive(
   if (!authentic) return refuse('NOT_AUTHENTIC', notAuthentic);
   const ownToken = await own.tokens.sign({ from: own.incarnation, to: from, side: 'acceptor', protocol, nonce: hello.nonce });
   if (wire.ended !== null) return { reason: null, detail: wire.ended, from };
-  // No await from here on: an admitted peer is welcomed, and its stream is open.
+  // No await from here on: an admitted peer gets its `welcome`, and its stream is open.
   const admission = admit(from);
-  if (admission !== 'yes') return refuse(admission, admission === 'DUPLICATE' ? 'a stream stands or is being opened' : 'on its way out');
+  if (admission !== 'yes')
+    return refuse(admission, admission === 'DUPLICATE' ? 'a stream is open or is being opened' : 'the node is closing');
   wire.write({ welcome: { token: ownToken } });
-  welcomed(from, protocol);
+  accepted(from, protocol);
   return null;
 }
 
@@ -103,7 +104,7 @@ export function commonProtocol(ours: Protocols, theirs: Protocols): number | nul
   return highest >= Math.max(ours.lowest, theirs.lowest) ? highest : null;
 }
 
-function notExpected(parcel: Parcel | null, wire: Wire): Dialed {
+function refusalOrError(parcel: Parcel | null, wire: Wire): Dialed {
   if (parcel === null) return { kind: 'failed', reason: 'broken', detail: wire.ended! };
   if (!parcel.refusal) return rejected('it answers with something else than a handshake');
   const { reason, message } = parcel.refusal;
@@ -116,6 +117,6 @@ function rejected(detail: string): Dialed {
   return { kind: 'failed', reason: 'rejected', detail };
 }
 
-function spoken(lowest: number, highest: number): string {
+function versionRange(lowest: number, highest: number): string {
   return lowest === highest ? `${lowest}` : `${lowest} to ${highest}`;
 }

@@ -29,7 +29,7 @@ import { SendQueue } from './send-queue.ts';
 import { ServedAsks } from './served-asks.ts';
 import type { Wire } from './wire.ts';
 
-/** `closed`: one of the two sides has said goodbye. */
+/** `closed`: one of the two sides has sent a goodbye frame. */
 export type LinkEnd = { reason: 'broken' | 'silent' | 'closed'; detail: string };
 
 /** The callbacks of a link. */
@@ -39,18 +39,18 @@ export type LinkHooks = {
   ended(end: LinkEnd): void;
 };
 
-export type LinkSurroundings = { log: Log; bounds: Bounds; counters: TransportCounters };
+export type LinkContext = { log: Log; bounds: Bounds; counters: TransportCounters };
 
 type Arrived = { readonly frames: Frame[]; handled: number; readonly bytes: number; readonly nowMs: number };
 
 /** Most frames handled in one turn of the event loop: the first answers leave while later asks are handled, and other work gets its turn. */
-const framesAtOnce = 128;
+const maxFramesPerTurn = 128;
 
 export class Link {
   private readonly wire: Wire;
   private readonly from: string;
   private readonly hooks: LinkHooks;
-  private readonly surroundings: LinkSurroundings;
+  private readonly context: LinkContext;
   private readonly queue: SendQueue;
   private readonly asks: OpenAsks;
   private readonly served: ServedAsks;
@@ -62,32 +62,32 @@ export class Link {
   /** Whether frames were handled in this turn of the event loop. */
   private turn: 'free' | 'used' = 'free';
   /** Bytes processed since credit was last returned. */
-  private takenBytes = 0;
-  private leaving: 'no' | 'they' | 'we' = 'no';
-  private left: (() => void) | null = null;
+  private processedBytes = 0;
+  private leaving: 'no' | 'remote' | 'local' = 'no';
+  private onDrained: (() => void) | null = null;
   private end: LinkEnd | null = null;
 
   /** @param from the peer's incarnation */
-  constructor(wire: Wire, from: string, hooks: LinkHooks, surroundings: LinkSurroundings) {
-    const { bounds } = surroundings;
+  constructor(wire: Wire, from: string, hooks: LinkHooks, context: LinkContext) {
+    const { bounds } = context;
     this.wire = wire;
     this.from = from;
     this.hooks = hooks;
-    this.surroundings = surroundings;
-    this.queue = new SendQueue((parcel) => wire.write(parcel), surroundings);
-    this.asks = new OpenAsks(this.queue, surroundings);
-    this.served = new ServedAsks(from, this.queue, surroundings);
-    this.keepAlive = new KeepAlive(bounds.silentAfterMs, {
+    this.context = context;
+    this.queue = new SendQueue((parcel) => wire.write(parcel), context);
+    this.asks = new OpenAsks(this.queue, context);
+    this.served = new ServedAsks(from, this.queue, context);
+    this.keepAlive = new KeepAlive(bounds.receiveTimeoutMs, {
       ping: (number) => this.queue.pushControl(pingFrame(number)),
       tick: () => this.tick(),
-      silent: (ms) => this.finish({ reason: 'silent', detail: `nothing was heard for ${Math.round(ms)} ms` }),
+      timedOut: (ms) => this.finish({ reason: 'silent', detail: `nothing was heard for ${Math.round(ms)} ms` }),
     });
   }
 
   /** Starts reading. Separate from the constructor, so that the link is registered when the first frame arrives. */
   start(): void {
     this.wire.listen(
-      (parcel) => this.take(parcel),
+      (parcel) => this.receive(parcel),
       (why) => this.finish({ reason: this.leaving === 'no' ? 'broken' : 'closed', detail: why }),
     );
   }
@@ -112,31 +112,31 @@ export class Link {
   /** False if the notification was certainly not sent. */
   notify(kind: string, payload: unknown): boolean {
     if (!this.takesAsks) return false;
-    const { bounds, counters, log } = this.surroundings;
+    const { bounds, counters, log } = this.context;
     const frame = notificationFrame(kind, payload);
     if (!fits(frame, bounds.maxPayloadBytes)) {
       log.error({ kind, chars: frame.length }, 'a notification is too large for another node and was dropped');
       return false;
     }
-    if (!this.queue.hasRoom(frame.length)) {
-      counters.refusedForRoom++;
+    if (!this.queue.hasCapacity(frame.length)) {
+      counters.refusedQueueFull++;
       return false;
     }
     this.queue.push(frame);
     return true;
   }
 
-  /** Says goodbye, waits until all asks on both sides are answered, at most `graceMs`, and closes. Resolves then. */
-  async leave(graceMs: number): Promise<void> {
+  /** Sends a goodbye frame, waits until all asks on both sides are answered, at most `graceMs`, and closes. Resolves then. */
+  async drain(graceMs: number): Promise<void> {
     if (this.end !== null) return;
-    if (this.leaving !== 'we') {
-      this.leaving = 'we';
+    if (this.leaving !== 'local') {
+      this.leaving = 'local';
       this.queue.pushControl(goodbyeFrame);
-      this.asks.loseUnsent();
+      this.asks.failUnsent();
     }
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, graceMs);
-      this.left = () => {
+      this.onDrained = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -150,14 +150,14 @@ export class Link {
     this.finish({ reason: 'broken', detail });
   }
 
-  private take(parcel: Parcel): void {
-    this.keepAlive.heard();
+  private receive(parcel: Parcel): void {
+    this.keepAlive.dataReceived();
     const { batch, piece } = parcel;
     if (piece) {
       this.pieces.push(piece);
       this.pieceBytes += piece.length;
       // The size of a frame, plus the overhead of its batch.
-      if (this.pieceBytes > this.surroundings.bounds.maxPayloadBytes * 1.1 + 64 * 1024) this.cut('a batch without end');
+      if (this.pieceBytes > this.context.bounds.maxPayloadBytes * 1.1 + 64 * 1024) this.cut('a batch without end');
       return;
     }
     if (!batch) return;
@@ -171,7 +171,7 @@ export class Link {
   }
 
   private read(bytes: Buffer): void {
-    const { counters, log } = this.surroundings;
+    const { counters, log } = this.context;
     let frames: unknown;
     try {
       frames = JSON.parse(bytes.toString());
@@ -190,16 +190,16 @@ export class Link {
     this.turn = 'used';
     setImmediate(this.nextTurn);
     const answer = this.hooks.answer();
-    let room = framesAtOnce;
-    for (let batch = this.arrived[0]; batch !== undefined && room > 0; batch = this.arrived[0]) {
-      const until = Math.min(batch.frames.length, batch.handled + room);
-      room -= until - batch.handled;
+    let remaining = maxFramesPerTurn;
+    for (let batch = this.arrived[0]; batch !== undefined && remaining > 0; batch = this.arrived[0]) {
+      const until = Math.min(batch.frames.length, batch.handled + remaining);
+      remaining -= until - batch.handled;
       while (batch.handled < until && this.end === null) this.handleFrame(batch.frames[batch.handled++]!, batch.nowMs, answer);
       if (batch.handled < batch.frames.length) return;
       this.arrived.shift();
-      this.giveCredit(batch.bytes);
+      this.returnCredit(batch.bytes);
     }
-    if (this.arrived.length === 0 && this.leaving === 'we') this.closeIfIdle();
+    if (this.arrived.length === 0 && this.leaving === 'local') this.closeIfIdle();
   };
 
   private readonly nextTurn = (): void => {
@@ -208,11 +208,11 @@ export class Link {
   };
 
   /** Not for every batch: a quarter of the window at a time. */
-  private giveCredit(bytes: number): void {
-    this.takenBytes += bytes;
-    if (this.takenBytes < this.surroundings.bounds.windowBytes / 4) return;
-    this.queue.pushControl(creditFrame(this.takenBytes));
-    this.takenBytes = 0;
+  private returnCredit(bytes: number): void {
+    this.processedBytes += bytes;
+    if (this.processedBytes < this.context.bounds.windowBytes / 4) return;
+    this.queue.pushControl(creditFrame(this.processedBytes));
+    this.processedBytes = 0;
   }
 
   private handleFrame(frame: Frame, nowMs: number, answer: AnswerAsk | null): void {
@@ -234,13 +234,13 @@ export class Link {
       case frameType.pong:
         return this.keepAlive.answered(frame[1]);
       case frameType.goodbye:
-        if (this.leaving === 'no') this.leaving = 'they';
-        return this.asks.loseUnsent();
+        if (this.leaving === 'no') this.leaving = 'remote';
+        return this.asks.failUnsent();
     }
   }
 
   /** Answers that have arrived are not lost with the link; other frames are. */
-  private settleArrived(): void {
+  private handleArrivedReplies(): void {
     for (const { frames, handled, nowMs } of this.arrived.splice(0)) {
       for (const frame of frames.slice(handled))
         if (frame[0] === frameType.reply || frame[0] === frameType.failure) this.handleFrame(frame, nowMs, null);
@@ -249,12 +249,12 @@ export class Link {
 
   private tick(): void {
     this.asks.expire(monotonicMs());
-    if (this.leaving === 'we') this.closeIfIdle();
+    if (this.leaving === 'local') this.closeIfIdle();
   }
 
   private closeIfIdle(): void {
     const idle = this.arrived.length === 0 && this.asks.size === 0 && this.served.size === 0 && this.queue.isEmpty;
-    if (idle) this.left?.();
+    if (idle) this.onDrained?.();
   }
 
   private finish(end: LinkEnd): void {
@@ -265,10 +265,10 @@ export class Link {
     if (end.reason === 'closed') this.wire.end();
     else this.wire.cut(end.detail);
     this.pieces = [];
-    this.settleArrived();
-    this.asks.loseAll();
+    this.handleArrivedReplies();
+    this.asks.failAll();
     this.served.cancelAll();
-    this.left?.();
+    this.onDrained?.();
     this.hooks.ended(end);
   }
 }

@@ -1,8 +1,8 @@
 /**
  * A table of open items under numbers that this side assigns.
  *
- * Not a Map: a Map that is continuously filled and emptied creates one table after another, and each old table keeps the next alive until
- * the whole heap is collected, with all its items. That doubled the collector's share of an asker's time.
+ * Not a Map: a Map that is continuously filled and emptied creates one table after another, and each old table references the next, so both
+ * stay in memory, with all items, until the whole heap is collected. That doubled the time of the calling node in garbage collection.
  */
 export class NumberSlots<T extends { readonly number: number }> {
   private count = 0;

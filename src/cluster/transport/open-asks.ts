@@ -2,7 +2,7 @@
  * Asks of this node that a peer has not answered yet.
  *
  * A1 Every ask is settled exactly once: by its answer, by its caller, by its deadline or by the end of the link, whichever comes first.
- * A2 A command that was sent counts as taken until its answer says otherwise: `outcome_unknown`. All other asks were not taken, or may be
+ * A2 Without a reply, a command that was sent has an unknown outcome: `outcome_unknown`. All other asks were not executed, or may be
  *    repeated: `shard_not_owned`.
  * A3 Equal queries that are not sent yet share one ask: it is answered from state that is committed after both arrived. It is sent at the
  *    end of the tick like other frames, or sooner when many callers wait for it and the peer has no other ask of this node.
@@ -13,12 +13,12 @@ import { type Bounds, fits } from './bounds.ts';
 import type { TransportCounters } from './counters.ts';
 import { askBody, askFrame, cancelFrame } from './frames.ts';
 import { NumberSlots } from './number-slots.ts';
-import type { LateFrame, SendQueue } from './send-queue.ts';
+import type { DeferredFrame, SendQueue } from './send-queue.ts';
 
 type SharedQuery = { answer: Promise<unknown>; callers: number };
 
 /** A query with so many callers is sent without waiting for more. */
-export const enoughCallers = 16;
+export const callersToFlush = 16;
 
 export class OpenAsks {
   private readonly waiting = new NumberSlots<OpenAsk>();
@@ -45,12 +45,12 @@ export class OpenAsks {
     const same = this.unsentQueries.get(body);
     if (same !== undefined) {
       // Otherwise callers synchronise: the peer is idle while asks are collected here, and this node while the peer answers.
-      if (++same.callers >= enoughCallers && this.waiting.size === 1) this.queue.flush();
+      if (++same.callers >= callersToFlush && this.waiting.size === 1) this.queue.flush();
       return same.answer;
     }
     const opened = this.waiting.size;
     const answer = this.openAlone(ask, body, undefined);
-    // An ask without room is not among the waiting ones.
+    // A refused ask is not among the waiting ones.
     if (this.waiting.size > opened) this.unsentQueries.set(body, { answer, callers: 1 });
     return answer;
   }
@@ -58,12 +58,12 @@ export class OpenAsks {
   private openAlone(ask: RemoteAsk, body: string, signal: AbortSignal | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (!fits(body, this.bounds.maxPayloadBytes)) throw tooLarge('message', this.bounds.maxPayloadBytes);
-      if (this.waiting.size >= this.bounds.maxAsks || !this.queue.hasRoom(body.length)) {
-        this.counters.refusedForRoom++;
+      if (this.waiting.size >= this.bounds.maxAsks || !this.queue.hasCapacity(body.length)) {
+        this.counters.refusedQueueFull++;
         throw new AppError('overloaded', 'The node that serves this cannot keep up. Try again shortly', { retryAfterS: 1 });
       }
       const open = new OpenAsk(this.waiting.nextNumber(), body, ask, this, resolve, reject);
-      if (signal?.aborted) throw open.lost();
+      if (signal?.aborted) throw open.connectionError();
       if (signal !== undefined) open.watch(signal);
       this.waiting.add(open);
       this.counters.asksWaiting++;
@@ -75,7 +75,7 @@ export class OpenAsks {
   take(number: number): OpenAsk | undefined {
     const open = this.waiting.take(number);
     if (open === undefined) return undefined;
-    this.leaves(open);
+    this.stopSharing(open);
     this.counters.asksWaiting--;
     open.settled = true;
     open.unwatch();
@@ -90,12 +90,12 @@ export class OpenAsks {
   }
 
   countSent(open: OpenAsk): void {
-    this.leaves(open);
+    this.stopSharing(open);
     this.counters.asksSent++;
   }
 
   /** From now on equal queries are sent again. */
-  private leaves(open: OpenAsk): void {
+  private stopSharing(open: OpenAsk): void {
     if (!open.query || open.sent || !this.unsentQueries.delete(open.body)) return;
     // A new Map for the next tick, for the reason given in NumberSlots.
     if (this.unsentQueries.size === 0) this.unsentQueries = new Map();
@@ -103,21 +103,21 @@ export class OpenAsks {
 
   /** Ends asks whose deadline has passed. */
   expire(nowMs: number): void {
-    for (const open of this.waiting.all()) if (open.deadlineMs <= nowMs) this.withdraw(open, open.late());
+    for (const open of this.waiting.all()) if (open.deadlineMs <= nowMs) this.withdraw(open, open.deadlineError());
   }
 
-  /** The other side accepts no more: asks that are not sent yet can go elsewhere at once. */
-  loseUnsent(): void {
-    for (const open of this.waiting.all()) if (!open.sent) this.withdraw(open, open.lost());
+  /** The other side accepts no more: unsent asks fail at once, so that callers can try another node. */
+  failUnsent(): void {
+    for (const open of this.waiting.all()) if (!open.sent) this.withdraw(open, open.connectionError());
   }
 
   /** The link has ended. */
-  loseAll(): void {
-    for (const open of this.waiting.all()) this.take(open.number)!.reject(open.lost());
+  failAll(): void {
+    for (const open of this.waiting.all()) this.take(open.number)!.reject(open.connectionError());
   }
 }
 
-export class OpenAsk implements LateFrame {
+export class OpenAsk implements DeferredFrame {
   readonly number: number;
   readonly deadlineMs: number;
   readonly resolve: (reply: unknown) => void;
@@ -152,11 +152,11 @@ export class OpenAsk implements LateFrame {
   }
 
   /** Its frame, with the remaining time. */
-  leave(nowMs: number): string | null {
+  encode(nowMs: number): string | null {
     if (this.settled) return null;
     const leftMs = this.deadlineMs - nowMs;
     if (leftMs <= 0) {
-      this.asks.withdraw(this, this.late());
+      this.asks.withdraw(this, this.deadlineError());
       return null;
     }
     this.asks.countSent(this);
@@ -168,7 +168,7 @@ export class OpenAsk implements LateFrame {
 
   watch(signal: AbortSignal): void {
     this.signal = signal;
-    this.abandoned = () => this.asks.withdraw(this, this.lost());
+    this.abandoned = () => this.asks.withdraw(this, this.connectionError());
     signal.addEventListener('abort', this.abandoned, { once: true });
   }
 
@@ -177,7 +177,7 @@ export class OpenAsk implements LateFrame {
   }
 
   /** The error for an ask without an answer. */
-  lost(): AppError {
+  connectionError(): AppError {
     return this.sent && !this.query
       ? new AppError(
           'outcome_unknown',
@@ -186,7 +186,7 @@ export class OpenAsk implements LateFrame {
       : new AppError('shard_not_owned', 'The node that serves this cannot be reached now');
   }
 
-  late(): AppError {
+  deadlineError(): AppError {
     return this.sent && !this.query
       ? new AppError(
           'outcome_unknown',

@@ -13,13 +13,13 @@ import { maxPieceBytes, type Parcel } from './contract.ts';
 import type { TransportCounters } from './counters.ts';
 
 /** A frame that is encoded when it is sent; null: it is no longer needed. */
-export interface LateFrame {
+export interface DeferredFrame {
   readonly chars: number;
-  leave(nowMs: number): string | null;
+  encode(nowMs: number): string | null;
 }
 
 export class SendQueue {
-  private queue: (string | LateFrame)[] = [];
+  private queue: (string | DeferredFrame)[] = [];
   private head = 0;
   private queuedChars = 0;
   private control = '';
@@ -43,11 +43,11 @@ export class SendQueue {
   }
 
   /** Whether a frame of so many characters fits into the bound of this queue, or into so many times the bound. */
-  hasRoom(chars: number, times = 1): boolean {
-    return this.head === this.queue.length || this.queuedChars + chars <= times * this.bounds.queueChars;
+  hasCapacity(chars: number, factor = 1): boolean {
+    return this.head === this.queue.length || this.queuedChars + chars <= factor * this.bounds.queueChars;
   }
 
-  push(frame: string | LateFrame): void {
+  push(frame: string | DeferredFrame): void {
     this.queue.push(frame);
     this.queuedChars += typeof frame === 'string' ? frame.length : frame.chars;
     this.flushSoon();
@@ -103,13 +103,13 @@ export class SendQueue {
     this.controlFrames = 0;
     while (this.head < queue.length && text.length < longest) {
       const next = queue[this.head]!;
-      const late = typeof next !== 'string';
-      const chars = late ? next.chars : next.length;
+      const isDeferred = typeof next !== 'string';
+      const chars = isDeferred ? next.chars : next.length;
       // A large frame is sent alone, so that small frames before it do not wait for its pieces.
       if (frames > 0 && text.length + chars > maxPieceBytes) break;
       queue[this.head++] = '';
       this.queuedChars -= chars;
-      const frame = late ? next.leave(nowMs) : next;
+      const frame = isDeferred ? next.encode(nowMs) : next;
       if (frame === null) continue;
       text = frames === 0 ? frame : `${text},${frame}`;
       frames++;

@@ -1,4 +1,4 @@
-/** Asks of a peer that this node answers. Each is answered once, unless its asker no longer waits. */
+/** Asks of a peer that this node answers. Each is answered once, unless its caller no longer waits. */
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { AnswerAsk } from '../peers.ts';
@@ -13,10 +13,10 @@ import type { SendQueue } from './send-queue.ts';
  * The queue of replies that wait for credit may be this many times as large as that of asks and notifications; beyond, only the loss of the
  * reply is reported.
  */
-const replyRoom = 4;
+const replyQueueFactor = 4;
 
 export class ServedAsks {
-  /** Running asks; with the controller of the asker's signal, if one was requested. */
+  /** Running asks; with the controller of the caller's signal, if one was requested. */
   private readonly running = new Map<number, AbortController | null>();
   private readonly from: string;
   private readonly queue: SendQueue;
@@ -46,14 +46,14 @@ export class ServedAsks {
     if (this.running.size >= 2 * this.bounds.maxAsks)
       return this.queue.push(failureFrame(number, new AppError('overloaded', 'The node is overloaded', { retryAfterS: 1 })));
     let controller: AbortController | null = null;
-    const gone = () => {
+    const callerSignal = () => {
       controller ??= new AbortController();
       if (this.running.has(number)) this.running.set(number, controller);
       return controller.signal;
     };
     let outcome: unknown;
     try {
-      outcome = answer(ask, this.from, gone);
+      outcome = answer(ask, this.from, callerSignal);
     } catch (error) {
       return this.fail(number, ask, error);
     }
@@ -77,7 +77,7 @@ export class ServedAsks {
     for (const number of [...this.running.keys()]) this.cancel(number);
   }
 
-  /** Whether the asker still waits for it. */
+  /** Whether the caller still waits for it. */
   private finish(number: number): boolean {
     const waiting = this.running.delete(number);
     if (waiting) this.counters.asksServed--;
@@ -95,8 +95,8 @@ export class ServedAsks {
       const code = ask.query ? 'payload_too_large' : 'reply_too_large';
       return this.fail(number, ask, tooLarge('reply', this.bounds.maxPayloadBytes, code));
     }
-    if (this.queue.hasRoom(frame.length, replyRoom)) return this.queue.push(frame);
-    this.counters.refusedForRoom++;
+    if (this.queue.hasCapacity(frame.length, replyQueueFactor)) return this.queue.push(frame);
+    this.counters.refusedQueueFull++;
     this.fail(number, ask, new AppError(ask.query ? 'overloaded' : 'outcome_unknown', 'The reply found no room on its way back'));
   }
 

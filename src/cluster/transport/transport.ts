@@ -10,9 +10,9 @@ import { createClusterTokens } from './cluster-token.ts';
 import { ownProtocols, type Protocols } from './contract.ts';
 import { newCounters, type TransportCounters } from './counters.ts';
 import { type ClusterTls, dialCredentials, serverCredentials } from './credentials.ts';
-import type { Admission, Own } from './handshake.ts';
+import type { Admission, NodeIdentity } from './handshake.ts';
 import { Listener } from './listener.ts';
-import { Peer, type PeerHooks, type PeerSurroundings } from './peer.ts';
+import { Peer, type PeerContext, type PeerHooks } from './peer.ts';
 
 export type Self = Pick<Member, 'incarnation' | 'name' | 'host' | 'port'>;
 
@@ -42,15 +42,15 @@ export type PeerStatus = {
 };
 
 /** Time for a node that left the cluster's view to answer open asks. */
-const partingGraceMs = 1_000;
+const drainGraceMs = 1_000;
 
 export class Transport implements Peers {
   readonly counters: TransportCounters = newCounters();
   private readonly self: Self;
   private readonly log: Log;
   private readonly listener: Listener;
-  private readonly known = new Map<string, Peer>();
-  private readonly surroundings: PeerSurroundings;
+  private readonly peersByIncarnation = new Map<string, Peer>();
+  private readonly context: PeerContext;
   private readonly hooks: PeerHooks;
   private answer: AnswerAsk | null = null;
   private readonly notificationListeners = new Map<string, (payload: unknown, from: string) => void>();
@@ -58,18 +58,28 @@ export class Transport implements Peers {
   private readonly downListeners: ((incarnation: string, reason: DownReason) => void)[] = [];
   private closing = false;
 
-  constructor(own: Own, options: TransportOptions) {
-    const { self, log, tls = null, random = Math.random, secretKey: _, acceptedKeys: __, protocol: ___, clock: ____, ...given } = options;
-    const bounds: Bounds = { ...defaultBounds, ...given };
+  constructor(own: NodeIdentity, options: TransportOptions) {
+    const {
+      self,
+      log,
+      tls = null,
+      random = Math.random,
+      secretKey: _,
+      acceptedKeys: __,
+      protocol: ___,
+      clock: ____,
+      ...boundOverrides
+    } = options;
+    const bounds: Bounds = { ...defaultBounds, ...boundOverrides };
     this.self = self;
     this.log = log;
-    this.surroundings = { own, credentials: dialCredentials(tls), random, log, bounds, counters: this.counters };
+    this.context = { own, credentials: dialCredentials(tls), random, log, bounds, counters: this.counters };
     this.hooks = {
       answer: () => this.answer,
-      notified: (kind, payload, from) => this.takeNotification(kind, payload, from),
+      notified: (kind, payload, from) => this.handleNotification(kind, payload, from),
       up: (incarnation) => this.upListeners.forEach((listener) => listener(incarnation)),
       down: (incarnation, reason) => this.downListeners.forEach((listener) => listener(incarnation, reason)),
-      forget: (peer) => this.known.get(peer.incarnation) === peer && this.known.delete(peer.incarnation),
+      removed: (peer) => this.peersByIncarnation.get(peer.incarnation) === peer && this.peersByIncarnation.delete(peer.incarnation),
     };
     this.listener = new Listener({
       own,
@@ -94,13 +104,13 @@ export class Transport implements Peers {
   }
 
   ask(to: Member, ask: RemoteAsk, signal?: AbortSignal): Promise<unknown> {
-    const link = this.known.get(to.incarnation)?.link;
+    const link = this.peersByIncarnation.get(to.incarnation)?.link;
     if (link?.takesAsks) return link.ask(ask, signal);
     return Promise.reject(new AppError('shard_not_owned', `${to.name} cannot be reached now`));
   }
 
   notify(to: Member, kind: string, payload: unknown): boolean {
-    return this.known.get(to.incarnation)?.link?.notify(kind, payload) ?? false;
+    return this.peersByIncarnation.get(to.incarnation)?.link?.notify(kind, payload) ?? false;
   }
 
   onNotification(kind: string, listener: (payload: unknown, from: string) => void): void {
@@ -116,8 +126,9 @@ export class Transport implements Peers {
     if (this.closing) return;
     const listed = new Set(members.map(({ incarnation }) => incarnation));
     // A peer that was never listed has dialed this node before its view arrived here: it stays.
-    for (const peer of [...this.known.values()]) if (peer.isMember && !listed.has(peer.incarnation)) void peer.part(partingGraceMs);
-    for (const member of members) if (member.incarnation !== this.self.incarnation) this.peer(member.incarnation).join(member);
+    for (const peer of [...this.peersByIncarnation.values()])
+      if (peer.isMember && !listed.has(peer.incarnation)) void peer.disconnect(drainGraceMs);
+    for (const member of members) if (member.incarnation !== this.self.incarnation) this.peer(member.incarnation).connect(member);
   }
 
   onUp(listener: (incarnation: string) => void): void {
@@ -129,7 +140,7 @@ export class Transport implements Peers {
   }
 
   peerStatuses(): PeerStatus[] {
-    return Array.from(this.known.values(), ({ incarnation, link }) => ({
+    return Array.from(this.peersByIncarnation.values(), ({ incarnation, link }) => ({
       incarnation,
       up: link !== null,
       takesAsks: link?.takesAsks ?? false,
@@ -138,29 +149,29 @@ export class Transport implements Peers {
     }));
   }
 
-  /** Says goodbye to all, waits at most `graceMs` for open asks, closes every stream and stops listening. */
+  /** Sends a goodbye frame to all peers, waits at most `graceMs` for open asks, closes every stream and stops listening. */
   async close(graceMs: number): Promise<void> {
     this.closing = true;
-    await Promise.all(Array.from(this.known.values(), (peer) => peer.part(graceMs)));
+    await Promise.all(Array.from(this.peersByIncarnation.values(), (peer) => peer.disconnect(graceMs)));
     this.listener.close();
   }
 
   private admit(from: string): Admission {
     if (this.closing) return 'CLOSING';
-    return (this.known.get(from)?.admits() ?? true) ? 'yes' : 'DUPLICATE';
+    return (this.peersByIncarnation.get(from)?.admits() ?? true) ? 'yes' : 'DUPLICATE';
   }
 
   private peer(incarnation: string): Peer {
-    let peer = this.known.get(incarnation);
+    let peer = this.peersByIncarnation.get(incarnation);
     if (peer === undefined) {
-      peer = new Peer(incarnation, this.hooks, this.surroundings);
-      this.known.set(incarnation, peer);
+      peer = new Peer(incarnation, this.hooks, this.context);
+      this.peersByIncarnation.set(incarnation, peer);
     }
     return peer;
   }
 
   /** A listener that throws must not prevent the other frames of its batch. */
-  private takeNotification(kind: string, payload: unknown, from: string): void {
+  private handleNotification(kind: string, payload: unknown, from: string): void {
     const listener = this.notificationListeners.get(kind);
     if (listener === undefined) return this.log.debug({ kind, peer: from }, 'a notification has no listener');
     try {

@@ -18,7 +18,7 @@ export class Wire {
     this.dispose = dispose;
     call.pause();
     call.on('data', (parcel: Parcel) => this.listener?.(parcel));
-    call.on('error', (error: Error) => this.finish(wordsOf(error)));
+    call.on('error', (error: Error) => this.finish(errorText(error)));
     call.on('end', () => {
       // Otherwise the stream would stay half open, with its connection.
       if (this.ended === null) call.end();
@@ -85,7 +85,7 @@ export class Wire {
 }
 
 /** The cause, extracted from gRPC's error. */
-function wordsOf(error: Error & { details?: string }): string {
+function errorText(error: Error & { details?: string }): string {
   const words = error.details || error.message;
   return /connect E[A-Z]+ \S+/.exec(words)?.[0] ?? words;
 }

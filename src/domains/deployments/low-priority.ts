@@ -1,10 +1,7 @@
-/** Deployments have a lower priority than requests: contents are read and requests to hosts are sent in turns, and few deployments are created at once. */
+/** Deployments have a lower priority than requests: contents are read in turns, and few deployments are created at once. */
 import type { SpareTime } from '../../edge/http/spare-time.ts';
 import { FairGate } from '../../fair-queue.ts';
-import type { Outbound } from '../../providers/outbound/port.ts';
 import type { SnapshotParts } from './snapshot/snapshots.ts';
-
-type Turns = Pick<SpareTime, 'turn'>;
 
 /** More at once are not faster: they share the processors of the database with what callers read and write. */
 const creationsAtOnce = 2;
@@ -12,17 +9,11 @@ const creationsAtOnce = 2;
 const maxWaitingCreations = 1_000;
 const maxWaitMs = 25_000;
 
-export function outboundInTurns(outbound: Pick<Outbound, 'fetch'>, spareTime: Turns): Pick<Outbound, 'fetch'> {
-  return {
-    async fetch(url, request) {
-      await spareTime.turn(request?.account ?? '', request?.signal);
-      return outbound.fetch(url, request);
-    },
-  };
-}
-
-/** The workspace of a content stands for its account. */
-export function filesInTurns(files: SnapshotParts['files'], spareTime: Turns): SnapshotParts['files'] {
+/**
+ * A content is read to be hashed, copied or sent, so its turn stands for all of that: nearly all work of a deployment is for its contents. The workspace
+ * of a content stands for its account.
+ */
+export function filesInTurns(files: SnapshotParts['files'], spareTime: Pick<SpareTime, 'turn'>): SnapshotParts['files'] {
   return {
     put: (key, content, maxBytes) => files.put(key, content, maxBytes),
     async open(key, range) {

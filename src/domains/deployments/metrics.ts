@@ -18,7 +18,7 @@ export class DeploymentStats {
       if (type !== 'deployment.live' && type !== 'deployment.failed') continue;
       const { target, error, created_at: createdAt, completed_at: completedAt } = JSON.parse(data.text).deployment;
       this.ended.add([target, error?.code ?? 'live']);
-      this.endedS.note((Date.parse(completedAt) - Date.parse(createdAt)) / 1_000);
+      this.endedS.record((Date.parse(completedAt) - Date.parse(createdAt)) / 1_000);
     }
   }
 }

@@ -1,7 +1,6 @@
 /** What the tools and routes of deployments share on a node. */
 import { type Config, searchPath } from '../../config.ts';
 import type { FairGate } from '../../fair-queue.ts';
-import type { Outbound } from '../../providers/outbound/port.ts';
 import { withoutTrailing } from '../../trailing.ts';
 import { storageLimits } from '../accounts/contract.ts';
 import type { Platform } from '../domain.ts';
@@ -14,7 +13,7 @@ import type { EffectParts } from './deployment/effects.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
 import { findHost } from './hosts/find-host.ts';
-import { creationGate, filesInTurns, outboundInTurns } from './low-priority.ts';
+import { creationGate, filesInTurns } from './low-priority.ts';
 import { DeploymentStats } from './metrics.ts';
 import type { Snapshots } from './snapshot/site.ts';
 import { openSnapshots } from './snapshot/snapshots.ts';
@@ -36,14 +35,11 @@ export function openDeployments(platform: Platform): DeploymentParts {
   const { config, connected, clock, secretKey, acceptedKeys, spareTime } = platform;
   const credentials = credentialBox(secretKey, acceptedKeys);
   const apiUrls = apiUrlsOf(config);
-  const callsBy =
-    (outbound: Pick<Outbound, 'fetch'>): OpenCalls =>
-    ({ target, accountId, credentials: own, pause }) => {
-      const { title } = findHost({ target, projectGiven: false });
-      const apiUrl = withoutTrailing(apiUrls[target], '/');
-      return hostCalls({ outbound, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
-    };
-  const callsOfSteps = callsBy(outboundInTurns(connected, spareTime));
+  const openCalls: OpenCalls = ({ target, accountId, credentials: own, pause }) => {
+    const { title } = findHost({ target, projectGiven: false });
+    const apiUrl = withoutTrailing(apiUrls[target], '/');
+    return hostCalls({ outbound: connected, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
+  };
   const limitsOf = (accountId: string) => storageLimits(platform.actors, accountId);
   const files = filesInTurns(platform.files, spareTime);
   const snapshots = openSnapshots({ ...platform, files, limitsOf });
@@ -60,11 +56,10 @@ export function openDeployments(platform: Platform): DeploymentParts {
       dataDir: config.dataDir,
     }),
     findHost,
-    // A caller waits for these.
-    openCalls: callsBy(connected),
+    openCalls,
     accessOf(chosen, accountId) {
       const own = openCredentials(credentials, chosen);
-      return accessOf(chosen, own, callsOfSteps({ target: chosen.target, accountId, credentials: own }));
+      return accessOf(chosen, own, openCalls({ target: chosen.target, accountId, credentials: own }));
     },
     apiUrls,
     stats: new DeploymentStats(),

@@ -7,7 +7,7 @@ export { CreateTaskBody } from './routes/tasks.ts';
 export type { DeployConfigsPort, DeploymentPort } from './task/ports.ts';
 export { askUntilAnswered } from './tools/ask-until-answered.ts';
 export { pageText } from './tools/html-text.ts';
-export { AskAgain, type Preview, type Tool, type ToolContext } from './tools/port.ts';
+export { ApprovalExpired as AskAgain, type Preview, type Tool, type ToolContext } from './tools/port.ts';
 export {
   type CheckedArguments,
   ConnectionLost,

@@ -48,7 +48,7 @@ export class TradingStats {
     try {
       return await work();
     } finally {
-      this.backtestS.note((performance.now() - begunAtMs) / 1_000);
+      this.backtestS.record((performance.now() - begunAtMs) / 1_000);
     }
   }
 
@@ -77,7 +77,7 @@ export class MarkStats {
     this.lastBeganAtMs = round.beganAtMs;
     this.accounts = round.accounts;
     this.openOrders = round.openOrders;
-    this.durationS.note((performance.now() - round.beganAtMs) / 1_000);
+    this.durationS.record((performance.now() - round.beganAtMs) / 1_000);
   }
 
   /** How old the prices are, at most, that every account was marked with; null before the first round is due. */

@@ -6,11 +6,11 @@ const defaultMaxBytes = 64 * 1024 * 1024;
 export class BodyBudget {
   private heldBytes = 0;
   private readonly maxBytes: number;
-  private readonly whole: BodyBudget | null;
+  private readonly total: BodyBudget | null;
 
-  constructor(maxBytes = defaultMaxBytes, whole: BodyBudget | null = null) {
+  constructor(maxBytes = defaultMaxBytes, total: BodyBudget | null = null) {
     this.maxBytes = maxBytes;
-    this.whole = whole;
+    this.total = total;
   }
 
   /** A part of this budget for some of the requests: their bytes count in this budget too, but cannot exceed the part. */
@@ -23,7 +23,8 @@ export class BodyBudget {
     let ownBytes = 0;
     return {
       add: (bytes) => {
-        if (!this.hasRoom(bytes)) throw new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
+        if (!this.hasCapacity(bytes))
+          throw new AppError('overloaded', 'The service has too much to do; try again shortly', { retryAfterS: 1 });
         this.take(bytes);
         ownBytes += bytes;
       },
@@ -34,18 +35,18 @@ export class BodyBudget {
     };
   }
 
-  private hasRoom(bytes: number): boolean {
-    return this.heldBytes + bytes <= this.maxBytes && (this.whole === null || this.whole.hasRoom(bytes));
+  private hasCapacity(bytes: number): boolean {
+    return this.heldBytes + bytes <= this.maxBytes && (this.total === null || this.total.hasCapacity(bytes));
   }
 
   private take(bytes: number): void {
     this.heldBytes += bytes;
-    this.whole?.take(bytes);
+    this.total?.take(bytes);
   }
 }
 
 export type HeldBody = {
-  /** Counts bytes that have arrived, not the announced length: a slow sender takes no room from others. Throws `overloaded`. */
+  /** Counts bytes that have arrived, not the announced length: a slow sender does not use the budget of others. Throws `overloaded`. */
   add(bytes: number): void;
   /** Call it when the answer is made. */
   release(): void;

@@ -8,7 +8,7 @@ import { constants, gzip, gzipSync } from 'node:zlib';
 import type { HttpRequest, HttpResponse } from './message.ts';
 
 /** Shorter texts fit one packet uncompressed. */
-const worthwhileChars = 1_400;
+const minCompressedChars = 1_400;
 /** Longer texts are compressed in the thread pool; a text of this length takes about 50 µs of the event loop. */
 const atOnceChars = 16_384;
 /** Fastest level: most of the gain for the least work. The small window and table are cheap to set up. */
@@ -22,7 +22,7 @@ const compress = promisify(gzip);
 /** The answer to GET or HEAD as it is sent. */
 export function compressed(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
   const { body, status, headers } = response;
-  if (typeof body !== 'string' || body.length < worthwhileChars || status !== 200) return response;
+  if (typeof body !== 'string' || body.length < minCompressedChars || status !== 200) return response;
   const varied: HttpResponse = { ...response, headers: { ...headers, Vary: 'Accept-Encoding' } };
   if (!accepts(request.header('accept-encoding'), 'gzip') || request.has('cookie')) return varied;
   if (body.length <= atOnceChars) return encoded(varied, gzipSync(body, fast));

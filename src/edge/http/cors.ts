@@ -31,7 +31,7 @@ const preflightKeptS = '7200';
 export function withCors(handler: HttpHandler, origins: readonly string[]): HttpHandler {
   if (origins.length === 0) return handler;
   const listed = new Set(origins);
-  const anyone = listed.delete('*');
+  const allowsAny = listed.delete('*');
   // With `*` every caller gets the same answer, so caches need no `Vary`.
   const varies = listed.size > 0;
 
@@ -44,7 +44,7 @@ export function withCors(handler: HttpHandler, origins: readonly string[]): Http
       if (listed.has(origin)) {
         headers['Access-Control-Allow-Origin'] = origin;
         headers['Access-Control-Allow-Credentials'] = 'true';
-      } else if (anyone) {
+      } else if (allowsAny) {
         headers['Access-Control-Allow-Origin'] = '*';
       } else {
         return { ...response, headers };

@@ -40,7 +40,7 @@ export function sendWhole(socket: ResponseSocket, request: HttpRequest, response
     socket.endWithoutBody(0, close);
     return;
   }
-  // With a length argument, uWS waits for that many bytes. Without arguments uWS cannot be told to close, so a header asks the client to
+  // With a length argument, uWS waits for that many bytes. Without arguments uWS does not close the connection, so a header asks the client to
   // close.
   if (length !== undefined) socket.writeHeader('Content-Length', String(length));
   if (close) socket.writeHeader('Connection', 'close');

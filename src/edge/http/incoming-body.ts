@@ -3,7 +3,7 @@
  * the sender is paused.
  *
  * uWS closes a connection that sends less than 160 KB in 10 s. Pausing and resuming restarts those 10 s, so a slow sender has until the
- * reader's deadline as long as some data arrives; a silent sender is still cut off after about 10 s.
+ * reader's deadline as long as some data arrives; a sender without data is still disconnected after about 10 s.
  */
 import { monotonicMs } from '../../clock.ts';
 import type { BodyReader, RequestBody } from './message.ts';
@@ -17,7 +17,7 @@ export interface BodySocket {
 }
 
 const keptBytesMax = 64 * 1024;
-const prolongAfterMs = 3_000;
+const extendAfterMs = 3_000;
 
 export class IncomingBody implements RequestBody {
   readonly declaredBytes: number | null;
@@ -29,13 +29,13 @@ export class IncomingBody implements RequestBody {
   private reader: BodyReader | null = null;
   private paused = false;
   private closed = false;
-  private prolongedAtMs = monotonicMs();
+  private extendedAtMs = monotonicMs();
   private deadlineMs = Number.POSITIVE_INFINITY;
 
   constructor(socket: BodySocket, declaredBytes: number | null) {
     this.socket = socket;
     this.declaredBytes = declaredBytes;
-    socket.onData((chunk, last) => this.arrive(Buffer.from(chunk), last));
+    socket.onData((chunk, last) => this.receive(Buffer.from(chunk), last));
   }
 
   read(reader: BodyReader, withinMs: number): void {
@@ -59,7 +59,7 @@ export class IncomingBody implements RequestBody {
   resume(): void {
     if (!this.paused || this.closed) return;
     this.paused = false;
-    this.prolongedAtMs = monotonicMs();
+    this.extendedAtMs = monotonicMs();
     this.socket.resume();
   }
 
@@ -77,12 +77,12 @@ export class IncomingBody implements RequestBody {
     if (!this.complete) this.reader?.aborted();
   }
 
-  private arrive(bytes: Buffer, last: boolean): void {
+  private receive(bytes: Buffer, last: boolean): void {
     if (this.closed) return;
     this.complete = last;
     if (this.reader !== null) this.reader.data(bytes, last);
     else this.keep(bytes);
-    if (!last) this.prolong();
+    if (!last) this.extendTimeout();
   }
 
   private keep(bytes: Buffer): void {
@@ -91,13 +91,13 @@ export class IncomingBody implements RequestBody {
     if (this.keptBytes > keptBytesMax) this.pause();
   }
 
-  private prolong(): void {
+  private extendTimeout(): void {
     if (this.closed || this.paused) return;
     const nowMs = monotonicMs();
     if (nowMs > this.deadlineMs) {
       this.socket.close();
-    } else if (nowMs - this.prolongedAtMs > prolongAfterMs) {
-      this.prolongedAtMs = nowMs;
+    } else if (nowMs - this.extendedAtMs > extendAfterMs) {
+      this.extendedAtMs = nowMs;
       this.socket.pause();
       this.socket.resume();
     }

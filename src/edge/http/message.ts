@@ -42,7 +42,7 @@ export interface AddressSource {
 type RequestPart = { method: string; path: string; queryString?: string; idempotencyKey?: string | null };
 
 const callersId = /^[\w-]{1,128}$/;
-const nobody = new TrustedProxies();
+const noProxies = new TrustedProxies();
 
 /** Everything is copied out of the library before the first await, so a handler may keep the request while it runs. */
 export class HttpRequest {
@@ -77,7 +77,7 @@ export class HttpRequest {
     headers: readonly string[],
     body: RequestBody | null,
     source: AddressSource,
-    proxies: TrustedProxies = nobody,
+    proxies: TrustedProxies = noProxies,
     announced = '',
   ) {
     this.method = method;

@@ -15,7 +15,7 @@ export type OpenApiOptions = {
   /** In the order of the reference. A path without a chapter gets one named after its first segment. */
   chapters?: readonly Chapter[];
   examples?: KnownExamples;
-  /** Notifications that the service sends by itself. */
+  /** Notifications that the service sends. */
   webhooks?: object;
 };
 

@@ -6,7 +6,7 @@ import type { ResponseSocket } from './exchange.ts';
 /** The connection is closed when the reader accepts nothing, or the source provides nothing, for this long. */
 const stalledAfterMs = 60_000;
 /** uWS closes a connection 10 s after its last write; pausing and resuming restarts those 10 s. */
-const prolongEveryMs = 4_000;
+const extendEveryMs = 4_000;
 
 export class OutgoingStream {
   private readonly socket: ResponseSocket;
@@ -20,7 +20,7 @@ export class OutgoingStream {
   /** A chunk that uWS accepted only in part, and its offset in the body. */
   private waiting: Buffer | null = null;
   private waitingFrom = 0;
-  private givenBytes = 0;
+  private writtenBytes = 0;
   private movedAtMs = monotonicMs();
 
   /**
@@ -36,10 +36,10 @@ export class OutgoingStream {
     this.totalBytes = totalBytes;
     this.close = close;
     this.ended = ended;
-    this.pulse = setInterval(() => this.prolong(), prolongEveryMs);
+    this.pulse = setInterval(() => this.extendTimeout(), extendEveryMs);
     socket.onWritable((offset) => this.writable(offset));
     source.on('error', () => this.cut());
-    source.on('data', (chunk: Buffer) => this.give(chunk));
+    source.on('data', (chunk: Buffer) => this.writeChunk(chunk));
     source.on('end', () => this.finishSource());
     source.on('close', () => {
       if (!this.sourceEnded) this.cut();
@@ -53,14 +53,14 @@ export class OutgoingStream {
     this.source.destroy();
   }
 
-  private give(chunk: Buffer): void {
+  private writeChunk(chunk: Buffer): void {
     if (this.done) return;
     this.movedAtMs = monotonicMs();
-    this.givenBytes += chunk.length;
-    if (this.totalBytes !== undefined && this.givenBytes > this.totalBytes) return this.cut();
+    this.writtenBytes += chunk.length;
+    if (this.totalBytes !== undefined && this.writtenBytes > this.totalBytes) return this.cut();
     this.socket.cork(() => {
-      const taken = this.totalBytes === undefined ? this.socket.write(chunk) : this.pushSized(chunk, this.totalBytes);
-      if (!taken) this.source.pause();
+      const isWritten = this.totalBytes === undefined ? this.socket.write(chunk) : this.pushSized(chunk, this.totalBytes);
+      if (!isWritten) this.source.pause();
     });
   }
 
@@ -106,7 +106,7 @@ export class OutgoingStream {
     this.socket.close();
   }
 
-  private prolong(): void {
+  private extendTimeout(): void {
     if (monotonicMs() - this.movedAtMs > stalledAfterMs) return this.cut();
     this.socket.pause();
     this.socket.resume();

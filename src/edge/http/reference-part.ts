@@ -10,7 +10,7 @@ export type ReferencePart = {
    * schema with its own `examples` needs none here. They hold for all routes: a field of the same name in two domains needs its title.
    */
   examples?: KnownExamples;
-  /** Notifications that the service sends by itself, in OpenAPI form. */
+  /** Notifications that the service sends, in OpenAPI form. */
   webhooks?: Readonly<Record<string, object>>;
 };
 

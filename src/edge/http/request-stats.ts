@@ -24,7 +24,7 @@ export class RouteStats {
     const nowMs = performance.now();
     this.all.inFlight--;
     this.all.lastAnswerAtMs = nowMs;
-    this.duration.note((nowMs - begunAtMs) / 1_000);
+    this.duration.record((nowMs - begunAtMs) / 1_000);
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
   }
 }

@@ -6,7 +6,7 @@
  */
 import { AppError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { storageFull } from '../../storage/disk-room.ts';
+import { storageFull } from '../../storage/disk-space.ts';
 import type { Tracer } from '../../tracing.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -90,7 +90,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
       limits.peek(request);
       return counted(prepared, begunAtMs, shed);
     }
-    if (prepared.needsRoom && isStorageFull()) {
+    if (prepared.needsDiskSpace && isStorageFull()) {
       stats.failed(diskFull);
       limits.peek(request);
       return counted(prepared, begunAtMs, full);
@@ -201,7 +201,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     stats.inFlight++;
     try {
       if (prepared.isCommand && isOverloaded()) throw tooBusy;
-      if (prepared.needsRoom && isStorageFull()) throw diskFull;
+      if (prepared.needsDiskSpace && isStorageFull()) throw diskFull;
       const { scope } = prepared.route;
       if (scope !== null) authorize(principal, scope);
       const refused = target.counted === true ? await limits.admit(principal, request) : null;

@@ -48,13 +48,13 @@ function measure(schema: Schema, value: unknown, loc: string[], issues: Issue[],
 
 /** Too long only if it is too long for every branch. */
 function measureBranches(branches: Schema[], value: unknown, loc: string[], issues: Issue[], maxIssues: number): void {
-  let fewest: Issue[] | null = null;
+  let shortestIssues: Issue[] | null = null;
   for (const branch of branches) {
     const found: Issue[] = [];
     measure(branch, value, loc, found, maxIssues);
-    if (takes(branch, value) && (fewest === null || found.length < fewest.length)) fewest = found;
+    if (takes(branch, value) && (shortestIssues === null || found.length < shortestIssues.length)) shortestIssues = found;
   }
-  issues.push(...(fewest ?? []));
+  issues.push(...(shortestIssues ?? []));
 }
 
 function takes(branch: Schema & { type?: string }, value: unknown): boolean {

@@ -14,12 +14,12 @@ const defaultPatienceMs = 5;
 const quietMs = 20;
 
 type Requests = Pick<RequestStats, 'inFlight' | 'lastAnswerAtMs'>;
-type Waiting = { enter(): void };
 
 export class SpareTime {
   private readonly requests: Requests;
   private readonly patienceMs: number;
-  private readonly queue = new FairQueue<Waiting>({ maxRunning: 1 });
+  private readonly queue = new FairQueue<{ enter(): void }>({ maxRunning: 1 });
+  /** One of the two is set while something waits. */
   private round: NodeJS.Immediate | null = null;
   private timer: NodeJS.Timeout | null = null;
 
@@ -28,35 +28,17 @@ export class SpareTime {
     this.patienceMs = patienceMs;
   }
 
-  get waiting(): number {
-    return this.queue.waiting;
-  }
-
-  /** Resolves when the next piece may begin. Rejects with the signal's reason when it is aborted before. */
-  async turn(account: string, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting: Waiting = {
-      enter() {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      },
-    };
-    const leave = () => {
-      this.queue.remove(account, waiting);
+  /** Resolves when the next piece may begin. */
+  turn(account: string): Promise<void> {
+    return new Promise((enter) => {
+      this.queue.add(account, { enter });
       this.plan();
-      reject(signal!.reason);
-    };
-    signal?.addEventListener('abort', leave, { once: true });
-    this.queue.add(account, waiting);
-    this.plan();
-    return promise;
+    });
   }
 
   private plan(): void {
-    if (this.queue.waiting === 0) this.rest();
-    else if (this.round !== null || this.timer !== null) return;
-    else if (this.isQuiet) this.round = setImmediate(() => this.inRound());
+    if (this.queue.waiting === 0 || this.round !== null || this.timer !== null) return;
+    if (this.isQuiet) this.round = setImmediate(() => this.inRound());
     else this.timer = setTimeout(() => this.give(), this.patienceMs);
   }
 
@@ -79,11 +61,5 @@ export class SpareTime {
       next.item.enter();
     }
     this.plan();
-  }
-
-  private rest(): void {
-    if (this.timer !== null) clearTimeout(this.timer);
-    if (this.round !== null) clearImmediate(this.round);
-    this.timer = this.round = null;
   }
 }

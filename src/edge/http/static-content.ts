@@ -24,8 +24,8 @@ export function sendStatic(request: HttpRequest, content: StaticContent): HttpRe
     const { 'Content-Type': _, ...kept } = headers;
     return { status: 304, headers: kept, body: null };
   }
-  const taken = request.header('accept-encoding');
+  const acceptEncoding = request.header('accept-encoding');
   for (const coding of ['br', 'gzip'] as const)
-    if (accepts(taken, coding)) return { status: 200, headers: { ...headers, 'Content-Encoding': coding }, body: content[coding] };
+    if (accepts(acceptEncoding, coding)) return { status: 200, headers: { ...headers, 'Content-Encoding': coding }, body: content[coding] };
   return { status: 200, headers, body: content.plain };
 }

@@ -35,11 +35,11 @@ export function Money(options: TNumberOptions = {}) {
 export function compileBody(schema: TSchema): Check {
   const validator = Compile(schema);
   const fills = hasDefaults(schema);
-  const emptyWillDo = (schema as { type?: string }).type === 'object' && validator.Check({});
+  const isEmptyValid = (schema as { type?: string }).type === 'object' && validator.Check({});
   return (given, issues) => {
     let value = given;
     if (value === undefined) {
-      if (!emptyWillDo) {
+      if (!isEmptyValid) {
         issues.push(missing(['body']));
         return value;
       }

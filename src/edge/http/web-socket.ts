@@ -34,7 +34,7 @@ export type WebSocketOptions = {
 };
 
 /** Below it, deflate saves too little for its cost. */
-const fewestCompressedBytes = 256;
+const minCompressedBytes = 256;
 
 /** `buffered`: accepted, waiting for a slow reader. `dropped`: not accepted; the stream has a gap from here. */
 export type SendResult = 'sent' | 'buffered' | 'dropped';
@@ -72,7 +72,7 @@ export class Connection<T> {
     const socket = this.socket;
     const { maxBufferedBytes, compression = false } = this.options;
     if (socket === null || (this.behind && socket.getBufferedAmount() > maxBufferedBytes)) return 'dropped';
-    const result = results[socket.send(text, false, compression && text.length >= fewestCompressedBytes)]!;
+    const result = results[socket.send(text, false, compression && text.length >= minCompressedBytes)]!;
     this.behind = result !== 'sent';
     return result;
   }

@@ -6,7 +6,7 @@ import type { RateAsk, RateReply } from './rate-script.ts';
 const busyRequests = 4;
 const paceWindowUs = 500_000;
 /** Buckets with fewer tokens for each node are not leased: nodes that do not need the last tokens would hold them. */
-const leastLeasedPerNode = 100;
+const minLeasedPerNode = 100;
 /** Queries to Redis about a busy bucket: a burst of `asksAtOnce`, then `asksPerSecond` and one more for each `requestsPerAsk` requests. */
 const asksAtOnce = 40;
 const asksPerSecond = 5;
@@ -21,7 +21,7 @@ export class LeasedBucket {
   waiting: ((taken: Taken) => void)[] = [];
   asking = false;
   /** The local bucket used while Redis is away; null while Redis answers. */
-  private alone: Bucket | null = null;
+  private localBucket: Bucket | null = null;
   private heldUntil: Moment = { us: 0, wallMs: 0 };
   private leaseMs = 0;
   private granted = 0;
@@ -42,7 +42,7 @@ export class LeasedBucket {
   }
 
   /** Counts a request for the pace, before it is allowed or refused. */
-  note(nowUs: number, perMinute: number): void {
+  recordRequest(nowUs: number, perMinute: number): void {
     if (perMinute !== this.perMinute) {
       if (perMinute < this.perMinute) this.held = 0;
       this.perMinute = perMinute;
@@ -58,7 +58,7 @@ export class LeasedBucket {
   }
 
   /** Grants a token of the lease, if there is one. */
-  takeHeld(now: Moment): boolean {
+  takeLeased(now: Moment): boolean {
     this.endLease(now);
     if (this.held === 0) return false;
     this.held--;
@@ -66,9 +66,9 @@ export class LeasedBucket {
   }
 
   /** Returns the token that was granted last. */
-  putBack(): void {
-    if (this.alone === null) this.held++;
-    else this.alone.spent = Math.max(0, this.alone.spent - tokenSize);
+  refund(): void {
+    if (this.localBucket === null) this.held++;
+    else this.localBucket.spent = Math.max(0, this.localBucket.spent - tokenSize);
   }
 
   /** Tokens expire with the lease. */
@@ -77,7 +77,7 @@ export class LeasedBucket {
   }
 
   /** Drops all held tokens; returns how many were held. */
-  giveUp(): number {
+  returnLeased(): number {
     const back = this.held;
     this.held = 0;
     return back;
@@ -112,7 +112,7 @@ export class LeasedBucket {
     if (this.isLeased(nodes)) this.asksLeft--;
     const pace = Math.max(this.now, this.before);
     const wish = this.isLeased(nodes) && this.now + this.before >= busyRequests && back === 0 ? 4 * pace : 0;
-    const debt = this.alone === null ? 0 : this.aloneSpent(nowUs, nodes);
+    const debt = this.localBucket === null ? 0 : this.localSpent(nowUs, nodes);
     const { perMinute, held } = this;
     return { perMinute, nodes, want, wish, held, back, born: this.born, spent: this.spentNow(nowUs), debt };
   }
@@ -120,7 +120,7 @@ export class LeasedBucket {
   /** Redis has answered a query that was sent at `asked`. */
   answered({ granted, spent, born, waitUs }: RateReply, asked: Moment, nowUs: number, leaseMs: number): void {
     this.asking = false;
-    this.alone = null;
+    this.localBucket = null;
     this.held += granted;
     this.granted = granted;
     this.heldUntil = { us: asked.us + leaseMs * 1_000, wallMs: asked.wallMs + leaseMs };
@@ -132,16 +132,16 @@ export class LeasedBucket {
   }
 
   /** Redis is not available: the node grants its share of the last known level, and its leased tokens. */
-  takeAlone(nowUs: number, nodes: number): Taken {
+  takeLocal(nowUs: number, nodes: number): Taken {
     const share = Math.max(1, Math.floor(this.perMinute / nodes));
-    if (this.alone === null) {
+    if (this.localBucket === null) {
       const spent = Math.floor(this.spentNow(nowUs) / nodes) - this.held * tokenSize;
-      this.alone = { spent: Math.max(0, Math.min(spent, share * tokenSize)), atUs: nowUs, perMinute: this.perMinute / nodes };
+      this.localBucket = { spent: Math.max(0, Math.min(spent, share * tokenSize)), atUs: nowUs, perMinute: this.perMinute / nodes };
       this.held = 0;
     }
-    const allowed = this.perMinute > 0 && takeFrom(this.alone, nowUs, this.perMinute / nodes, share);
-    const state = rateLimitStateOf(this.alone.spent, share);
-    const wait = allowed ? 0 : retryAfterS(this.alone.spent, share);
+    const allowed = this.perMinute > 0 && takeFrom(this.localBucket, nowUs, this.perMinute / nodes, share);
+    const state = rateLimitStateOf(this.localBucket.spent, share);
+    const wait = allowed ? 0 : retryAfterS(this.localBucket.spent, share);
     return { allowed, state: { ...state, limit: this.perMinute }, retryAfterS: wait };
   }
 
@@ -159,14 +159,14 @@ export class LeasedBucket {
   }
 
   private isLeased(nodes: number): boolean {
-    return this.perMinute >= leastLeasedPerNode * nodes;
+    return this.perMinute >= minLeasedPerNode * nodes;
   }
 
   private spentNow(nowUs: number): number {
     return spentAfter(this.spent, nowUs - this.spentAtUs, this.perMinute);
   }
 
-  private aloneSpent(nowUs: number, nodes: number): number {
-    return spentAfter(this.alone!.spent, nowUs - this.alone!.atUs, this.perMinute / nodes);
+  private localSpent(nowUs: number, nodes: number): number {
+    return spentAfter(this.localBucket!.spent, nowUs - this.localBucket!.atUs, this.perMinute / nodes);
   }
 }

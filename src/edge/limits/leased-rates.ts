@@ -29,7 +29,7 @@ const maxCallers = 50_000;
 const leaseMs = 2_000;
 const sweepEveryMs = 250;
 /** Tokens held for an idle caller are returned when the rest of their lease is this short. */
-const giveBackUs = 600_000;
+const returnAfterUs = 600_000;
 /** Pause between attempts to reach Redis while it is unavailable. */
 const tryAgainUs = 250_000;
 
@@ -41,7 +41,7 @@ export class LeasedRates implements Rates {
   /** Buckets that hold tokens. */
   private readonly holding = new Map<string, LeasedBucket>();
   private readonly sweeper: NodeJS.Timeout;
-  private away = false;
+  private isRedisDown = false;
   private triedAtUs = 0;
   private n = 0;
 
@@ -55,9 +55,9 @@ export class LeasedRates implements Rates {
   take(caller: string, perMinute: number): Taken | Promise<Taken> {
     const now = this.now();
     const bucket = this.bucketOf(caller, perMinute, now.us);
-    bucket.note(now.us, perMinute);
-    if (this.away) return this.takeAway(caller, bucket, now.us);
-    if (bucket.takeHeld(now)) {
+    bucket.recordRequest(now.us, perMinute);
+    if (this.isRedisDown) return this.takeLocal(caller, bucket, now.us);
+    if (bucket.takeLeased(now)) {
       if (bucket.isLow(now.us) && this.mayAsk(bucket, now.us)) void this.ask(caller, bucket);
       return bucket.allow(now.us);
     }
@@ -69,11 +69,11 @@ export class LeasedRates implements Rates {
     });
   }
 
-  giveBack(caller: string): void {
+  refund(caller: string): void {
     const bucket = this.buckets.peek(caller);
     // A query in flight has reported the held tokens to Redis without this one.
     if (bucket === undefined || bucket.asking) return;
-    bucket.putBack();
+    bucket.refund();
     if (bucket.held > 0) this.holding.set(caller, bucket);
   }
 
@@ -89,7 +89,8 @@ export class LeasedRates implements Rates {
       bucket.endLease(now);
       if (bucket.held === 0) this.holding.delete(caller);
       // A busy caller's lease would have been renewed already.
-      else if (!bucket.asking && !this.away && bucket.endsWithin(now.us, giveBackUs)) void this.ask(caller, bucket, bucket.giveUp());
+      else if (!bucket.asking && !this.isRedisDown && bucket.endsWithin(now.us, returnAfterUs))
+        void this.ask(caller, bucket, bucket.returnLeased());
     }
   }
 
@@ -97,9 +98,9 @@ export class LeasedRates implements Rates {
     clearInterval(this.sweeper);
   }
 
-  private takeAway(caller: string, bucket: LeasedBucket, nowUs: number): Taken {
+  private takeLocal(caller: string, bucket: LeasedBucket, nowUs: number): Taken {
     if (!bucket.asking && nowUs - this.triedAtUs >= tryAgainUs) void this.ask(caller, bucket);
-    return bucket.takeAlone(nowUs, this.options.nodes());
+    return bucket.takeLocal(nowUs, this.options.nodes());
   }
 
   private mayAsk(bucket: LeasedBucket, nowUs: number): boolean {
@@ -117,11 +118,11 @@ export class LeasedRates implements Rates {
     try {
       const reply = await store.ask(caller, question);
       bucket.answered(reply, asked, this.now().us, leaseMs);
-      this.setAway(false);
+      this.setRedisDown(false);
       if (bucket.held > 0 && this.buckets.peek(caller) === bucket) this.holding.set(caller, bucket);
     } catch {
       bucket.asking = false;
-      this.setAway(true);
+      this.setRedisDown(true);
     }
     this.answerWaiting(caller, bucket, want);
   }
@@ -132,19 +133,19 @@ export class LeasedRates implements Rates {
     const { waiting } = bucket;
     bucket.waiting = [];
     waiting.forEach((answer, i) => {
-      if (this.away) answer(bucket.takeAlone(now.us, this.options.nodes()));
-      else if (bucket.takeHeld(now)) answer(bucket.allow(now.us));
+      if (this.isRedisDown) answer(bucket.takeLocal(now.us, this.options.nodes()));
+      else if (bucket.takeLeased(now)) answer(bucket.allow(now.us));
       else if (i < asked || bucket.isRefused(now.us)) answer(bucket.refuse(now.us));
       else bucket.waiting.push(answer);
     });
     if (bucket.waiting.length > 0) void this.ask(caller, bucket);
   }
 
-  private setAway(away: boolean): void {
-    if (away === this.away) return;
-    this.away = away;
+  private setRedisDown(isRedisDown: boolean): void {
+    if (isRedisDown === this.isRedisDown) return;
+    this.isRedisDown = isRedisDown;
     const { log } = this.options;
-    if (away) log.warn({}, 'Redis does not answer in time: this node applies its share of every rate limit');
+    if (isRedisDown) log.warn({}, 'Redis does not answer in time: this node applies its share of every rate limit');
     else log.info({}, 'rate limits are counted across the cluster again');
   }
 

@@ -33,7 +33,7 @@ export const unlimited: Limits = { admit: () => null, peek() {} };
 /** Sent in headers instead of -1 where there is no limit: clients wait when nothing remains. */
 const withoutLimit: RateLimitState = { limit: 2_147_483_647, remaining: 2_147_483_647, resetS: 0 };
 /** Larger limits count as unlimited: no caller reaches them. */
-const largestRate = 100_000_000;
+const maxRate = 100_000_000;
 /** Requests per minute for each concurrent request, as in the free plan. */
 const ratePerPlace = 6;
 /** All /64 networks of one /48 together may have this many times the quota of one /64: one customer may have all of them. */
@@ -100,7 +100,7 @@ export class RequestLimits implements Limits {
   async admitRefusedToken(clientAddress: string): Promise<boolean> {
     const { caller, quota, group, groupTimes } = this.byAddress(clientAddress);
     const { requestsPerMinute } = quota;
-    if (requestsPerMinute === noLimit || requestsPerMinute > largestRate) return true;
+    if (requestsPerMinute === noLimit || requestsPerMinute > maxRate) return true;
     const own = await this.rates.take(caller, requestsPerMinute);
     const last = own.allowed && group !== null ? await this.rates.take(group, timesLimit(requestsPerMinute, groupTimes)) : own;
     if (!last.allowed) this.refused.address_rate++;
@@ -121,7 +121,7 @@ export class RequestLimits implements Limits {
   private enter(counted: Counted, request: HttpRequest): AppError | null | Promise<AppError | null> {
     const { caller, group, groupTimes } = counted;
     const { requestsPerMinute, concurrentRequests } = counted.quota;
-    const isLimited = requestsPerMinute !== noLimit && requestsPerMinute <= largestRate;
+    const isLimited = requestsPerMinute !== noLimit && requestsPerMinute <= maxRate;
     const groupPlaces = timesLimit(concurrentRequests, groupTimes);
     const full = this.concurrency.enter(caller, concurrentRequests, group, groupPlaces, request);
     if (full !== null) {
@@ -152,7 +152,7 @@ export class RequestLimits implements Limits {
     };
     const all = this.rates.take(group, perMinute);
     if (all instanceof Promise) return all.then(decided);
-    if (!all.allowed && isAtOnce) this.rates.giveBack(caller);
+    if (!all.allowed && isAtOnce) this.rates.refund(caller);
     return decided(all);
   }
 

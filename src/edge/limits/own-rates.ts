@@ -22,7 +22,7 @@ export class OwnRates implements Rates {
     return { allowed, state: rateLimitStateOf(bucket.spent, perMinute), retryAfterS: allowed ? 0 : retryAfterS(bucket.spent, perMinute) };
   }
 
-  giveBack(caller: string): void {
+  refund(caller: string): void {
     const bucket = this.buckets.peek(caller);
     if (bucket !== undefined) bucket.spent = Math.max(0, bucket.spent - tokenSize);
   }

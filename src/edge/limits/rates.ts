@@ -11,7 +11,7 @@ export interface Rates {
    * Returns the token of an allowed request that is refused for another reason. Valid only directly after `take` has answered, without an
    * await between.
    */
-  giveBack(caller: string): void;
+  refund(caller: string): void;
   /** The caller's rate limit, as far as this node knows. Counts nothing. */
   peek(caller: string, perMinute: number): RateLimitState;
   stop(): void;

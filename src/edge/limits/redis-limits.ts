@@ -5,7 +5,7 @@ import { type RateAsk, type RateReply, rateReplyOf, rateScript } from './rate-sc
 import { socketScripts } from './socket-scripts.ts';
 
 /** Longest wait of a request for Redis; after it this node decides alone. */
-const patienceMs = 1_000;
+const timeoutMs = 1_000;
 const connectWithinMs = 10_000;
 
 export class RedisLimits implements RateStore {
@@ -41,6 +41,6 @@ export class RedisLimits implements RateStore {
 
   private run(script: string, key: string, ask: object): Promise<unknown> {
     this.commands++;
-    return this.redis.run(script, [`${this.prefix}:${key}`], JSON.stringify(ask), patienceMs);
+    return this.redis.run(script, [`${this.prefix}:${key}`], JSON.stringify(ask), timeoutMs);
   }
 }

@@ -28,12 +28,12 @@ export class SharedSocketCounts implements SocketCounts {
   /** Operations of each caller, one after the other. */
   private readonly turns = new Map<string, Promise<unknown>>();
   private readonly timer: NodeJS.Timeout;
-  private telling: Promise<void> | null = null;
+  private publishing: Promise<void> | null = null;
   private failing = false;
 
   constructor(options: SharedSocketCountsOptions) {
     this.options = { leaseMs: 10_000, ...options };
-    this.timer = setInterval(() => void this.tell().catch(() => {}), this.options.leaseMs / 4);
+    this.timer = setInterval(() => void this.publish().catch(() => {}), this.options.leaseMs / 4);
     this.timer.unref();
   }
 
@@ -50,19 +50,21 @@ export class SharedSocketCounts implements SocketCounts {
     void this.inTurn(caller, async () => {
       setCount(this.counts, caller, this.counts.get(caller)! - 1);
       this.unreported.add(caller);
-      await this.tellSome([caller], false).catch(() => {});
+      await this.publishBatch([caller], false).catch(() => {});
     });
   }
 
   /** Renews this node's lease and sends the counts that may be outdated in Redis. */
-  tell(all = false): Promise<void> {
-    this.telling ??= this.tellSome(all ? [...this.counts.keys()] : [...this.unreported], all).finally(() => (this.telling = null));
-    return this.telling;
+  publish(all = false): Promise<void> {
+    this.publishing ??= this.publishBatch(all ? [...this.counts.keys()] : [...this.unreported], all).finally(
+      () => (this.publishing = null),
+    );
+    return this.publishing;
   }
 
   /** Removes the counts of a lost node now, not when its lease ends. If the node is still alive, it sends its counts again. */
   forget(node: string): void {
-    // If this fails, the lease ends by itself.
+    // If this fails, the lease expires.
     void this.options.run('troupe_socket_leave', { node }).catch(() => {});
   }
 
@@ -79,16 +81,16 @@ export class SharedSocketCounts implements SocketCounts {
       for (let attempt = 0; attempt < 2; attempt++) {
         const answer = (await run('troupe_socket_open', ask)) as OpenAnswer;
         if (answer !== 'missing') return answer === 'open';
-        await this.tell(true);
+        await this.publish(true);
       }
     } catch {
-      // Decided below; `tell` logs the failure.
+      // Decided below; `publish` logs the failure.
     }
     this.unreported.add(caller);
     return limit === unlimited || have < Math.min(limit, Math.max(1, Math.floor(limit / nodes())));
   }
 
-  private async tellSome(callers: readonly string[], all: boolean): Promise<void> {
+  private async publishBatch(callers: readonly string[], all: boolean): Promise<void> {
     const { run, node, leaseMs, log } = this.options;
     for (const caller of callers) this.unreported.delete(caller);
     // Counts that change during this report may be overwritten by it, so they are sent again.
@@ -98,7 +100,7 @@ export class SharedSocketCounts implements SocketCounts {
     try {
       const missing = (await run('troupe_socket_tell', ask)) === 'missing';
       this.failing = false;
-      if (missing) await this.tellSome([...this.counts.keys()], true);
+      if (missing) await this.publishBatch([...this.counts.keys()], true);
     } catch (error) {
       for (const caller of callers) this.unreported.add(caller);
       if (!this.failing) log.warn({ err: error }, 'connections cannot be counted across the cluster; this node admits its share');

@@ -28,8 +28,8 @@ const Texts = Type.Record(Type.String(), Type.String());
 
 export function healthRoutes(health: Health): AnyRoute[] {
   const { nowMs = monotonicMs } = health;
-  const checks = held(nowMs, () => runChecks(health.checks));
-  const browser = held(nowMs, () => health.browser());
+  const checks = cached(nowMs, () => runChecks(health.checks));
+  const browser = cached(nowMs, () => health.browser());
   return [
     route({
       method: 'GET',
@@ -82,7 +82,7 @@ export function healthRoutes(health: Health): AnyRoute[] {
 }
 
 /** The same result for some seconds, also while it is found out. */
-function held<T>(nowMs: () => number, find: () => Promise<T>): () => Promise<T> {
+function cached<T>(nowMs: () => number, find: () => Promise<T>): () => Promise<T> {
   let last: { atMs: number; found: Promise<T> } | null = null;
   return () => {
     const atMs = nowMs();

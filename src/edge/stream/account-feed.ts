@@ -1,6 +1,6 @@
 /**
  * Events of an account for a reader in this process, in order and without a gap, from any number on: the hub's live events and its replay.
- * The feed keeps its own position, so a reader without room costs nothing: the feed unsubscribes it, and subscribes again when it has room.
+ * The feed keeps its own position, so a reader whose buffer is full costs nothing: the feed unsubscribes it, and subscribes again when it accepts events.
  */
 
 import { AppError } from '../../errors.ts';
@@ -14,13 +14,13 @@ import type { Reader, Subscriber } from './subscriber.ts';
 
 export type AccountFeedParts = { hub: StreamHub; database: Pick<Database, 'read'>; log: Log };
 
-const againMs = 1_000;
+const retryMs = 1_000;
 /** After a failover many feeds start at once: other reads have priority. */
-const beginnings = { maxInside: 4, maxWaiting: 100_000, maxWaitMs: 60_000, full: 'Too many feeds begin at once' };
+const startLimits = { maxInside: 4, maxWaiting: 100_000, maxWaitMs: 60_000, full: 'Too many feeds begin at once' };
 
 export class AccountFeed implements EventFeed {
   private readonly parts: AccountFeedParts;
-  private readonly gate = new Gate(beginnings);
+  private readonly gate = new Gate(startLimits);
 
   constructor(parts: AccountFeedParts) {
     this.parts = parts;
@@ -66,34 +66,34 @@ class Follower implements FeedHandle {
 
   resume(): void {
     this.subscriber?.onDrain?.();
-    if (this.state !== 'paused' || !this.reader.hasRoom()) return;
+    if (this.state !== 'paused' || !this.reader.hasCapacity()) return;
     this.state = 'following';
     void this.follow();
   }
 
   close(): void {
     this.state = 'closed';
-    this.leave();
+    this.unsubscribe();
   }
 
   private async follow(): Promise<void> {
     const { hub, log } = this.parts;
     try {
-      await this.gate.pass(() => this.passWhatIsGone());
+      await this.gate.pass(() => this.skipExpired());
       if (this.state !== 'following') return;
-      const subscriber = hub.subscribe(this.pace(), this.accountId);
+      const subscriber = hub.subscribe(this.flowControl(), this.accountId);
       this.subscriber = subscriber;
       // The filter sees every event in order, so the reader sends nothing.
-      subscriber.filter = (event) => this.take(subscriber, event as StreamEvent);
+      subscriber.filter = (event) => this.deliver(subscriber, event as StreamEvent);
       await hub.follow(subscriber, this.position, null);
     } catch (err) {
       if (!(err instanceof AppError)) log.warn({ account_id: this.accountId, err }, 'an event feed was interrupted; resuming');
-      this.followAgain();
+      this.retryLater();
     }
   }
 
   /** Events past their retention leave gaps. If no later event is stored, the position moves to the newest number. */
-  private async passWhatIsGone(): Promise<void> {
+  private async skipExpired(): Promise<void> {
     const { rows } = await this.parts.database.read({
       name: 'feed_begin',
       text: 'select last_seq as newest, (select seq from event where account_id = $1 and seq > $2 order by seq limit 1) as next from event_counter where account_id = $1',
@@ -103,35 +103,35 @@ class Follower implements FeedHandle {
     if (counter !== undefined && counter.next === null) this.position = Math.max(this.position, counter.newest);
   }
 
-  private pace(): Reader {
+  private flowControl(): Reader {
     return {
       send: () => 'sent',
-      bufferedBytes: () => (this.reader.hasRoom() ? 0 : Number.POSITIVE_INFINITY),
+      bufferedBytes: () => (this.reader.hasCapacity() ? 0 : Number.POSITIVE_INFINITY),
       cork: (work) => work(),
-      tooSlow: () => this.followAgain(),
+      tooSlow: () => this.retryLater(),
       // The reader has lost its shard; the new owner starts from the reader's row.
-      startOver: () => this.followAgain(),
+      mustRestart: () => this.retryLater(),
     };
   }
 
-  private take(subscriber: Subscriber, event: StreamEvent): null {
+  private deliver(subscriber: Subscriber, event: StreamEvent): null {
     if (this.subscriber !== subscriber) return null;
     this.position = event.seq;
     this.reader.take(feedEvent(event));
-    if (this.subscriber === subscriber && subscriber.mode === 'live' && !this.reader.hasRoom()) {
+    if (this.subscriber === subscriber && subscriber.mode === 'live' && !this.reader.hasCapacity()) {
       this.state = 'paused';
-      this.leave();
+      this.unsubscribe();
     }
     return null;
   }
 
-  private followAgain(): void {
-    this.leave();
+  private retryLater(): void {
+    this.unsubscribe();
     if (this.state !== 'following') return;
-    this.timer = setTimeout(() => this.state === 'following' && void this.follow(), againMs).unref();
+    this.timer = setTimeout(() => this.state === 'following' && void this.follow(), retryMs).unref();
   }
 
-  private leave(): void {
+  private unsubscribe(): void {
     clearTimeout(this.timer);
     if (this.subscriber !== null) this.parts.hub.unsubscribe(this.subscriber);
     this.subscriber = null;

@@ -17,21 +17,21 @@ export type CounterWatchParts = {
 
 const defaultEveryMs = 1_000;
 /** Requests within this time are combined in one poll. */
-const soonMs = 20;
-const accountsAtOnce = 1_000;
+const coalesceMs = 20;
+const accountsPerQuery = 1_000;
 /** Commits of a lost node may still complete: for this long, a poll is due this often. */
-const hurryForMs = 1_000;
-const hurryEveryMs = 100;
+const frequentForMs = 1_000;
+const frequentEveryMs = 100;
 
 export class CounterPoller {
   /** For metrics: polls (one query for each thousand accounts), and accounts that were ahead of the hub. */
   readonly counts = { polls: 0, behind: 0 };
   private readonly parts: CounterWatchParts;
   private readonly everyMs: number;
-  private readonly wanted = new Set<string>();
+  private readonly requested = new Set<string>();
   private allDueAtMs: number;
-  private hurryUntilMs = 0;
-  private state: 'waiting' | 'looking' | 'stopped' = 'waiting';
+  private frequentUntilMs = 0;
+  private state: 'waiting' | 'polling' | 'stopped' = 'waiting';
   private isFailing = false;
   private timer: NodeJS.Timeout | undefined;
 
@@ -39,21 +39,21 @@ export class CounterPoller {
     this.parts = parts;
     this.everyMs = parts.everyMs ?? defaultEveryMs;
     this.allDueAtMs = performance.now() + this.everyMs;
-    this.plan();
+    this.schedule();
   }
 
   /** Polls these accounts soon; those without subscribers are left out. */
   pollSoon(accountIds: Iterable<string>): void {
-    for (const id of accountIds) if (this.parts.hub.listening.has(id)) this.wanted.add(id);
-    this.plan();
+    for (const id of accountIds) if (this.parts.hub.listening.has(id)) this.requested.add(id);
+    this.schedule();
   }
 
   /** A node may have died between a commit and its notification: polls all accounts soon, and repeatedly for a second. */
-  hurry(): void {
+  pollFrequently(): void {
     const nowMs = performance.now();
-    this.hurryUntilMs = nowMs + hurryForMs;
-    this.allDueAtMs = Math.min(this.allDueAtMs, nowMs + soonMs);
-    this.plan();
+    this.frequentUntilMs = nowMs + frequentForMs;
+    this.allDueAtMs = Math.min(this.allDueAtMs, nowMs + coalesceMs);
+    this.schedule();
   }
 
   stop(): void {
@@ -61,34 +61,34 @@ export class CounterPoller {
     clearTimeout(this.timer);
   }
 
-  private plan(): void {
+  private schedule(): void {
     if (this.state !== 'waiting') return;
     clearTimeout(this.timer);
     const untilAllMs = Math.max(0, this.allDueAtMs - performance.now());
-    this.timer = setTimeout(() => void this.poll(), this.wanted.size > 0 ? Math.min(soonMs, untilAllMs) : untilAllMs);
+    this.timer = setTimeout(() => void this.poll(), this.requested.size > 0 ? Math.min(coalesceMs, untilAllMs) : untilAllMs);
     this.timer.unref();
   }
 
   private async poll(): Promise<void> {
-    this.state = 'looking';
+    this.state = 'polling';
     const ids = this.due();
     try {
-      for (let i = 0; i < ids.length; i += accountsAtOnce) await this.compare(ids.slice(i, i + accountsAtOnce));
+      for (let i = 0; i < ids.length; i += accountsPerQuery) await this.compare(ids.slice(i, i + accountsPerQuery));
       this.isFailing = false;
     } catch (err) {
       if (!this.isFailing) this.parts.log.warn({ err }, 'the event counters cannot be read; retrying');
       this.isFailing = true;
     }
     if (!this.isStopped()) this.state = 'waiting';
-    this.plan();
+    this.schedule();
   }
 
   private due(): string[] {
     const nowMs = performance.now();
-    const ids = nowMs >= this.allDueAtMs ? this.parts.hub.listening.keys() : this.wanted.values();
+    const ids = nowMs >= this.allDueAtMs ? this.parts.hub.listening.keys() : this.requested.values();
     const due = [...ids];
-    this.wanted.clear();
-    if (nowMs >= this.allDueAtMs) this.allDueAtMs = nowMs + (nowMs < this.hurryUntilMs ? hurryEveryMs : this.everyMs);
+    this.requested.clear();
+    if (nowMs >= this.allDueAtMs) this.allDueAtMs = nowMs + (nowMs < this.frequentUntilMs ? frequentEveryMs : this.everyMs);
     return due;
   }
 

@@ -14,18 +14,18 @@ export interface FeedReader {
   /** Called with each event of the account, in order of `seq`, without a gap. */
   take(event: FeedEvent): void;
   /** False: the reader accepts no more for now. Nothing is read ahead meanwhile. */
-  hasRoom(): boolean;
+  hasCapacity(): boolean;
 }
 
 export interface FeedHandle {
-  /** The reader has room again. */
+  /** The reader accepts events again. */
   resume(): void;
   /** No event is passed to the reader after this. */
   close(): void;
 }
 
 export interface EventFeed {
-  /** Follows an account from the event after `seq` on; recovers from failures by itself. */
+  /** Follows an account from the event after `seq` on; recovers from failures. */
   open(accountId: string, seq: number, reader: FeedReader): FeedHandle;
   /** Events of a task, or the event without a task, from `from` to `to`; at most `limit`, in order. Throws `unavailable`. */
   read(accountId: string, taskId: string | null, from: number, to: number, limit: number): Promise<FeedEvent[]>;

@@ -25,7 +25,7 @@ export type EventRelayParts = {
 /** Accounts that got or lost all their subscribers at an edge. `whole`: this is the complete set; it replaces earlier reports. */
 type Listening = { whole: boolean; added: string[]; removed: string[] };
 /** An event in a notification: account, seq, id, type, task, time of creation in milliseconds, data as JSON text. */
-type Told = [accountId: string, seq: number, id: string, type: string, taskId: string | null, createdAt: number, data: string];
+type EventTuple = [accountId: string, seq: number, id: string, type: string, taskId: string | null, createdAt: number, data: string];
 
 const kinds = { events: 'events', listening: 'events.listening', known: 'events.known' } as const;
 /** Most data in one notification; escaping its quotes at worst doubles it. */
@@ -36,10 +36,10 @@ const maxAccountsPerMessage = 4_000;
 /** For accounts beyond this number an edge finds events by polling the counters. */
 const maxAccountsOfAnEdge = 500_000;
 /** Most edges whose notification arrives before they are known as members. */
-const maxStrangers = 100;
+const maxUnknownEdges = 100;
 
 type Peer = { readonly member: Member; isUpToDate: boolean; isUp: boolean };
-type Edge = { readonly incarnation: string; readonly accounts: Set<string>; outgoing: Told[] };
+type Edge = { readonly incarnation: string; readonly accounts: Set<string>; outgoing: EventTuple[] };
 
 export class EventRelay {
   /** For metrics: events sent to edges, received from others, and those that could not be sent. */
@@ -49,7 +49,7 @@ export class EventRelay {
   /** The other nodes, by incarnation. */
   private readonly peers = new Map<string, Peer>();
   /** The accounts reported to the other nodes, and the changes since. */
-  private readonly told = new Set<string>();
+  private readonly reportedAccounts = new Set<string>();
   private readonly changed = new Set<string>();
   /** The accounts with subscribers at other edges, by incarnation; and the same by account. */
   private readonly edges = new Map<string, Edge>();
@@ -64,8 +64,8 @@ export class EventRelay {
     this.counters = new CounterPoller({ ...parts, everyMs: parts.pollEveryMs });
     hub.onListening = (accountId) => this.change(accountId);
     for (const accountId of hub.listening.keys()) this.change(accountId);
-    peers.onNotification(kinds.events, (payload) => this.take((payload as { events: Told[] }).events));
-    peers.onNotification(kinds.listening, (payload, from) => this.learn(payload as Listening, from));
+    peers.onNotification(kinds.events, (payload) => this.receive((payload as { events: EventTuple[] }).events));
+    peers.onNotification(kinds.listening, (payload, from) => this.applySubscriptions(payload as Listening, from));
     peers.onNotification(kinds.known, (payload) => this.counters.pollSoon((payload as { accounts: string[] }).accounts));
     peers.onUp((incarnation) => this.up(incarnation));
     peers.onDown((incarnation) => this.down(incarnation));
@@ -74,7 +74,7 @@ export class EventRelay {
   }
 
   /** For metrics: accounts whose events this node sends to other edges. */
-  get accountsWanted(): number {
+  get subscribedAccounts(): number {
     return this.edgesOf.size;
   }
 
@@ -86,9 +86,9 @@ export class EventRelay {
       const { accountId, id, type, taskId, createdAt, data } = events[i]!;
       const edges = this.edgesOf.get(accountId);
       if (edges === undefined) continue;
-      const told: Told = [accountId, seqs[i]!, id, type, taskId, createdAt, data.text];
+      const reportedAccounts: EventTuple = [accountId, seqs[i]!, id, type, taskId, createdAt, data.text];
       for (const edge of edges) {
-        edge.outgoing.push(told);
+        edge.outgoing.push(reportedAccounts);
         if (this.sending.size === 0) queueMicrotask(() => this.send());
         this.sending.add(edge);
       }
@@ -101,12 +101,12 @@ export class EventRelay {
     for (const incarnation of [...this.peers.keys()]) {
       if (present.has(incarnation)) continue;
       this.peers.delete(incarnation);
-      this.forgetEdge(incarnation);
-      this.counters.hurry();
+      this.removeEdge(incarnation);
+      this.counters.pollFrequently();
     }
     for (const member of members) {
-      const known = this.peers.get(member.incarnation);
-      const peer = { isUpToDate: false, isUp: false, ...known, member };
+      const existing = this.peers.get(member.incarnation);
+      const peer = { isUpToDate: false, isUp: false, ...existing, member };
       this.peers.set(member.incarnation, peer);
       if (!peer.isUpToDate) this.sendAllAccounts(peer);
     }
@@ -128,17 +128,17 @@ export class EventRelay {
 
   private sendChanges(): void {
     const { hub } = this.parts;
-    const added = [...this.changed].filter((id) => hub.listening.has(id) && !this.told.has(id));
-    const removed = [...this.changed].filter((id) => !hub.listening.has(id) && this.told.has(id));
+    const added = [...this.changed].filter((id) => hub.listening.has(id) && !this.reportedAccounts.has(id));
+    const removed = [...this.changed].filter((id) => !hub.listening.has(id) && this.reportedAccounts.has(id));
     this.changed.clear();
-    for (const id of added) this.told.add(id);
-    for (const id of removed) this.told.delete(id);
+    for (const id of added) this.reportedAccounts.add(id);
+    for (const id of removed) this.reportedAccounts.delete(id);
     for (const peer of this.peers.values()) if (peer.isUpToDate) this.sendAccounts(peer, { whole: false, added, removed });
   }
 
   /** L1. */
   private sendAllAccounts(peer: Peer): void {
-    this.sendAccounts(peer, { whole: true, added: [...this.told], removed: [] });
+    this.sendAccounts(peer, { whole: true, added: [...this.reportedAccounts], removed: [] });
   }
 
   private sendAccounts(peer: Peer, { whole, added, removed }: Listening): void {
@@ -167,12 +167,12 @@ export class EventRelay {
     const peer = this.peers.get(incarnation);
     if (peer === undefined) return;
     // Only after a lost connection, not after each failed attempt to reconnect.
-    if (peer.isUp) this.counters.hurry();
+    if (peer.isUp) this.counters.pollFrequently();
     peer.isUp = false;
     peer.isUpToDate = false;
   }
 
-  private take(events: readonly Told[]): void {
+  private receive(events: readonly EventTuple[]): void {
     this.counts.received += events.length;
     const committed = events.map(([accountId, , id, type, taskId, createdAt, data]): CommittedEvent => {
       return { accountId, id, type, taskId, createdAt, data: { text: data } };
@@ -185,8 +185,8 @@ export class EventRelay {
 
   // As a publisher
 
-  private learn({ whole, added, removed }: Listening, from: string): void {
-    if (whole) this.forgetEdge(from);
+  private applySubscriptions({ whole, added, removed }: Listening, from: string): void {
+    if (whole) this.removeEdge(from);
     const edge = this.edge(from);
     for (const id of removed) this.drop(edge, id);
     for (const id of added.slice(0, maxAccountsOfAnEdge - edge.accounts.size)) {
@@ -196,22 +196,22 @@ export class EventRelay {
       else edges.add(edge);
     }
     const peer = this.peers.get(from);
-    // L2. A node that is not known yet polls by itself within a second.
+    // L2. A node that is not known yet polls within a second.
     if (peer !== undefined && added.length > 0) this.parts.peers.notify(peer.member, kinds.known, { accounts: added });
   }
 
   private edge(incarnation: string): Edge {
     let edge = this.edges.get(incarnation);
     if (edge === undefined) {
-      const strangers = [...this.edges.keys()].filter((other) => !this.peers.has(other));
-      if (strangers.length >= maxStrangers) this.forgetEdge(strangers[0]!);
+      const unknownEdges = [...this.edges.keys()].filter((other) => !this.peers.has(other));
+      if (unknownEdges.length >= maxUnknownEdges) this.removeEdge(unknownEdges[0]!);
       edge = { incarnation, accounts: new Set(), outgoing: [] };
       this.edges.set(incarnation, edge);
     }
     return edge;
   }
 
-  private forgetEdge(incarnation: string): void {
+  private removeEdge(incarnation: string): void {
     const edge = this.edges.get(incarnation);
     if (edge === undefined) return;
     this.edges.delete(incarnation);
@@ -237,7 +237,7 @@ export class EventRelay {
   }
 
   /** Number of events sent. It stops at the first part that cannot be sent: later parts would only make a gap. */
-  private sendEvents(to: Member, events: Told[]): number {
+  private sendEvents(to: Member, events: EventTuple[]): number {
     let begin = 0;
     while (begin < events.length) {
       let end = begin;

@@ -15,7 +15,7 @@ import type { EventDraft } from '../../storage/commit-unit.ts';
 import type { Database } from '../../storage/database.ts';
 import { type StreamEvent, streamEvent } from './event-frame.ts';
 import { eventsOfPage, pageSize, pageSql } from './event-page.ts';
-import { newSubscriber, type Reader, readerKeepsUp, replay, type Subscriber, sendLive } from './subscriber.ts';
+import { newSubscriber, type Reader, replay, type Subscriber, sendLive, waitForReader } from './subscriber.ts';
 
 /** An event that was committed here or on another node. */
 export type CommittedEvent = Omit<EventDraft, 'data'> & { data: { text: string } };
@@ -47,7 +47,7 @@ export class StreamHub {
   /** Called when an account gets its first subscriber or loses its last. */
   onListening: (accountId: string) => void = () => {};
   private readonly accounts = new Map<string, Account>();
-  private readonly touched = new Set<Account>();
+  private readonly changed = new Set<Account>();
   private readonly database: Pick<Database, 'read'>;
   private readonly log: Log;
 
@@ -83,7 +83,7 @@ export class StreamHub {
       const seq = seqs[i]!;
       if (seq > account.newest) account.newest = seq;
       account.arrived.push(streamEvent({ ...event, seq }, event.data.text));
-      this.touch(account);
+      this.scheduleDelivery(account);
     }
   }
 
@@ -92,15 +92,15 @@ export class StreamHub {
     const account = this.accounts.get(accountId);
     if (account === undefined || seq <= account.newest) return;
     account.newest = seq;
-    this.touch(account);
+    this.scheduleDelivery(account);
   }
 
   /** Adds a subscriber, which starts in replay; events from now on are recorded for it. */
   subscribe(reader: Reader, accountId: string): Subscriber {
     const subscriber = newSubscriber(reader, accountId);
-    const known = this.accounts.get(accountId);
-    if (known !== undefined) {
-      known.subscribers.add(subscriber);
+    const existing = this.accounts.get(accountId);
+    if (existing !== undefined) {
+      existing.subscribers.add(subscriber);
       return subscriber;
     }
     const account = { id: accountId, subscribers: new Set([subscriber]), newest: 0, arrived: [], reads: [], gapTimer: null };
@@ -120,10 +120,10 @@ export class StreamHub {
   }
 
   /** H4. Every subscriber is ended; its reader must start over with the current state of the database. */
-  startOver(): void {
+  endAll(): void {
     const all = [...this.accounts.values()].flatMap(({ subscribers }) => [...subscribers]);
     for (const subscriber of all) this.unsubscribe(subscriber);
-    for (const { reader } of all) reader.startOver();
+    for (const { reader } of all) reader.mustRestart();
   }
 
   /** Goes live from `seq`: all later events are sent, if necessary first from PostgreSQL. Resolves when the subscriber is live or ended. */
@@ -134,22 +134,22 @@ export class StreamHub {
     await this.catchUp(subscriber);
   }
 
-  private touch(account: Account): void {
-    if (this.touched.size === 0) queueMicrotask(() => this.flush());
-    this.touched.add(account);
+  private scheduleDelivery(account: Account): void {
+    if (this.changed.size === 0) queueMicrotask(() => this.flush());
+    this.changed.add(account);
   }
 
   private flush(): void {
-    for (const account of this.touched) this.passOn(account);
-    this.touched.clear();
+    for (const account of this.changed) this.deliver(account);
+    this.changed.clear();
   }
 
-  private passOn(account: Account): void {
+  private deliver(account: Account): void {
     const { arrived, reads } = account;
     sortBySeq(arrived);
     const seenBefore = reads.length === 0 ? 0 : seenByAllLive(account);
-    const fresh = reads.length === 0 ? arrived : arrived.filter((event) => event.seq > seenBefore);
-    for (const subscriber of account.subscribers) if (subscriber.mode === 'live') sendLive(subscriber, fresh);
+    const newEvents = reads.length === 0 ? arrived : arrived.filter((event) => event.seq > seenBefore);
+    for (const subscriber of account.subscribers) if (subscriber.mode === 'live') sendLive(subscriber, newEvents);
     const seen = seenByAllLive(account);
     if (reads.length === 0 && arrived.length > 0) {
       account.arrived = arrived.at(-1)!.seq <= seen ? [] : arrived.filter((event) => event.seq > seen);
@@ -196,7 +196,7 @@ export class StreamHub {
       if (subscriber.position < last) {
         // The page is not kept for a slow reader.
         read = null;
-        await readerKeepsUp(subscriber);
+        await waitForReader(subscriber);
         continue;
       }
       if (subscriber.mode !== 'replaying') return;
@@ -229,11 +229,11 @@ export class StreamHub {
   /** Reads the events after a position. Equal requests share one read: a gap concerns all live subscribers. */
   private readAfter(account: Account, after: number): PendingRead {
     const { reads, newest } = account;
-    const shared = reads.find((other) => other.after === after && other.newestBefore === newest);
-    if (shared !== undefined) return shared;
+    const pending = reads.find((other) => other.after === after && other.newestBefore === newest);
+    if (pending !== undefined) return pending;
     const page = this.readPage(account.id, after).finally(() => {
       reads.splice(reads.indexOf(read), 1);
-      this.touch(account);
+      this.scheduleDelivery(account);
     });
     // If all subscribers leave, nothing handles its failure.
     page.catch(() => {});

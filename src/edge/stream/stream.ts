@@ -30,23 +30,23 @@ export type StreamParts = {
   /** Time a client has to authenticate, in milliseconds. Default 10,000. */
   authTimeoutMs?: number;
   /** While more than `sockets` sockets are not authenticated, each has only `authTimeoutMs`. */
-  crowd?: { sockets: number; authTimeoutMs: number };
+  unauthenticatedLimits?: { sockets: number; authTimeoutMs: number };
   log: Log;
 };
 
 const defaultAuthTimeoutMs = 10_000;
-const defaultCrowd = { sockets: 256, authTimeoutMs: 1_000 };
+const defaultUnauthenticatedLimits = { sockets: 256, authTimeoutMs: 1_000 };
 const sweepMs = 500;
 const maxTopics = 100;
 /**
  * Waits of a client that has all its connections before it is refused: the client may come from a node that just died, and the other nodes
  * count its connections there until they notice.
  */
-const placeWaitsMs = [100, 200, 400, 800, 1_600] as const;
+const leaseRetriesMs = [100, 200, 400, 800, 1_600] as const;
 /** Clients that are disconnected because the database has lost events reconnect within this time. */
-const startOverMs = 1_000;
+const reconnectWithinMs = 1_000;
 /** Keys and sessions that are revalidated concurrently. */
-const standingBatch = 100;
+const revalidationBatch = 100;
 
 type Client = {
   state: 'new' | 'authenticating' | 'open' | 'closed';
@@ -62,15 +62,15 @@ export class Stream implements WebSocketHandlers<Client> {
   private readonly parts: StreamParts;
   private readonly limits: ConnectionLimits;
   private readonly sweeper: NodeJS.Timeout;
-  private isAsking = false;
-  private leavingOverMs: number | null = null;
+  private isRevalidating = false;
+  private disconnectWithinMs: number | null = null;
 
   constructor(parts: StreamParts) {
     this.parts = parts;
     this.limits = parts.connections ?? unlimitedConnections;
     this.sweeper = setInterval(() => {
-      this.endTheSilent();
-      void this.endTheRevoked();
+      this.endUnauthenticated();
+      void this.endRevoked();
     }, sweepMs);
     this.sweeper.unref();
   }
@@ -82,8 +82,8 @@ export class Stream implements WebSocketHandlers<Client> {
   open(socket: Socket): void {
     socket.data = { state: 'new', openedAtMs: performance.now(), principal: null, subscriber: null, lease: null };
     this.sockets.add(socket);
-    const { leavingOverMs } = this;
-    if (leavingOverMs !== null) setImmediate(() => this.sendAway(socket, leavingOverMs));
+    const { disconnectWithinMs } = this;
+    if (disconnectWithinMs !== null) setImmediate(() => this.disconnect(socket, disconnectWithinMs));
   }
 
   message(socket: Socket, message: string | Buffer): void {
@@ -112,13 +112,13 @@ export class Stream implements WebSocketHandlers<Client> {
   }
 
   /** Disconnects every client; each reconnects elsewhere at a random time within `overMs`. Also for clients that connect later. */
-  goAway(overMs: number): void {
-    this.leavingOverMs = overMs;
+  disconnectAll(overMs: number): void {
+    this.disconnectWithinMs = overMs;
     clearInterval(this.sweeper);
-    for (const socket of this.sockets) this.sendAway(socket, overMs);
+    for (const socket of this.sockets) this.disconnect(socket, overMs);
   }
 
-  private sendAway(socket: Socket, overMs: number, reason = 'The node is leaving'): void {
+  private disconnect(socket: Socket, overMs: number, reason = 'The node is leaving'): void {
     if (isClosed(socket)) return;
     socket.send(JSON.stringify({ type: 'goaway', reconnect_after_ms: Math.round(Math.random() * overMs) }));
     end(socket, closeCodes.leaving, reason);
@@ -133,7 +133,7 @@ export class Stream implements WebSocketHandlers<Client> {
     const principal = await this.parts.authenticate(token);
     if (principal === null || principal.kind === 'link') return this.refuseToken(socket);
     if (isClosed(socket)) return;
-    if (!(await this.takePlace(socket, principal))) return end(socket, closeCodes.tooMany, 'Too many connections');
+    if (!(await this.acquireLease(socket, principal))) return end(socket, closeCodes.tooMany, 'Too many connections');
     if (isClosed(socket)) return;
     const { hub } = this.parts;
     const subscriber = hub.subscribe(this.readerOf(socket), principal.accountId);
@@ -157,16 +157,16 @@ export class Stream implements WebSocketHandlers<Client> {
   }
 
   private async refuseToken(socket: Socket): Promise<void> {
-    const mayHear = (await this.parts.admitRefusedToken?.(socket.clientAddress)) ?? true;
-    if (mayHear) end(socket, closeCodes.badToken, 'The token is not valid');
+    const isWithinLimit = (await this.parts.admitRefusedToken?.(socket.clientAddress)) ?? true;
+    if (isWithinLimit) end(socket, closeCodes.badToken, 'The token is not valid');
     else end(socket, closeCodes.tooMany, 'Too many tokens from this address were refused; try again in a minute');
   }
 
   /** Whether the client may have one more connection; the slot is held until the connection is closed. */
-  private async takePlace(socket: Socket, principal: Principal): Promise<boolean> {
+  private async acquireLease(socket: Socket, principal: Principal): Promise<boolean> {
     const { limits } = this;
     let lease = await limits.open(principal);
-    for (const waitMs of placeWaitsMs) {
+    for (const waitMs of leaseRetriesMs) {
       if (lease !== null || isClosed(socket)) break;
       await after(waitMs, null, { ref: false });
       lease = await limits.open(principal);
@@ -202,7 +202,7 @@ export class Stream implements WebSocketHandlers<Client> {
       bufferedBytes: () => socket.bufferedBytes(),
       cork: (work) => socket.cork(work),
       tooSlow: () => end(socket, closeCodes.tooSlow, 'Reading too slowly; reconnect and resume'),
-      startOver: () => this.sendAway(socket, startOverMs, 'The database has lost events; reconnect and resume'),
+      mustRestart: () => this.disconnect(socket, reconnectWithinMs, 'The database has lost events; reconnect and resume'),
     };
   }
 
@@ -212,36 +212,36 @@ export class Stream implements WebSocketHandlers<Client> {
   }
 
   /** While too many sockets are not authenticated, slow ones are cut off: each holds the received part of a message. */
-  private endTheSilent(): void {
+  private endUnauthenticated(): void {
     const nowMs = performance.now();
     const openedBeforeMs = nowMs - (this.parts.authTimeoutMs ?? defaultAuthTimeoutMs);
-    const silent = [...this.sockets].filter(({ data }) => data.principal === null);
-    for (const socket of silent) {
+    const unauthenticated = [...this.sockets].filter(({ data }) => data.principal === null);
+    for (const socket of unauthenticated) {
       if (socket.data.openedAtMs >= openedBeforeMs) continue;
       if (socket.data.state === 'new') end(socket, closeCodes.authTimeout, 'No auth message in time');
       // The client did nothing wrong: it may reconnect.
-      else this.sendAway(socket, startOverMs, 'The token could not be checked in time; reconnect and resume');
+      else this.disconnect(socket, reconnectWithinMs, 'The token could not be checked in time; reconnect and resume');
     }
-    const { sockets, authTimeoutMs } = this.parts.crowd ?? defaultCrowd;
-    if (silent.length <= sockets) return;
-    for (const socket of silent) if (socket.data.state === 'new' && socket.data.openedAtMs < nowMs - authTimeoutMs) socket.cut();
+    const { sockets, authTimeoutMs } = this.parts.unauthenticatedLimits ?? defaultUnauthenticatedLimits;
+    if (unauthenticated.length <= sockets) return;
+    for (const socket of unauthenticated) if (socket.data.state === 'new' && socket.data.openedAtMs < nowMs - authTimeoutMs) socket.cut();
   }
 
-  private async endTheRevoked(): Promise<void> {
-    if (this.isAsking) return;
-    this.isAsking = true;
+  private async endRevoked(): Promise<void> {
+    if (this.isRevalidating) return;
+    this.isRevalidating = true;
     const principals = new Map<string, Principal>();
     for (const { data } of this.sockets) if (data.principal !== null) principals.set(data.principal.id, data.principal);
     const all = [...principals.values()];
-    for (let i = 0; i < all.length; i += standingBatch)
-      await Promise.all(all.slice(i, i + standingBatch).map((one) => this.endIfRevoked(one)));
-    this.isAsking = false;
+    for (let i = 0; i < all.length; i += revalidationBatch)
+      await Promise.all(all.slice(i, i + revalidationBatch).map((one) => this.endIfRevoked(one)));
+    this.isRevalidating = false;
   }
 
   private async endIfRevoked(principal: Principal): Promise<void> {
     // Clients stay connected while the database does not answer; the next check follows in half a second.
-    const stands = await (async () => this.parts.isStillValid(principal))().catch(() => true);
-    if (stands) return;
+    const isValid = await (async () => this.parts.isStillValid(principal))().catch(() => true);
+    if (isValid) return;
     for (const socket of this.sockets)
       if (socket.data.principal?.id === principal.id) end(socket, closeCodes.badToken, 'The token was revoked');
   }

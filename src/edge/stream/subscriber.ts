@@ -10,7 +10,7 @@ export interface Reader {
   /** Ends the connection: it reads too slowly. */
   tooSlow(): void;
   /** Ends the connection: events it was sent may be missing in the database now. */
-  startOver(): void;
+  mustRestart(): void;
 }
 
 export type Subscriber = {
@@ -54,8 +54,8 @@ export function replay(subscriber: Subscriber, events: readonly StreamEvent[]): 
   });
 }
 
-/** Resolves when there is room for more of the replay, or the subscriber is live or ended. */
-export async function readerKeepsUp(subscriber: Subscriber): Promise<void> {
+/** Resolves when the reader accepts more of the replay, or the subscriber is live or ended. */
+export async function waitForReader(subscriber: Subscriber): Promise<void> {
   while (subscriber.mode === 'replaying' && subscriber.reader.bufferedBytes() > replayAheadBytes) {
     await new Promise<void>((resolve) => (subscriber.onDrain = resolve));
     subscriber.onDrain = null;

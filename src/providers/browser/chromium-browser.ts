@@ -8,8 +8,8 @@ import { monotonicMs } from '../../clock.ts';
 import { AppError, ToolError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
 import type { Log } from '../../log.ts';
-import { cannotStart, DriverGone, DriverProcess } from './driver-process.ts';
-import { placesToRun } from './place-to-run.ts';
+import { browserUsers } from './browser-user.ts';
+import { cannotStart, DriverExited, DriverProcess } from './driver-process.ts';
 import type { Browser, PageRequest } from './port.ts';
 import type { DriverSettings, Visit, VisitResult } from './protocol.ts';
 import { BrowserStats } from './stats.ts';
@@ -28,7 +28,7 @@ const pageMs = 30_000;
 const graceMs = 20_000;
 const tooMany = 'Too many pages wait for the browser';
 /** A start that failed is not tried again at once. */
-const restMs = 5_000;
+const restartPauseMs = 5_000;
 /** A health check takes no longer; a start takes one to two seconds on a machine that is not busy. */
 const probeMs = 8_000;
 const defaultIdleMs = 600_000;
@@ -49,7 +49,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
   const suspects = new FairGate({ maxRunning: 1, maxWaiting: maxPages, full: 'The browser ends again and again' });
   stats.load = () => ({ running: gate.size.running, waiting: gate.size.waiting + agents.size.waiting });
   const closing = new AbortController();
-  let places = placesToRun('path' in chromium);
+  let places = browserUsers('path' in chromium);
   let driver: DriverProcess | null = null;
   /** null: the next page starts it. */
   let starting: Promise<DriverProcess> | null = null;
@@ -58,7 +58,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
 
   async function running(): Promise<DriverProcess> {
     closing.signal.throwIfAborted();
-    if (failed !== null && monotonicMs() - failed.atMs < restMs) throw failed.error;
+    if (failed !== null && monotonicMs() - failed.atMs < restartPauseMs) throw failed.error;
     starting ??= start();
     return await starting;
   }
@@ -68,7 +68,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     try {
       if ('path' in chromium) await access(chromium.path, constants.X_OK);
     } catch (cause) {
-      throw remember(new AppError('unavailable', cannotStart, { cause }));
+      throw recordFailure(new AppError('unavailable', cannotStart, { cause }));
     }
     let error: unknown;
     for (const place of [...places]) {
@@ -89,7 +89,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
         error = err;
       }
     }
-    throw remember(error);
+    throw recordFailure(error);
   }
 
   /** It takes some 400 MB; the next page starts another. */
@@ -103,7 +103,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     }, idleMs).unref();
   }
 
-  function remember(error: unknown): unknown {
+  function recordFailure(error: unknown): unknown {
     failed = { atMs: monotonicMs(), error };
     starting = null;
     return error;
@@ -114,7 +114,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     const stopped = AbortSignal.any([signal, closing.signal]);
     const once = async () => {
       const started = await running();
-      // It tells of its own limit; a driver that does not is killed with all its pages.
+      // The driver reports its own time limit; one that does not is killed with all its pages.
       const hung = setTimeout(() => void started.kill(), timeMs + graceMs);
       try {
         return await started.visit({ url: address, agentId, timeMs, want }, stopped);
@@ -124,7 +124,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
       }
     };
     const ended = (error: unknown): null => {
-      if (error instanceof DriverGone) {
+      if (error instanceof DriverExited) {
         stats.ended++;
         return null;
       }
@@ -133,7 +133,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     const askedAtMs = monotonicMs();
     const pass = () => {
       const begin = () => {
-        stats.waitS.note((monotonicMs() - askedAtMs) / 1_000);
+        stats.waitS.record((monotonicMs() - askedAtMs) / 1_000);
         return once().catch(ended);
       };
       return gate.pass(accountId, begin, stopped);

@@ -22,7 +22,7 @@ export function removeHome(home: string): void {
 }
 
 /** Those whose node has ended. */
-export function removeLeftHomes(): void {
+export function removeStaleHomes(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1]);
     if (pid > 0 && pid !== process.pid && !isAlive(pid)) removeHome(join(tmpdir(), name));

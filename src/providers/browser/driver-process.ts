@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, ToolError } from '../../errors.ts';
-import { makeHome, removeHome, removeLeftHomes } from './driver-home.ts';
-import type { PlaceToRun } from './place-to-run.ts';
+import type { BrowserUser } from './browser-user.ts';
+import { makeHome, removeHome, removeStaleHomes } from './driver-home.ts';
 import type { DriverSettings, FromDriver, ToDriver, Visit, VisitResult } from './protocol.ts';
 
 const programFile = fileURLToPath(new URL('./driver/child.ts', import.meta.url));
@@ -18,7 +18,7 @@ const lowest = 19;
 
 export const cannotStart = 'The browser cannot be started or reached; the log of the service says why';
 
-export class DriverGone extends Error {}
+export class DriverExited extends Error {}
 
 type Waiting = { resolve(result: VisitResult | null): void; reject(error: unknown): void };
 
@@ -33,8 +33,8 @@ export class DriverProcess {
   private browserPid: number | null = null;
   private lastId = 0;
 
-  constructor(settings: Pick<DriverSettings, 'allow' | 'chromium'>, { uid, sandbox }: PlaceToRun) {
-    removeLeftHomes();
+  constructor(settings: Pick<DriverSettings, 'allow' | 'chromium'>, { uid, sandbox }: BrowserUser) {
+    removeStaleHomes();
     const home = makeHome(uid);
     this.child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile], {
       ...(uid === null ? {} : { uid, gid: uid }),
@@ -49,14 +49,14 @@ export class DriverProcess {
     } catch {
       // It has ended already.
     }
-    const lastWords = tailOf(this.child);
+    const stderrTail = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {
         if (this.isGone) return;
         this.isGone = true;
         this.killBrowser();
         removeHome(home);
-        for (const { reject } of this.waiting.values()) reject(new DriverGone('the browser has ended'));
+        for (const { reject } of this.waiting.values()) reject(new DriverExited('the browser has ended'));
         this.waiting.clear();
         resolve();
       };
@@ -70,7 +70,7 @@ export class DriverProcess {
         void this.kill();
       };
       const timer = setTimeout(fail, startMs, 'no answer in time');
-      void this.gone.then(() => fail(lastWords()));
+      void this.gone.then(() => fail(stderrTail()));
       this.child.on('message', (message: FromDriver) => {
         if (message.op === 'failed') return fail(message.reason);
         if (message.op !== 'ready') return this.settle(message);
@@ -84,7 +84,7 @@ export class DriverProcess {
     this.say({ op: 'begin', settings: { ...settings, sandbox, home } });
   }
 
-  /** Rejects with `ToolError`, the signal's reason, or `DriverGone`. */
+  /** Rejects with `ToolError`, the signal's reason, or `DriverExited`. */
   async visit(visit: Visit, signal: AbortSignal): Promise<VisitResult> {
     return (await this.ask((id) => ({ op: 'visit', id, visit }), signal))!;
   }
@@ -109,7 +109,7 @@ export class DriverProcess {
 
   private async ask(message: (id: number) => ToDriver, signal: AbortSignal): Promise<VisitResult | null> {
     signal.throwIfAborted();
-    if (this.isGone) throw new DriverGone('the browser has ended');
+    if (this.isGone) throw new DriverExited('the browser has ended');
     const id = ++this.lastId;
     const { promise, resolve, reject } = Promise.withResolvers<VisitResult | null>();
     const onAbort = () => {

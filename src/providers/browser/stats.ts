@@ -17,7 +17,7 @@ export class BrowserStats {
     for (const outcome of ['done', 'failed', 'crashed']) this.pages.add([outcome], 0);
   }
 
-  /** Counts a page by how it ended: `failed` is what an agent is told of, such as a page that took too long. Aborted ones are not counted. */
+  /** Counts a page by how it ended: `failed`: the agent gets an error, for example for a page that took too long. Aborted ones are not counted. */
   async watched<T>(page: Promise<T>): Promise<T> {
     try {
       const result = await page;

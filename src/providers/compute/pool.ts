@@ -67,7 +67,7 @@ export class ComputePool implements Compute {
     try {
       if (job.timeMs > longMs) leaves.push(await this.longGate.enter(account, ends));
       leaves.push(await this.gate.enter(account, ends));
-      this.stats.waitS.note((performance.now() - sinceMs) / 1_000);
+      this.stats.waitS.record((performance.now() - sinceMs) / 1_000);
       const result = await this.perform(job as Job<never, unknown>, input, ends, { open, onReport });
       this.stats.jobs.add([job.name, 'done']);
       return result as Result;
@@ -91,15 +91,15 @@ export class ComputePool implements Compute {
     job: Job<never, unknown>,
     input: unknown,
     signal: AbortSignal,
-    hears: Pick<RunOptions, 'open' | 'onReport'>,
+    callbacks: Pick<RunOptions, 'open' | 'onReport'>,
   ): Promise<unknown> {
     const beganAtMs = performance.now();
     const process = this.takeProcess();
     try {
       await process.ready;
-      return await process.run({ job, input, signal, ...hears });
+      return await process.run({ job, input, signal, ...callbacks });
     } finally {
-      this.stats.durationS.note((performance.now() - beganAtMs) / 1_000);
+      this.stats.durationS.record((performance.now() - beganAtMs) / 1_000);
       if (process.usable && !this.closing.signal.aborted) this.keep(process);
       else await process.kill();
     }

@@ -34,7 +34,7 @@ const orphanCpuS = 300;
 const niceness = 10;
 const lowest = 19;
 /** On a busy machine a job gets its processor time later: the wall-clock limit is this multiple of its limit. */
-const patience = 4;
+const timeLimitFactor = 4;
 
 export class ComputeProcess {
   /** Settles when it accepts jobs; rejects with `unavailable` when it cannot be started. */
@@ -49,7 +49,7 @@ export class ComputeProcess {
 
   constructor(limits: ProcessLimits) {
     this.child = spawnChild(limits.heapMb);
-    const lastWords = tailOf(this.child);
+    const stderrTail = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {
         this.inService = false;
@@ -62,7 +62,7 @@ export class ComputeProcess {
     });
     this.ready = new Promise<void>((resolve, reject) => {
       const fail = () => {
-        reject(new AppError('unavailable', 'No process for computing can be started', { cause: new Error(lastWords()) }));
+        reject(new AppError('unavailable', 'No process for computing can be started', { cause: new Error(stderrTail()) }));
         void this.kill();
       };
       const timer = setTimeout(fail, limits.startMs);
@@ -137,7 +137,7 @@ export class ComputeProcess {
     return () => {
       const wallMs = performance.now() - beganAtMs;
       const cpuMs = cpuMsOf(this.pid);
-      const usedMs = cpuMs === null || beganCpuMs === null || wallMs >= timeMs * patience ? wallMs : cpuMs - beganCpuMs;
+      const usedMs = cpuMs === null || beganCpuMs === null || wallMs >= timeMs * timeLimitFactor ? wallMs : cpuMs - beganCpuMs;
       // The system counts in steps of 10 ms.
       return usedMs + 10 >= timeMs ? 0 : Math.max(20, timeMs - usedMs);
     };

@@ -10,7 +10,7 @@ import { toSdkMessages } from './conversation.ts';
 import { type EndpointTry, openEndpoint, requestNotMade, type WholeAnswer } from './endpoint.ts';
 import type { Model, ModelReply, ModelRequest, TurnOptions } from './port.ts';
 import { costMillicents, priceOf } from './prices.ts';
-import { answerText, cutNote, type Gathered, gather, maxAnswerChars, nothingGathered, withUsableIds } from './reply.ts';
+import { type AccumulatedReply, accumulate, answerText, cutNote, emptyReply, maxAnswerChars, withUsableIds } from './reply.ts';
 import { retryPauseMs, type Sleep, systemSleep } from './retry.ts';
 import { failureOfComplaint, type SettingNames, scrub, TryFailure } from './try-failure.ts';
 
@@ -113,11 +113,11 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
   ): Promise<ModelReply> {
     const done = new AbortController();
     const tryEnds = AbortSignal.any([ends, done.signal]);
-    const gathered = nothingGathered();
+    const reply = emptyReply();
     const endpoint = openEndpoint(tryEnds, {
       firstByteTimeoutMs,
       idleTimeoutMs,
-      maxBytes: () => maxEmptyBytes + gathered.chars * bytesPerChar,
+      maxBytes: () => maxEmptyBytes + reply.chars * bytesPerChar,
       names: vendor.names,
       secrets: vendor.secrets,
       model: modelId,
@@ -125,17 +125,17 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
       wholeAnswer: vendor.wholeAnswer,
     });
     try {
-      for await (const part of heard(request, turnOptions, tryEnds, modelId, endpoint))
-        gather(gathered, part, maxAnswerChars, turnOptions.onText);
-      const text = answerText(gathered, request);
-      if (gathered.finishReason === 'length' && gathered.toolCalls.length === 0) turnOptions.onText?.(cutNote(request.maxOutputTokens));
-      addUp(spent, gathered, request);
-      const toolCalls = withUsableIds(gathered.toolCalls, request, turnOptions.idempotencyKey);
+      for await (const part of streamParts(request, turnOptions, tryEnds, modelId, endpoint))
+        accumulate(reply, part, maxAnswerChars, turnOptions.onText);
+      const text = answerText(reply, request);
+      if (reply.finishReason === 'length' && reply.toolCalls.length === 0) turnOptions.onText?.(cutNote(request.maxOutputTokens));
+      addUp(spent, reply, request);
+      const toolCalls = withUsableIds(reply.toolCalls, request, turnOptions.idempotencyKey);
       const { inputTokens, outputTokens } = spent;
-      const model = (gathered.model ?? modelId).slice(0, maxModelNameChars);
+      const model = (reply.model ?? modelId).slice(0, maxModelNameChars);
       return { text, toolCalls, inputTokens, outputTokens, costMillicents: cost(modelId, model, spent), model };
     } catch (error) {
-      if (endpoint.answered) addUp(spent, gathered, request);
+      if (endpoint.answered) addUp(spent, reply, request);
       throw error;
     } finally {
       // Leaving the loop does not end the request.
@@ -144,7 +144,13 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
   }
 
   /** The parts of one try. Errors in here are the endpoint's; errors in the consumer's loop are the consumer's. */
-  async function* heard(request: ModelRequest, turnOptions: TurnOptions, signal: AbortSignal, modelId: string, endpoint: EndpointTry) {
+  async function* streamParts(
+    request: ModelRequest,
+    turnOptions: TurnOptions,
+    signal: AbortSignal,
+    modelId: string,
+    endpoint: EndpointTry,
+  ) {
     try {
       for await (const part of await stream(request, turnOptions, signal, modelId, endpoint)) {
         if (part.type === 'error') throw part.error;
@@ -254,11 +260,11 @@ const statusOfType: Readonly<Record<string, number>> = {
 };
 
 /** If an endpoint reports no usage, four characters count as a token. */
-function addUp(spent: Spent, gathered: Gathered, request: ModelRequest): void {
-  spent.inputTokens += gathered.inputTokens ?? Math.ceil(JSON.stringify([request.system, request.messages, request.tools]).length / 4);
-  spent.cachedInputTokens += gathered.cachedInputTokens;
-  const chars = Math.max(gathered.chars, gathered.text.length + JSON.stringify(gathered.toolCalls).length - 2);
-  spent.outputTokens += gathered.outputTokens ?? Math.ceil(chars / 4);
+function addUp(spent: Spent, reply: AccumulatedReply, request: ModelRequest): void {
+  spent.inputTokens += reply.inputTokens ?? Math.ceil(JSON.stringify([request.system, request.messages, request.tools]).length / 4);
+  spent.cachedInputTokens += reply.cachedInputTokens;
+  const chars = Math.max(reply.chars, reply.text.length + JSON.stringify(reply.toolCalls).length - 2);
+  spent.outputTokens += reply.outputTokens ?? Math.ceil(chars / 4);
 }
 
 function unavailable(failure: TryFailure): AppError {

@@ -11,7 +11,7 @@ type ToolOutput = Extract<ToolContent[number], { type: 'tool-result' }>['output'
 
 const rawArgumentsShown = 2_000;
 
-/** Every call is directly followed by its result, whatever was recorded between them. */
+/** Every call is directly followed by its result, even if other messages were recorded between them. */
 export function toSdkMessages(messages: readonly ModelMessage[]): SdkMessage[] {
   const sent: SdkMessage[] = [];
   const used = new Set<ToolEntry>();

@@ -49,12 +49,12 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
   const late = new AbortController();
   const ends = AbortSignal.any([signal, late.signal]);
   const attempt: EndpointTry = { fetch: request as typeof fetch, failure: undefined, sent: false, answered: false };
-  const giveUp = (failure: TryFailure): void => late.abort(failure);
+  const abort = (failure: TryFailure): void => late.abort(failure);
 
   async function request(url: string, init: RequestInit): Promise<Response> {
     attempt.sent = true;
     const firstByte = setTimeout(
-      giveUp,
+      abort,
       firstByteTimeoutMs,
       new TryFailure(`The model endpoint did not begin to answer within ${inSeconds(firstByteTimeoutMs)}.`, 'backoff'),
     );
@@ -100,7 +100,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
             `The model endpoint fell silent for ${inSeconds(idleTimeoutMs)} in the middle of its answer.`,
             'backoff',
           );
-          const timer = bytes === 0 ? undefined : setTimeout(giveUp, idleTimeoutMs, idle);
+          const timer = bytes === 0 ? undefined : setTimeout(abort, idleTimeoutMs, idle);
           try {
             const { done, value } = await reader.read();
             onFirstByte();
@@ -113,7 +113,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
           } catch (error) {
             onFirstByte();
             const failure = failed(error);
-            giveUp(failure instanceof TryFailure ? failure : new TryFailure('The answer was given up.', 'never'));
+            abort(failure instanceof TryFailure ? failure : new TryFailure('The answer was given up.', 'never'));
             controller.error(failure);
           } finally {
             clearTimeout(timer);
@@ -127,7 +127,7 @@ export function openEndpoint(signal: AbortSignal, options: EndpointOptions): End
 
   async function complaintOf(response: Response): Promise<TryFailure> {
     // The status is enough if the rest of the page does not arrive in time.
-    const timer = setTimeout(giveUp, idleTimeoutMs, new TryFailure('The error page of the model endpoint did not end.', 'backoff'));
+    const timer = setTimeout(abort, idleTimeoutMs, new TryFailure('The error page of the model endpoint did not end.', 'backoff'));
     const text = await beginningOf(response)
       .catch(() => '')
       .finally(() => clearTimeout(timer));

@@ -46,7 +46,7 @@ export function observedModel(model: Model, stats: ModelStats, tracer: Tracer | 
         span?.end(error);
         throw error;
       } finally {
-        stats.durationS.note((performance.now() - begunAtMs) / 1_000);
+        stats.durationS.record((performance.now() - begunAtMs) / 1_000);
       }
     },
   };

@@ -6,7 +6,7 @@ import { derivedId, idPrefixes } from '../../ids.ts';
 import type { ModelRequest, ToolCall } from './port.ts';
 import { TryFailure } from './try-failure.ts';
 
-export type Gathered = {
+export type AccumulatedReply = {
   text: string;
   toolCalls: ToolCall[];
   /** Characters received: text, reasoning and arguments. */
@@ -22,7 +22,7 @@ export type Gathered = {
 const maxToolCalls = 128;
 const maxToolNameChars = 200;
 
-export const nothingGathered = (): Gathered => ({
+export const emptyReply = (): AccumulatedReply => ({
   text: '',
   toolCalls: [],
   chars: 0,
@@ -39,38 +39,43 @@ export const nothingGathered = (): Gathered => ({
  */
 export const maxAnswerChars = 262_144;
 
-/** Adds one part of the SDK's stream to `gathered`. Throws a `TryFailure` when the answer exceeds `maxChars`. */
-export function gather(gathered: Gathered, part: TextStreamPart<ToolSet>, maxChars: number, onText?: (piece: string) => void): void {
+/** Adds one part of the SDK's stream to `accumulated`. Throws a `TryFailure` when the answer exceeds `maxChars`. */
+export function accumulate(
+  accumulated: AccumulatedReply,
+  part: TextStreamPart<ToolSet>,
+  maxChars: number,
+  onText?: (piece: string) => void,
+): void {
   switch (part.type) {
     case 'text-delta':
-      gathered.chars += part.text.length;
-      checkLength(gathered, maxChars);
-      gathered.text += part.text;
+      accumulated.chars += part.text.length;
+      checkLength(accumulated, maxChars);
+      accumulated.text += part.text;
       if (part.text !== '') onText?.(part.text);
       break;
     case 'reasoning-delta':
-      gathered.chars += part.text.length;
-      checkLength(gathered, maxChars);
+      accumulated.chars += part.text.length;
+      checkLength(accumulated, maxChars);
       break;
     case 'tool-input-delta':
-      gathered.chars += part.delta.length;
-      checkLength(gathered, maxChars);
+      accumulated.chars += part.delta.length;
+      checkLength(accumulated, maxChars);
       break;
     case 'tool-call':
-      if (gathered.toolCalls.length === maxToolCalls)
+      if (accumulated.toolCalls.length === maxToolCalls)
         throw new TryFailure(`The model asked for more than ${maxToolCalls} tool calls at once.`, 'never');
-      gathered.toolCalls.push({
+      accumulated.toolCalls.push({
         id: part.toolCallId,
         name: part.toolName.slice(0, maxToolNameChars),
         arguments: part.input === '' ? {} : isDeep(part.input) ? tooDeep : part.input,
       });
       break;
     case 'finish-step':
-      gathered.finishReason = part.finishReason;
-      gathered.inputTokens = believable(part.usage.inputTokens);
-      gathered.cachedInputTokens = believable(part.usage.inputTokenDetails.cacheReadTokens) ?? 0;
-      gathered.outputTokens = believable(part.usage.outputTokens);
-      gathered.model = part.response.modelId;
+      accumulated.finishReason = part.finishReason;
+      accumulated.inputTokens = believable(part.usage.inputTokens);
+      accumulated.cachedInputTokens = believable(part.usage.inputTokenDetails.cacheReadTokens) ?? 0;
+      accumulated.outputTokens = believable(part.usage.outputTokens);
+      accumulated.model = part.response.modelId;
       break;
   }
 }
@@ -85,8 +90,8 @@ function isDeep(value: unknown, depth = 0): boolean {
 }
 
 /** The answer's text for the agent. Throws a `TryFailure` for an invalid answer. */
-export function answerText(gathered: Gathered, request: ModelRequest): string {
-  const { text, toolCalls, finishReason } = gathered;
+export function answerText(accumulated: AccumulatedReply, request: ModelRequest): string {
+  const { text, toolCalls, finishReason } = accumulated;
   if (finishReason === 'content-filter') throw new TryFailure('The model refused to answer this request.', 'never');
   if (finishReason === undefined || finishReason === 'error' || finishReason === 'interrupted')
     throw new TryFailure('The answer of the model broke off in the middle.', 'backoff');
@@ -121,12 +126,12 @@ export function withUsableIds(calls: readonly ToolCall[], request: ModelRequest,
 
 /** Models wrap JSON in a fence, or write reasoning before it. Text that still is not JSON is passed on unchanged. */
 function unwrappedJson(text: string): string {
-  const spoken = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
-  return insideFence(spoken) ?? spoken;
+  const visible = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
+  return insideFence(visible) ?? visible;
 }
 
-function checkLength(gathered: Gathered, maxChars: number): void {
-  if (gathered.chars > maxChars) throw new TryFailure('The model went on without end and was cut off.', 'never');
+function checkLength(accumulated: AccumulatedReply, maxChars: number): void {
+  if (accumulated.chars > maxChars) throw new TryFailure('The model went on without end and was cut off.', 'never');
 }
 
 /** A plausible token count; endpoints report nothing, zero, fractions or invalid values. */

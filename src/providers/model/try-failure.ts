@@ -38,7 +38,7 @@ export function failureOfComplaint(
   names: SettingNames,
   model: string,
 ): TryFailure {
-  const said = detail === '' ? '' : `: ${detail}`;
+  const suffix = detail === '' ? '' : `: ${detail}`;
   if (status === 401 || status === 403)
     return new TryFailure(`The model endpoint refused the API key; the operator must check ${names.key}.`, 'never');
   if (status === 404) {
@@ -51,13 +51,13 @@ export function failureOfComplaint(
     return new TryFailure('The account at the model provider has no credit left.', 'never');
   if (code === 'content_filter') return new TryFailure('The model refused to answer this request.', 'never');
   if (status === 429) return new TryFailure('The model endpoint asks us to slow down (429).', 'backoff', retryAfterMs);
-  if (status === 408 || status >= 500) return new TryFailure(`The model endpoint failed (${status})${said}`, 'backoff', retryAfterMs);
+  if (status === 408 || status >= 500) return new TryFailure(`The model endpoint failed (${status})${suffix}`, 'backoff', retryAfterMs);
   if (status >= 300 && status < 400)
     return new TryFailure(
       `The model endpoint redirects elsewhere (${status}); the operator must check ${names.address ?? 'the network'}.`,
       'never',
     );
-  return new TryFailure(`The model endpoint refused the request (${status})${said}`, 'never');
+  return new TryFailure(`The model endpoint refused the request (${status})${suffix}`, 'never');
 }
 
 /** One line of external text, safe to show: known secrets and similar texts are masked, the rest is truncated. */

@@ -1,11 +1,11 @@
 /**
- * TCP connections by the same rules as the requests of `Outbound`: for programs that speak their protocols themselves, such as a browser.
- * A name is resolved once, all its addresses are judged, and the socket connects to those that were judged.
+ * TCP connections by the same rules as the requests of `Outbound`: for programs with their own protocol implementations, such as a browser.
+ * A name is resolved once, all its addresses are checked, and the socket connects only to checked addresses.
  */
 import { connect, type Socket } from 'node:net';
 import { AppError } from '../../errors.ts';
+import { forbidden, isLiteral, parseUrl, pinnedLookup } from './address-check.ts';
 import { createAddressPolicy } from './address-policy.ts';
-import { forbidden, isLiteral, parseUrl, pinnedLookup } from './judging.ts';
 import { dnsResolve, type Resolve } from './resolve.ts';
 
 const connectTimeoutMs = 5_000;

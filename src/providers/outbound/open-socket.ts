@@ -1,4 +1,4 @@
-/** A WebSocket through the agent that has judged its address. What the library throws at its listeners is told as one `closed`. */
+/** A WebSocket through the agent that has checked its address. Errors of the library are reported as one `closed`. */
 import { type Dispatcher, WebSocket } from 'undici';
 import type { OutboundSocket, SocketListener } from './port.ts';
 

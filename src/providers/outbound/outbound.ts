@@ -6,12 +6,12 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { AppError } from '../../errors.ts';
+import { forbidden, isLiteral, parseUrl, pinnedLookup } from './address-check.ts';
 import { createAddressPolicy } from './address-policy.ts';
 import { Deadline } from './deadline.ts';
-import { forbidden, isLiteral, parseUrl, pinnedLookup } from './judging.ts';
 import { openSocket } from './open-socket.ts';
 import { OriginLimits } from './origin-limits.ts';
-import type { Outbound } from './port.ts';
+import { NeverSent, type Outbound } from './port.ts';
 import { boundedBody, readBody } from './read-body.ts';
 import { dnsResolve, type Resolve, systemResolve } from './resolve.ts';
 
@@ -44,14 +44,14 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
   const limits = connections === null ? null : new OriginLimits(connections);
 
   // A literal address never reaches the resolver, so it is checked here.
-  function judge({ hostname }: URL): void {
+  function checkAddress({ hostname }: URL): void {
     if (isLiteral(hostname) && !policy.permits(hostname.replace(/^\[|\]$/g, ''))) throw forbidden(hostname);
   }
 
   return {
     check(address) {
       const url = parseUrl(address);
-      judge(url);
+      checkAddress(url);
       const meant = localNames.find(([pattern]) => pattern.test(url.hostname));
       if (meant !== undefined && !policy.permits(meant[1])) throw forbidden(url.hostname);
     },
@@ -60,13 +60,17 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
       const redirects = configured ? 0 : (request.redirects ?? 5);
       let hop: Hop = { url: parseUrl(address), method: request.method ?? 'GET', headers: lowerCased(request.headers), body: request.body };
       let leave: (() => void) | null = null;
+      let isSent = false;
+      const onSend = () => {
+        isSent = true;
+      };
       const deadline = new Deadline(timeoutMs, request.signal);
       const { signal } = deadline;
       try {
         for (let left = redirects; ; left--) {
-          if (!configured) judge(hop.url);
+          if (!configured) checkAddress(hop.url);
           leave = (await limits?.enter(hop.url.origin, request.account ?? '', signal)) ?? null;
-          const response = await send(configured ? trusting : guarded, hop, signal);
+          const response = await send(configured ? trusting : guarded, hop, signal, onSend);
           const next = redirects === 0 ? null : redirectTarget(response, hop);
           if (!next) {
             const body = await readBody(response.body, raw ? undefined : response.headers['content-encoding'], maxBytes, signal);
@@ -78,7 +82,8 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
           hop = next;
         }
       } catch (error) {
-        throw failure(error, hop.url.host, timeoutMs, deadline, request.signal);
+        const told = failure(error, hop.url.host, timeoutMs, deadline, request.signal);
+        throw !isSent && told instanceof AppError && told !== request.signal?.reason ? new NeverSent(told) : told;
       } finally {
         leave?.();
         deadline.clear();
@@ -89,7 +94,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
       const hop: Hop = { url: parseUrl(address), method, headers: { 'accept-encoding': 'identity', ...lowerCased(request.headers) }, body };
       const deadline = new Deadline(timeoutMs, request.signal);
       try {
-        judge(hop.url);
+        checkAddress(hop.url);
         const response = await send(streaming, hop, deadline.signal);
         const bounded = boundedBody(response.body, maxBytes, request.signal);
         return { status: response.statusCode, headers: flatten(response.headers), body: bounded };
@@ -101,7 +106,7 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
     },
     webSocket(address, listener, { configured = false } = {}) {
       const url = parseUrl(address.replace(/^ws(s?):/i, 'http$1:'));
-      if (!configured) judge(url);
+      if (!configured) checkAddress(url);
       return openSocket(url, configured ? trusting : guarded, listener);
     },
     async close() {
@@ -125,8 +130,21 @@ const localNames: [RegExp, string][] = [
 
 type Hop = { url: URL; method: string; headers: Record<string, string>; body: string | Uint8Array | undefined };
 
-function agent(lookup: LookupFunction, connections: number | null): Agent {
-  return new Agent({
+/** Calls `opaque.onSend` of a request right before its first byte is written to a connection. */
+const noteSending: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const { opaque } = options as Dispatcher.RequestOptions<{ onSend?(): void } | null>;
+  const { onRequestStart } = handler;
+  if (opaque?.onSend !== undefined)
+    handler.onRequestStart = (controller, context) => {
+      onRequestStart?.call(handler, controller, context);
+      // One that was given up while it waited for the connection is not written.
+      if (!controller.aborted) opaque.onSend!();
+    };
+  return dispatch(options, handler);
+};
+
+function agent(lookup: LookupFunction, connections: number | null): Dispatcher {
+  const connecting = new Agent({
     connect: { lookup, timeout: connectTimeoutMs },
     connections: connections ?? undefined,
     // With HTTP/2 all requests to an origin would wait for the first connection, which may hang.
@@ -138,9 +156,10 @@ function agent(lookup: LookupFunction, connections: number | null): Agent {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  return connecting.compose(noteSending);
 }
 
-function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal) {
+function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal, onSend?: () => void) {
   const headers = { 'user-agent': 'Troupe/0.1', 'accept-encoding': 'gzip, deflate, br', ...hop.headers };
   return dispatcher.request({
     origin: hop.url.origin,
@@ -149,6 +168,7 @@ function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal) {
     headers,
     body: hop.body ?? null,
     signal,
+    opaque: { onSend },
   });
 }
 

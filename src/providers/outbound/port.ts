@@ -1,5 +1,6 @@
 /** HTTP requests to addresses that a user or an agent has named: checked, limited, and never to a private network unless the operator allows it. */
 import type { Readable } from 'node:stream';
+import { AppError } from '../../errors.ts';
 
 export type OutboundRequest = {
   method?: string;
@@ -31,6 +32,13 @@ export type OutboundResponse = {
   truncated: boolean;
 };
 
+/** A request of which certainly no byte left this machine: it was refused here, no connection was made, or none was free in time. */
+export class NeverSent extends AppError {
+  constructor({ code, message, retryAfterS, cause }: AppError) {
+    super(code, message, { cause, ...(retryAfterS !== undefined && { retryAfterS }) });
+  }
+}
+
 /** Told of one WebSocket. After `closed` nothing more is told. */
 export type SocketListener = {
   opened(): void;
@@ -41,7 +49,7 @@ export type SocketListener = {
 export interface OutboundSocket {
   /** Nothing is sent before it is open and after it was closed. */
   send(text: string): void;
-  /** `closed` is not told any more. */
+  /** `closed` is not called afterwards. */
   close(): void;
 }
 
@@ -59,7 +67,8 @@ export type StreamRequest = Pick<OutboundRequest, 'method' | 'headers' | 'body' 
 export interface Outbound {
   /**
    * Any status is an answer. Throws `AppError`: `bad_request` for an address that is not a plain http(s) URL, `forbidden` for an address
-   * that is not permitted, `unavailable` when there was no complete answer in time. Rejects with the signal's reason when aborted.
+   * that is not permitted, `unavailable` when there was no complete answer in time; `NeverSent` with such a code where nothing was sent. Rejects with the
+   * signal's reason when aborted.
    */
   fetch(url: string, request?: OutboundRequest): Promise<OutboundResponse>;
   /**
@@ -68,7 +77,7 @@ export interface Outbound {
    */
   stream(url: string, request?: StreamRequest): Promise<OutboundStream>;
   /**
-   * A WebSocket by the same rules: judged addresses, no redirects, messages of at most 1 MiB. Throws as `fetch` for what can be told from the address.
+   * A WebSocket by the same rules: checked addresses, no redirects, messages of at most 1 MiB. Throws as `fetch` if the address alone is refused.
    *
    * @param url ws or wss
    */

@@ -46,7 +46,7 @@ export function boundedBody(source: Readable, maxBytes: number, signal: AbortSig
       done(null, chunk);
     },
   });
-  // A body that nobody reads any more may fail without a listener.
+  // A body that is not read any more may fail without a listener.
   bounded.on('error', () => {});
   pipeline(source, bounded, () => {});
   return signal === undefined ? bounded : addAbortSignal(signal, bounded);

@@ -1,10 +1,10 @@
 /**
  * The program inside a sandbox process that runs code over batches of numbers: a trusted harness and the caller's code share one QuickJS, and
- * numbers pass through arrays in its memory, so that no call crosses the border for a single step. Failures are told with the number of the
- * step that the harness was at; the process ends with the first.
+ * numbers pass through arrays in its memory, so that no single step needs a call between host and engine. A failure is reported with the number of
+ * the current step; the process ends with the first.
  */
 import { randomBytes } from 'node:crypto';
-import { linesAndBytes, tell, tellBytes, watchParent } from './child-channel.ts';
+import { linesAndBytes, watchParent, writeBytes, writeLine } from './child-channel.ts';
 import { describeError, loadEngine, nullOrNoMemory } from './guest-engine.ts';
 import type { FromBatches, GuestFailure, ToBatches } from './protocol.ts';
 
@@ -14,7 +14,7 @@ const engineBytes = 32 * 2 ** 20;
 const markBytes = 32;
 
 const input = linesAndBytes<ToBatches>();
-const say = (line: FromBatches): void => tell(line);
+const say = (line: FromBatches): void => writeLine(line);
 await watchParent();
 say({ op: 'ready' });
 
@@ -72,13 +72,13 @@ function serve(): never {
     value(context.callFunction(batch, made, count)).dispose();
     const results = Buffer.from(wasmMemory.buffer, outputs.at, order.outputs * 8);
     say({ op: 'batched', bytes: results.length });
-    tellBytes(results);
+    writeBytes(results);
   }
 }
 
 /**
- * An array of the engine that this program reads and writes in place, and where in the engine's memory it is. The library tells no address (what it
- * reads is a copy), so the array is made with random content that is looked for. It never moves, and is never freed.
+ * An array of the engine that this program reads and writes in place, and where in the engine's memory it is. The library does not expose the address
+ * (it reads copies), so the array is made with random content, which is then searched for. It never moves, and is never freed.
  */
 function sharedBuffer(doubles: number) {
   const content = new Uint8Array(Math.max(doubles * 8, markBytes));

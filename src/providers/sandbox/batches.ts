@@ -5,10 +5,10 @@ import { startSandboxProcess } from './process.ts';
 import type { FromBatches, ToBatches } from './protocol.ts';
 
 /** What the child says; a batch with its numbers. */
-type Heard = Exclude<FromBatches, { op: 'batched' }> | (Extract<FromBatches, { op: 'batched' }> & { numbers: Float64Array });
+type ChildMessage = Exclude<FromBatches, { op: 'batched' }> | (Extract<FromBatches, { op: 'batched' }> & { numbers: Float64Array });
 
 /** On a busy machine the code gets its time later, but not for ever: so many times its limit by the clock. */
-const patience = 4;
+const timeLimitFactor = 4;
 const startMs = 10_000;
 
 export async function openGuest({ signal, ...options }: GuestOptions): Promise<Guest> {
@@ -22,7 +22,7 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
       timedOut = true;
       void process.kill();
     },
-    options.cpuMs * patience + startMs,
+    options.cpuMs * timeLimitFactor + startMs,
   );
   const onAbort = () => void process.kill();
   signal.addEventListener('abort', onAbort, { once: true });
@@ -33,7 +33,7 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
 
   /** Answers come in the order of what was asked; after a failure every later question fails alike. */
   let before: Promise<unknown> = Promise.resolve();
-  const answer = <Op extends FromBatches['op']>(op: Op): Promise<Extract<Heard, { op: Op }>> => {
+  const answer = <Op extends FromBatches['op']>(op: Op): Promise<Extract<ChildMessage, { op: Op }>> => {
     const mine = before.then(async () => {
       const line = await process.next();
       signal.throwIfAborted();
@@ -41,8 +41,8 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
         const numbers = new Float64Array(options.outputs);
         // More or less than was agreed on is no answer.
         if (line.bytes === numbers.byteLength && (await process.bytes(new Uint8Array(numbers.buffer))))
-          return { ...line, numbers } as unknown as Extract<Heard, { op: Op }>;
-      } else if (line?.op === op) return line as unknown as Extract<Heard, { op: Op }>;
+          return { ...line, numbers } as unknown as Extract<ChildMessage, { op: Op }>;
+      } else if (line?.op === op) return line as unknown as Extract<ChildMessage, { op: Op }>;
       void process.kill();
       if (line?.op === 'failed') throw new GuestFailed(line.message, line.reason, line.step);
       throw new GuestFailed(crashed, timedOut ? 'time' : 'crash', 0);

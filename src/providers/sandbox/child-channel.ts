@@ -1,6 +1,6 @@
 /**
  * What the programs in sandbox processes share: lines from the parent, read with blocking calls, lines to it, and a watch that ends the process when
- * the parent is gone, however busy the code keeps it.
+ * the parent has ended, even while code runs without a pause.
  */
 import { once } from 'node:events';
 import { readSync, writeSync } from 'node:fs';
@@ -61,12 +61,12 @@ export function linesAndBytes<Line>(): { line(): Line; bytes(into: Uint8Array): 
   };
 }
 
-export function tell(line: object): void {
-  tellBytes(Buffer.from(`${JSON.stringify(line)}\n`));
+export function writeLine(line: object): void {
+  writeBytes(Buffer.from(`${JSON.stringify(line)}\n`));
 }
 
 /** What follows a line that says how much it is. */
-export function tellBytes(bytes: Uint8Array): void {
+export function writeBytes(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
 }
 

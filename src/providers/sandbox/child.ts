@@ -36,7 +36,7 @@ const prelude = `(() => {
 })()`;
 
 const input = channel.lines<ParentLine>();
-const tell = (line: ChildLine): void => channel.tell(line);
+const send = (line: ChildLine): void => channel.writeLine(line);
 
 /** Asks the parent for a file operation; throws its refusal, which becomes an error inside the code. */
 function fileCaller(): (call: FileCall) => unknown {
@@ -46,7 +46,7 @@ function fileCaller(): (call: FileCall) => unknown {
     if (call.op === 'writeFile' && JSON.stringify(call.text).length > maxLineChars - 1024)
       throw new Error('the text is too large to write');
     if (call.op !== 'listFiles' && call.path.length > 1024) throw new Error('the file name is too long');
-    tell(call);
+    send(call);
     const answer = input();
     if ('ok' in answer && answer.ok) return answer.value;
     throw new Error('ok' in answer ? answer.message : 'the file call failed');
@@ -59,7 +59,7 @@ function installHostFunctions(context: QuickJSContext): void {
     if (printed > sandboxLimits.stdoutChars) return;
     const text = `${parseText(context, line)}\n`;
     printed += text.length;
-    tell({ op: 'print', text: text.slice(0, sandboxLimits.stdoutChars + 1) });
+    send({ op: 'print', text: text.slice(0, sandboxLimits.stdoutChars + 1) });
   });
   const call = fileCaller();
   const callFile = context.newFunction('callFile', (opHandle, pathHandle, textHandle) => {
@@ -135,7 +135,7 @@ const runtime = engine.newRuntime();
 runtime.setMemoryLimit(sandboxLimits.memoryBytes * 0.85);
 runtime.setMaxStackSize(256 * 1024);
 const context = runtime.newContext();
-tell({ op: 'ready' });
+send({ op: 'ready' });
 
 const order = input();
 if (!('op' in order)) process.exit(1);
@@ -150,5 +150,5 @@ try {
     performance.now() > deadlineMs ? timeIsUp : `the code could not go on: ${error instanceof Error ? error.message : 'out of memory'}`;
   outcome = { result: null, error: message.slice(0, 4000) };
 }
-tell({ op: 'done', ...outcome });
+send({ op: 'done', ...outcome });
 process.exit(0);

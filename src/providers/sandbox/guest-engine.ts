@@ -16,7 +16,7 @@ const firstPages = 256;
 export const nullOrNoMemory = 'null was thrown, or the memory ran out';
 export const timeIsUp = 'stopped: the time limit was reached';
 
-/** A memory that cannot grow beyond the limit, whatever the engine's own accounting misses. */
+/** A memory that cannot grow beyond the limit, even if the engine's own accounting misses allocations. */
 export async function loadEngine(memoryBytes: number) {
   const wasmMemory = new WebAssembly.Memory({ initial: firstPages, maximum: Math.max(firstPages, memoryBytes / pageBytes) });
   return {

@@ -48,7 +48,7 @@ export type GuestOptions = {
 export type Guest = {
   /** One batch, answered with what is in `output` after it. The next one may be given before the answer: batches are worked off in order. `numbers` may be changed once it is answered. */
   run(batch: { count: number; numbers: Float64Array }): Promise<Float64Array>;
-  /** Ends the process; resolves when it is gone. */
+  /** Ends the process; resolves when it has ended. */
   close(): Promise<void>;
 };
 export type OpenGuest = (options: GuestOptions) => Promise<Guest>;

@@ -73,14 +73,14 @@ export function startSandboxProcess<From extends { op: string } = ChildLine, To 
   });
   // The exit of a child that dies during a write is handled, so the broken pipe can be ignored.
   child.stdin.on('error', () => {});
-  const lastWords = tailOf(child);
+  const stderrTail = tailOf(child);
   const output = readOutput<From>(child);
 
   const ready = (async () => {
     const first = await output.next();
     if (first?.op === 'ready') return;
     child.kill('SIGKILL');
-    throw new Error(`the sandbox did not start: ${lastWords() || 'no reason given'}`);
+    throw new Error(`the sandbox did not start: ${stderrTail() || 'no reason given'}`);
   })();
   // The run that uses the process awaits it; the failure of an unused spare must not end the node.
   ready.catch(() => {});

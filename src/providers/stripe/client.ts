@@ -37,7 +37,7 @@ export interface StripeClient {
   event(body: Uint8Array, signature: string): Promise<Stripe.Event>;
 }
 
-/** Types and meanings are those of this version, whatever the account's own version is; webhook endpoints must be created with the same. */
+/** Types and meanings are those of this version, independent of the account's default version; webhook endpoints must be created with the same. */
 export const stripeVersion = '2026-10-28.endive';
 
 const maxTries = 3;

@@ -23,16 +23,16 @@ const missingWords = new Set([
   '#value!',
   '#name?',
 ]);
-const longestMissingWord = 7;
+const maxMissingWordChars = 7;
 
 export function isMissing(cell: Cell): boolean {
   if (cell === null) return true;
   if (typeof cell !== 'string') return false;
   if (cell.length === 0) return true;
-  if (cell.length > longestMissingWord + 16) return false;
+  if (cell.length > maxMissingWordChars + 16) return false;
   const word = cell.trim();
   // "none" in lower case is a person's answer (diagnosis: none); programs write "None" and "NONE".
-  return word !== 'none' && word.length <= longestMissingWord && missingWords.has(word.toLowerCase());
+  return word !== 'none' && word.length <= maxMissingWordChars && missingWords.has(word.toLowerCase());
 }
 
 /** A missing cell with a text, such as n/a. */

@@ -248,7 +248,9 @@ export class ColumnEvidence {
     const { day_first: day, month_first: month } = this.ranges;
     const dayOrdered = day.falls === 0 || day.rises === 0;
     const monthOrdered = month.falls === 0 || month.rises === 0;
-    if (this.twofold >= 4 && dayOrdered !== monthOrdered) return { kind: dayOrdered ? 'day_first' : 'month_first', because: 'order' };
+    const dated = this.dates + this.orderedDates;
+    if ((this.twofold >= 4 || dated >= 6) && dayOrdered !== monthOrdered)
+      return { kind: dayOrdered ? 'day_first' : 'month_first', because: 'order' };
     if (fileStyle === 'comma') return { kind: 'day_first', because: 'style' };
     // With the wrong order, a log of a few days would spread over months, on a few days of each.
     const [daySpan, monthSpan] = [day.lastMs - day.firstMs, month.lastMs - month.firstMs];
@@ -276,7 +278,7 @@ export class ColumnEvidence {
       const first = order.kind === 'day_first' ? 'the day' : 'the month';
       const why = {
         order: 'only so the rows are in order of time',
-        style: 'the numbers of the file have decimal commas',
+        style: 'the decimal commas or the dates with dots of the file are written where the day comes first',
         span: 'read the other way the times would be spread over months with few days in each',
       }[order.because];
       warnings.push(`Column ${name}: dates like 03/04/2024 could mean two things; ${first} is read first, because ${why}.`);

@@ -10,7 +10,8 @@ import type { ColumnProfile } from './table-profile.ts';
 const frequentCandidates = 200;
 const frequentShown = 10;
 const leftOutShown = 6;
-const mostUnits = 12;
+const maxUnits = 12;
+const mostDerivedValues = 20_000;
 
 type UnitTally = { count: number; sum: ExactSum; min: number; max: number };
 
@@ -22,6 +23,7 @@ export class ColumnReading {
   private readonly recount: Map<string, number> | null;
   /** Figures of each unit, if units are mixed; otherwise null. */
   private readonly byUnit: Map<string, UnitTally> | null;
+  private readonly derivedValues = new Set<number>();
   private dates = { firstMs: Infinity, lastMs: -Infinity, count: 0, hasTime: false, coarse: true };
 
   /** @param mixed whether its units or currencies are mixed, so that no figure covers all of them */
@@ -53,6 +55,7 @@ export class ColumnReading {
   }
 
   addValue(value: number, decimals: number, row: number, context: () => Record<string, string>): void {
+    if (this.derived && this.derivedValues.size < mostDerivedValues) this.derivedValues.add(value);
     this.numbers!.add(value, decimals, row, context);
   }
 
@@ -89,6 +92,8 @@ export class ColumnReading {
     if (this.derived) {
       profile.derived = true;
       profile.missing = rows - (numbers?.count ?? 0);
+      profile.distinct = this.derivedValues.size;
+      profile.distinct_estimated = this.derivedValues.size === mostDerivedValues;
     }
     if (this.byUnit !== null)
       profile.by_unit = [...this.byUnit]
@@ -110,7 +115,7 @@ export class ColumnReading {
   private addTo(tallies: Map<string, UnitTally>, unit: string, value: number, decimals: number): void {
     let tally = tallies.get(unit);
     if (tally === undefined) {
-      if (tallies.size === mostUnits) return;
+      if (tallies.size === maxUnits) return;
       tallies.set(unit, (tally = { count: 0, sum: new ExactSum(), min: Infinity, max: -Infinity }));
     }
     tally.count++;

@@ -48,6 +48,7 @@ const timeUnits = words('days tage hours stunden time zeit minutes minuten weeks
 const spells = words(
   'delivery process processing response lead waiting stock market stay shipping handling cycle turnaround since until overdue open age tenure employed lager transit resolution lieferung stored storage',
 );
+const rents = words('rent miete kaltmiete warmmiete');
 const energies = words('kwh wh mwh gwh tonnes tonnen');
 
 export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
@@ -111,6 +112,8 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   if (has(tokens, totals) && !has(tokens, words('average avg mean median rate percent pct ratio share score temperature')))
     return 'measure';
   if (/gesamt|summe|betrag|umsatz|kosten/.test(last)) return 'measure';
+  // The rents of several flats may be added up, the rents of one flat over the months too; the price of a night not.
+  if (tokens.length === 1 && rents.has(last)) return 'unclear';
   if (tokens.some((token) => rates.has(token)) || endsWith(last, rateEndings)) return 'rate';
   return unknownRole(tokens, last, evidence);
 }

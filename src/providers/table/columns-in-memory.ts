@@ -3,7 +3,7 @@ import { cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import type { Rows } from './rows.ts';
 
-const longestText = 2000;
+const maxTextChars = 2000;
 const shownChars = 40;
 
 export class ColumnsInMemory {
@@ -26,7 +26,7 @@ export class ColumnsInMemory {
   texts({ index }: ColumnPlan): string[] {
     let texts = this.textsByColumn.get(index);
     if (texts === undefined) {
-      texts = this.rows.cells.map((cells) => (isMissing(cells[index] ?? null) ? '' : cellText(cells[index]!, longestText)));
+      texts = this.rows.cells.map((cells) => (isMissing(cells[index] ?? null) ? '' : cellText(cells[index]!, maxTextChars)));
       this.textsByColumn.set(index, texts);
     }
     return texts;

@@ -1,7 +1,7 @@
 /** Pearson's correlation of every pair of a few numeric columns, in one pass and without differences of large squares. */
 import type { TableProfile } from './table-profile.ts';
 
-const fewestRows = 5;
+const minRows = 5;
 const pairsShown = 12;
 
 type Pair = { a: number; b: number; rows: number; meanA: number; meanB: number; squaresA: number; squaresB: number; products: number };
@@ -38,7 +38,7 @@ export class Correlations {
   /** Strongest first. Pairs with fewer than five rows, or with a constant column, are left out. */
   strongest(): TableProfile['correlations'] {
     return this.pairs
-      .filter(({ rows, squaresA, squaresB }) => rows >= fewestRows && squaresA > 0 && squaresB > 0)
+      .filter(({ rows, squaresA, squaresB }) => rows >= minRows && squaresA > 0 && squaresB > 0)
       .map(({ a, b, rows, squaresA, squaresB, products }) => {
         const r = Math.max(-1, Math.min(1, products / Math.sqrt(squaresA) / Math.sqrt(squaresB)));
         return { columns: [this.columns[a]!, this.columns[b]!] as [string, string], r: Number(r.toFixed(4)), rows };

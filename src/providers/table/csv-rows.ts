@@ -11,7 +11,7 @@ import { paced } from './paced.ts';
 
 export type CsvForm = { encoding: Encoding; delimiter: Delimiter /** False reads quotes as ordinary characters. */; quotes: boolean };
 
-const longestRowChars = 4 * 1024 * 1024;
+const maxRowChars = 4 * 1024 * 1024;
 
 /** A quote that is never closed; read the file again with `quotes: false`. */
 export class UnclosedQuote extends ToolError {
@@ -37,7 +37,7 @@ export async function eachCsvRow(source: Readable, form: CsvForm, onRow: (row: s
     relax_quotes: true,
     skip_empty_lines: true,
     record_delimiter: ['\r\n', '\n', '\r'],
-    max_record_size: longestRowChars,
+    max_record_size: maxRowChars,
     // Rows are passed on here and never queued in the stream.
     on_record: (row: string[]) => {
       rows++;
@@ -59,7 +59,7 @@ export async function eachCsvRow(source: Readable, form: CsvForm, onRow: (row: s
     if (error instanceof CsvError) {
       if (form.quotes && (error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE')) throw new UnclosedQuote(rows);
       if (error.code === 'CSV_MAX_RECORD_SIZE')
-        throw new ToolError(`Row ${rows + 1} is longer than ${longestRowChars} characters; this is no table that can be read.`);
+        throw new ToolError(`Row ${rows + 1} is longer than ${maxRowChars} characters; this is no table that can be read.`);
       throw new ToolError(`The file could not be read as CSV after row ${rows}: ${error.message}`);
     }
     throw error;

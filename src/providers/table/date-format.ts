@@ -29,14 +29,14 @@ const fullMonths = new Set(
     'januar februar märz mai juni juli oktober dezember'
   ).split(' '),
 );
-const longestDate = 35;
-const shortestDate = 6;
+const maxDateChars = 35;
+const minDateChars = 6;
 
 /** Parses a cell as a date; null if it is not one. A day that does not exist (30 February) gives null. */
 export function parseDate(cell: Cell, order: DateOrder): ParsedDate | null {
-  if (typeof cell !== 'string' || cell.length < shortestDate || cell.length > longestDate + 20) return null;
+  if (typeof cell !== 'string' || cell.length < minDateChars || cell.length > maxDateChars + 20) return null;
   const text = cell.trim();
-  if (text.length > longestDate) return null;
+  if (text.length > maxDateChars) return null;
   const first = text.charCodeAt(0);
   return first >= 48 && first <= 57 ? startsWithDigit(text, order) : startsWithWord(text);
 }

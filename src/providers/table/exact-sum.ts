@@ -3,8 +3,8 @@
  * numbers that are too long for that use compensated (Neumaier) addition.
  */
 
-const largestExact = 2 ** 50;
-const mostDecimals = 12;
+const maxExact = 2 ** 50;
+const maxDecimals = 12;
 
 export class ExactSum {
   /** One integer sum per number of decimals; `high` holds the part beyond exact doubles. */
@@ -16,11 +16,11 @@ export class ExactSum {
 
   /** @param decimals number of written decimals of `value` */
   add(value: number, decimals: number): void {
-    if (decimals <= mostDecimals) {
+    if (decimals <= maxDecimals) {
       const scaled = decimals === 0 ? value : Math.round(value * 10 ** decimals);
-      if (Math.abs(scaled) <= largestExact && Number.isInteger(scaled)) {
+      if (Math.abs(scaled) <= maxExact && Number.isInteger(scaled)) {
         const sum = (this.low[decimals] ?? 0) + scaled;
-        if (Math.abs(sum) <= largestExact) {
+        if (Math.abs(sum) <= maxExact) {
           this.low[decimals] = sum;
         } else {
           this.high[decimals] = (this.high[decimals] ?? 0n) + BigInt(sum);

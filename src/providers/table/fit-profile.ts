@@ -5,7 +5,7 @@ type Step = (profile: TableProfile) => string | null;
 
 /** Largest share of the lists within a JSON file. */
 const nestedShare = 0.5;
-const longestRemark = 700;
+const maxRemarkChars = 700;
 
 const steps: Step[] = [
   (profile) => keepRemarks(profile, 40),
@@ -28,7 +28,8 @@ const steps: Step[] = [
 /** The profile, or a shortened one whose JSON has at most `maxBytes` in UTF-8. */
 export function fitProfile(profile: TableProfile, maxBytes: number): TableProfile {
   const fitted = structuredClone(profile);
-  for (const remark of fitted.remarks) if (remark.text.length > longestRemark) remark.text = `${remark.text.slice(0, longestRemark - 1)}…`;
+  for (const remark of fitted.remarks)
+    if (remark.text.length > maxRemarkChars) remark.text = `${remark.text.slice(0, maxRemarkChars - 1)}…`;
   const room = Math.floor((maxBytes * nestedShare) / Math.max(fitted.nested.length, 1));
   fitted.nested = fitted.nested.map((each) => fitProfile(each, room));
   for (const step of steps) {

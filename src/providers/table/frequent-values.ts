@@ -6,7 +6,7 @@
 import type { Cell } from './cell.ts';
 
 const registers = 4096;
-const longestKey = 80;
+const maxKeyChars = 80;
 
 export class FrequentValues {
   private readonly limit: number;
@@ -62,12 +62,12 @@ export class FrequentValues {
  */
 export function countKey(cell: Cell): string {
   const text = typeof cell === 'string' ? cell.trim() : String(cell);
-  return text.length <= longestKey ? text : `${text.slice(0, longestKey)}…#${hash(text).toString(16)}`;
+  return text.length <= maxKeyChars ? text : `${text.slice(0, maxKeyChars)}…#${hash(text).toString(16)}`;
 }
 
 /** The key without the hash of long texts, for display. */
 export function shownKey(key: string): string {
-  return key.length > longestKey ? key.replace(/#[0-9a-f]+$/, '') : key;
+  return key.length > maxKeyChars ? key.replace(/#[0-9a-f]+$/, '') : key;
 }
 
 function record(ranks: Uint8Array, key: string): void {

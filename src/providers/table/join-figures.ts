@@ -8,14 +8,14 @@ import { countOf, exact, listed, percent, round } from './figure-text.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
 import { planAndActual, planAndProduct } from './join-plan.ts';
-import { labelOf, longestKey, mainOf, quantities, type Side, table, written } from './join-side.ts';
+import { labelOf, mainOf, maxKeyChars, quantities, type Side, table, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
 import { multiplied } from './profile.ts';
 import type { Remark } from './table-profile.ts';
 
 const shown = 12;
-const mostGroups = 60;
-const fewestPairs = 8;
+const maxGroups = 60;
+const minPairs = 8;
 
 export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Remark[] {
   const a: Side = { ...left, plans: key.left, rows: key.leftRows };
@@ -188,10 +188,10 @@ function differences(a: Side, b: Side): Remark[] {
         if (m === t || (Number.isNaN(m) && Number.isNaN(t))) continue;
         if (!Number.isNaN(m) && !Number.isNaN(t)) change += t - m;
         differing.push(
-          `${written(a, own[0]!)} ${cellText(mine, longestKey) || 'missing'} and ${cellText(theirs, longestKey) || 'missing'}${Number.isNaN(t - m) ? '' : ` (${t > m ? '+' : '−'}${exact(clean(Math.abs(t - m)))})`}`,
+          `${written(a, own[0]!)} ${cellText(mine, maxKeyChars) || 'missing'} and ${cellText(theirs, maxKeyChars) || 'missing'}${Number.isNaN(t - m) ? '' : ` (${t > m ? '+' : '−'}${exact(clean(Math.abs(t - m)))})`}`,
         );
       } else if (mine.toLowerCase() !== theirs.toLowerCase())
-        differing.push(`${written(a, own[0]!)} '${cellText(mine, longestKey)}' and '${cellText(theirs, longestKey)}'`);
+        differing.push(`${written(a, own[0]!)} '${cellText(mine, maxKeyChars)}' and '${cellText(theirs, maxKeyChars)}'`);
     }
     if (compared === 0) continue;
     const total = x.reads === 'number' && x.role === 'measure' && change !== 0 ? `; all differences together ${exact(clean(change))}` : '';
@@ -234,7 +234,7 @@ function grouped(
       plan.reads === 'text' &&
       (plan.type === 'text' || plan.role === 'code') &&
       plan.values.distinct >= 2 &&
-      plan.values.distinct <= mostGroups &&
+      plan.values.distinct <= maxGroups &&
       plan.meanChars <= 40,
   );
   return groups.slice(0, 3).flatMap((plan): Remark[] => {
@@ -285,7 +285,7 @@ function together(a: Side, b: Side): Remark[] {
     for (const y of quantities(b).slice(0, 3)) {
       const pairs = [...a.rows.keys()].filter((key) => b.rows.has(key)).map((key) => [figureOf(a, x, key), figureOf(b, y, key)] as const);
       const known = pairs.filter(([p, q]) => !Number.isNaN(p) && !Number.isNaN(q));
-      const r = known.length < fewestPairs ? 0 : correlation(known);
+      const r = known.length < minPairs ? 0 : correlation(known);
       if (Math.abs(r) < 0.7) continue;
       remarks.push({
         kind: 'join_correlation',

@@ -6,7 +6,7 @@ import type { JobFunction } from '../compute/port.ts';
 import { type JoinProfile, joinChain, joinTables } from './join.ts';
 
 /** All tables are held in memory. */
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 const job: JobFunction<{ left: string; right: string; last?: string }, JoinProfile> = async ({ left, right, last }, { open, signal }) => {
   const [first, second] = [await readAll(await open(), left), await readAll(await open(), right)];
@@ -24,7 +24,7 @@ async function readAll(source: Readable, name: string): Promise<Buffer> {
   for await (const piece of source) {
     const chunk = Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
     size += chunk.length;
-    if (size > mostBytes) throw new ToolError(`${name} is larger than ${mostBytes / 2 ** 20} MiB; tables that long are not compared.`);
+    if (size > maxBytes) throw new ToolError(`${name} is larger than ${maxBytes / 2 ** 20} MiB; tables that long are not compared.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

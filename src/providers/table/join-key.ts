@@ -16,8 +16,8 @@ export type JoinKey = {
   zerosIgnored: boolean;
 };
 
-const fewestCommon = 2;
-const mostCandidates = 12;
+const minCommon = 2;
+const maxCandidates = 12;
 const genericWords = new Set('id ids no nr number num nummer key code name'.split(' '));
 
 /** Column names that are often abbreviated. */
@@ -33,7 +33,7 @@ export function findKey(left: JoinSide, right: JoinSide): JoinKey | null {
   const candidates: { key: JoinKey; score: number }[] = [];
   for (const a of keyPlans(left.table)) {
     for (const b of keyPlans(right.table)) {
-      const found = judge(left, right, [a], [b]);
+      const found = scoreKey(left, right, [a], [b]);
       if (found === null) continue;
       candidates.push(found);
       if (best === null || found.score > best.score) best = found;
@@ -44,7 +44,7 @@ export function findKey(left: JoinSide, right: JoinSide): JoinKey | null {
   const named = candidates.filter(({ key }) => sameName(key.left[0]!, key.right[0]!)).slice(0, 4);
   for (const [i, one] of named.entries()) {
     for (const two of named.slice(i + 1)) {
-      const found = judge(left, right, [one.key.left[0]!, two.key.left[0]!], [one.key.right[0]!, two.key.right[0]!]);
+      const found = scoreKey(left, right, [one.key.left[0]!, two.key.left[0]!], [one.key.right[0]!, two.key.right[0]!]);
       if (found !== null && isOneSided(found.key)) return found.key;
     }
   }
@@ -62,10 +62,10 @@ function keyPlans(table: ColumnsInMemory): ColumnPlan[] {
       if (type === 'empty' || type === 'boolean' || values.distinct < 2) return false;
       return reads === 'date' ? !dateDoubt : reads === 'text' && meanChars <= 60;
     })
-    .slice(0, mostCandidates);
+    .slice(0, maxCandidates);
 }
 
-function judge(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPlan[]): { key: JoinKey; score: number } | null {
+function scoreKey(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPlan[]): { key: JoinKey; score: number } | null {
   if (a.some((plan, i) => (plan.reads === 'date') !== (b[i]!.reads === 'date'))) return null;
   let zerosIgnored = false;
   let [leftRows, rightRows] = [rowsByKey(left.table, a, false), rowsByKey(right.table, b, false)];
@@ -78,9 +78,12 @@ function judge(left: JoinSide, right: JoinSide, a: ColumnPlan[], b: ColumnPlan[]
       common = commonOf(l, r);
     }
   }
-  if (common < fewestCommon) return null;
+  if (common < minCommon) return null;
   const overlap = common / smaller();
-  const affinity = a.reduce((sum, plan, i) => sum + nameAffinity(left, plan, right, b[i]!), 0) / a.length;
+  const named = a.reduce((sum, plan, i) => sum + nameAffinity(left, plan, right, b[i]!), 0) / a.length;
+  // Codes with leading zeros in both tables, the same ones: a "no" is the "member no" of the other.
+  const coded = overlap >= 0.5 && !zerosIgnored && [...a, ...b].every((plan) => plan.codes && isGeneric(plan.name));
+  const affinity = coded ? Math.max(named, 0.5) : named;
   const digits = a.every(({ type }) => type === 'integer') && !a[0]!.codes;
   if (affinity === 0 && (digits || overlap < 0.8 || common < 3)) return null;
   if (overlap < 0.5 && !(affinity >= 0.5 && overlap >= 0.2)) return null;
@@ -101,6 +104,10 @@ export function uniqueness(rows: ReadonlyMap<string, readonly number[]>): number
   let count = 0;
   for (const own of rows.values()) count += own.length;
   return count === 0 ? 0 : rows.size / count;
+}
+
+function isGeneric(name: string): boolean {
+  return nameTokens(name).some((token) => genericWords.has(token));
 }
 
 /** 0 for unrelated names, up to 1 for equal ones. */

@@ -4,7 +4,7 @@ import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { ExactSum } from './exact-sum.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 
-export const longestKey = 60;
+export const maxKeyChars = 60;
 
 export type Side = JoinSide & { plans: ColumnPlan[]; rows: JoinKey['leftRows'] };
 
@@ -41,7 +41,7 @@ export function sums(side: Side, plan: ColumnPlan): Map<string, number> {
 }
 
 export function written(side: Side, at: number): string {
-  return side.plans.map((plan) => cellText(table(side).texts(plan)[at]!, longestKey)).join(' / ');
+  return side.plans.map((plan) => cellText(table(side).texts(plan)[at]!, maxKeyChars)).join(' / ');
 }
 
 /** " (Bolt M4)", from the table that has a name for the key. */

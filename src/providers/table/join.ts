@@ -23,7 +23,7 @@ export type JoinProfile = {
 };
 
 const keysShown = 20;
-const longestKey = 60;
+const maxKeyChars = 60;
 const repeatsShown = 6;
 
 type Opener = () => Promise<Readable>;
@@ -137,7 +137,7 @@ function missingIn(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { table
   const keys: string[] = [];
   for (const [key, rows] of own) {
     if (other.has(key)) continue;
-    const written = plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, longestKey)).join(' / ');
+    const written = plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, maxKeyChars)).join(' / ');
     const label = table.labelPlan !== undefined && !plans.includes(table.labelPlan) ? table.label(rows[0]!) : '';
     keys.push(label === '' || label === written ? written : `${written} (${label})`);
   }
@@ -163,7 +163,7 @@ function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, t
     .slice(0, repeatsShown)
     .map(
       ([, rows]) =>
-        `${plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, longestKey)).join(' / ')} occurs ${rows.length} times (${rowList(rows.map((at) => table.row(at)))})`,
+        `${plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, maxKeyChars)).join(' / ')} occurs ${rows.length} times (${rowList(rows.map((at) => table.row(at)))})`,
     );
   return [
     {
@@ -185,7 +185,7 @@ function writtenOtherwise(key: JoinKey, a: JoinSide, b: JoinSide): Remark[] {
     const different = others.map((at) => b.table.texts(key.right[0]!)[at]!).find((text) => text !== mine);
     if (different === undefined) continue;
     count++;
-    if (pairs.length < 4) pairs.push(`'${cellText(mine, longestKey)}' and '${cellText(different, longestKey)}'`);
+    if (pairs.length < 4) pairs.push(`'${cellText(mine, maxKeyChars)}' and '${cellText(different, maxKeyChars)}'`);
   }
   if (count === 0) return [];
   const what = key.zerosIgnored ? 'case, blanks and zeros in front' : 'case and blanks';

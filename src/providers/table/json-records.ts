@@ -10,7 +10,7 @@ import { paced } from './paced.ts';
 
 export type JsonShape = 'array' | 'nested_array' | 'lines';
 
-const longestRecordChars = 4 * 1024 * 1024;
+const maxRecordChars = 4 * 1024 * 1024;
 const deepestNesting = 500;
 const brokenShown = 5;
 
@@ -203,8 +203,8 @@ class RecordCutter {
     }
     if (this.recording) {
       this.kept += text.slice(from);
-      if (this.kept.length > longestRecordChars)
-        throw new ToolError(`Record ${this.count + 1} is longer than ${longestRecordChars} characters; this is no table that can be read.`);
+      if (this.kept.length > maxRecordChars)
+        throw new ToolError(`Record ${this.count + 1} is longer than ${maxRecordChars} characters; this is no table that can be read.`);
     }
   }
 

@@ -17,10 +17,10 @@ export type JsonTable = {
 };
 
 const deepestPath = 6;
-const mostTables = 8;
-const mostCells = 5_000_000;
-const mostContext = 8;
-const mostNotedFields = 8;
+const maxTables = 8;
+const maxCells = 5_000_000;
+const maxContext = 8;
+const maxNotedFields = 8;
 const contextIds = new Set('id key no nr number code sku'.split(' '));
 
 /** Null if the value is not a list of records and contains none. */
@@ -29,7 +29,7 @@ export function tablesInJson(value: unknown): JsonTable[] | null {
   if (lists === null) return null;
   const tables: JsonTable[] = [];
   for (const { path, records, notes } of lists) {
-    if (tables.length >= mostTables) break;
+    if (tables.length >= maxTables) break;
     addTables(
       tables,
       path,
@@ -58,7 +58,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
       positions.set(name, at);
     }
     cellsUsed += Math.max(0, at + 1 - cells.length);
-    if (cellsUsed > mostCells) throw new ToolError('The records have too many different fields; this is no table that can be read.');
+    if (cellsUsed > maxCells) throw new ToolError('The records have too many different fields; this is no table that can be read.');
     while (cells.length <= at) cells.push(null);
     cells[at] = value;
   };
@@ -82,7 +82,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
     });
     rows.push(cells);
     if (found.length === 0 || depth >= 3) continue;
-    const passedOn = [...context, ...own.filter(([name, value]) => isContext(name, value))].slice(0, mostContext);
+    const passedOn = [...context, ...own.filter(([name, value]) => isContext(name, value))].slice(0, maxContext);
     for (const [name, list] of found) {
       let below = lists.get(name);
       if (below === undefined) lists.set(name, (below = []));
@@ -106,7 +106,7 @@ function addTables(tables: JsonTable[], path: string, entries: Entry[], notes: s
     ],
   });
   for (const [name, below] of unrolled) {
-    if (tables.length >= mostTables) break;
+    if (tables.length >= maxTables) break;
     const inherited = below[0]!.context.map(([each]) => each);
     const about =
       inherited.length === 0
@@ -139,7 +139,7 @@ function listsOf(value: unknown): List[] | null {
   if (lists.length === 0) return [{ path: '', records: [value], notes: [] }];
   if (beside.length > 0)
     lists[0]!.notes.push(
-      `Beside the records the file says: ${beside.slice(0, mostNotedFields).join(', ')}${beside.length > mostNotedFields ? ' and more' : ''}.`,
+      `Beside the records the file says: ${beside.slice(0, maxNotedFields).join(', ')}${beside.length > maxNotedFields ? ' and more' : ''}.`,
     );
   // A single list needs no name.
   if (lists.length === 1) lists[0]!.path = '';

@@ -5,7 +5,7 @@ import { parseNumber } from './number-format.ts';
 import { webLogColumns } from './web-log.ts';
 
 const sampleChars = 32_000;
-const fewestRows = 3;
+const minRows = 3;
 
 /** @param text the beginning of the file */
 export function looksLikeTable(text: string): boolean {
@@ -17,7 +17,7 @@ function isJson(sample: string): boolean {
   const start = sample.trimStart();
   if (start[0] === '[') return isRecordStart(start.slice(1).trimStart()[0]);
   if (start[0] !== '{') return false;
-  const lines = start.split('\n', fewestRows + 1).filter((line) => line.trim() !== '');
+  const lines = start.split('\n', minRows + 1).filter((line) => line.trim() !== '');
   const whole = lines.slice(0, Math.max(1, lines.length - 1));
   return whole.every((line) => parses(line)) || parses(sample) || /^\{\s{0,20}"/.test(start);
 }
@@ -31,7 +31,7 @@ function hasEvenRows(sample: string, cut: boolean): boolean {
   const { delimiter, skippedRows } = detectDialect(sample);
   const rows = sampleWidths(sample, delimiter).slice(skippedRows);
   if (cut) rows.pop();
-  if (rows.length < fewestRows) return false;
+  if (rows.length < minRows) return false;
   const width = rows[Math.min(1, rows.length - 1)]!.length;
   if (width < 2) return false;
   const even = rows.filter((row) => row.length === width).length;

@@ -8,7 +8,7 @@ import type { Remark } from './table-profile.ts';
 const totalWords = new Set('total totals amount sum gross betrag gesamt summe gesamtbetrag'.split(' '));
 const lessWords = new Set('discount rabatt voucher gutschein'.split(' '));
 const shown = 6;
-const mostExtras = 4;
+const maxExtras = 4;
 
 /** @param inherited columns of the lines that come from their order */
 export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Remark[] {
@@ -33,7 +33,7 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
     .filter(
       (plan) => plan !== total && !plan.name.startsWith('number of ') && (plan.role === 'measure' || has(nameTokens(plan.name), lessWords)),
     )
-    .slice(0, mostExtras);
+    .slice(0, maxExtras);
   const sets = [[], ...extras.map((plan) => [plan]), ...(extras.length > 1 ? [extras] : [])];
   const texts = orders.texts(key);
   const tried = sets.map((set) => {

@@ -11,8 +11,8 @@ export type NumberStyle = 'dot' | 'comma';
 /** `decimals` is the number of written decimals, so that sums can be exact; `unit` is a currency, a unit of measure or `%`, empty without one. */
 export type ParsedNumber = { value: number; decimals: number; unit: string };
 
-const longestNumber = 40;
-const mostExactDigits = 15;
+const maxNumberChars = 40;
+const maxExactDigits = 15;
 const currencies = new Map<string, string>(
   (
     '$ $|US$ $|USD $|A$ A$|C$ C$|CA$ C$|AU$ A$|€ €|EUR €|Euro €|euro €|£ £|GBP £|¥ ¥|JPY ¥|₹ ₹|INR ₹|Rs ₹|CHF CHF|Fr. CHF|CAD C$|AUD A$|SEK SEK|NOK NOK|DKK DKK|PLN PLN|zł PLN|' +
@@ -34,9 +34,9 @@ const measures = new Set(
  */
 export function parseNumber(cell: Cell, style: NumberStyle): ParsedNumber | null {
   if (typeof cell === 'number') return fromNumber(cell);
-  if (typeof cell !== 'string' || cell.length === 0 || cell.length > longestNumber + 20) return null;
+  if (typeof cell !== 'string' || cell.length === 0 || cell.length > maxNumberChars + 20) return null;
   const text = cell.trim();
-  if (text.length === 0 || text.length > longestNumber) return null;
+  if (text.length === 0 || text.length > maxNumberChars) return null;
   return parseDressed(text, style);
 }
 
@@ -51,7 +51,7 @@ export function isDigitCode(cell: Cell): boolean {
   const text = cell.trim();
   if (text.length < 2 || text.length > 40) return false;
   for (let i = 0; i < text.length; i++) if (!isDigit(text.charCodeAt(i))) return false;
-  return text[0] === '0' || text.length > mostExactDigits;
+  return text[0] === '0' || text.length > maxExactDigits;
 }
 
 /** The currency symbol for a code or symbol; undefined for any other text. */
@@ -64,7 +64,7 @@ function fromNumber(value: number): ParsedNumber | null {
   const text = String(value);
   const point = text.indexOf('.');
   // An exponent means more digits than are kept exactly.
-  const decimals = text.includes('e') ? mostExactDigits : point < 0 ? 0 : text.length - point - 1;
+  const decimals = text.includes('e') ? maxExactDigits : point < 0 ? 0 : text.length - point - 1;
   return { value, decimals, unit: '' };
 }
 
@@ -169,8 +169,8 @@ function readDigits(body: string, style: NumberStyle): { normal: string; decimal
   if (groups > 0 && group !== 3) return null;
   if (digits.length + fraction.length === 0) return null;
   if (digits.length > 1 && digits[0] === '0') return null;
-  if (fraction === '' && digits.length > mostExactDigits) return null;
-  const exact = exponentAt < body.length ? mostExactDigits : fraction.length;
+  if (fraction === '' && digits.length > maxExactDigits) return null;
+  const exact = exponentAt < body.length ? maxExactDigits : fraction.length;
   return {
     normal: `${digits === '' ? '0' : digits}.${fraction === '' ? '0' : fraction}e${exponent === '' ? '0' : exponent}`,
     decimals: exact,

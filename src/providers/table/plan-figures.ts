@@ -9,8 +9,8 @@ import { isFreeText } from './remarks-text.ts';
 import type { Survey } from './survey.ts';
 import type { TrendProfile } from './table-profile.ts';
 
-const mostGroups = 300;
-const mostGroupings = 6;
+const maxGroups = 300;
+const maxGroupings = 6;
 const shortTable = 24;
 const dayMs = 86_400_000;
 const quantityWords = new Set(
@@ -39,7 +39,7 @@ export function groupingPlans({ columns, rows }: Survey): ColumnPlan[] {
   return columns
     .filter((plan) => canGroup(plan, rows))
     .toSorted((a, b) => rank(a) - rank(b) || a.index - b.index)
-    .slice(0, mostGroupings);
+    .slice(0, maxGroupings);
 }
 
 /** The displayed spelling of each value: the most frequent of those that differ only in case and blanks. */
@@ -47,7 +47,7 @@ export function spellingsOf({ values }: ColumnPlan): Map<string, string> {
   const byFolded = new Map<string, string>();
   const names = new Map<string, string>();
   const shouted = (text: string) => (text === text.toUpperCase() || text === text.toLowerCase() ? 1 : 0);
-  const ranked = values.top(mostGroups * 2).sort((a, b) => b.count - a.count || shouted(a.key) - shouted(b.key));
+  const ranked = values.top(maxGroups * 2).sort((a, b) => b.count - a.count || shouted(a.key) - shouted(b.key));
   for (const { key } of ranked) {
     const folded = key.toLowerCase().replace(/\s+/g, ' ').trim();
     const name = byFolded.get(folded) ?? key;
@@ -58,7 +58,7 @@ export function spellingsOf({ values }: ColumnPlan): Map<string, string> {
 }
 
 export function isGroupLimit(values: number): boolean {
-  return values <= mostGroups;
+  return values <= maxGroups;
 }
 
 /** The date for trends: the one most rows have; none if day and month are ambiguous. */
@@ -109,7 +109,8 @@ export function productPlans(
   const money = new Set(
     'amount total revenue sales sum betrag umsatz gesamt value wert subtotal turnover net gross netto brutto line cost kosten'.split(' '),
   );
-  if (others.some(({ name }) => has(nameTokens(name), money))) return null;
+  // An amount whose cells are formulas is not known; the product is.
+  if (others.some(({ name, formulas }) => formulas === 0 && has(nameTokens(name), money))) return null;
   return { name: `${quantity[0]!.name} × ${price[0]!.name}`, quantity: quantity[0]!, price: price[0]! };
 }
 

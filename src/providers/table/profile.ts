@@ -18,7 +18,7 @@ import { remarksOf } from './remarks.ts';
 import { type Bounds, beyondOf } from './remarks-missing.ts';
 import { rolesByRows } from './roles-by-rows.ts';
 import { loadRows, type Rows } from './rows.ts';
-import { type AsideKind, asideKind, describeAside, findTotals, isPlainTotal } from './set-aside.ts';
+import { describeExcluded, type ExcludedRowKind, excludedRowKind, findTotals, isPlainTotal } from './set-aside.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
 import type { Remark, TableProfile, TrendProfile } from './table-profile.ts';
 import { openTables, type TableSource } from './table-source.ts';
@@ -26,9 +26,9 @@ import { openTables, type TableSource } from './table-source.ts';
 /** Values kept for exact quartiles, over all columns: 24 MB. */
 const valueBudget = 3_000_000;
 const medianRows = 100_000;
-const mostBrokenDown = 8;
-const mostGroups = 300;
-const mostPeriods = 9_000;
+const maxBrokenDown = 8;
+const maxGroups = 300;
+const maxPeriods = 9_000;
 const correlated = 12;
 const contextCells = 8;
 const asideRowsKept = 1000;
@@ -72,7 +72,7 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
   const aside: Aside = new Map();
   const rows: Rows = { cells: [], numbers: [] };
   for (const [i, cells] of all.cells.entries()) {
-    const kind = asideKind(cells, source.names);
+    const kind = excludedRowKind(cells, source.names);
     if (kind !== null) note(aside, kind, all.numbers[i]!);
     else {
       rows.cells.push(cells);
@@ -95,7 +95,7 @@ export async function readRows(source: TableSource, signal?: AbortSignal): Promi
 }
 
 export type TableInMemory = { rows: Rows; survey: Survey; aside: Aside; totals: string[] };
-type Aside = Map<AsideKind, number[]>;
+type Aside = Map<ExcludedRowKind, number[]>;
 
 async function profileSource(source: TableSource, name: string, signal?: AbortSignal, bounds?: Bounds): Promise<TableProfile> {
   const memory = await readRows(source, signal);
@@ -117,7 +117,7 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
     rows,
     column_count: columnCount,
     ragged_rows: ragged,
-    warnings: [...source.notes, ...describeAside(aside), ...warnings],
+    warnings: [...source.notes, ...describeExcluded(aside), ...warnings],
     ...reading.result(),
     trimmed: [],
     remarks: [],
@@ -154,14 +154,14 @@ function surveyRows(source: TableSource, rows: Rows): Survey {
 function withoutAside(source: TableSource, aside: Aside): TableSource {
   const eachRow: TableSource['eachRow'] = (visit, signal) =>
     source.eachRow((cells, row) => {
-      const kind = asideKind(cells, source.names) ?? (isPlainTotal(cells) ? 'total' : null);
+      const kind = excludedRowKind(cells, source.names) ?? (isPlainTotal(cells) ? 'total' : null);
       if (kind === null) visit(cells, row);
       else note(aside, kind, row);
     }, signal);
   return Object.create(source, { eachRow: { value: eachRow } }) as TableSource;
 }
 
-function note(aside: Aside, kind: AsideKind, row: number): void {
+function note(aside: Aside, kind: ExcludedRowKind, row: number): void {
   const rows = aside.get(kind) ?? [];
   aside.set(kind, rows);
   if (rows.length < asideRowsKept) rows.push(row);
@@ -217,17 +217,17 @@ class Reading {
       this.product = { column: new ColumnReading(plan, room, false, true), quantity, price };
     }
     const numbers = this.columns.filter(({ plan, mixed }) => plan.reads === 'number' && !mixed);
-    const broken = [...(this.product === null ? [] : [this.product.column]), ...numbers].slice(0, mostBrokenDown);
+    const broken = [...(this.product === null ? [] : [this.product.column]), ...numbers].slice(0, maxBrokenDown);
     this.broken = new Set(broken);
     const names = broken.map(({ plan }) => plan.name);
     const keepValues = survey.rows <= medianRows;
     this.groupings = groupingPlans(survey).map((plan) => ({
       plan,
-      breakdown: new Breakdown(names, mostGroups, keepValues),
+      breakdown: new Breakdown(names, maxGroups, keepValues),
       names: spellingsOf(plan),
     }));
     const trend = trendPlan(survey);
-    this.trend = trend === null ? null : { ...trend, breakdown: new Breakdown(names, mostPeriods, false) };
+    this.trend = trend === null ? null : { ...trend, breakdown: new Breakdown(names, maxPeriods, false) };
     this.correlations = new Correlations(numbers.slice(0, correlated).map(({ plan }) => plan.name));
     this.correlated = new Float64Array(Math.min(numbers.length, correlated));
     this.row = { values: new Float64Array(names.length), decimals: new Uint8Array(names.length) };

@@ -12,7 +12,7 @@ const pauses = new Set('break pause breaks pausen lunch'.split(' '));
 const durations = new Set('hours duration dauer stunden std time spent worked length arbeitszeit total zeit'.split(' '));
 const ambiguousNames = new Set(['time', 'zeit', 'total']);
 const earliest = 5 * 60;
-const mostGroups = 8;
+const maxGroups = 8;
 const shownOdd = 6;
 
 export function clockRemarks(table: ColumnsInMemory): Remark[] {
@@ -86,9 +86,9 @@ function byGroups(table: ColumnsInMemory, own: ColumnPlan, minutes: readonly (nu
     return {
       kind: 'durations',
       text: `${own.name} by ${group.name}: ${ranked
-        .slice(0, mostGroups)
+        .slice(0, maxGroups)
         .map(([key, total]) => `${key} ${clock(total)} ${long} (${round(total / 60)})`)
-        .join(', ')}${ranked.length > mostGroups ? ' and more' : ''}.`,
+        .join(', ')}${ranked.length > maxGroups ? ' and more' : ''}.`,
     };
   });
 }
@@ -139,7 +139,7 @@ function worked(table: ColumnsInMemory, begin: ColumnPlan, end: ColumnPlan): Rem
     remarks.push({
       kind: 'worked_by',
       text: `Hours by ${group.name}: ${ranked
-        .slice(0, mostGroups)
+        .slice(0, maxGroups)
         .map(([key, total]) => `${key} ${exact(clean(total / 60))}`)
         .join(', ')}.`,
     });

@@ -53,12 +53,13 @@ function constant({ name, type, filled, values }: ColumnPlan, table: ColumnsInMe
 }
 
 /** Cells left out of a column's figures, counted and named. */
-function leftOut({ name, reads, leftOut: left, filled, type }: ColumnPlan): Remark[] {
+function leftOut({ name, reads, leftOut: left, filled, unlike }: ColumnPlan): Remark[] {
   if (left.length === 0) return [];
   const count = left.reduce((sum, each) => sum + each.count, 0);
   const named = left.slice(0, shown).map((each) => `'${each.value}' ×${each.count}`);
   const what = reads === 'date' ? 'dates' : 'numbers';
-  const written = type === 'mixed' ? Math.max(filled, count) : filled + count;
+  // Placeholders such as "-" are not among the filled cells.
+  const written = filled + Math.max(0, count - unlike);
   return [
     {
       kind: 'left_out',
@@ -211,9 +212,14 @@ function misspelt(values: { key: string; count: number }[]): [{ key: string; cou
   if (values.length > 120) return [];
   const found: ReturnType<typeof misspelt> = [];
   for (const rare of values) {
-    if (rare.key.length < 5 || rare.key.length > 30 || /\d/.test(rare.key)) continue;
+    if (rare.key.length < 4 || rare.key.length > 30 || /\d/.test(rare.key)) continue;
+    const [own, short] = [fold(rare.key), rare.key.length < 5];
     const common = values.find(
-      (each) => each.count >= Math.max(3, rare.count * 4) && !/\d/.test(each.key) && oneApart(fold(rare.key), fold(each.key)),
+      (each) =>
+        each.count >= Math.max(3, rare.count * (short ? 3 : 4)) &&
+        !/\d/.test(each.key) &&
+        // Short words that differ in a letter are different words; two swapped letters are a slip.
+        (short ? swapped(own, fold(each.key)) : oneApart(own, fold(each.key))),
     );
     if (common !== undefined) found.push([rare, common]);
   }
@@ -230,6 +236,12 @@ function oneApart(a: string, b: string): boolean {
   const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
   if (restA.length <= 1 && restB.length <= 1) return true;
   return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
+}
+
+function swapped(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  const at = [...a].findIndex((letter, i) => letter !== b[i]);
+  return at >= 0 && a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
 }
 
 function fold(text: string): string {

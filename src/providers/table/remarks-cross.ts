@@ -3,21 +3,46 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { exact, percent, round } from './figure-text.ts';
-import { leadingMeasure, personalCodes } from './plan-figures.ts';
+import { leadingMeasure, personalCodes, spellingsOf } from './plan-figures.ts';
 import { stateWords } from './remarks-rare.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
-const mostValues = 12;
-const mostGroups = 6;
-const mostPairs = 4;
-const fewestRows = 8;
-const mostRows = 200_000;
-const mostOutcomes = 4;
+const maxValues = 12;
+const maxGroups = 6;
+const maxPairs = 4;
+const minRows = 8;
+const maxRows = 200_000;
+const maxOutcomes = 4;
+const mostOverYears = 2;
 
 export function crossRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
-  if (table.count < fewestRows || table.count > mostRows) return [];
-  const groups = table.plans.filter((plan) => isGroup(table, plan)).slice(0, mostGroups);
-  return [...leaders(table, profile, groups), ...outcomes(table, groups)];
+  if (table.count > maxRows) return [];
+  const groups = table.plans.filter((plan) => isGroup(table, plan)).slice(0, maxGroups);
+  if (table.count < minRows) return overYears(table, groups);
+  return [...leaders(table, profile, groups), ...overYears(table, groups), ...outcomes(table, groups)];
+}
+
+/** Each group from the first year to the last, where the years are a column. */
+function overYears(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[] {
+  const years = groups.find(({ role }) => role === 'year');
+  const measures = table.quantities().filter(({ role, units }) => role === 'measure' && units.size < 2);
+  const others = groups.filter((plan) => plan !== years && plan.role !== 'year' && plan.type === 'text');
+  if (years === undefined || measures.length === 0) return [];
+  return others.slice(0, mostOverYears).flatMap((group) =>
+    measures.slice(0, mostOverYears).flatMap((measure): Remark[] => {
+      const cells = crossed(table, group, years, measure);
+      if (cells === null) return [];
+      const each = [...cells].flatMap(([key, own]) => {
+        const ordered = [...own].toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
+        const [first, last] = [ordered[0]!, ordered.at(-1)!];
+        if (ordered.length < 2) return [];
+        const [from, to] = [clean(first[1].sum), clean(last[1].sum)];
+        const change = from > 0 ? ` (${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)})` : '';
+        return [`${key} ${exact(from)} in ${first[0]} to ${exact(to)} in ${last[0]}${change}`];
+      });
+      return each.length < 2 ? [] : [{ kind: 'leaders', text: `${measure.name} by ${group.name} over the years: ${each.join('; ')}.` }];
+    }),
+  );
 }
 
 function isGroup(table: ColumnsInMemory, { name, reads, type, role, values, filled, meanChars }: ColumnPlan): boolean {
@@ -26,7 +51,7 @@ function isGroup(table: ColumnsInMemory, { name, reads, type, role, values, fill
     (type === 'text' || role === 'code' || role === 'year') &&
     values.exact &&
     values.distinct >= 2 &&
-    values.distinct <= Math.min(mostValues, table.count / 2) &&
+    values.distinct <= Math.min(maxValues, table.count / 2) &&
     filled >= table.count * 0.6 &&
     meanChars <= 24 &&
     !has(nameTokens(name), personalCodes)
@@ -43,7 +68,7 @@ function leaders(table: ColumnsInMemory, profile: TableProfile, groups: readonly
   const remarks: Remark[] = [];
   for (const [i, one] of groups.entries()) {
     for (const [j, other] of groups.entries()) {
-      if (i === j || remarks.length >= mostPairs || isOutcome(other)) continue;
+      if (i === j || remarks.length >= maxPairs || isOutcome(other)) continue;
       const cells = crossed(table, one, other, measure);
       // If each value belongs to one value of the other column, there is nothing to compare.
       if (cells === null || [...cells.values()].filter((own) => own.size > 1).length < cells.size * 0.5) continue;
@@ -77,7 +102,7 @@ function crossed(
   other: ColumnPlan,
   measure: ColumnPlan | undefined,
 ): Map<string, Map<string, Tally>> | null {
-  const [a, b] = [table.texts(one), table.texts(other)];
+  const [a, b] = [spelled(table, one), spelled(table, other)];
   const numbers = measure === undefined ? null : table.numbers(measure);
   const cells = new Map<string, Map<string, Tally>>();
   for (let at = 0; at < table.count; at++) {
@@ -93,6 +118,12 @@ function crossed(
   return cells.size < 2 ? null : cells;
 }
 
+/** The texts, with spellings that differ in case or blanks as one. */
+function spelled(table: ColumnsInMemory, plan: ColumnPlan): string[] {
+  const names = spellingsOf(plan);
+  return table.texts(plan).map((text) => names.get(text) ?? text);
+}
+
 /** Booleans, and states of two to four values, counted in each group with their shares. */
 function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[] {
   const found = table.plans.filter(
@@ -106,10 +137,10 @@ function outcomes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark
   const remarks: Remark[] = [];
   // Booleans first: the usual question is how many of each group did something.
   const yesNo = ({ type, values }: ColumnPlan) => (type === 'boolean' ? 0 : values.distinct === 2 ? 1 : 2);
-  for (const outcome of found.sort((a, b) => yesNo(a) - yesNo(b)).slice(0, mostGroups)) {
+  for (const outcome of found.sort((a, b) => yesNo(a) - yesNo(b)).slice(0, maxGroups)) {
     for (const group of groups) {
       // Of two outcomes the second implies the first.
-      if (group === outcome || (found.includes(group) && found.indexOf(group) < found.indexOf(outcome)) || remarks.length >= mostOutcomes)
+      if (group === outcome || (found.includes(group) && found.indexOf(group) < found.indexOf(outcome)) || remarks.length >= maxOutcomes)
         continue;
       const cells = crossed(table, group, outcome, undefined);
       if (cells === null || [...cells.values()].every((own) => own.size === 1) || isEven(cells)) continue;

@@ -5,8 +5,8 @@ import { exact, percent } from './figure-text.ts';
 import { unitColumns } from './plan-figures.ts';
 import type { Remark } from './table-profile.ts';
 
-const fewestShare = 0.5;
-const mostGroups = 12;
+const minShare = 0.5;
+const maxGroups = 12;
 
 export function currencyRemarks(table: ColumnsInMemory): Remark[] {
   return [...unitColumns({ columns: table.plans })].slice(0, 2).flatMap(([index, units]) => {
@@ -19,7 +19,7 @@ function ofUnit(table: ColumnsInMemory, plan: ColumnPlan, units: ColumnPlan): Re
   const unit = units.values.top(1)[0]!.key;
   const numbers = table.numbers(plan);
   const rows = [...numbers.keys()].filter((at) => table.texts(units)[at] === unit && !Number.isNaN(numbers[at]!));
-  if (rows.length < 3 || rows.length < table.count * fewestShare || rows.length === table.count) return [];
+  if (rows.length < 3 || rows.length < table.count * minShare || rows.length === table.count) return [];
   const whole = rows.reduce((sum, at) => sum + numbers[at]!, 0);
   const ranked = rows.toSorted((a, b) => numbers[b]! - numbers[a]!);
   const remarks: Remark[] = [
@@ -31,7 +31,7 @@ function ofUnit(table: ColumnsInMemory, plan: ColumnPlan, units: ColumnPlan): Re
   const say = (name: string, keyOf: (at: number) => string, ordered: boolean) => {
     const sums = new Map<string, number>();
     for (const at of rows) if (keyOf(at) !== '') sums.set(keyOf(at), (sums.get(keyOf(at)) ?? 0) + numbers[at]!);
-    if (sums.size < 2 || sums.size > (ordered ? 24 : mostGroups)) return;
+    if (sums.size < 2 || sums.size > (ordered ? 24 : maxGroups)) return;
     const each = [...sums].toSorted((a, b) => (ordered ? (a[0] < b[0] ? -1 : 1) : b[1] - a[1]));
     const share = (sum: number) => (!ordered && whole > 0 && each.every(([, own]) => own >= 0) ? ` (${percent(sum, whole)})` : '');
     remarks.push({
@@ -41,7 +41,7 @@ function ofUnit(table: ColumnsInMemory, plan: ColumnPlan, units: ColumnPlan): Re
   };
   const groups = table.plans.filter(
     (each) =>
-      each !== units && each.reads === 'text' && each.type === 'text' && each.values.distinct >= 2 && each.values.distinct <= mostGroups,
+      each !== units && each.reads === 'text' && each.type === 'text' && each.values.distinct >= 2 && each.values.distinct <= maxGroups,
   );
   for (const group of groups.slice(0, 3)) say(group.name, (at) => table.texts(group)[at]!, false);
   const date = table.plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);

@@ -5,22 +5,22 @@ import { exact, listed } from './figure-text.ts';
 import { productPlans, unitColumns } from './plan-figures.ts';
 import type { Remark } from './table-profile.ts';
 
-const fewestRows = 4;
-const mostColumns = 3;
+const minRows = 4;
+const maxColumns = 3;
 
 export function namedRemarks(table: ColumnsInMemory): Remark[] {
-  if (table.labelPlan === undefined || table.count < fewestRows) return [];
+  if (table.labelPlan === undefined || table.count < minRows) return [];
   return [...byDate(table), ...byProduct(table)];
 }
 
 function byDate(table: ColumnsInMemory): Remark[] {
   return table.plans
     .filter(({ reads, dateDoubt, values }) => reads === 'date' && !dateDoubt && values.distinct >= 3)
-    .slice(0, mostColumns)
+    .slice(0, maxColumns)
     .flatMap((plan): Remark[] => {
       const dates = table.dates(plan);
       const known = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)).sort((a, b) => dates[a]! - dates[b]! || a - b);
-      if (known.length < fewestRows) return [];
+      if (known.length < minRows) return [];
       const same = (at: number) => known.filter((other) => dates[other] === dates[at]);
       const say = (at: number) =>
         same(at).length > 3
@@ -40,7 +40,7 @@ function byProduct(table: ColumnsInMemory): Remark[] {
   const [q, p] = [table.numbers(product.quantity), table.numbers(product.price)];
   const of = (at: number) => clean(q[at]! * p[at]!);
   const known = [...q.keys()].filter((at) => !Number.isNaN(of(at))).sort((a, b) => of(b) - of(a));
-  if (known.length < fewestRows) return [];
+  if (known.length < minRows) return [];
   return [
     {
       kind: 'rank',

@@ -40,7 +40,7 @@ export function dueRemarks(table: ColumnsInMemory): Remark[] {
           : `${done.name} is after ${due.name} in ${exact(late.length)} of ${countOf(ended.length, 'row')} with both: ${listed(
               late.slice(0, shown).map((row) => `${nameOf(table, row)} by ${countOf(daysLate(row), 'day')}`),
               shown,
-            )}${late.length > shown ? ' and more' : ''}${late.length > 1 ? `; ${round(late.reduce((sum, row) => sum + daysLate(row), 0) / late.length)} days late on average` : ''}${lateBy(table, late)}.`,
+            )}${late.length > shown ? ' and more' : ''}${late.length > 1 ? `; ${round(late.reduce((sum, row) => sum + daysLate(row), 0) / late.length)} days late on average` : ''}${lateBy(table, late)}; over all ${exact(ended.length)}, ${done.name} is ${offset(ended.reduce((sum, row) => sum + daysLate(row), 0) / ended.length)} ${due.name} on average.`,
     });
   const texts = table.texts(done);
   const open = [...texts.keys()].filter((row) => texts[row] === '');
@@ -56,6 +56,10 @@ export function dueRemarks(table: ColumnsInMemory): Remark[] {
       )}${open.length > shown ? ' and more' : ''}.`,
     });
   return remarks;
+}
+
+function offset(days: number): string {
+  return days === 0 ? 'on the day of' : `${round(Math.abs(days))} days ${days > 0 ? 'after' : 'before'}`;
 }
 
 /** "; by customer: Adler 4, Blitz 2", by the first column with few names. */

@@ -7,8 +7,8 @@ import type { Remark, TableProfile } from './table-profile.ts';
 
 /** Values with both signs that are not payments. */
 const deviations = new Set('delay verspätung deviation abweichung difference diff differenz offset error temp drift'.split(' '));
-const fewestOfEach = 2;
-const leastShare = 0.08;
+const minOfEach = 2;
+const minShare = 0.08;
 const monthsNamed = 12;
 const namesShown = 6;
 
@@ -25,7 +25,7 @@ function flows(table: ColumnsInMemory, plan: ColumnPlan, profile: TableProfile):
   const rows = [...numbers.keys()];
   const above = rows.filter((at) => numbers[at]! > 0);
   const below = rows.filter((at) => numbers[at]! < 0);
-  const fewest = Math.max(fewestOfEach, (above.length + below.length) * leastShare);
+  const fewest = Math.max(minOfEach, (above.length + below.length) * minShare);
   if (above.length < fewest || below.length < fewest) return [];
   const sum = (of: number[]) => clean(of.reduce((total, at) => total + numbers[at]!, 0));
   const top = above.reduce((best, at) => (numbers[at]! > numbers[best]! ? at : best), above[0]!);

@@ -4,12 +4,12 @@ import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { exact, listed } from './figure-text.ts';
 import type { Remark } from './table-profile.ts';
 
-const fewestTimes = 3;
-const fewestAlike = 4;
-const mostGroups = 60;
+const minTimes = 3;
+const minAlike = 4;
+const maxGroups = 60;
 const shown = 8;
-const mostColumns = 4;
-const mostFigures = 20;
+const maxColumns = 4;
+const maxFigures = 20;
 
 export function gridRemarks(table: ColumnsInMemory): Remark[] {
   const groups = table.plans.filter(
@@ -18,9 +18,9 @@ export function gridRemarks(table: ColumnsInMemory): Remark[] {
       type === 'text' &&
       filled === table.count &&
       values.distinct >= 2 &&
-      values.distinct <= Math.min(mostGroups, filled / 3),
+      values.distinct <= Math.min(maxGroups, filled / 3),
   );
-  const few = groups.slice(0, mostColumns);
+  const few = groups.slice(0, maxColumns);
   return [...few.flatMap((group) => holes(table, group)).slice(0, 1), ...oddOnes(table, few)];
 }
 
@@ -33,7 +33,7 @@ function holes(table: ColumnsInMemory, group: ColumnPlan): Remark[] {
   const things = [...new Set(names)];
   const have = new Set(names.map((name, at) => `${name}\u0000${times[at]}`));
   const missing = all.length * things.length - have.size;
-  if (all.length < fewestTimes || have.size < table.count || missing < 1 || missing > table.count * 0.1 || missing > 40) return [];
+  if (all.length < minTimes || have.size < table.count || missing < 1 || missing > table.count * 0.1 || missing > 40) return [];
   const named = things.flatMap((name) => all.filter((each) => !have.has(`${name}\u0000${each}`)).map((each) => `${name} in ${each}`));
   return [
     {
@@ -48,7 +48,7 @@ function oddOnes(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remark[
   return table
     .quantities()
     .filter(({ units, values }) => units.size < 2 && values.distinct >= 2)
-    .slice(0, mostFigures)
+    .slice(0, maxFigures)
     .flatMap((plan): Remark[] => {
       for (const group of groups) {
         const odd = oddIn(table, plan, group);
@@ -82,7 +82,7 @@ function oddIn(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan): str
   for (const own of counts.values()) {
     const ranked = [...own].toSorted((a, b) => b[1].length - a[1].length);
     const rows = ranked.reduce((sum, [, each]) => sum + each.length, 0);
-    if (rows < fewestAlike || ranked[0]![1].length < rows * 0.75) return null;
+    if (rows < minAlike || ranked[0]![1].length < rows * 0.75) return null;
     for (const [, each] of ranked.slice(1))
       for (const at of each) {
         odd.push(at);

@@ -15,7 +15,7 @@ const revenueWords = words('revenue sales turnover umsatz income erlös erlöse 
 const profitWords = words('profit margin gewinn marge ergebnis result gross_profit earnings_net deckungsbeitrag');
 const relative = words('pct percent rate ratio prozent quote %');
 const shown = 6;
-const mostGroups = 12;
+const maxGroups = 12;
 
 export function marginRemarks(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities().filter(({ units, name }) => units.size < 2 && !has(nameTokens(name), relative) && !name.includes('%'));
@@ -117,7 +117,7 @@ function byGroups(table: ColumnsInMemory, rows: readonly number[], of: (at: numb
         const key = table.texts(group)[at]!;
         if (key !== '') sums.set(key, (sums.get(key) ?? 0) + of(at));
       }
-      const ranked = [...sums].toSorted((a, b) => b[1] - a[1]).slice(0, mostGroups);
+      const ranked = [...sums].toSorted((a, b) => b[1] - a[1]).slice(0, maxGroups);
       return `; by ${group.name}: ${ranked.map(([key, sum]) => `${key} ${exact(clean(sum))}`).join(', ')}`;
     })
     .join('');

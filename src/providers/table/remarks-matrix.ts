@@ -7,7 +7,7 @@ import { countOf, exact, percent } from './figure-text.ts';
 import { isPeriod } from './remarks-rank.ts';
 import type { Remark } from './table-profile.ts';
 
-const mostColumns = 40;
+const maxColumns = 40;
 
 export function matrixRemarks(table: ColumnsInMemory): Remark[] {
   return [...sums(table), ...marks(table)];
@@ -28,18 +28,18 @@ function marks(table: ColumnsInMemory): Remark[] {
     {
       kind: 'matrix',
       text: `'${mark}' by row: ${ranked
-        .slice(0, mostColumns)
+        .slice(0, maxColumns)
         .map(({ at, count }) => `${table.label(at)} ${exact(count)}`)
         .join(
           ', ',
-        )}${ranked.length > mostColumns ? ' and more' : ''} (of ${countOf(same.length, 'column')}); by column: ${same.map(({ name, filled }) => `${name} ${exact(filled)}`).join(', ')} (of ${countOf(table.count, 'row')}).`,
+        )}${ranked.length > maxColumns ? ' and more' : ''} (of ${countOf(same.length, 'column')}); by column: ${same.map(({ name, filled }) => `${name} ${exact(filled)}`).join(', ')} (of ${countOf(table.count, 'row')}).`,
     },
   ];
 }
 
 function sums(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities();
-  if (plans.length < 3 || plans.length > mostColumns || table.count < 2 || !plans.every(isKind)) return [];
+  if (plans.length < 3 || plans.length > maxColumns || table.count < 2 || !plans.every(isKind)) return [];
   const each = plans
     .map((plan) => ({
       name: plan.name,

@@ -10,10 +10,10 @@ import type { Ratio } from './remarks-ratio.ts';
 import type { Remark } from './table-profile.ts';
 
 /** More rows than this are counted, not named. */
-const mostNamed = 6;
-const mostRemarks = 6;
-const fewestRows = 6;
-const mostGroups = 20;
+const maxNamed = 6;
+const maxRemarks = 6;
+const minRows = 6;
+const maxGroups = 20;
 /** Values that exist on some days only. */
 const dailyWords = new Set(
   'rain rainfall precipitation niederschlag regen snow schnee sunshine sales visitors visits orders absent absences defects scrap accidents incidents unfälle downtime delay goals besucher umsatz'.split(
@@ -32,25 +32,25 @@ function lacking(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[]
   const alike = new Map<string, { names: string[]; rows: number[] }>();
   for (const plan of plans) {
     const rows = emptyRows(table, plan);
-    if (rows.length === 0 || rows.length > mostNamed || rows.length > table.count * 0.5) continue;
+    if (rows.length === 0 || rows.length > maxNamed || rows.length > table.count * 0.5) continue;
     const known = alike.get(rows.join());
     if (known === undefined) alike.set(rows.join(), { names: [plan.name], rows });
     else known.names.push(plan.name);
   }
-  return [...alike.values()].slice(0, mostRemarks).map(({ names, rows }) => ({
+  return [...alike.values()].slice(0, maxRemarks).map(({ names, rows }) => ({
     kind: 'missing_rows',
     text: `${listed(names, 8)} ${names.length === 1 ? 'is' : 'are'} missing in ${listed(
       rows.map((at) => table.rowInWords(at)),
-      mostNamed,
+      maxNamed,
     )}.`,
   }));
 }
 
 /** A column with a value in only a few rows: which rows, and the values. */
 function having(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
-  if (table.count < fewestRows) return [];
+  if (table.count < minRows) return [];
   return plans
-    .filter(({ filled, reads }) => filled > 0 && filled <= mostNamed && filled <= table.count * 0.3 && reads === 'text')
+    .filter(({ filled, reads }) => filled > 0 && filled <= maxNamed && filled <= table.count * 0.3 && reads === 'text')
     .slice(0, 3)
     .map((plan) => {
       const texts = table.texts(plan);
@@ -59,7 +59,7 @@ function having(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] 
         kind: 'few_filled',
         text: `${plan.name} has a value in ${countOf(rows.length, 'row')} only: ${listed(
           rows.map((at) => `'${cellText(texts[at]!, 60)}' in ${table.rowInWords(at)}`),
-          mostNamed,
+          maxNamed,
         )}.`,
       };
     });
@@ -68,7 +68,7 @@ function having(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] 
 /** If all rows without a value are in one group, and not all rows of the table are. */
 function onlyIn(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
   const groups = plans.filter(
-    ({ reads, values, filled }) => reads === 'text' && values.distinct >= 2 && values.distinct <= mostGroups && filled >= table.count * 0.9,
+    ({ reads, values, filled }) => reads === 'text' && values.distinct >= 2 && values.distinct <= maxGroups && filled >= table.count * 0.9,
   );
   return plans
     .flatMap((plan): Remark[] => {
@@ -110,9 +110,9 @@ function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Remark[] {
         {
           kind: 'zeros',
           text: `${plan.name} is 0 in ${countOf(rows.length, 'row')}: ${listed(
-            rows.slice(0, mostNamed).map((at) => table.rowInWords(at)),
-            mostNamed,
-          )}${rows.length > mostNamed ? ' and more' : ''}.`,
+            rows.slice(0, maxNamed).map((at) => table.rowInWords(at)),
+            maxNamed,
+          )}${rows.length > maxNamed ? ' and more' : ''}.`,
         },
       ];
     })

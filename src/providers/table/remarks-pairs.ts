@@ -7,8 +7,8 @@ import type { Remark } from './table-profile.ts';
 
 const befores = new Set('before pre vorher vor start initial baseline anfang old alt previous'.split(' '));
 const afters = new Set('after post nachher nach end final followup ende new neu current'.split(' '));
-const mostPairs = 3;
-const mostGroups = 8;
+const maxPairs = 3;
+const maxGroups = 8;
 
 export function pairRemarks(table: ColumnsInMemory): Remark[] {
   const plans = table.quantities().filter(({ units }) => units.size < 2);
@@ -24,7 +24,7 @@ export function pairRemarks(table: ColumnsInMemory): Remark[] {
     const after = later.get(rest);
     return after === undefined || after === plan ? [] : [[plan, after]];
   });
-  return found.slice(0, mostPairs).flatMap(([before, after]) => change(table, before, after));
+  return found.slice(0, maxPairs).flatMap(([before, after]) => change(table, before, after));
 }
 
 function change(table: ColumnsInMemory, before: ColumnPlan, after: ColumnPlan): Remark[] {
@@ -39,7 +39,7 @@ function change(table: ColumnsInMemory, before: ColumnPlan, after: ColumnPlan): 
   const groups = table.plans
     .filter(
       ({ reads, type, values, filled }) =>
-        reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(mostGroups, filled / 2),
+        reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(maxGroups, filled / 2),
     )
     .slice(0, 3)
     .map((group) => {

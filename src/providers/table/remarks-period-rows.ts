@@ -5,8 +5,8 @@ import { quantile } from './number-column.ts';
 import { isPeriod, signed } from './remarks-rank.ts';
 import type { Remark } from './table-profile.ts';
 
-const mostRows = 12;
-const fewestForOdd = 5;
+const maxRows = 12;
+const minForOdd = 5;
 const oddTimes = 3;
 
 export function periodRowRemarks(table: ColumnsInMemory): Remark[] {
@@ -23,16 +23,16 @@ export function periodRowRemarks(table: ColumnsInMemory): Remark[] {
   if (odd.length > 0)
     remarks.push({
       kind: 'period_odd',
-      text: `Far from the row's own usual value: ${listed(odd.slice(0, mostRows).map(({ name, period, value, usual }) => `${name} ${exact(value)} in ${period} (median ${exact(usual)})`))}${odd.length > mostRows ? ' and more' : ''}.`,
+      text: `Far from the row's own usual value: ${listed(odd.slice(0, maxRows).map(({ name, period, value, usual }) => `${name} ${exact(value)} in ${period} (median ${exact(usual)})`))}${odd.length > maxRows ? ' and more' : ''}.`,
     });
   if (same.length > 0 && same.length < told.length)
     remarks.push({
       kind: 'period_same',
-      text: `The same value in all of these columns: ${listed(same.slice(0, mostRows).map(({ name, cells }) => `${name} ${exact(cells[0]!.value)}`))}${same.length > mostRows ? ' and more' : ''}.`,
+      text: `The same value in all of these columns: ${listed(same.slice(0, maxRows).map(({ name, cells }) => `${name} ${exact(cells[0]!.value)}`))}${same.length > maxRows ? ' and more' : ''}.`,
     });
   const steady = told.filter((row) => !same.includes(row)).flatMap(({ name, cells }) => steadyOf(name, cells));
-  if (steady.length > 0) remarks.push({ kind: 'period_steady', text: `Without a turn: ${listed(steady.slice(0, mostRows), mostRows)}.` });
-  if (told.length > 2 && told.length <= mostRows) {
+  if (steady.length > 0) remarks.push({ kind: 'period_steady', text: `Without a turn: ${listed(steady.slice(0, maxRows), maxRows)}.` });
+  if (told.length > 2 && told.length <= maxRows) {
     const each = told
       .filter(({ cells }) => cells[0]!.value > 0 && !same.some(({ cells: own }) => own === cells))
       .map(({ name, cells }) => {
@@ -50,7 +50,7 @@ type Cell = { period: string; value: number };
 
 /** Values of three times the row's median or a third of it, if the other values are close to the median. */
 function oddOf(cells: readonly Cell[]): (Cell & { usual: number })[] {
-  if (cells.length < fewestForOdd) return [];
+  if (cells.length < minForOdd) return [];
   const sorted = Float64Array.from(cells, ({ value }) => value).sort();
   const usual = clean(quantile(sorted, 0.5));
   const spread = quantile(sorted, 0.75) - quantile(sorted, 0.25);

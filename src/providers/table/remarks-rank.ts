@@ -5,7 +5,7 @@ import { monthOfName, parseDate } from './date-format.ts';
 import { exact, listed, percent, round } from './figure-text.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
-const mostColumns = 8;
+const maxColumns = 8;
 const rowsNamed = 10;
 
 export function rankRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
@@ -25,7 +25,7 @@ function namedRows(table: ColumnsInMemory, profile: TableProfile): Remark[] {
       values.distinct > 2 &&
       profile.columns.some((column) => column.name === name && column.numbers !== undefined),
   );
-  return plans.slice(0, mostColumns).flatMap((plan) => {
+  return plans.slice(0, maxColumns).flatMap((plan) => {
     const numbers = table.numbers(plan);
     const ranked = [...numbers.keys()].filter((at) => !Number.isNaN(numbers[at]!)).sort((a, b) => numbers[b]! - numbers[a]! || a - b);
     if (ranked.length < 3) return [];

@@ -5,6 +5,7 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, exact, percent } from './figure-text.ts';
+import { spellingsOf } from './plan-figures.ts';
 import type { Remark } from './table-profile.ts';
 
 export const stateWords = new Set(
@@ -12,10 +13,10 @@ export const stateWords = new Set(
     ' ',
   ),
 );
-const fewestRows = 3;
+const minRows = 3;
 const rareShare = 0.35;
 const nearlyAll = 0.8;
-const mostRemarks = 4;
+const maxRemarks = 4;
 
 export function rareRemarks(table: ColumnsInMemory): Remark[] {
   const states = table.plans.filter(
@@ -28,7 +29,7 @@ export function rareRemarks(table: ColumnsInMemory): Remark[] {
   );
   return [
     ...states.slice(0, 1).flatMap((state) => byGroup(table, state)),
-    ...states.flatMap((state) => ofState(table, state)).slice(0, mostRemarks),
+    ...states.flatMap((state) => ofState(table, state)).slice(0, maxRemarks),
   ];
 }
 
@@ -46,7 +47,9 @@ function byGroup(table: ColumnsInMemory, state: ColumnPlan): Remark[] {
   );
   return groups.slice(0, 2).map((group) => {
     const counts = new Map<string, Map<string, number>>();
-    for (const [at, text] of table.texts(group).entries()) {
+    const names = spellingsOf(group);
+    for (const [at, written] of table.texts(group).entries()) {
+      const text = names.get(written) ?? written;
       const own = counts.get(text) ?? new Map<string, number>();
       if (text !== '') counts.set(text, own);
       const value = table.texts(state)[at]!;
@@ -74,7 +77,7 @@ function ofState(table: ColumnsInMemory, state: ColumnPlan): Remark[] {
   const dates = table.plans.filter(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
   return [...new Set(texts)].flatMap((value): Remark[] => {
     const rows = [...texts.keys()].filter((at) => texts[at] === value);
-    if (value === '' || rows.length < fewestRows || rows.length > table.count * rareShare) return [];
+    if (value === '' || rows.length < minRows || rows.length > table.count * rareShare) return [];
     const common = others
       .filter((plan) => plan !== state)
       .flatMap((plan) => {
@@ -89,12 +92,12 @@ function ofState(table: ColumnsInMemory, state: ColumnPlan): Remark[] {
         ];
       });
     const when = dates.slice(0, 1).flatMap((plan) => stretch(table, plan, rows));
-    const told = [...common, ...when];
-    if (told.length === 0) return [];
+    const reported = [...common, ...when];
+    if (reported.length === 0) return [];
     return [
       {
         kind: 'rare_state',
-        text: `${state.name} ${cellText(value, 40)} (${countOf(rows.length, 'row')}, ${percent(rows.length, table.count)}): ${told.join('; ')}.`,
+        text: `${state.name} ${cellText(value, 40)} (${countOf(rows.length, 'row')}, ${percent(rows.length, table.count)}): ${reported.join('; ')}.`,
       },
     ];
   });

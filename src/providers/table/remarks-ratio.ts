@@ -18,7 +18,7 @@ const sizes = words('sqm qm m2 area fläche wohnfläche size_sqm hectares hectar
 const distances = words('km kilometer kilometers kilometres distance strecke miles mi');
 const fuels = words('litres liters litre liter fuel gallons kraftstoff diesel benzin kwh energy');
 const heads = words(
-  'donors spender members mitglieder bookings buchungen readers visitors visits guests gäste besucher orders customers kunden passengers fahrgäste employees staff headcount mitarbeiter nights nächte students population einwohner clicks leads units_produced participants teilnehmer attendees',
+  'donors spender members mitglieder bookings buchungen readers visitors visits guests gäste besucher orders customers kunden passengers fahrgäste employees staff headcount mitarbeiter nights nächte students population einwohner clicks leads units_produced participants teilnehmer attendees signups registrations anmeldungen conversions installs downloads subscribers subscriptions patients patienten pupils schüler deliveries lieferungen parcels pakete meals mahlzeiten',
 );
 const hours = words('hours hour stunden std');
 const harvests = words('yield ernte harvest tonnes tons tonnen milk milch output');
@@ -33,8 +33,8 @@ const pairsTold: readonly [ReadonlySet<string>, ReadonlySet<string>][] = [
   [money, heads],
   [harvests, hours],
 ];
-const mostTold = 3;
-const mostGroups = 12;
+const maxTold = 3;
+const maxGroups = 12;
 
 /** @param asked the pair that the caller names; other pairs only if their names show the relation */
 export function ratioRemarks(table: ColumnsInMemory, asked: Ratio | undefined): Remark[] {
@@ -45,7 +45,7 @@ export function ratioRemarks(table: ColumnsInMemory, asked: Ratio | undefined): 
     const per = plans.filter(({ name }) => has(nameTokens(name), below) && !isRelative(name) && !isPrice(name));
     return of.length === 1 && per.length === 1 && of[0] !== per[0] ? [[of[0]!, per[0]!]] : [];
   });
-  const pairs = [...named, ...told.slice(0, mostTold)].filter(
+  const pairs = [...named, ...told.slice(0, maxTold)].filter(
     ([of, per], i, all) => all.findIndex((other) => other[0] === of && other[1] === per) === i,
   );
   return pairs.flatMap(([of, per]) => ratio(table, of, per));
@@ -116,9 +116,9 @@ function byGroups(
         .map(([key, own]) => ({ key, all: shared(own), mean: own.reduce((sum, at) => sum + single(at), 0) / own.length }))
         .toSorted((x, y) => y.all - x.all);
       return ` By ${group.name}, ${what} together (mean of the rows): ${ranked
-        .slice(0, mostGroups)
+        .slice(0, maxGroups)
         .map(({ key, all, mean }) => `${key} ${round(all)} (${round(mean)})`)
-        .join(', ')}${ranked.length > mostGroups ? ' and more' : ''}.`;
+        .join(', ')}${ranked.length > maxGroups ? ' and more' : ''}.`;
     })
     .join('');
 }

@@ -8,13 +8,14 @@ import { clockRemarks } from './remarks-clock.ts';
 import { spanRemarks } from './remarks-spans.ts';
 import type { Remark } from './table-profile.ts';
 
-const mostColumns = 12;
-const mostParts = 60;
-const fewestRows = 4;
+const maxColumns = 12;
+const maxParts = 60;
+const minRows = 4;
 /** With fewer rows a repeated share may be chance, unless all rows differ. */
-const fewestForShare = 8;
-const mostRows = 50_000;
+const minForShare = 8;
+const maxRows = 50_000;
 const holding = 0.85;
+const wideTolerances = 20;
 const firstLook = 200;
 const shown = 5;
 const discountWords = new Set('discount rabatt discount_pct nachlass'.split(' '));
@@ -29,13 +30,14 @@ export function relationRemarks(table: ColumnsInMemory): Remark[] {
   const all = table
     .quantities()
     .filter(({ units, values }) => units.size < 2 && values.distinct > 1)
-    .slice(0, mostParts);
-  const plans = all.slice(0, mostColumns);
-  if (table.count < fewestRows || table.count > mostRows) return [...planned(table), ...spanRemarks(table), ...clockRemarks(table)];
+    .slice(0, maxParts);
+  const plans = all.slice(0, maxColumns);
+  if (table.count < minRows || table.count > maxRows) return [...planned(table), ...spanRemarks(table), ...clockRemarks(table)];
   return [...formulas(table, plans, all), ...balances(table, plans), ...planned(table), ...spanRemarks(table), ...clockRemarks(table)];
 }
 
-type Rule = { says: string; of: (at: number) => number; show: (at: number) => string; of2: ColumnPlan[] };
+/** `parts` is the number of added columns, where there are three or more. */
+type Rule = { says: string; of: (at: number) => number; show: (at: number) => string; of2: ColumnPlan[]; parts?: number };
 
 function formulas(table: ColumnsInMemory, plans: ColumnPlan[], all: ColumnPlan[]): Remark[] {
   const remarks: Remark[] = [];
@@ -45,7 +47,7 @@ function formulas(table: ColumnsInMemory, plans: ColumnPlan[], all: ColumnPlan[]
     const found = firstRule(table, target, [
       ...products(table, others),
       ...sums(table, others),
-      ...rowSum(table, target, others.length + 1 < mostColumns ? others : all.filter((plan) => plan !== target)),
+      ...rowSum(table, target, others.length + 1 < maxColumns ? others : all.filter((plan) => plan !== target)),
       ...shares(table, target, others),
     ]);
     if (found === null) continue;
@@ -81,9 +83,10 @@ function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<R
       // A rule that fails for half of the first rows does not hold; the rest of a long table need not be read.
       if (at === firstLook && broken.length > firstLook / 2) break;
     }
-    // One row of five may be wrong; with so few rows the others must fit exactly.
-    const allowed = Math.max(rows * (1 - holding), rows >= 5 && telling >= 4 ? 1 : 0);
-    if (rows < fewestRows || telling < 3 || broken.length > allowed) continue;
+    // One row of five may be wrong, or of four where three and more columns are added; with so few rows the others must fit exactly.
+    const fewest = (rule.parts ?? 0) >= 3 ? minRows : minRows + 1;
+    const allowed = Math.max(rows * (1 - holding), rows >= fewest && telling >= fewest - 1 ? 1 : 0);
+    if (rows < minRows || telling < 3 || broken.length > allowed) continue;
     if (best === null || broken.length < best.broken.length) best = { rule, broken, rows };
     if (broken.length === 0) break;
   }
@@ -156,6 +159,7 @@ function* rowSum(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]
       of,
       show: () => 'the sum',
       of2: [],
+      parts: parts.length,
     };
   }
 }
@@ -167,14 +171,22 @@ function* shares(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]
     const numbers = table.numbers(base);
     const ratios = [...numbers.keys()].map((at) => written[at]! / numbers[at]!).filter((ratio) => Number.isFinite(ratio) && ratio !== 0);
     if (
-      ratios.length < fewestRows ||
-      (ratios.length < fewestForShare && target.values.distinct < ratios.length) ||
+      ratios.length < minRows ||
+      (ratios.length < minForShare && target.values.distinct < ratios.length) ||
       base.values.distinct < 3 ||
       target.values.distinct < 3
     )
       continue;
     const ratio = Number(ratios.sort((a, b) => a - b)[ratios.length >> 1]!.toPrecision(3));
     if (ratio === 0 || ratio === 1 || ratio < 0) continue;
+    // Small whole numbers are near to any share of each other; then the share must be exact.
+    const typical = [...written]
+      .filter((value) => !Number.isNaN(value))
+      .map(Math.abs)
+      .sort((a, b) => a - b)[ratios.length >> 1]!;
+    const rough = typical < wideTolerances * 10 ** -decimalsOf(table, target);
+    const exactly = rough ? [...numbers.keys()].filter((at) => Math.abs(numbers[at]! * ratio - written[at]!) < 1e-9).length : ratios.length;
+    if (exactly < ratios.length * holding) continue;
     yield {
       says: `${exact(clean(ratio * 100))} % of ${base.name}`,
       of: (at) => numbers[at]! * ratio,
@@ -209,7 +221,7 @@ function balances(table: ColumnsInMemory, plans: ColumnPlan[]): Remark[] {
           rows++;
           if (Math.abs(value - balance[at]!) > tolerance) broken.push(at);
         }
-        if (rows < fewestRows || broken.length > Math.max(rows * 0.2, rows >= 6 ? 2 : 0)) continue;
+        if (rows < minRows || broken.length > Math.max(rows * 0.2, rows >= 6 ? 2 : 0)) continue;
         const [first, last] = step === 1 ? [0, table.count - 1] : [table.count - 1, 0];
         const ends = ` It starts at ${exact(clean(balance[first]! - of(first)))} before the first entry and ends at ${exact(balance[last]!)}; lowest ${exact(level.min)}, highest ${exact(level.max)}.`;
         if (broken.length === 0) return [{ kind: 'balance', text: `${level.name} follows from ${says} in every row.${ends}` }];

@@ -23,7 +23,7 @@ const partWords = new Set(
 /** Capacities, which can be exceeded by mistake. */
 const roomWords = new Set('goal target capacity seats kapazität plätze'.split(' '));
 const aimWords = new Set(['goal', 'target', 'ziel']);
-const mostRates = 4;
+const maxRates = 4;
 
 export function scoreRemarks(table: ColumnsInMemory): Remark[] {
   return [...table.quantities().flatMap((plan) => promoters(table, plan)), ...rates(table)];
@@ -70,7 +70,7 @@ function rates(table: ColumnsInMemory): Remark[] {
       remarks.push(rate(table, part, base));
     }
   }
-  return remarks.slice(0, mostRates);
+  return remarks.slice(0, maxRates);
 }
 
 /** The same share for each value of a grouping column. */

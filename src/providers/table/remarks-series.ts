@@ -10,11 +10,11 @@ import type { Remark, TableProfile } from './table-profile.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-const fewestTimes = 6;
+const minTimes = 6;
 const regularShare = 0.6;
 const gapsNamed = 6;
-const mostSeries = 50;
-const mostSeriesTold = 6;
+const maxSeries = 50;
+const maxSeriesTold = 6;
 const counterWords = new Set(
   'meter reading readings zählerstand zähler stand counter cumulative running odometer kumuliert mileage'.split(' '),
 );
@@ -48,7 +48,7 @@ function seriesOf(table: ColumnsInMemory, dates: Float64Array): Series[] | null 
       type !== 'empty' &&
       filled === table.count &&
       values.distinct >= 2 &&
-      values.distinct <= Math.min(mostSeries, filled / 3) &&
+      values.distinct <= Math.min(maxSeries, filled / 3) &&
       isGroupLimit(values.distinct),
   );
   for (const plan of groups) {
@@ -82,8 +82,8 @@ function gapRemarks(
       (a, b) => a - b,
     );
     const whose = name === '' ? '' : `${name}: `;
-    const gaps = times.length < fewestTimes ? null : missingTimes(times);
-    if (gaps !== null && told++ < mostSeriesTold) {
+    const gaps = times.length < minTimes ? null : missingTimes(times);
+    if (gaps !== null && told++ < maxSeriesTold) {
       if (gaps.missing > 0)
         remarks.push({
           kind: 'gaps',
@@ -230,7 +230,7 @@ function stuckRemarks(table: ColumnsInMemory, series: Series[]): Remark[] {
     const time = table.plans.find(({ reads }) => reads === 'date');
     // Without a time the order of the rows says nothing.
     if (time === undefined) continue;
-    for (const { name, rows } of series.slice(0, mostSeries)) {
+    for (const { name, rows } of series.slice(0, maxSeries)) {
       const run = longestRun(rows.map((at) => numbers[at]!));
       if (run === null || run.length < 5) continue;
       const value = numbers[rows[run.start]!]!;
@@ -266,9 +266,9 @@ function levelRemarks(table: ColumnsInMemory, dates: Float64Array, series: Serie
   for (const plan of table.quantities()) {
     if (plan.units.size > 1) continue;
     const counter = has(nameTokens(plan.name), counterWords) || /(?:stand|reading)$/i.test(plan.name.trim());
-    if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= mostSeriesTold)) continue;
+    if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= maxSeriesTold)) continue;
     const numbers = table.numbers(plan);
-    for (const { name, rows } of series.slice(0, mostSeriesTold)) {
+    for (const { name, rows } of series.slice(0, maxSeriesTold)) {
       const known = rows.filter((at) => !Number.isNaN(numbers[at]!));
       if (known.length < 4) continue;
       const whose = name === '' ? plan.name : `${name}: ${plan.name}`;

@@ -8,7 +8,7 @@ import type { Remark } from './table-profile.ts';
 const dayMs = 86_400_000;
 const shown = 5;
 const dueFirst = new Set('due promised deadline planned expected fällig fälligkeit target soll zieltermin frist eta'.split(' '));
-const mostGroups = 12;
+const maxGroups = 12;
 const beginWords = new Set(
   'start started begin beginn von from ordered order purchased bought kauf kaufdatum borrowed hired hire eintritt signup joined subscribed registered created erstellt opened issued invoice rechnungsdatum admitted arrival checkin bestellt'.split(
     ' ',
@@ -63,7 +63,7 @@ export function spanRemarks(table: ColumnsInMemory): Remark[] {
 function byGroups(table: ColumnsInMemory, rows: readonly number[], days: readonly number[]): string {
   const groups = table.plans.filter(
     ({ reads, type, values, filled }) =>
-      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(mostGroups, filled / 2),
+      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(maxGroups, filled / 2),
   );
   return groups
     .slice(0, 3)

@@ -5,9 +5,10 @@ import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, exact, round } from './figure-text.ts';
 import type { Remark } from './table-profile.ts';
 
-const mostTexts = 5_000;
-const mostTextChars = 500;
+const maxTexts = 5_000;
+const maxTextChars = 500;
 const topicsShown = 10;
+const topicsRated = 6;
 const quotesShown = 4;
 const quoteChars = 160;
 const ratingWords = new Set('rating stars score satisfaction zufriedenheit note nps bewertung sterne recommend'.split(' '));
@@ -46,7 +47,7 @@ function isAnswer(name: string): boolean {
 
 function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   const texts = table.texts(plan);
-  const rows = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, mostTexts);
+  const rows = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, maxTexts);
   // Addresses and similar texts are not read as words.
   if (rows.filter((at) => texts[at]!.includes(' ')).length < rows.length * 0.5) return [];
   const bags = rows.map((at) => wordsOf(texts[at]!));
@@ -81,16 +82,46 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
       kind: 'topics',
       text: `${plan.name} is free text (${countOf(rows.length, 'answer')}, ${round(meanWords)} words on average). Topics by number of rows that mention them: ${shown.map(([, entry]) => `${name(entry)} (${exact(entry.count)})`).join(', ')}.`,
     });
+  const rated = shown.length > 0 ? ratingsOf(table, rows, bags, shown.slice(0, topicsRated)) : null;
+  if (rated !== null)
+    remarks.push({
+      kind: 'topics',
+      text: `Mean ${rated.name} of the rows that mention a topic in ${plan.name}: ${rated.each.join(', ')}.`,
+    });
   const quotes = quoted(table, plan, rows, bags, new Set(shown.map(([term]) => term)));
   if (quotes.length > 0) remarks.push({ kind: 'quotes', text: `From ${plan.name}, word for word: ${quotes.join('; ')}.` });
   return remarks;
+}
+
+/** The mean rating of the rows with each topic: what people are pleased or annoyed by. */
+function ratingsOf(
+  table: ColumnsInMemory,
+  rows: readonly number[],
+  bags: readonly Bag[],
+  shown: readonly [string, { forms: Map<string, number> }][],
+): { name: string; each: string[] } | null {
+  const rating = ratingOf(table);
+  if (rating === undefined || rating.values.distinct < 2) return null;
+  const numbers = table.numbers(rating);
+  const each = shown.flatMap(([term, { forms }]) => {
+    const own = rows.flatMap((at, i) => (bags[i]!.terms.has(term) && !Number.isNaN(numbers[at]!) ? [numbers[at]!] : []));
+    const [form] = [...forms].toSorted((a, b) => b[1] - a[1])[0]!;
+    return own.length < 2
+      ? []
+      : [`${form} ${round(own.reduce((sum, value) => sum + value, 0) / own.length)} (${countOf(own.length, 'row')})`];
+  });
+  return each.length === 0 ? null : { name: rating.name, each };
+}
+
+function ratingOf(table: ColumnsInMemory): ColumnPlan | undefined {
+  return table.quantities().find(({ name }) => has(nameTokens(name), ratingWords));
 }
 
 /** The answers with the lowest and the highest rating if there is one, otherwise those that cover most topics. */
 function quoted(table: ColumnsInMemory, plan: ColumnPlan, rows: number[], bags: Bag[], topicSet: ReadonlySet<string>): string[] {
   const touching = new Map(rows.map((at, i) => [at, [...bags[i]!.terms.keys()].filter((term) => topicSet.has(term)).length]));
   const fitting = rows.filter((at) => table.texts(plan)[at]!.length >= 12).sort((a, b) => touching.get(b)! - touching.get(a)! || a - b);
-  const rating = table.quantities().find(({ name }) => has(nameTokens(name), ratingWords));
+  const rating = ratingOf(table);
   let chosen = fitting.slice(0, quotesShown);
   if (rating !== undefined && rating.values.distinct > 1) {
     const numbers = table.numbers(rating);
@@ -111,7 +142,7 @@ type Bag = { count: number; terms: Map<string, string> };
 /** Words and pairs of adjacent words, by their stem, each once. */
 function wordsOf(text: string): Bag {
   const words = text
-    .slice(0, mostTextChars)
+    .slice(0, maxTextChars)
     .toLowerCase()
     .split(/[^\p{L}\p{N}'’-]+/u)
     .filter((word) => word !== '');

@@ -9,18 +9,18 @@ import type { Remark, TableProfile } from './table-profile.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-const fewestRows = 8;
-const mostDays = 14;
-const fewestWeekdays = 14;
-const fewestWeekdayRows = 20;
-const longestMs = 3 * 366 * dayMs;
+const minRows = 8;
+const maxDays = 14;
+const minWeekdays = 14;
+const minWeekdayRows = 20;
+const maxMs = 3 * 366 * dayMs;
 /** Durations written as 0:45 are not times of day. */
 const lengths = new Set(
   'duration dauer length hours stunden worked spent break pause took elapsed runtime laufzeit zeitaufwand lap result'.split(' '),
 );
 
 export function timeRemarks(table: ColumnsInMemory, profile: TableProfile): Remark[] {
-  if (table.count < fewestRows) return [];
+  if (table.count < minRows) return [];
   const trend = table.plans.find(({ name, reads, dateDoubt }) => name === profile.trend?.date_column && reads === 'date' && !dateDoubt);
   const measure = leadingMeasure(table.plans);
   const clock = table.plans.find((plan) => plan.reads === 'text' && !has(nameTokens(plan.name), lengths) && isClock(table.texts(plan)));
@@ -101,7 +101,7 @@ function byDay(table: ColumnsInMemory, trend: ColumnPlan, measure: ColumnPlan | 
     own.rows++;
     if (numbers !== null && !Number.isNaN(numbers[at]!)) own.sum += numbers[at]!;
   }
-  if (days.size < 2 || days.size > mostDays || table.count < days.size * 2 || isMonthly(table, trend)) return [];
+  if (days.size < 2 || days.size > maxDays || table.count < days.size * 2 || isMonthly(table, trend)) return [];
   const ordered = [...days].toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
   const remarks: Remark[] = [];
   if (new Set([...days.values()].map(({ rows }) => rows)).size > 1)
@@ -119,10 +119,10 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
   const dates = table.dates(trend);
   const days = new Set(Array.from(dates, (ms) => (Number.isNaN(ms) ? -1 : Math.floor(ms / dayMs))));
   // Months and quarters begin on any day of the week.
-  const dense = days.size >= fewestWeekdays / 2 && table.count >= fewestWeekdayRows * 2;
-  if ((days.size < fewestWeekdays && !dense) || table.count < fewestWeekdayRows || isMonthly(table, trend)) return [];
+  const dense = days.size >= minWeekdays / 2 && table.count >= minWeekdayRows * 2;
+  if ((days.size < minWeekdays && !dense) || table.count < minWeekdayRows || isMonthly(table, trend)) return [];
   // The weekday of a birth date is of no interest.
-  if (trend.range !== null && trend.range.lastMs - trend.range.firstMs > longestMs) return [];
+  if (trend.range !== null && trend.range.lastMs - trend.range.firstMs > maxMs) return [];
   const mixed = unitColumns({ columns: table.plans });
   const second = table
     .quantities()
@@ -163,7 +163,7 @@ function isMonthly(table: ColumnsInMemory, trend: ColumnPlan): boolean {
 
 function isClock(texts: readonly string[]): boolean {
   const filled = texts.filter((text) => text !== '');
-  return filled.length >= fewestRows && filled.filter(clockText).length >= filled.length * 0.9;
+  return filled.length >= minRows && filled.filter(clockText).length >= filled.length * 0.9;
 }
 
 /** A time of day; a duration may begin with 30 hours, or with 0. */

@@ -5,15 +5,15 @@ import { quantile } from './number-column.ts';
 import type { Remark } from './table-profile.ts';
 
 const strong = 0.7;
-const fewestRows = 12;
-const mostColumns = 8;
+const minRows = 12;
+const maxColumns = 8;
 const reach = 3;
 
 export function withoutRemarks(table: ColumnsInMemory): Remark[] {
   const plans = table
     .quantities()
     .filter(({ units, values, role }) => units.size < 2 && values.distinct > 4 && role !== 'code')
-    .slice(0, mostColumns);
+    .slice(0, maxColumns);
   const far = plans.map((plan) => farRows(table.numbers(plan)));
   const remarks: Remark[] = [];
   for (const [i, a] of plans.entries()) {
@@ -24,7 +24,7 @@ export function withoutRemarks(table: ColumnsInMemory): Remark[] {
       const rows = [...x.keys()].filter((at) => !Number.isNaN(x[at]!) && !Number.isNaN(y[at]!));
       const kept = rows.filter((at) => !out.has(at));
       const left = rows.filter((at) => out.has(at));
-      if (left.length === 0 || left.length > 2 || kept.length < fewestRows) continue;
+      if (left.length === 0 || left.length > 2 || kept.length < minRows) continue;
       const [all, r] = [correlation(x, y, rows), correlation(x, y, kept)];
       if (Math.abs(r) < strong || (Math.abs(all) >= strong && Math.sign(all) === Math.sign(r))) continue;
       remarks.push({
@@ -38,7 +38,7 @@ export function withoutRemarks(table: ColumnsInMemory): Remark[] {
 
 function farRows(numbers: Float64Array): number[] {
   const sorted = numbers.filter((value) => !Number.isNaN(value)).sort();
-  if (sorted.length < fewestRows) return [];
+  if (sorted.length < minRows) return [];
   const [q1, q3] = [quantile(sorted, 0.25), quantile(sorted, 0.75)];
   return [...numbers.keys()].filter((at) => numbers[at]! < q1 - reach * (q3 - q1) || numbers[at]! > q3 + reach * (q3 - q1));
 }

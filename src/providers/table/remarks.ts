@@ -27,7 +27,7 @@ import { timeRemarks } from './remarks-times.ts';
 import { withoutRemarks } from './remarks-without.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
-const mostRemarks = 110;
+const maxRemarks = 110;
 
 /** @param inherited columns that belong to the surrounding record, not to the rows */
 export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile, inherited: readonly string[], ratio?: Ratio): Remark[] {
@@ -59,5 +59,5 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...seriesRemarks(table, profile),
     ...withoutRemarks(table),
     ...textRemarks(table),
-  ].slice(0, mostRemarks);
+  ].slice(0, maxRemarks);
 }

@@ -15,18 +15,30 @@ const incoming = new Set('einnahme einnahmen eingang zugang zugänge in income r
 const outgoing = new Set(
   'ausgabe ausgaben ausgang abgang abgänge out expense expenses issued withdrawal withdrawals debit soll'.split(' '),
 );
-const fewestRepeats = 3;
+const minRepeats = 3;
+/** Names of a reading that say nothing of what was read. */
+const readings = new Set('value reading wert messwert measurement measured result val'.split(' '));
+const instruments = new Set('sensor probe station thermometer gauge sonde fühler messstelle messstation logger'.split(' '));
+const unitNames = new Set('unit units einheit uom'.split(' '));
+/** Units of quantities whose sum has no meaning. */
+const levelUnits = new Set(
+  'c °c celsius f °f fahrenheit k % %rh hpa mbar bar pa kpa mpa psi v mv a ma ppm ppb db dba ph rpm m/s km/h mph lux lx µg/m3 ug/m3 µg/m³ µs/cm ntu °'.split(
+    ' ',
+  ),
+);
 
 export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnPlan[] {
   const table = new ColumnsInMemory(rows, columns);
   const groups = columns.filter(
     ({ reads, type, values, filled }) =>
-      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct * fewestRepeats <= filled && filled === table.count,
+      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct * minRepeats <= filled && filled === table.count,
   );
   const parts = partsOfSum(table, columns);
   const named = (words: ReadonlySet<string>) => columns.some(({ name, reads }) => reads === 'number' && has(nameTokens(name), words));
   const cashBook = named(incoming) && named(outgoing) && columns.some(({ reads }) => reads === 'date');
+  const level = readsLevels(table, columns);
   return columns.map((plan) => {
+    if (level && plan.reads === 'number' && plan.role !== 'rate' && has(nameTokens(plan.name), readings)) return { ...plan, role: 'level' };
     if (cashBook && plan.reads === 'number' && has(nameTokens(plan.name), holdings)) return { ...plan, role: 'level' };
     if (parts.has(plan)) return { ...plan, role: 'measure' };
     const isSize = plan.reads === 'number' && plan.role === 'measure' && has(nameTokens(plan.name), sizeWords);
@@ -34,11 +46,18 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
   });
 }
 
+/** Readings of instruments: their units show it, or, without units, the name of a column. */
+function readsLevels(table: ColumnsInMemory, columns: readonly ColumnPlan[]): boolean {
+  const unit = columns.find(({ name, reads, filled }) => reads === 'text' && filled > 0 && has(nameTokens(name), unitNames));
+  if (unit === undefined) return columns.some(({ name, reads }) => reads === 'text' && has(nameTokens(name), instruments));
+  return table.texts(unit).every((text) => text === '' || levelUnits.has(text.toLowerCase()));
+}
+
 /** Columns with unknown names whose sum is a known column in nearly every row, e.g. the votes of the parties and the valid votes. */
 function partsOfSum(table: ColumnsInMemory, columns: readonly ColumnPlan[]): Set<ColumnPlan> {
   const parts = columns.filter(({ reads, role, units }) => reads === 'number' && role === 'unclear' && units.size < 2);
   const wholes = columns.filter(({ reads, role }) => reads === 'number' && role === 'measure');
-  if (parts.length < 2 || table.count < fewestRepeats) return new Set();
+  if (parts.length < 2 || table.count < minRepeats) return new Set();
   if (isMatrix(columns)) return new Set(parts);
   const [low, high] = [parts[0]!.index, parts.at(-1)!.index];
   // Some of the parts may have known names.

@@ -5,8 +5,8 @@ import type { TableSource } from './table-source.ts';
 /** `numbers` are the rows' numbers in the file. */
 export type Rows = { cells: (readonly Cell[])[]; numbers: number[] };
 
-const mostCells = 600_000;
-const mostChars = 8_000_000;
+const maxCells = 600_000;
+const maxChars = 8_000_000;
 
 /** All rows, or null if the table is too long. Rejects as `TableSource.eachRow` does. */
 export async function loadRows(source: TableSource, signal?: AbortSignal): Promise<Rows | null> {
@@ -16,7 +16,7 @@ export async function loadRows(source: TableSource, signal?: AbortSignal): Promi
   const visit = (row: readonly Cell[], number: number) => {
     cells += row.length + 2;
     for (const cell of row) if (typeof cell === 'string') chars += cell.length;
-    if (cells > mostCells || chars > mostChars) throw new TooLong();
+    if (cells > maxCells || chars > maxChars) throw new TooLong();
     rows.cells.push(row);
     rows.numbers.push(number);
   };

@@ -3,8 +3,9 @@ import { type Cell, cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { exact, listed, rowList } from './figure-text.ts';
 import type { Rows } from './rows.ts';
+import { combinedSums, groupSums, near } from './summed-rows.ts';
 
-export type AsideKind = 'empty' | 'header' | 'comment' | 'total' | 'units';
+export type ExcludedRowKind = 'empty' | 'header' | 'comment' | 'total' | 'units';
 
 /** Total rows that were found, with a remark on each. */
 /** `adds` names the columns whose sum the row contains. */
@@ -17,13 +18,14 @@ const totalWords = new Set(
 );
 const otherAggregates = new Set('average|avg|mean|durchschnitt|mittelwert|median|minimum|maximum|min|max|overall|all'.split('|'));
 const phraseWords = new Set('total|totals|subtotal|summe|gesamt|zwischensumme|sum'.split('|'));
-const longestLabel = 60;
-const mostPhraseWords = 5;
+const maxLabelChars = 60;
+const maxPhraseWords = 5;
+const maxLabelColumns = 6;
 const rowsNamed = 6;
-const mostDescribed = 40;
+const maxDescribed = 40;
 
 /** The kind of a row that is not a record, from the row alone; null for a record. */
-export function asideKind(cells: readonly Cell[], names: readonly string[]): AsideKind | null {
+export function excludedRowKind(cells: readonly Cell[], names: readonly string[]): ExcludedRowKind | null {
   let filled = 0;
   let same = 0;
   for (let i = 0; i < cells.length; i++) {
@@ -50,7 +52,7 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
   const numeric = plans.filter(({ reads }) => reads === 'number');
   if (rows.cells.length < 3 || numeric.length === 0) return [];
   const texts = plans.filter(({ reads, type }) => reads !== 'number' && type !== 'empty');
-  const candidates = rows.cells.map((cells) => labelKind(cells));
+  const candidates = rows.cells.map((cells) => labelKind(cells) ?? kindElsewhere(cells, texts));
   // A last row with the sum of the others in every column is a total, whatever its name: "Result" below income and costs.
   if (addsUpUnnamed(rows, numeric, texts, candidates) || addsUpAll(rows, numeric, candidates)) candidates[rows.cells.length - 1] = 'total';
   // Totals are few; if most rows have such a name it is the subject of the table.
@@ -64,6 +66,9 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
       0,
     ),
   );
+  const isRecord = (at: number) => candidates[at] === null;
+  const ofGroup = groupSums(rows, texts, numeric, isRecord);
+  const ofSome = combinedSums(rows, numeric, isRecord);
   const above = numeric.map(() => 0);
   const block = numeric.map(() => 0);
   let inBlock = 0;
@@ -79,12 +84,16 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
           : [],
     );
     const sparse = filledTexts(cells) < usual;
+    // Of which rows, where the rows above do not tell.
+    const known = kind === null || (agreeing.length > 0 && (kind === 'total' || kind === 'phrase'));
+    const summed = known ? null : (ofGroup(at) ?? (kind === 'phrase' ? ofSome(at) : null));
     const isTotal =
-      kind === 'aggregate'
+      summed !== null ||
+      (kind === 'aggregate'
         ? sparse || (usual <= 1 && at >= rows.cells.length - 5)
         : kind === 'total'
           ? sparse || usual <= 1 || agreeing.length > 0
-          : kind === 'phrase' && (agreeing.some((_, i) => values[i] !== 0) || (sparse && usual > 1));
+          : kind === 'phrase' && (agreeing.some((_, i) => values[i] !== 0) || (sparse && usual > 1)));
     if (!isTotal) {
       for (let i = 0; i < numeric.length; i++) {
         if (Number.isNaN(values[i]!)) continue;
@@ -96,18 +105,27 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
     }
     found.push({
       at,
-      adds: kind === 'aggregate' ? [] : agreeing.map(({ name }) => name),
+      adds:
+        summed !== null
+          ? numeric.filter((_, i) => near(values[i]!, summed[i]!)).map(({ name }) => name)
+          : kind === 'aggregate'
+            ? []
+            : agreeing.map(({ name }) => name),
       text:
-        found.length >= mostDescribed
+        found.length >= maxDescribed
           ? ''
           : describe(
               rows.numbers[at]!,
-              labelKind(cells) === null && filledTexts(cells) === 0 ? '' : labelOf(cells),
-              kind!,
+              kind === 'elsewhere'
+                ? elsewhereLabel(cells, texts)
+                : labelKind(cells) === null && filledTexts(cells) === 0
+                  ? ''
+                  : labelOf(cells),
+              summed !== null || kind === 'elsewhere' ? 'total' : kind!,
               numeric,
               values,
-              block,
-              at === 0 ? whole : above,
+              summed ?? block,
+              summed ?? (at === 0 ? whole : above),
               found.length,
             ),
     });
@@ -148,8 +166,8 @@ function addsUpAll(rows: Rows, numeric: readonly ColumnPlan[], candidates: reado
 }
 
 /** The remark on the rows that were set aside. */
-export function describeAside(aside: ReadonlyMap<AsideKind, readonly number[]>): string[] {
-  const say = (kind: AsideKind, what: (rows: readonly number[]) => string) => {
+export function describeExcluded(aside: ReadonlyMap<ExcludedRowKind, readonly number[]>): string[] {
+  const say = (kind: ExcludedRowKind, what: (rows: readonly number[]) => string) => {
     const rows = aside.get(kind) ?? [];
     return rows.length === 0 ? [] : [what(rows)];
   };
@@ -207,28 +225,39 @@ function describe(
 
 function labelKind(cells: readonly Cell[]): 'total' | 'phrase' | 'aggregate' | null {
   const label = normal(labelOf(cells));
-  if (label === '' || label.length > longestLabel) return null;
+  if (label === '' || label.length > maxLabelChars) return null;
   if (totalWords.has(label)) return 'total';
   if (otherAggregates.has(label)) return 'aggregate';
   const tokens = label.split(' ');
-  if (tokens.length > mostPhraseWords) return null;
+  if (tokens.length > maxPhraseWords) return null;
   return phraseWords.has(tokens[0]!) || phraseWords.has(tokens.at(-1)!) ? 'phrase' : null;
+}
+
+/** "2024, All, 60": the label of a total may stand beside the name of its group. Such a row counts only if it agrees with its group. */
+function kindElsewhere(cells: readonly Cell[], texts: readonly ColumnPlan[]): 'elsewhere' | null {
+  return elsewhereLabel(cells, texts) === '' ? null : 'elsewhere';
+}
+
+function elsewhereLabel(cells: readonly Cell[], texts: readonly ColumnPlan[]): string {
+  for (const { index } of texts.slice(0, maxLabelColumns)) {
+    const cell = cells[index] ?? null;
+    if (typeof cell !== 'string' || cell.length > maxLabelChars) continue;
+    const label = normal(cell);
+    if (totalWords.has(label) || label === 'all' || label === 'overall') return cell.trim();
+  }
+  return '';
 }
 
 /** The first non-empty cell, if it is a text. */
 function labelOf(cells: readonly Cell[]): string {
   const first = cells.find((cell) => !isMissing(cell)) ?? null;
-  return typeof first === 'string' ? cellText(first, longestLabel + 2) : '';
+  return typeof first === 'string' ? cellText(first, maxLabelChars + 2) : '';
 }
 
 function normal(label: string): string {
   let end = label.length;
   while (end > 0 && (label[end - 1] === ':' || label[end - 1] === ' ' || label[end - 1] === '*')) end--;
   return label.slice(0, end).toLowerCase().replace(/\s+/g, ' ').replaceAll(':', '').replaceAll('*', '').trim();
-}
-
-function near(value: number, sum: number): boolean {
-  return Math.abs(value - sum) <= 1e-6 + Math.abs(sum) * 1e-9;
 }
 
 function clean(value: number): number {

@@ -15,10 +15,10 @@ export type Survey = {
 };
 
 /** Further columns are counted and named, not profiled. */
-export const mostProfiledColumns = 200;
+export const maxProfiledColumns = 200;
 const distinctBudget = 200_000;
-const mostDistinctPerColumn = 20_000;
-const fewestDistinctPerColumn = 500;
+const maxDistinctPerColumn = 20_000;
+const minDistinctPerColumn = 500;
 const raggedShown = 5;
 
 /** Reads the table once. Rejects as `TableSource.eachRow` does. */
@@ -46,7 +46,7 @@ export class Surveying {
       this.ragged.count++;
       if (this.ragged.first.length < raggedShown) this.ragged.first.push({ row, cells: cells.length });
     }
-    const width = Math.min(cells.length, known, mostProfiledColumns);
+    const width = Math.min(cells.length, known, maxProfiledColumns);
     while (this.columns.length < width) this.columns.push(new ColumnEvidence(distinctLimit(known)));
     for (let i = 0; i < width; i++) this.columns[i]!.add(cells[i] ?? null);
   }
@@ -54,18 +54,18 @@ export class Surveying {
   result(): Survey {
     const { names, delimiter } = this.source;
     const columns = this.columns;
-    while (columns.length < Math.min(names.length, mostProfiledColumns)) columns.push(new ColumnEvidence(1));
+    while (columns.length < Math.min(names.length, maxProfiledColumns)) columns.push(new ColumnEvidence(1));
     const fileStyle = majorityStyle(columns, delimiter);
     const warnings: string[] = [];
     const plans = asAmounts(columns.map((column, index) => column.decide(names[index]!, index, fileStyle, warnings)));
-    if (names.length > mostProfiledColumns)
-      warnings.push(`The table has ${names.length} columns; only the first ${mostProfiledColumns} are profiled.`);
+    if (names.length > maxProfiledColumns)
+      warnings.push(`The table has ${names.length} columns; only the first ${maxProfiledColumns} are profiled.`);
     return { rows: this.rows, columnCount: names.length, ragged: this.ragged, columns: plans, warnings };
   }
 }
 
 function distinctLimit(columns: number): number {
-  return Math.max(fewestDistinctPerColumn, Math.min(mostDistinctPerColumn, Math.floor(distinctBudget / Math.max(columns, 1))));
+  return Math.max(minDistinctPerColumn, Math.min(maxDistinctPerColumn, Math.floor(distinctBudget / Math.max(columns, 1))));
 }
 
 /** Columns that only one style can read decide for columns that both can read. */

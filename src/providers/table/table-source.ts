@@ -31,10 +31,10 @@ export type TableSource = {
   ignoreQuotes(because: UnclosedQuote): void;
 };
 
-const mostColumns = 16_384;
+const maxColumns = 16_384;
 const deepestFlattening = 3;
 /** JSON up to this size is read whole, so that lists within its records can become tables. */
-const mostWholeBytes = 8 * 1024 * 1024;
+const maxWholeBytes = 8 * 1024 * 1024;
 const swallowed = 'Some quoted cells hold line breaks and delimiters like whole rows; a quote before them may never be closed.';
 
 /**
@@ -51,7 +51,7 @@ export async function openTables(
   const logColumns = isJson(name, sample) ? null : webLogColumns(sample);
   if (logColumns !== null) return [{ path: '', source: logTable(open, logColumns, common) }];
   if (!isJson(name, sample)) return [{ path: '', source: csvTable(open, sample, common) }];
-  if (sizeBytes <= mostWholeBytes) {
+  if (sizeBytes <= maxWholeBytes) {
     const tables = tablesInJson(await wholeJson(await open(), encoding, detectJsonShape(sample), (note) => warnings.push(note), signal));
     if (tables !== null)
       return tables.map((table) => ({ path: table.path, source: memoryTable(table, { ...common, notes: new Set(warnings) }) }));
@@ -80,8 +80,8 @@ function logTable(open: () => Promise<Readable>, names: string[], common: Common
 
 /** A table that is already in memory. */
 function memoryTable({ names, rows, notes, inherited }: JsonTable, common: Common): TableSource {
-  if (names.length > mostColumns)
-    throw new ToolError(`The records have more than ${mostColumns} different fields; this is no table that can be read.`);
+  if (names.length > maxColumns)
+    throw new ToolError(`The records have more than ${maxColumns} different fields; this is no table that can be read.`);
   for (const note of notes) common.notes.add(note);
   return {
     ...common,
@@ -129,7 +129,7 @@ function csvTable(open: () => Promise<Readable>, sample: string, common: Common)
       const onRow = (cells: string[]) => {
         row++;
         if (names.length === 0 && row === (hasHeader ? 0 : 1)) {
-          if (cells.length > mostColumns) throw new ToolError(`The table has ${cells.length} columns; at most ${mostColumns} can be read.`);
+          if (cells.length > maxColumns) throw new ToolError(`The table has ${cells.length} columns; at most ${maxColumns} can be read.`);
           const named = columnNames(cells, hasHeader);
           names = named.names;
           for (const note of named.notes) notes.add(note);
@@ -158,8 +158,8 @@ function jsonTable(open: () => Promise<Readable>, sample: string, common: Common
   const place = (cells: Cell[], name: string, value: Cell) => {
     let at = positions.get(name);
     if (at === undefined) {
-      if (names.length === mostColumns)
-        throw new ToolError(`The records have more than ${mostColumns} different fields; this is no table that can be read.`);
+      if (names.length === maxColumns)
+        throw new ToolError(`The records have more than ${maxColumns} different fields; this is no table that can be read.`);
       at = names.length;
       positions.set(name, at);
       names.push(name);

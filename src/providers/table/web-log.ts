@@ -6,7 +6,7 @@ import { paced } from './paced.ts';
 
 const columns = ['host', 'user', 'time', 'method', 'path', 'status', 'bytes'];
 const combined = ['referrer', 'agent'];
-const longestLine = 64 * 1024;
+const maxLineChars = 64 * 1024;
 const linesLookedAt = 5;
 
 /** The columns' names if the text begins like an access log; otherwise null. */
@@ -32,7 +32,7 @@ export async function eachLogRow(
   let otherLines = 0;
   const take = (line: string) => {
     if (line.trim() === '') return;
-    const cells = line.length > longestLine ? null : parseLogLine(line);
+    const cells = line.length > maxLineChars ? null : parseLogLine(line);
     if (cells === null) otherLines++;
     else onRow(cells);
   };
@@ -41,7 +41,7 @@ export async function eachLogRow(
     lines[0] = kept + lines[0]!;
     kept = lines.pop()!;
     // A line without an end is not a log line; only its length is counted from here.
-    if (kept.length > longestLine) kept = kept.slice(0, longestLine + 1);
+    if (kept.length > maxLineChars) kept = kept.slice(0, maxLineChars + 1);
     for (const line of lines) take(line);
   };
   for await (const chunk of paced(source, signal)) add(decoder.decode(chunk, { stream: true }));

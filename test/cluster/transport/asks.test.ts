@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { monotonicMs } from '../../../src/clock.ts';
 import type { RemoteAsk } from '../../../src/cluster/placement.ts';
-import { enoughCallers } from '../../../src/cluster/transport/open-asks.ts';
+import { callersToFlush } from '../../../src/cluster/transport/open-asks.ts';
 import { AppError } from '../../../src/errors.ts';
 import { connectAll, someAsk, type TestNode, testCluster, testNode } from '../../support/transports.ts';
 import { until } from '../../support/until.ts';
 
-test('an ask arrives as it was sent and its reply comes back', async (t) => {
+test('an ask arrives unchanged and its reply is returned', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const served: { ask: RemoteAsk; from: string }[] = [];
   b!.transport.serve((ask, from) => {
@@ -31,7 +31,7 @@ test('an ask arrives as it was sent and its reply comes back', async (t) => {
   );
 });
 
-test('null, undefined, false and 0 come back as what they are', async (t) => {
+test('null, undefined, false and 0 are returned unchanged', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const replies = [null, undefined, false, 0, ''];
   b!.transport.serve(({ id }) => replies[Number(id)]);
@@ -90,7 +90,7 @@ test('a reply that cannot be written as JSON is a defect of its owner, and the a
   assert.deepEqual(good, { status: 'fulfilled', value: 'good' });
 });
 
-test('a node that serves nothing yet refuses so that another is asked', async (t) => {
+test('a node that does not serve yet refuses asks so that another node is asked', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   await assert.rejects(a!.transport.ask(b!.member, someAsk()), { code: 'shard_not_owned' });
 });
@@ -101,7 +101,7 @@ test('nothing is sent to a node without a stream', async (t) => {
   assert.equal(a.transport.notify(b.member, 'news', 1), false);
 });
 
-test('a deadline is the time that is left, whatever the clocks of the nodes say', async (t) => {
+test('a deadline is sent as the remaining time, independent of the clocks of the nodes', async (t) => {
   const aheadMs = 40_000;
   const nodes = [await testNode(t, 'a'), await testNode(t, 'b', { clock: { nowMs: () => Date.now() + aheadMs } })];
   connectAll(nodes);
@@ -129,14 +129,14 @@ test('a command without an answer in time is unknown, a query late; the owner is
   assert.equal(b!.transport.counters.asksServed, 0);
 });
 
-test('an ask whose time is over before it leaves is not sent', async (t) => {
+test('an ask that expires before it is sent is not sent', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   b!.transport.serve(() => assert.fail('served'));
   await assert.rejects(a!.transport.ask(b!.member, someAsk({ deadlineMs: monotonicMs() - 1 })), { code: 'overloaded' });
   assert.equal(a!.transport.counters.asksSent, 0);
 });
 
-test('a caller that gives up is released at once, and the owner is notified', async (t) => {
+test('a caller that aborts is released at once, and the owner is notified', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   let began = () => {};
   const running = new Promise<void>((resolve) => (began = resolve));
@@ -155,7 +155,7 @@ test('a caller that gives up is released at once, and the owner is notified', as
   await gone;
 });
 
-test('an ask that is given up in the same tick is never sent', async (t) => {
+test('an ask that is aborted in the same tick is never sent', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const served: string[] = [];
   b!.transport.serve(({ id }) => void served.push(id));
@@ -208,7 +208,7 @@ test('a notification listener that throws does not affect other frames of its ba
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'answered');
 });
 
-test('a query that is asked again before it has left is asked once, one that is asked later or of another is not', async (t) => {
+test('equal queries are merged only before they are sent and only for the same actor', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   let served = 0;
   b!.transport.serve(({ input }) => ({ input, served: ++served }));
@@ -222,16 +222,16 @@ test('a query that is asked again before it has left is asked once, one that is 
   assert.deepEqual(await ask({}), { input: 1, served: 5 });
 });
 
-test('a query that many wait for leaves before the tick ends when the peer is idle; who asks the same from then on asks anew, and later ones wait', async (t) => {
+test('a query with many callers is sent before the tick ends when the peer is idle; equal later queries are sent separately', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   let served = 0;
   b!.transport.serve(() => ++served);
   const query = someAsk({ query: true, deadlineMs: monotonicMs() + 5_000 });
   const ask = () => a!.transport.ask(b!.member, query);
   assert.equal(await ask(), 1);
-  const together = Array.from({ length: 3 * enoughCallers }, ask);
+  const together = Array.from({ length: 3 * callersToFlush }, ask);
   assert.deepEqual(
     await Promise.all(together),
-    together.map((_, n) => (n < enoughCallers ? 2 : 3)),
+    together.map((_, n) => (n < callersToFlush ? 2 : 3)),
   );
 });

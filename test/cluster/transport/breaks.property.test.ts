@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 import { someAsk, type TestNode, testCluster, testNode } from '../../support/transports.ts';
 
-test('10,000 asks at once get one answer each, their own', async (t) => {
+test('each of 10,000 concurrent asks gets exactly its own answer', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const served = new Map<string, number>();
   b.transport.serve(({ id, input }) => {
@@ -41,10 +41,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const codes = new Set(['shard_not_owned', 'outcome_unknown', 'overloaded']);
 
 /**
- * The link is cut and held back at random points, each side asks the other. What is counted on both sides has to fit together:
+ * The link is cut and held back at random points, each side asks the other. The counts of both sides must be consistent:
  * answered: served once; `shard_not_owned` for a command: never served; and nothing is served twice, whatever happened.
  */
-test('whatever breaks, each ask is settled once, a command is never served twice, and one that is told as not taken never is', async (t) => {
+test('under any faults each ask is settled once, no command is served twice, and a command reported as not accepted is never served', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const bounds = { windowBytes: 4_000, queueChars: 8_000, redialAfterMs: 5, longestRedialPauseMs: 20, silentAfterMs: 30_000 };

@@ -18,7 +18,7 @@ async function throughProxy(t: TestContext): Promise<{ a: TestNode; b: TestNode;
   return { a, b, proxy };
 }
 
-test('a peer that takes nothing up fills the window, then the queue; then asks are overloaded and news not taken', async (t) => {
+test('a peer that processes nothing fills the window, then the queue; then asks are overloaded and notifications are refused', async (t) => {
   const { a, b, proxy } = await throughProxy(t);
   const heard: number[] = [];
   b.transport.serve(({ input }) => heard.push((input as number[])[0]!));
@@ -36,10 +36,10 @@ test('a peer that takes nothing up fills the window, then the queue; then asks a
   }
   assert.equal(refused.code, 'overloaded');
   assert.equal(a.transport.notify(b.member, 'news', filler), false);
-  const { bytesSent, creditStalls, refusedForRoom } = a.transport.counters;
+  const { bytesSent, creditStalls, refusedQueueFull } = a.transport.counters;
   assert.ok(bytesSent >= bounds.windowBytes && bytesSent < bounds.windowBytes + 1_000, `${bytesSent} bytes were sent`);
   assert.ok(creditStalls > 0);
-  assert.equal(refusedForRoom, 2);
+  assert.equal(refusedQueueFull, 2);
 
   held.release();
   const outcomes = await Promise.allSettled(asks);
@@ -50,7 +50,7 @@ test('a peer that takes nothing up fills the window, then the queue; then asks a
   );
 });
 
-test('many windows of asks go through as the other side takes them up', async (t) => {
+test('asks of many windows are all answered while the other side processes them', async (t) => {
   const { a, b } = await throughProxy(t);
   b.transport.serve(({ input }) => input);
   for (let round = 0; round < 20; round++) {
@@ -60,7 +60,7 @@ test('many windows of asks go through as the other side takes them up', async (t
   assert.ok(a.transport.counters.bytesSent > 6 * bounds.windowBytes);
 });
 
-test('an ask given up while it waits for credit is never sent', async (t) => {
+test('an ask that is aborted while it waits for credit is never sent', async (t) => {
   const { a, b, proxy } = await throughProxy(t);
   const served: string[] = [];
   b.transport.serve(({ id }) => void served.push(id));

@@ -1,6 +1,6 @@
 /**
- * The bytes of every kind of frame. Nodes of two versions stand beside each other during a rolling update, so each has to read what the other
- * writes: a failing line here means that the form has changed. Then `proto/cluster/v1/cluster.proto` tells the rules of change.
+ * The bytes of every kind of frame. During a rolling deploy nodes of two versions read each other's frames: a failing line here means
+ * that a frame has changed. `proto/cluster/v1/cluster.proto` has the rules for changes.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -15,7 +15,10 @@ const { askBody, askFrame, frameType } = frames;
 const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const issues = [{ loc: ['body', 'name'], msg: 'too long', type: 'string_too_long', input: null, ctx: {} }];
 
-/** What this version writes. A line that changes is a change of the protocol: what stood there goes to the asks and answers read below. */
+/**
+ * The frames that this version writes. A changed line is a change of the protocol: move the earlier line to the asks and answers read
+ * below.
+ */
 const written: [kind: keyof typeof frameType, frame: string, bytes: string][] = [
   [
     'ask',

@@ -7,7 +7,7 @@ import { type ClusterClaims, createClusterTokens } from '../../../src/cluster/tr
 import { ClusterService, type Parcel } from '../../../src/cluster/transport/contract.ts';
 import { Wire } from '../../../src/cluster/transport/wire.ts';
 import { createTokens } from '../../../src/edge/auth/tokens.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { clusterKey, connectAll, someAsk, type TestNode, testNode } from '../../support/transports.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,7 +19,7 @@ const refused = { code: 'shard_not_owned' };
 
 test('nodes of version N and N + 1 use the highest common protocol, whichever dials', async (t) => {
   const lines: object[] = [];
-  const log = { ...silentLog, info: (fields: object) => lines.push(fields), child: () => log };
+  const log = { ...noLog, info: (fields: object) => lines.push(fields), child: () => log };
   const older = await testNode(t, 'older', { protocol: { lowest: 1, highest: 2 }, log });
   const newer = await testNode(t, 'newer', { protocol: { lowest: 2, highest: 3 }, log });
   connectAll([older, newer]);
@@ -30,12 +30,12 @@ test('nodes of version N and N + 1 use the highest common protocol, whichever di
   );
 });
 
-test('nodes without a common protocol reject each other, and both say why', async (t) => {
+test('nodes without a common protocol reject each other, and both log the reason', async (t) => {
   const said = new Map<string, string[]>();
   const node = (name: string, protocol: { lowest: number; highest: number }) => {
     const lines: string[] = [];
     said.set(name, lines);
-    const log = { ...silentLog, warn: (fields: { detail?: string }) => void lines.push(fields.detail!), child: () => log };
+    const log = { ...noLog, warn: (fields: { detail?: string }) => void lines.push(fields.detail!), child: () => log };
     return testNode(t, name, { protocol, log });
   };
   const [older, newer] = [await node('older', { lowest: 1, highest: 1 }), await node('newer', { lowest: 2, highest: 3 })];
@@ -46,7 +46,7 @@ test('nodes without a common protocol reject each other, and both say why', asyn
   await until(() => said.get('older')!.includes(line) && said.get('newer')!.includes(line));
 });
 
-test('a node with another SECRET_KEY is rejected and serves as little as it is served', async (t) => {
+test('nodes with different values of SECRET_KEY reject each other in both directions', async (t) => {
   const [ours, theirs] = [await testNode(t, 'ours'), await testNode(t, 'theirs', { secretKey: `${clusterKey}!` })];
   for (const { transport } of [ours, theirs]) transport.serve(() => assert.fail('served'));
   connectAll([ours, theirs]);

@@ -42,7 +42,7 @@ test('any batch of a peer is answered or ends its stream, and the node continues
   assert.equal(await other.transport.ask(node.member, someAsk({ input: 1 })), 1);
 });
 
-test('an endless batch is cut', async (t) => {
+test('an endless batch ends its stream', async (t) => {
   const { node, other, dial } = await nodeAndPeer(t, { maxPayloadBytes: 4 * maxPieceBytes });
   const wire = await dial();
   const ended = answerTo(wire, 1);
@@ -51,7 +51,7 @@ test('an endless batch is cut', async (t) => {
   assert.equal(await other.transport.ask(node.member, someAsk({ input: 1 })), 1);
 });
 
-/** A node that gives back what it is asked, another one, and how to get a stream to it by which anything can be said. */
+/** A node that returns the input of asks, another node, and a function that opens a raw stream to it. */
 async function nodeAndPeer(t: TestContext, options = {}): Promise<{ node: TestNode; other: TestNode; dial(): Promise<Wire> }> {
   const [node, other] = (await testCluster(t, ['node', 'other'], options)) as [TestNode, TestNode];
   let unsound = 0;

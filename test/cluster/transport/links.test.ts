@@ -8,7 +8,7 @@ import { TcpProxy } from '../../support/tcp-proxy.ts';
 import { clusterKey, someAsk, type TestNode, testCluster, testNode } from '../../support/transports.ts';
 import { until } from '../../support/until.ts';
 
-test('two nodes that dial each other at the same time end with one stream, every time', async (t) => {
+test('two nodes that dial each other at the same time always keep exactly one stream', async (t) => {
   for (let round = 0; round < 10; round++) {
     const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
     for (const { transport, member } of [a, b]) transport.serve(() => member.name);
@@ -20,7 +20,7 @@ test('two nodes that dial each other at the same time end with one stream, every
   }
 });
 
-test('every pair of many nodes finds together', async (t) => {
+test('every pair of many nodes connects', async (t) => {
   const nodes = await testCluster(t, ['a', 'b', 'c', 'd', 'e']);
   for (const { transport, member } of nodes) transport.serve((_ask, from) => `${member.name} to ${from.slice(0, 1)}`);
   for (const from of nodes) {
@@ -31,7 +31,7 @@ test('every pair of many nodes finds together', async (t) => {
   }
 });
 
-test('a node that is in no list of ours yet is served when it dials us, and stays when the list changes', async (t) => {
+test('a node that is not in the list yet is served when it dials, and stays connected when the list changes', async (t) => {
   const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => testNode(t, name)));
   a!.transport.serve(() => 'served');
   b!.transport.setMembers([a!.member]);
@@ -42,7 +42,7 @@ test('a node that is in no list of ours yet is served when it dials us, and stay
   assert.equal(await b!.transport.ask(a!.member, someAsk()), 'served');
 });
 
-test('a killed node is reported as broken and then as refused; its open asks are unknown, or may be repeated', async (t) => {
+test('a killed node is reported as broken and then as refused; its open commands are unknown, its open queries may be repeated', async (t) => {
   const node = await testNode(t, 'node');
   const { child, member } = await childNode(t);
   child.send([node.member]);
@@ -62,7 +62,7 @@ test('a killed node is reported as broken and then as refused; its open asks are
 });
 
 test('a paused process is silent, and is reached again when it continues', async (t) => {
-  const node = await testNode(t, 'node', { silentAfterMs: 200, dialWithinMs: 300 });
+  const node = await testNode(t, 'node', { receiveTimeoutMs: 200, dialWithinMs: 300 });
   const { child, member } = await childNode(t);
   node.transport.setMembers([member]);
   await node.hears('up');
@@ -77,7 +77,7 @@ test('a paused process is silent, and is reached again when it continues', async
 });
 
 for (const direction of ['to server', 'to client'] as const) {
-  test(`a link that is frozen ${direction} is silent to both ends, and stands again when it is not`, async (t) => {
+  test(`a link that is frozen ${direction} is silent at both ends, and is reopened afterwards`, async (t) => {
     const options = { silentAfterMs: 200, dialWithinMs: 300 };
     const [a, b] = [await testNode(t, 'a', options), await testNode(t, 'b', options)];
     const proxy = await proxyTo(t, b);
@@ -94,13 +94,13 @@ for (const direction of ['to server', 'to client'] as const) {
   });
 }
 
-test('where only one of two nodes reaches the other, they find together by its stream', async (t) => {
+test('if only one of two nodes reaches the other, both use its stream', async (t) => {
   for (const reaching of [0, 1]) {
     const nodes = [await testNode(t, 'a'), await testNode(t, 'b')] as [TestNode, TestNode];
     const from = nodes[reaching]!;
     const to = nodes[1 - reaching]!;
     const proxy = await proxyTo(t, from);
-    // Whoever is not reached takes the connection and says nothing.
+    // A node that cannot be reached accepts the connection and sends nothing.
     proxy.hold(/./, 'to server');
     to.transport.setMembers([proxy.member]);
     from.transport.setMembers([to.member]);
@@ -166,7 +166,7 @@ test('a node that closes answers its open asks, gets no new ones, and then stops
   );
 });
 
-test('answers that have come are not lost with the stream that closes behind them', async (t) => {
+test('answers that arrived before a stream closes are not lost', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const count = 2_000;
   let closed: Promise<void> | null = null;
@@ -179,7 +179,7 @@ test('answers that have come are not lost with the stream that closes behind the
   await closed;
 });
 
-test('closing waits for no answer longer than its grace', async (t) => {
+test('closing waits for answers at most for its grace period', async (t) => {
   const [a, b] = (await testCluster(t, ['a', 'b'])) as [TestNode, TestNode];
   const gone = new Promise<void>((resolve) => {
     b.transport.serve((_ask, _from, signal) => {
@@ -194,7 +194,7 @@ test('closing waits for no answer longer than its grace', async (t) => {
 });
 
 test('pings measure the round trip', async (t) => {
-  const [a] = (await testCluster(t, ['a', 'b'], { silentAfterMs: 400 })) as [TestNode];
+  const [a] = (await testCluster(t, ['a', 'b'], { receiveTimeoutMs: 400 })) as [TestNode];
   await until(() => a.transport.peerStatuses()[0]!.roundTripMs !== null);
   assert.ok(a.transport.peerStatuses()[0]!.roundTripMs! > 0);
 });
@@ -214,7 +214,7 @@ async function childNode(t: TestContext): Promise<{ child: ReturnType<typeof for
   return { child, member };
 }
 
-/** A proxy before a node, and the node as it is reached by way of it. */
+/** A proxy of a node, and the member record with the proxy's address. */
 async function proxyTo(t: TestContext, node: TestNode): Promise<TcpProxy & { member: Member }> {
   const proxy = await TcpProxy.before(`tcp://127.0.0.1:${node.member.port}`);
   t.after(() => proxy.close());

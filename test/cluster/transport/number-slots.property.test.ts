@@ -31,7 +31,7 @@ test('an item is found only under its own number, numbers only grow, and items m
   );
 });
 
-test('one that stays open is passed over by all numbers that come after it', () => {
+test('later numbers skip the slot of an item that stays open', () => {
   const slots = new NumberSlots<{ number: number }>();
   const stays = { number: slots.nextNumber() };
   slots.add(stays);

@@ -10,7 +10,7 @@ test('nodes with certificates of one authority speak TLS, and their host names a
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'over TLS');
 });
 
-test('a node without a certificate, or with one of another authority, gets no stream although it knows the key', { skip }, async (t) => {
+test('a node without a certificate, or with one of another authority, gets no stream although it has the key', { skip }, async (t) => {
   const [ours, theirs] = [await authority(t), await authority(t)];
   const a = await testNode(t, 'a', { tls: await ours.node('a') });
   const others = [

@@ -1,4 +1,4 @@
-/** A checkout whose page is a processor's, turn by turn: when it is looked at, and what each find leads to. */
+/** A checkout with a processor's page, turn by turn: when the processor is queried, and the effect of each result. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -53,7 +53,7 @@ class Story {
 const opened = (input: object = asked) =>
   new Story().tell('open', input).tell('opened', done({ sessionId: 'cs_test_1', url: 'https://pay' }));
 
-test('without a word from the processor it is looked at now and then, and closed when half an hour is over, to the moment', () => {
+test('without a notification the processor is queried at growing intervals, and the checkout closes exactly after half an hour', () => {
   const story = opened();
   const looks: number[] = [];
   for (;;) {
@@ -75,7 +75,7 @@ test('without a word from the processor it is looked at now and then, and closed
   assert.deepEqual(story.tell('look', null).effects, [], 'what is decided is looked at no more');
 });
 
-test('what was paid in the last moment counts, whatever the clock says', () => {
+test('a payment in the last moment counts, also after the expiry', () => {
   const story = opened();
   story.nowMs = checkoutLifeMs + 5_000;
   story.tell('lookAgain', {}).tell('looked', done({ kind: 'paid', payer }));
@@ -84,7 +84,7 @@ test('what was paid in the last moment counts, whatever the clock says', () => {
   assert.equal(story.effects[0]![1].isRenewed, true);
 });
 
-test('a deposit is sent to the wallet once, in the turn that finds it paid; nobody decides it on a page of this service', () => {
+test('a deposit is sent to the wallet once, in the turn that finds the payment; it cannot be decided on a page of this service', () => {
   const story = opened(deposit);
   for (const command of ['pay', 'cancel', 'contact'] as const) assert.throws(() => story.tell(command, null), { code: 'conflict' });
   story
@@ -106,7 +106,7 @@ test('a deposit is sent to the wallet once, in the turn that finds it paid; nobo
   assert.throws(() => elsewhere.pay(state, null, new Turn('cs_1')), { code: 'conflict' });
 });
 
-test('whatever is told, found and asked for in whatever order, the wallet hears of a deposit once exactly where it was found paid', () => {
+test('for any order of notifications, results and requests, the wallet gets a deposit once exactly if its payment was found', () => {
   const finds = ['open', 'waits', 'ended', 'mismatched', 'paid'].map((kind) => ['looked', done({ kind, payer })]);
   const others = ['open', 'look', 'lookAgain', 'pay', 'cancel', 'contact', 'subscribeAgain', 'returnAgain'].map((name) => [name, deposit]);
   const outcomes = ['opened', 'looked', 'subscribed', 'returned'].map((name) => [name, failed]);
@@ -134,7 +134,7 @@ test('whatever is told, found and asked for in whatever order, the wallet hears 
   );
 });
 
-test('what Stripe tells before the page is known is told again, and looks that overlap decide once', () => {
+test('a notification before the page is known is repeated, and overlapping queries decide once', () => {
   const early = new Story().tell('open', asked);
   assert.throws(() => early.tell('look', null), { code: 'unavailable' });
   const story = opened().tell('look', null).tell('look', null);
@@ -146,7 +146,7 @@ test('what Stripe tells before the page is known is told again, and looks that o
   assert.throws(() => story.tell('cancel', null), { code: 'conflict' });
 });
 
-test('less than a processor takes is made up with credit; what costs nothing, and what was opened before, is not paid here', () => {
+test("the difference to the processor's minimum becomes credit; free plans and earlier checkouts are not paid on this page", () => {
   const small = opened({ ...asked, amountMinor: 7, lines: [{ description: 'Pro', amountMinor: 7 }] });
   assert.equal(small.state!.amountMinor, 50);
   assert.equal(
@@ -161,7 +161,7 @@ test('less than a processor takes is made up with credit; what costs nothing, an
   assert.throws(() => old.tell('pay', null), { code: 'conflict' });
 });
 
-test('a page that could not be had can be asked for again, and only then', () => {
+test('a page whose creation failed can be requested again, otherwise not', () => {
   const story = new Story().tell('open', asked).tell('opened', failed);
   assert.equal(story.state!.status, 'failed');
   story.nowMs = 1_000;

@@ -1,4 +1,7 @@
-/** Renewals against a processor of the test, with effects that are late, fail before or after acting, and are repeated, whatever is chosen meanwhile. */
+/**
+ * Renewals with a fake processor, with effects that are late, fail before or after acting, and are repeated, and with changes of plan
+ * meanwhile.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +12,7 @@ import type { RenewalRow } from '../../../src/domains/billing/renewal/entity.ts'
 import type { RenewalContract } from '../../../src/domains/billing/renewal/messages.ts';
 import { renewalActor } from '../../../src/domains/billing/renewal/renewal.ts';
 import { AppError } from '../../../src/errors.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import type { Json } from '../../support/json.ts';
 import { type Call, play, type RecordedEffect, type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
 
@@ -80,7 +83,7 @@ class World {
   readonly effects = renewalEffects({
     processor: this.processor.port,
     onMismatch: assert.fail,
-    log: silentLog,
+    log: noLog,
   });
   readonly actor = renewalActor(this.effects);
   readonly pending: RecordedEffect[] = [];
@@ -153,7 +156,7 @@ const step = fc.oneof(
   fc.constant({ replace: true }),
 );
 
-test('whatever is chosen, lost and repeated: nothing is charged twice for a time, and the account hears of each term once, in order', async () => {
+test('for any changes, losses and repeats, no time is charged twice, and the account gets each paid term once, in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps: Json[]) => {
       const world = new World();

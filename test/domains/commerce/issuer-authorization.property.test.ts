@@ -1,4 +1,7 @@
-/** An authorization at an issuer under news that comes late, twice, in any order or not at all: in the end it is paid what the issuer says, to the cent. */
+/**
+ * An authorization at an issuer whose notifications are late, duplicated, reordered or lost: in the end exactly the issuer's amount is
+ * paid, to the cent.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -20,7 +23,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-test('whatever comes in whatever order, in the end what the issuer says is booked or uncovered, and nothing goes back twice', () => {
+test("for any order of notifications, in the end the issuer's amount is booked or recorded as uncovered, and nothing is refunded twice", () => {
   fc.assert(
     fc.property(
       fc.array(step, { maxLength: 60 }),
@@ -36,7 +39,7 @@ test('whatever comes in whatever order, in the end what the issuer says is booke
   );
 });
 
-test('a request that an earlier version has recorded goes on under the id of then', () => {
+test('a request recorded by an earlier version continues under its id', () => {
   const request = (state: IssuerAuthorizationRow | null) =>
     commands.request(state, { ...about, number: 0, amountMinor: 5 }, new RecordedTurn('iauth_1', 1_000));
   const fresh = request(null).state!;
@@ -63,7 +66,7 @@ class World {
   };
   private readonly effects = new Map<string, RecordedEffect & { seen: AuthorizationState | null }>();
   private readonly timers = new Map<string, string>();
-  /** What card and wallet said, by authorization: the same however often they are asked. */
+  /** The decisions of card and wallet, by authorization: the same for every repeat. */
   private readonly decided = new Map<string, boolean>();
   private readonly returned: { transferId: string; authorizationId: string; amountMinor: number }[] = [];
   private readonly covers: boolean[];
@@ -98,7 +101,7 @@ class World {
     } else if (this.pending === null && there.status === 'pending' && there.decided > 0) there.status = step.kind;
   }
 
-  /** Everything comes to its end, and somebody tells once more. */
+  /** Everything completes, and one more notification arrives. */
   settle(): void {
     this.decide(true);
     for (let round = 0; round < 200; round++) {

@@ -1,4 +1,6 @@
-/** The largest sites keep the event loop for no more than 50 ms at a time, in processor time of the main thread (test/support/loop-watch.ts). */
+/**
+ * The largest sites block the event loop for at most 50 ms at a time, in processor time of the main thread (test/support/loop-watch.ts).
+ */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';

@@ -23,7 +23,7 @@ async function createdKey(t: TestContext) {
   return { ...parts, actors, lastUsedAt };
 }
 
-test('the use of a key is written at most once a minute', async (t) => {
+test('the last use of a key is stored at most once a minute', async (t) => {
   const { actors, clock, lastUsedAt } = await createdKey(t);
   assert.equal(await lastUsedAt(), null);
   const firstMs = clock.nowMs();
@@ -36,7 +36,7 @@ test('the use of a key is written at most once a minute', async (t) => {
   assert.equal(await lastUsedAt(), firstMs + 60_000);
 });
 
-test('a key is revoked by its own account, once, and is not made again under its id', async (t) => {
+test('a key is revoked by its own account once, and cannot be created again under its id', async (t) => {
   const { actors } = await createdKey(t);
   await assert.rejects(actors.ask(apiKey, keyId, 'revoke', { accountId: 'acct_2' }), { code: 'not_found' });
   assert.notEqual(await actors.query(apiKey, keyId, 'facts', null), null);
@@ -46,7 +46,7 @@ test('a key is revoked by its own account, once, and is not made again under its
   assert.equal(await actors.query(apiKey, keyId, 'facts', null), null);
 });
 
-test('touching a key that is not there makes none', async (t) => {
+test('recording the use of an unknown key creates none', async (t) => {
   const { actors, database } = await createdKey(t);
   await actors.ask(apiKey, 'key-2', 'touch', null);
   assert.equal((await database.read({ text: `select 1 from api_key where id = 'key-2'` })).rows.length, 0);

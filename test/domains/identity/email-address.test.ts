@@ -19,7 +19,7 @@ test('of many registrations of one address at the same time one succeeds and the
   for (const outcome of outcomes) if (outcome.status === 'rejected') assert.equal(outcome.reason.code, 'conflict');
 });
 
-test('a registration is answered when user and account are there to be read', async (t) => {
+test('a registration is answered after user and account are committed', async (t) => {
   const { actors } = await (await identityDatabase(t)).startRuntime();
   const { userId, accountId } = await actors.ask(emailAddress, address, 'register', ann);
   const profile = await actors.query(user, userId, 'profile', null);
@@ -28,7 +28,7 @@ test('a registration is answered when user and account are there to be read', as
   assert.deepEqual(await actors.query(emailAddress, address, 'holder', null), { userId, accountId });
 });
 
-test('asked twice with one registration id, in turn or at once, the same user is answered and nothing is made twice', async (t) => {
+test('repeated and concurrent registrations with one id return the same user and create nothing twice', async (t) => {
   const { database, startRuntime } = await identityDatabase(t);
   const { actors } = await startRuntime();
   const first = await actors.ask(emailAddress, address, 'register', ann);
@@ -37,7 +37,7 @@ test('asked twice with one registration id, in turn or at once, the same user is
   assert.deepEqual(rows, [{ users: 1, accounts: 1 }]);
 });
 
-test('a registration cut off before its halves were made is finished by the next process, which gives the answer that was lost', async (t) => {
+test('a registration interrupted before user and account exist is completed by the next process, which returns the lost answer', async (t) => {
   const parts = await identityDatabase(t);
   const { database } = parts;
   const first = await halfRegistered(parts);
@@ -56,7 +56,7 @@ test('a registration cut off before its halves were made is finished by the next
   assert.deepEqual(left.rows, [{ messages: 0, timers: 0 }]);
 });
 
-test('a half whose message was lost for good is asked for again by the timer', async (t) => {
+test('if the message to user or account is permanently lost, the timer sends it again', async (t) => {
   const parts = await identityDatabase(t);
   const first = await halfRegistered(parts);
   await first.stop(0);
@@ -69,7 +69,7 @@ test('a half whose message was lost for good is asked for again by the timer', a
   assert.notEqual(await actors.query(user, holder.userId, 'profile', null), null);
 });
 
-test('a move cut off before the user heard of it is finished by the next process: the new address waits for its verification', async (t) => {
+test('a change of address interrupted before its message arrives is completed by the next process: the new address waits for its verification', async (t) => {
   const { database, startRuntime } = await identityDatabase(t);
   const first = await startRuntime();
   const { userId, accountId } = await first.actors.ask(emailAddress, address, 'register', ann);
@@ -93,7 +93,7 @@ test('a move cut off before the user heard of it is finished by the next process
   assert.notEqual(next.userId, userId);
 });
 
-test('a move that is asked for again, or that comes too late, leaves user and addresses of one mind', async (t) => {
+test('after a repeated or late change of address, user and addresses are consistent', async (t) => {
   const { database, startRuntime } = await identityDatabase(t);
   const { actors } = await startRuntime();
   const { userId, accountId } = await actors.ask(emailAddress, address, 'register', ann);
@@ -111,7 +111,7 @@ test('a move that is asked for again, or that comes too late, leaves user and ad
   assert.deepEqual(await actors.query(emailAddress, address, 'holder', null), { userId, accountId });
 });
 
-test('the password hash leaves the address as soon as the user holds it', async (t) => {
+test('the password hash is removed from the address as soon as the user has it', async (t) => {
   const { database, startRuntime } = await identityDatabase(t);
   const { actors } = await startRuntime();
   await actors.ask(emailAddress, address, 'register', ann);
@@ -125,12 +125,12 @@ async function verify(database: Database, actors: ActorSystem, userId: string): 
   assert.equal(await actors.ask(user, userId, 'verifyEmail', { verificationId: rows[0].verifications.at(-1).id }), true);
 }
 
-/** A release is a message on its way. */
+/** A release is a message in transit. */
 async function untilFree(actors: ActorSystem, id: string): Promise<void> {
   while (await actors.query(emailAddress, id, 'isTaken', null)) await new Promise(setImmediate);
 }
 
-/** A process that dies after the account was made and before the user was: it has nobody to deliver the user's message to. */
+/** A process that dies after the account was created and before the user: its message to the user is not delivered. */
 async function halfRegistered({ startRuntime, database }: IdentityDatabase) {
   const runtime = await startRuntime(identityActors.filter((actor) => actor.ref.kind !== 'user'));
   void runtime.actors.ask(emailAddress, address, 'register', ann).catch(() => {});

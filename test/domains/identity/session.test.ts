@@ -15,14 +15,14 @@ async function openSession(t: TestContext) {
   return { ...parts, actors, rotate, standing };
 }
 
-test('each refresh token is good once, for the next one', async (t) => {
+test('each refresh token is valid once and returns the next one', async (t) => {
   const { rotate, standing } = await openSession(t);
   assert.deepEqual(await rotate('a', 'b'), owner);
   assert.deepEqual(await rotate('b', 'c'), owner);
   assert.equal(await standing(), true);
 });
 
-test('a dead refresh token ends the whole family, the live token included', async (t) => {
+test('a used refresh token ends the whole family, including the current token', async (t) => {
   const { rotate, standing } = await openSession(t);
   await rotate('a', 'b');
   assert.equal(await rotate('a', 'x'), null);
@@ -38,7 +38,7 @@ test('of two refreshes with one token at the same time at most one succeeds, and
   assert.equal(await standing(), false);
 });
 
-test('a refresh token is good until its last millisecond, and each new one lives its own seven days', async (t) => {
+test('a refresh token is valid until its last millisecond, and each new one for its own seven days', async (t) => {
   const { clock, rotate } = await openSession(t);
   clock.advance(refreshTokenLifeMs - 1);
   assert.deepEqual(await rotate('a', 'b'), owner);
@@ -48,7 +48,7 @@ test('a refresh token is good until its last millisecond, and each new one lives
   assert.equal(await rotate('c', 'd'), null);
 });
 
-test('only its own user ends a session; an ended one is not opened again', async (t) => {
+test('only its own user can end a session, and an ended session is not reopened', async (t) => {
   const { actors, standing } = await openSession(t);
   assert.equal(await actors.ask(session, 'ses_1', 'revoke', { userId: 'usr_2' }), false);
   assert.equal(await standing(), true);

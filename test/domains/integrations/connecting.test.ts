@@ -1,4 +1,4 @@
-/** Connecting services over HTTP, as a browser, a client and the service itself see it. One service for all of it. */
+/** Connecting services over HTTP, from a browser, a client and the service itself. One service for all tests. */
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -27,7 +27,7 @@ before(async () => {
   const standIn = () => OAuthStandIn.start(scope);
   [github, gmail, slack, stripe, whatsapp] = await Promise.all([standIn(), standIn(), standIn(), standIn(), standIn()]);
   world = await scriptedService(scope as never, {
-    ...{ ...github.env('github'), ...gmail.env('gmail'), ...slack.env('slack'), ...whatsapp.env('whatsapp') },
+    ...{ ...github.env('github'), ...gmail.env('gmail'), ...slack.env('slack'), ...whatsapp.env('whatsapp'), ...gmail.env('google_ads') },
     ...{ STRIPE_API_URL: stripe.url, WHATSAPP_VERIFY_TOKEN: verifyToken, WHATSAPP_APP_SECRET: appSecret, OUTBOUND_ALLOW: '' },
   });
   ann = world.caller;
@@ -70,7 +70,7 @@ async function begin(by: Caller, service: string, more = ''): Promise<URL> {
 
 const stateOf = (url: URL) => url.searchParams.get('state')!;
 
-test('connecting leads to the service with PKCE, and back with its code and state, which connect once', async () => {
+test('connecting redirects to the service with PKCE and back with code and state, which can be used once', async () => {
   const there = await begin(ann, 'github');
   assert.equal(`${there.origin}${there.pathname}`, `${github.url}/authorize`);
   const { state, code_challenge: challenge, ...asked } = Object.fromEntries(there.searchParams);
@@ -107,8 +107,9 @@ test('connecting leads to the service with PKCE, and back with its code and stat
   assert.equal(github.tokenRequests.length, before);
 });
 
-test('a state is refused without a request where it is unknown, of another account, of another service, or bent', async () => {
+test('an unknown, modified or foreign state, or one of another service, is refused without a request', async () => {
   const bob = await Caller.register(world.service);
+  const testing = await ann.program('test', ['integrations.read', 'integrations.write']);
   const state = stateOf(await begin(ann, 'github'));
   const before = github.tokenRequests.length + gmail.tokenRequests.length;
   for (const [by, body] of [
@@ -116,13 +117,14 @@ test('a state is refused without a request where it is unknown, of another accou
     [ann, { service: 'gmail', oauth_code: 'good', state }],
     [ann, { service: 'github', oauth_code: 'good', state: `${state}x` }],
     [ann, { service: 'github', oauth_code: 'good', state: 'nonsense' }],
+    [testing, { service: 'github', oauth_code: 'good', state }],
   ] as const)
     await expectIssue(send(by, 'POST', '/v1/integrations', body), 'body', 'state');
   assert.equal(github.tokenRequests.length + gmail.tokenRequests.length, before);
   assert.equal((await send(ann, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good', state })).status, 201);
 });
 
-test('one state sent twice at once leads to one token request', async () => {
+test('two concurrent requests with one state cause one token request', async () => {
   const state = stateOf(await begin(ann, 'github'));
   const before = github.tokenRequests.length;
   const body = { service: 'github', oauth_code: 'good', state };
@@ -141,7 +143,7 @@ test('a code without state is exchanged without a verifier, for a registered add
   await expectIssue(send(ann, 'POST', '/v1/integrations', foreign), 'body', 'redirect_uri');
 });
 
-test('connecting begins for sessions alone, and refuses before it redirects', async () => {
+test('only sessions can begin connecting, and refusals precede the redirect', async () => {
   const to = (query: string) => `/integrations/connect?${query}`;
   const key = await ann.program('live', ['integrations.read', 'integrations.write']);
   assert.equal((await send(key, 'GET', to('service=github'))).status, 403);
@@ -179,7 +181,7 @@ test("a browser's session cookie begins connecting", async () => {
   assert.equal(answer.status, 302);
 });
 
-test('the scopes that are asked for are those of the tools, and Google is asked for consent that lasts', async () => {
+test('the requested scopes are those of the tools, and Google is asked for offline access', async () => {
   const google = (await begin(ann, 'gmail', '&tools=send_email,read_emails')).searchParams;
   assert.deepEqual(
     google
@@ -192,9 +194,102 @@ test('the scopes that are asked for are those of the tools, and Google is asked 
   assert.deepEqual([google.get('access_type'), google.get('prompt')], ['offline', 'consent']);
   const all = (await begin(ann, 'gmail', '&tools=')).searchParams.get('scope')!.split(' ');
   assert.deepEqual(all.map((scope) => scope.split('/').at(-1)).sort(), ['gmail.compose', 'gmail.modify', 'gmail.readonly', 'gmail.send']);
+  const ads = Object.fromEntries((await begin(ann, 'google_ads')).searchParams);
+  assert.deepEqual([ads.access_type, ads.prompt, ads.code_challenge_method], ['offline', 'consent', 'S256']);
+  const chat = (await begin(ann, 'slack', '&tools=post_message,search_messages')).searchParams;
+  assert.deepEqual([chat.get('scope'), chat.get('user_scope')], ['chat:write', 'search:read']);
 });
 
-test('a refusal at the service comes back to the caller, and its state is over', async () => {
+test('each scope that was granted gives its tools, with spaces or commas between; no tools named are all', async () => {
+  const caller = await Caller.register(world.service);
+  const google = (name: string) => `https://www.googleapis.com/auth/gmail.${name}`;
+  const toolsWith = async (service: string, standIn: OAuthStandIn, scope: string, tools?: string[]): Promise<string[]> => {
+    standIn.scope = scope;
+    const body = { service, oauth_code: 'good', ...(tools && { tools }) };
+    const { available_tools: available, granted_scopes: granted } = await caller.json('POST', '/v1/integrations', body);
+    assert.deepEqual(granted, scope.split(/[ ,]/));
+    return available.sort();
+  };
+  try {
+    for (const [scope, tools] of [
+      ['readonly', ['read_emails', 'search_inbox']],
+      ['compose', ['draft_email']],
+      ['send', ['send_email']],
+      ['modify', ['manage_labels', 'read_emails', 'search_inbox']],
+    ] as const)
+      assert.deepEqual(await toolsWith('gmail', gmail, google(scope)), tools, scope);
+    const some = ['draft_email', 'read_emails', 'search_inbox', 'send_email'];
+    assert.deepEqual(await toolsWith('gmail', gmail, `${google('readonly')} ${google('compose')},${google('send')}`), some);
+    for (const [scope, tool] of [
+      ['chat:write', 'post_message'],
+      ['channels:history', 'read_channel'],
+      ['channels:manage', 'create_channel'],
+      ['search:read', 'search_messages'],
+    ] as const) {
+      slack.tokenFaults = [{ json: { ok: true, access_token: 'xoxb-1', token_type: 'bot', scope } }];
+      assert.deepEqual(await toolsWith('slack', slack, scope), [tool], scope);
+    }
+    assert.equal((await toolsWith('github', github, 'repo', [])).length, 5);
+  } finally {
+    [gmail.scope, slack.scope, github.scope] = ['repo', 'repo', 'repo'];
+  }
+});
+
+test('a connection that ended says why and where to connect it again, asks for no more tokens, and recovers under its id', async () => {
+  const caller = await Caller.register(world.service);
+  await caller.json('PATCH', '/v1/settings', { redirect_uris: [back] });
+  const first = { service: 'github', oauth_code: 'good', state: stateOf(await begin(caller, 'github')) };
+  const { id } = await caller.json('POST', '/v1/integrations', first);
+  github.taken.clear();
+  github.refreshTokens.clear();
+  const resultOf = async (name: string): Promise<Json> => {
+    const task = await world.begin(name, turns(callTool('read_issue', { repository: 'o/r', number: 1 }), finish('Done.')), {}, caller);
+    await caller.untilTask(task.id, ['complete']);
+    const { body } = await world.request(name, 3);
+    return JSON.parse(String(body.messages.findLast(({ role }) => role === 'tool')!.content));
+  };
+  const before = github.tokenRequests.length;
+  const { error } = await resultOf('finds-it-ended');
+  assert.deepEqual(
+    [error.type, typeof error.message, Object.keys(error).filter((name) => !/^(type|message|scope)$/.test(name))],
+    ['forbidden', 'string', []],
+  );
+  assert.equal(github.tokenRequests.length, before + 2);
+  const ended = await caller.json('GET', `/v1/integrations/${id}`);
+  const query = new URLSearchParams({ service: 'github', redirect_uri: back });
+  assert.deepEqual(
+    [ended.status, ended.reason, ended.reconnect_url],
+    ['error', 'revoked', `${world.service.url}/integrations/connect?${query}`],
+  );
+  assert.equal((await resultOf('asks-no-more')).error.type, 'forbidden');
+  assert.equal(github.tokenRequests.length, before + 2);
+  const again = await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  assert.deepEqual([again.id, again.status, again.reason, again.reconnect_url], [id, 'connected', null, null]);
+  const types = (await caller.events()).map(({ type }) => type).filter((type) => type.startsWith('integration.'));
+  assert.deepEqual(types, ['integration.connected', 'integration.error', 'integration.recovered']);
+});
+
+test('a token answer that lies connects what can be used, or nothing', async () => {
+  const caller = await Caller.register(world.service);
+  const good = { access_token: 'access-9-x', token_type: 'bearer', refresh_token: 'refresh-x', scope: 'repo' };
+  const connect = (json: object) => {
+    github.tokenFaults = [{ json: { ...good, ...json } }];
+    return send(caller, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  };
+  for (const expires_in of [-1, 0, 1e308, 1e15, '3600', '1e400', 'NaN', 'soon', null, [], 0.001]) {
+    const { status, json } = await connect({ expires_in });
+    assert.deepEqual([status, json.status], [201, 'connected'], JSON.stringify(expires_in));
+  }
+  for (const refresh_token of ['', null, 7, 'x'.repeat(100_000)]) assert.equal((await connect({ refresh_token })).status, 201);
+  const odd = await connect({
+    scope: ['a\u0000b', 'repo', 'x'.repeat(3_000), ...Array.from({ length: 5_000 }, (_, n) => `s${n}`)].join(' '),
+  });
+  assert.deepEqual([odd.status, odd.json.granted_scopes.length, odd.json.granted_scopes[0]], [201, 200, 'repo']);
+  for (const access_token of ['a\r\nb', 'ключ', '', ' ', 'x'.repeat(100_000), {}, 1])
+    assert.equal((await connect({ access_token })).status, 502, JSON.stringify(access_token).slice(0, 50));
+});
+
+test('a refusal at the service is returned to the caller, and its state ends', async () => {
   const state = stateOf(await begin(ann, 'github'));
   const path = `/v1/integrations/callback?error=access_denied&error_description=No&state=${encodeURIComponent(state)}`;
   const { status, location } = await send(Caller.withToken(world.service, ''), 'GET', path);
@@ -205,7 +300,7 @@ test('a refusal at the service comes back to the caller, and its state is over',
   assert.equal((await send(ann, 'GET', '/integrations/callback')).status, 400);
 });
 
-test('without an address to return to the service is connected at the callback, and the browser stays on a page; a HEAD does nothing', async () => {
+test('without redirect_uri the callback connects the service and shows a page; a HEAD request does nothing', async () => {
   const { location } = await send(ann, 'GET', '/integrations/connect?service=github');
   const path = `/integrations/callback?code=good&state=${encodeURIComponent(stateOf(new URL(location)))}`;
   assert.equal((await send(Caller.withToken(world.service, ''), 'HEAD', path)).status, 200);
@@ -214,7 +309,7 @@ test('without an address to return to the service is connected at the callback, 
   assert.match(json, /GitHub is connected/);
 });
 
-test('a browser that did not begin the consent is asked whose account it is, before the code is used', async () => {
+test('a browser that did not begin the consent must confirm the account before the code is used', async () => {
   const chrome = { accept: 'text/html,application/xhtml+xml,image/avif,*/*;q=0.8', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' };
   const browse = (path: string, init: { method?: string; cookie?: string; accept?: string; form?: Record<string, string> } = {}) => {
     const { method = 'GET', cookie = '', accept = chrome.accept, form } = init;
@@ -261,7 +356,7 @@ test('a browser that did not begin the consent is asked whose account it is, bef
   assert.match(await connected.text(), /GitHub is connected/);
 });
 
-test('a refused code is 422, a wrong client 409, an outage 502; then nothing is stored and the same code may be tried again', async () => {
+test('a refused code is 422, a wrong client 409, an outage 502; nothing is stored and the same code can be tried again', async () => {
   const eve = await Caller.register(world.service);
   await expectIssue(send(eve, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'bad' }), 'body', 'oauth_code');
   github.tokenFaults = [{ json: { error: 'bad_verification_code', error_description: 'The code passed is incorrect' } }];
@@ -290,7 +385,7 @@ test('a refused code is 422, a wrong client 409, an outage 502; then nothing is 
   assert.deepEqual(await eve.json('GET', '/v1/integrations'), []);
 });
 
-test('connecting again keeps the id; what was granted says which tools there are; disconnected it stays, without tools', async () => {
+test('connecting again keeps the id; the granted scopes determine the tools; after disconnecting it remains without tools', async () => {
   const caller = await Caller.register(world.service);
   gmail.scope = 'https://www.googleapis.com/auth/gmail.readonly';
   const first = await caller.json('POST', '/v1/integrations', { service: 'gmail', oauth_code: 'good' });
@@ -322,7 +417,7 @@ test('connecting again keeps the id; what was granted says which tools there are
   assert.equal((await ann.fetch('DELETE', `/v1/integrations/${first.id}`)).status, 404);
 });
 
-test('disconnecting asks the address for it that the operator has set, and GitHub and Slack in their own way', async () => {
+test("disconnecting calls the configured revocation address, and GitHub's and Slack's own methods", async () => {
   const caller = await Caller.register(world.service);
   const asked = (standIn: OAuthStandIn, path: RegExp) => standIn.apiRequests.some((request) => path.test(request.path));
   for (const [service, standIn, isAsked] of [
@@ -340,7 +435,7 @@ test('disconnecting asks the address for it that the operator has set, and GitHu
   github.scope = 'repo';
 });
 
-test('stripe is connected by a key that it takes, without a client', async () => {
+test('stripe is connected by an API key that it accepts, without a client', async () => {
   const caller = await Caller.register(world.service);
   await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'stripe', api_key: 'rk_test_bad' }), 'body', 'api_key');
   await expectIssue(send(caller, 'POST', '/v1/integrations', { service: 'github', api_key: 'rk_test_bad' }), 'body', 'api_key');
@@ -357,7 +452,7 @@ test('stripe is connected by a key that it takes, without a client', async () =>
   assert.match(stripe.apiRequests.at(-1)!.path, /^\/v1\/(account|balance)$/);
 });
 
-test('what a test key connects is seen and used in test mode alone, and keys need the scope', async () => {
+test('connections of a test key are seen and used in test mode only, and keys need the scope', async () => {
   const caller = await Caller.register(world.service);
   const testKey = await caller.program('test', ['integrations.read', 'integrations.write', 'tasks.read', 'tasks.write']);
   const reader = await caller.program('live', ['integrations.read']);
@@ -401,6 +496,7 @@ test('a task has the tools of its mode and scopes, and its agent ends when the s
   assert.deepEqual(await offered('no-live-tools', testing), []);
 
   github.apiFaults = ['hang'];
+  github.apiRequests.length = 0;
   const task = await world.begin('loses-it', turns(callTool('read_issue', { repository: 'o/r', number: 1 })), {}, caller);
   await until(() => github.apiRequests.some(({ path }) => path === '/api/repos/o/r/issues/1'));
   const begunAtMs = performance.now();
@@ -410,7 +506,7 @@ test('a task has the tools of its mode and scopes, and its agent ends when the s
   assert.match(JSON.stringify(ended), /GitHub was disconnected/);
 });
 
-test('events of connections tell the connection, and no answer, event or log line holds a token', async () => {
+test('events contain the connection, and no answer, event or log line contains a token', async () => {
   const caller = await Caller.register(world.service);
   const { id } = await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
   await caller.fetch('DELETE', `/v1/integrations/${id}`);
@@ -469,7 +565,7 @@ test('WhatsApp verifies its address, and signed messages reach the account that 
   assert.doesNotMatch(result, /Nobody|Forged|wamid\.1.*wamid\.1/s);
 });
 
-test('a task that may ask for it waits for the service, says where a person connects it, and goes on when it is connected', async () => {
+test('a task with allow_connect waits for the service, names the address to connect it, and continues when it is connected', async () => {
   const caller = await Caller.register(world.service);
   const play = turns(callTool('read_issue', { repository: 'o/r', number: 1 }), finish('Done.'));
   const { id } = await world.begin('waits-for-github', play, { allow_connect: true }, caller);
@@ -478,6 +574,18 @@ test('a task that may ask for it waits for the service, says where a person conn
     return data.find(({ type, data: { reason } }: Json) => type === 'agent.waiting' && reason === 'waiting_authorization');
   };
   await until(async () => (await waiting()) !== undefined);
+  const [looking] = (await caller.json('GET', `/v1/tasks/${id}`)).agents.filter(({ status }: Json) => status === 'waiting');
+  assert.equal((await caller.json('GET', `/v1/agents/${looking.id}`)).waiting_for, 'authorization');
+  const { body: first } = await world.request('waits-for-github', 2);
+  const offered = (first.tools ?? []).map((one) => one.function.name);
+  // Of every service that the operator has configured, and of no other; by default none.
+  assert.deepEqual(
+    ['read_issue', 'read_emails', 'post_message', 'read_messages', 'list_campaigns', 'search_pages'].map((name) => offered.includes(name)),
+    [true, true, true, true, true, false],
+  );
+  await world.begin('may-not-connect', turns(finish('Done.')), {}, caller);
+  const { body: other } = await world.request('may-not-connect', 2);
+  assert.ok(!(other.tools ?? []).some((one) => one.function.name === 'read_issue'));
   const { service, tool, connect_url: url } = (await waiting()).data;
   assert.deepEqual([service, tool, url], ['github', 'read_issue', `${world.service.url}/integrations/connect?service=github`]);
   await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
@@ -486,4 +594,62 @@ test('a task that may ask for it waits for the service, says where a person conn
   assert.ok(performance.now() - begunAtMs < 5_000);
   const { body } = await world.request('waits-for-github', 3);
   assert.match(String(body.messages.findLast(({ role }) => role === 'tool')!.content), /It broke/);
+});
+
+test('when a service is disconnected, agents that used it or wait to use it end and say so, and another goes on without its tools', async () => {
+  const caller = await Caller.register(world.service);
+  const { id } = await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  const { promise: isGone, resolve: gone } = Promise.withResolvers<void>();
+  const slowly =
+    (then: Parameters<typeof turns>[0]): Parameters<typeof turns>[0] =>
+    async (response, request) => {
+      await isGone;
+      await then(response, request);
+    };
+  const read = callTool('read_issue', { repository: 'o/r', number: 1 });
+  const issue = callTool('create_issue', { repository: 'o/r', title: 'New' });
+  const [used, waits, other] = await Promise.all([
+    world.begin('used-it', turns(read, slowly(finish('Done.'))), {}, caller),
+    world.begin('waits-for-approval', turns(issue, finish('Done.')), {}, caller),
+    world.begin('never-used-it', turns(slowly(callTool('write_file', { path: 'a.md', content: 'x' })), finish('Done.')), {}, caller),
+  ]);
+  await until(async () => (await caller.json('GET', `/v1/tasks/${waits.id}`)).approvals.length === 1, 'the approval');
+  await Promise.all([world.request('used-it', 3), world.request('never-used-it', 2)]);
+  const begunMs = performance.now();
+  await caller.fetch('DELETE', `/v1/integrations/${id}`);
+  for (const task of [used, waits]) {
+    const ended = await caller.untilTask(task.id, ['failed']);
+    assert.match(JSON.stringify(ended), /GitHub was disconnected/);
+    assert.deepEqual(new Set(ended.agents.map(({ status }: Json) => status)), new Set(['error']));
+  }
+  assert.ok(performance.now() - begunMs < 5_000);
+  gone();
+  await caller.untilTask(other.id, ['complete']);
+  const names = async (n: number) => ((await world.request('never-used-it', n)).body.tools ?? []).map((tool) => tool.function.name);
+  assert.deepEqual([(await names(2)).includes('read_issue'), (await names(3)).includes('read_issue')], [true, false]);
+});
+
+test('what a service sends beyond 32 KB is in a file of the workspace that is no deliverable', async () => {
+  const caller = await Caller.register(world.service);
+  await caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  const words = 'é'.repeat(40_000);
+  github.apiFaults = [{ json: { number: 1, title: 'Long', state: 'open', user: { login: 'ann' }, labels: [], comments: 0, body: words } }];
+  const task = await world.begin(
+    'reads-much',
+    turns(callTool('read_issue', { repository: 'o/r', number: 1 }), finish('Done.')),
+    {},
+    caller,
+  );
+  const { workspace_id: workspace } = await caller.untilTask(task.id, ['complete']);
+  const { body } = await world.request('reads-much', 3);
+  const seen = String(body.messages.findLast(({ role }) => role === 'tool')!.content);
+  assert.ok(Buffer.byteLength(seen) <= 33 * 1_024, `${Buffer.byteLength(seen)} bytes`);
+  const [name] = /read_issue-[\w]+\.(json|txt)/.exec(seen)!;
+  assert.deepEqual(
+    (await caller.json('GET', `/v1/tasks/${task.id}/deliverables`)).map((one: Json) => one.name),
+    [],
+  );
+  const files = await caller.json('GET', `/v1/workspaces/${workspace}/files`);
+  const file = (files.data ?? files).find((one: Json) => (one.path ?? one.name).endsWith(name));
+  assert.ok(file.size > 80_000 || file.bytes > 80_000, JSON.stringify(file));
 });

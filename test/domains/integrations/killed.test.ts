@@ -1,4 +1,7 @@
-/** Connections when the process is killed between two steps: the whole service, as a user starts it, and services that see what reaches them. */
+/**
+ * Connections when the process is killed between two steps: the whole service as a user starts it, with test servers that record
+ * requests.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Json } from '../../support/json.ts';
@@ -36,7 +39,7 @@ async function connectionsIn(status: string): Promise<Json[]> {
   return all.filter((one) => one.status === status);
 }
 
-test('a renewal whose answer is lost with the process costs three requests at most, and ends the connection as revoked, which its agent is told', async () => {
+test('a renewal whose answer is lost with the process costs at most three requests and ends the connection as revoked; its agent gets the reason', async () => {
   github.expiresIn = 1;
   await world.caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
   const expiredAtMs = performance.now() + 1_000;
@@ -59,7 +62,7 @@ test('a renewal whose answer is lost with the process costs three requests at mo
   assert.deepEqual(github.apiRequests, []);
 });
 
-test('a connection that was being ended when the process was killed is ended, and the service is told', async () => {
+test('a disconnection interrupted by a kill is completed, also at the service', async () => {
   github.expiresIn = 3_600;
   github.revokeFaults = ['hang'];
   const { id } = await world.caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
@@ -73,7 +76,7 @@ test('a connection that was being ended when the process was killed is ended, an
   assert.equal((await world.caller.json('GET', `/v1/integrations/${id}`)).status, 'disconnected');
 });
 
-test('a mail that Gmail has sent when the process is killed is not sent again, and its agent is told that it was sent', async () => {
+test('a mail that Gmail sent before the process was killed is not sent again, and its agent gets the result', async () => {
   await world.caller.json('POST', '/v1/integrations', { service: 'gmail', oauth_code: 'good' });
   for (const token of google.taken) gmail.tokens.set(token, gmailScopes);
   gmail.meet(/\/messages\/send$/, 'hang');

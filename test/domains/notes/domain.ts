@@ -1,4 +1,4 @@
-/** A domain as small as one can be that brings everything a domain may bring. It is named in the list of a node by `notes.test.ts` alone. */
+/** The smallest domain that has every part of a domain. Only `notes.test.ts` adds it to the list of a node. */
 import { defineDomain } from '../../../src/domains/domain.ts';
 import { deleteAgedRows } from '../../../src/storage/aged-rows.ts';
 import { notesApi } from './api.ts';

@@ -1,10 +1,10 @@
-/** A new domain is served by naming it in one list: this test serves one that stands in this folder alone. */
+/** A new domain is served by adding it to one list: this test serves one that is only in this folder. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import pg from 'pg';
 import { systemClock } from '../../../src/clock.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { Metrics } from '../../../src/metrics.ts';
 import type { Disposers } from '../../../src/node/disposers.ts';
 import { domains } from '../../../src/node/domains.ts';
@@ -19,7 +19,7 @@ import { StreamClient } from '../../support/stream-client.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { notes } from './domain.ts';
 
-test('a domain in a folder of its own is served whole by naming it in the list', { timeout: 60_000 }, async (t) => {
+test('a domain in one folder is served completely by adding it to the list', { timeout: 60_000 }, async (t) => {
   const disposers: Disposers = [];
   const [database, folder] = await Promise.all([testDatabase({ empty: true }), temporaryFolder()]);
   const model = await openAiServer(
@@ -45,7 +45,7 @@ test('a domain in a folder of its own is served whole by naming it in the list',
     OUTBOUND_ALLOW: '127.0.0.0/8',
   });
   const never = () => assert.fail('nobody asked this node to end');
-  const { address } = await startNode(productOf([...domains, notes]), config, silentLog, disposers, never, never);
+  const { address } = await startNode(productOf([...domains, notes]), config, noLog, disposers, never, never);
   const document = (await (await fetch(`${address}/v1/openapi.json`)).json()) as any;
   const caller = await Caller.register({ url: address, api: new DescribedApi(document) });
   const stream = await StreamClient.open(Number(new URL(address).port));
@@ -88,17 +88,17 @@ test('a domain in a folder of its own is served whole by naming it in the list',
     await client.connect();
     await client.query(`insert into note values ('note_old', 'acct_1', 'old', now() - interval '31 days')`);
     const { jobs = [], metrics } = notes.start({ actors: null as never, clock: systemClock } as never, undefined);
-    const removed = await new Maintenance({ databaseUrl: database.url, jobs, log: silentLog }).runOnce();
+    const removed = await new Maintenance({ databaseUrl: database.url, jobs, log: noLog }).runOnce();
     assert.deepEqual(removed, { notes: 1 });
     assert.equal((await client.query('select from note')).rowCount, 2);
-    const told = new Metrics(silentLog);
+    const told = new Metrics(noLog);
     metrics!(told);
     assert.match(await told.text(), /^troupe_notes 1$/m);
   });
   stream.vanish();
 });
 
-test('two domains of one name, or with one prefix of ids or one family of events, are refused', () => {
+test('two domains with the same name, prefix of ids or family of events are refused', () => {
   const other = { ...notes, name: 'others', ids: { other: 'other_' }, events: {} } as const;
   assert.doesNotThrow(() => productOf([...domains, notes, { ...other, api: undefined }]));
   for (const wrong of [{ name: 'notes' }, { ids: { thing: 'task_' } }, { ids: { thing: 'evt_' } }, { events: notes.events }])

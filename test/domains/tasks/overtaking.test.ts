@@ -1,6 +1,6 @@
 /**
- * Rules that hold in whatever order messages are heard: messages of different senders have no order, and a dead letter that an operator puts back
- * comes when it comes. Places of tasks and agents are in `task/admission.property.test.ts`.
+ * Rules that hold for any order of messages: messages of different senders have no order, and a retried dead letter arrives at any time.
+ * Concurrency slots of tasks and agents are in `task/admission.property.test.ts`.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -13,7 +13,7 @@ import { issuedCardActor } from '../../../src/domains/commerce/issued-card/issue
 import { walletActor } from '../../../src/domains/commerce/wallet/wallet.ts';
 import { agentActor } from '../../../src/domains/tasks/agent/agent.ts';
 import { taskActor } from '../../../src/domains/tasks/task/task.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { toolbox } from '../../support/agent-world.ts';
 import type { Json } from '../../support/json.ts';
 import { play, type RecordedMessage, RecordedTurn } from '../../support/turn-context.ts';
@@ -23,13 +23,13 @@ const definitions: Record<string, { commands: object }> = {
   account_settings: accountSettingsActor,
   agent: agentActor(toolbox, {} as never),
   card: cardActor,
-  issued_card: issuedCardActor(null, silentLog),
+  issued_card: issuedCardActor(null, noLog),
   renewal: renewalActor({} as never),
   task: taskActor({ plan: null as never }),
   wallet: walletActor,
 };
 
-/** Actors whose messages wait until somebody picks one. */
+/** Actors whose messages wait until the test picks one. */
 class World {
   readonly rows = new Map<string, Json>();
   waiting: RecordedMessage[] = [];
@@ -52,7 +52,7 @@ class World {
   }
 }
 
-test('the wallets go by the time zone that was chosen last', () => {
+test('wallets use the time zone that was chosen last', () => {
   const world = new World();
   for (const timezone of ['Asia/Tokyo', 'Europe/Paris', 'America/Lima']) world.act('account_settings', 'acct_1', 'change', { timezone });
   const first = world.waiting.find(({ kind }) => kind === 'wallet')!;
@@ -74,7 +74,7 @@ test('the issuer of a card gets its latest status', () => {
   assert.equal(world.rows.get('issued_card/crd_1').wanted, 'frozen');
 });
 
-test('a subscription that is replaced before its renewal has begun is never renewed, and one that is changed then is tried again', () => {
+test('a subscription that is replaced before its renewal has begun is never renewed, and a change at that time is retried', () => {
   const world = new World();
   assert.throws(() => world.act('renewal', 'cs_1', 'change', { plan: 'pro', billingPeriod: 'monthly' }), isTriedAgain);
   world.act('renewal', 'cs_1', 'replaced', { accountId: 'acct_1' });
@@ -96,18 +96,18 @@ test('a subscription does not end before its last paid term has its invoice', ()
   assert.equal(world.act('account', 'acct_1', 'subscriptionEnded', end), true);
 });
 
-test('a key that ends before the account has heard of it is not counted for ever', () => {
+test('a key that ends before the account has counted it is not counted permanently', () => {
   const world = new World();
   world.act('account', 'acct_1', 'apiKeyEnded', {});
   world.act('account', 'acct_1', 'apiKeyMade', {});
   assert.equal(world.rows.get('account/acct_1').apiKeys, 0);
 });
 
-test('an agent that is to begin before it is created is tried again, not forgotten', () => {
+test('the start of an agent that arrives before its creation is retried', () => {
   assert.throws(() => new World().act('agent', 'agnt_1', 'begin', { context: '' }), isTriedAgain);
 });
 
-test('a task goes by the newest word of its account about limits, and what an agent told before it ended brings it back neither to life nor to a place', () => {
+test('a task uses the newest limits of its account, and late messages of an ended agent neither restart it nor take a slot', () => {
   const world = new World();
   const task = {
     ...{ id: 'task_1', accountId: 'acct_1', workspaceId: 'ws_1', mode: 'live', scopes: null, status: 'running', pauseReason: null },

@@ -1,4 +1,4 @@
-/** The book: cash, positions and results as the fold of what happened. */
+/** The book: cash, positions and results as the fold of the journal. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ test('buying twice averages the price to nine places, half-even', () => {
   assert.equal(dollars(book.realised), 0);
 });
 
-test('selling a part realises its share, keeps the average, and selling the rest leaves nothing', () => {
+test('a partial sale realises its share and keeps the average, and the sale of the rest leaves no position', () => {
   const part = foldBook([deposit, fill('buy', '1', '10'), fill('buy', '2', '11'), fill('sell', '1', '12', '0.5')]);
   assert.equal(average(part), '10.666666667');
   assert.equal(dollars(part.realised), 1.333333333);
@@ -53,7 +53,7 @@ test('a sale beyond the holding closes it and opens a short at its price', () =>
   assert.deepEqual([covered.positions, dollars(covered.realised), dollars(covered.cash)], [{}, 50, 100_050]);
 });
 
-test('dust of nine places closes to exactly nothing', () => {
+test('a quantity of nine decimal places closes to exactly zero', () => {
   const book = foldBook([
     fill('buy', '0.333333333', '3.000000001'),
     fill('sell', '0.111111111', '3'),
@@ -99,7 +99,7 @@ const entry = fc.oneof(
   },
 );
 
-test('nothing is lost between cash, result and positions, and a rebuild gives the same bytes (K1, K2, K3)', () => {
+test('cash, result and positions are consistent, and a rebuild gives the same bytes (K1, K2, K3)', () => {
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 40 }), (entries) => {
       const all: BookEntry[] = [deposit, ...entries];

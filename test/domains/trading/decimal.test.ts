@@ -10,7 +10,7 @@ const nano = fc.oneof(
   fc.bigInt({ min: -2_000_000_000n, max: 2_000_000_000n }),
 );
 
-test('a number is the decimal that is printed for it, with nine places at most', () => {
+test('a number is converted to its printed decimal, with at most nine places', () => {
   const taken: [number, bigint][] = [
     [0.1, one / 10n],
     [0.000000001, 1n],
@@ -27,13 +27,13 @@ test('a number is the decimal that is printed for it, with nine places at most',
   assert.equal(decimal.roundedToNano(0.1 + 0.2), 3n * (one / 10n));
 });
 
-test('a text is a decimal in digits alone', () => {
+test('a text is a decimal only if it has digits alone', () => {
   assert.equal(decimal.nanoOfText('12.500000000000'), (25n * one) / 2n);
   for (const text of ['', '.5', '5.', '1e3', ' 1', '+1', '0x1', '1,5', '--1', 'NaN', '1'.repeat(25), '0.0000000001'])
     assert.equal(decimal.nanoOfText(text), null, text);
 });
 
-test('text and billionths are the same decimal both ways', () => {
+test('conversions between text and billionths are exact in both directions', () => {
   fc.assert(
     fc.property(nano, (value) => {
       const text = decimal.nanoText(value);
@@ -45,7 +45,7 @@ test('text and billionths are the same decimal both ways', () => {
   );
 });
 
-test('a number of up to 15 digits and 9 places goes through the books unchanged', () => {
+test('a number of up to 15 digits and 9 places is booked unchanged', () => {
   const digits = fc.tuple(fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 }), fc.integer({ min: 0, max: 9 }));
   fc.assert(
     fc.property(digits, ([whole, places]) => {
@@ -56,7 +56,7 @@ test('a number of up to 15 digits and 9 places goes through the books unchanged'
   );
 });
 
-test('ties go to the even neighbour, and all else to the nearest', () => {
+test('ties are rounded to the even neighbour, all other values to the nearest', () => {
   const ties: [bigint, bigint, bigint][] = [
     [5n, 10n, 0n],
     [15n, 10n, 2n],
@@ -77,7 +77,7 @@ test('ties go to the even neighbour, and all else to the nearest', () => {
   );
 });
 
-test('cash of a fill is rounded once, half-even to cents', () => {
+test('the cash of a fill is rounded once, half-even to cents', () => {
   const product = decimal.exactProduct(decimal.toNano(0.5), decimal.toNano(0.01));
   assert.equal(decimal.centsOfProduct(product), 0n);
   assert.equal(decimal.centsOfProduct(3n * product), 2n);
@@ -86,7 +86,7 @@ test('cash of a fill is rounded once, half-even to cents', () => {
   assert.equal(decimal.divide(one, 3n * one), 333_333_333n);
 });
 
-test('a price goes to its step on the side that is asked for', () => {
+test('a price is rounded to its step in the requested direction', () => {
   const cent = one / 100n;
   assert.equal(decimal.roundToStep(decimal.toNano(1.005), cent), one);
   assert.equal(decimal.roundToStep(decimal.toNano(1.001), cent, 'up'), decimal.toNano(1.01));

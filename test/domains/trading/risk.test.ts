@@ -54,7 +54,7 @@ test('a position counts with the open orders of its side, market orders with the
   assert.equal(refused(order('buy', '146'), { openOrders: [open('sell', '100', limit('110'))] }), null);
 });
 
-test('a hundred orders judged one after the other do not slip past the limit together', () => {
+test('a hundred orders checked in sequence cannot exceed the limit together', () => {
   const openOrders: OpenOrder[] = [];
   for (let i = 0; i < 100; i++) {
     if (refused(order('buy', '10', limit('100')), { openOrders }) === null) openOrders.push(open('buy', '10', limit('100')));
@@ -68,7 +68,7 @@ test('a stop order counts at its stop or the quote, the larger', () => {
   assert.equal(refused(order('buy', '201', { orderType: 'stop', stopPrice: '125' })), 'max_position_size');
 });
 
-test('longs need cash beyond what open buys take and what shorts brought in', () => {
+test('purchases need cash beyond that of open buys and of short sales', () => {
   const rich = { limits: { ...limits, maxPositionSize: '10000000' } };
   assert.equal(refused(order('buy', '990', limit('101')), rich), null);
   assert.equal(refused(order('buy', '991', limit('101')), rich), 'insufficient_cash');
@@ -84,7 +84,7 @@ test('longs need cash beyond what open buys take and what shorts brought in', ()
   assert.equal(buyingPower({ book, openOrders: [open('buy', '4', limit('101'))], quoteOf: () => quote, limits }) / one / one, 899n);
 });
 
-test('a short needs own money of half its value at the quote', () => {
+test('a short sale needs own cash of half its value at the quote', () => {
   const rich = { limits: { ...limits, maxPositionSize: '10000000' } };
   // 100,000 = 0.5 × q × 100
   assert.equal(refused(order('sell', '2000', limit('100')), rich), null);
@@ -92,12 +92,12 @@ test('a short needs own money of half its value at the quote', () => {
   assert.equal(refused(order('sell', '1001', limit('100')), { ...rich, openOrders: [open('sell', '1000', limit('100'))] }), 'short_margin');
 });
 
-test('crypto is not sold short', () => {
+test('crypto cannot be sold short', () => {
   const crypto = { symbol: 'BTC-USD', assetClass: 'crypto' } as const;
   assert.equal(refused(order('sell', '1', crypto)), 'no_shorts_in_crypto');
 });
 
-test('a limit far on the side that harms is refused, on the other side it is not', () => {
+test('a limit price far from the quote is refused on the harmful side only', () => {
   assert.equal(refused(order('buy', '1', limit('111.10'))), null);
   assert.equal(refused(order('buy', '1', limit('111.11'))), 'price_collar');
   assert.equal(refused(order('buy', '1', limit('1'))), null);
@@ -105,7 +105,7 @@ test('a limit far on the side that harms is refused, on the other side it is not
   assert.equal(refused(order('sell', '1', limit('89.09'))), 'price_collar');
 });
 
-test('an order that would trade with an own resting order is refused', () => {
+test('an order that would trade with a resting order of the same account is refused', () => {
   const resting = [open('sell', '1', limit('101'))];
   assert.equal(refused(order('buy', '1'), { openOrders: resting }), 'wash_trade');
   assert.equal(refused(order('buy', '1', limit('101')), { openOrders: resting }), 'wash_trade');
@@ -114,14 +114,14 @@ test('an order that would trade with an own resting order is refused', () => {
   assert.equal(refused(order('buy', '1'), { openOrders: [open('sell', '1', { orderType: 'stop', stopPrice: '90' })] }), null);
 });
 
-test('a quote older than 15 seconds is stale in session alone', () => {
+test('a quote older than 15 seconds is stale only during the session', () => {
   assert.equal(refused(order('buy', '1'), { marketMs: 15_000 }), null);
   assert.equal(refused(order('buy', '1'), { marketMs: 15_001 }), 'stale_quote');
   assert.equal(refused(order('buy', '1'), { marketMs: 15_001, quoteOf: () => ({ ...quote, session: 'closed' }) }), null);
   assert.equal(refused(order('buy', '1'), { quoteOf: () => null }), 'stale_quote');
 });
 
-test('while blocked only what reduces goes, and it passes the limits', () => {
+test('during a block only orders that reduce a position are accepted, without limit checks', () => {
   const blocked = { blocked: true, entries: [held('buy', '500')] };
   assert.equal(refused(order('buy', '1'), blocked), 'blocked');
   assert.equal(refused(order('sell', '500'), blocked), null);
@@ -129,7 +129,7 @@ test('while blocked only what reduces goes, and it passes the limits', () => {
   assert.equal(refused(order('sell', '401'), { ...blocked, openOrders: [open('sell', '100', limit('110'))] }), 'blocked');
 });
 
-test('legs that end each other count once', () => {
+test('two legs of which only one can fill count once', () => {
   const book = foldBook([held('buy', '10')]);
   const legs = [
     open('sell', '10', { ...limit('110'), group: 'g' }),

@@ -13,7 +13,7 @@ test('an access token is read back on every node with the same secret key', asyn
   assert.deepEqual(read, { ...claims, expiresAtMs: clock.nowMs() + 3_600_000 });
 });
 
-test('an access token is good to its last millisecond and not one longer', async () => {
+test('an access token is valid to its last millisecond and not longer', async () => {
   const clock = new HandClock();
   const tokens = await createTokens({ secretKey, clock });
   const token = await tokens.accessToken(claims);
@@ -42,14 +42,14 @@ test('a token signed with another key is refused, also under our key id', async 
   assert.equal(await tokens.readAccessToken([...forged.split('.').slice(0, 3), ourFooter].join('.')), null);
 });
 
-test('a download link is no access token, and an access token opens no download', async () => {
+test('a download link is not accepted as an access token, and an access token is not accepted as a download link', async () => {
   const tokens = await createTokens({ secretKey, clock: new HandClock() });
   assert.equal(await tokens.readAccessToken(await tokens.downloadToken(link)), null);
   assert.equal(await tokens.readDownloadToken(await tokens.accessToken(claims)), null);
   assert.deepEqual(await tokens.readDownloadToken(await tokens.downloadToken(link)), link);
 });
 
-test('what is no token at all is refused and throws nothing', async () => {
+test('a text that is not a token is refused without an exception', async () => {
   const tokens = await createTokens({ secretKey, clock: new HandClock() });
   const token = await tokens.accessToken(claims);
   const bad = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyBudget } from '../../../src/edge/http/body-budget.ts';
 
-test('bodies in hand together have a bound; what is answered makes room, also where a body was refused half-way', () => {
+test('the bodies in memory have a common limit; an answer frees its part, also if a body was refused while it was read', () => {
   const budget = new BodyBudget(100);
   const [first, second, third] = [budget.open(), budget.open(), budget.open()];
   first.add(60);
@@ -18,7 +18,7 @@ test('bodies in hand together have a bound; what is answered makes room, also wh
   third.add(60);
 });
 
-test('a share of the bound counts in the whole, and leaves the rest to others', () => {
+test('a part of the limit counts in the whole, and the rest is left for others', () => {
   const whole = new BodyBudget(100);
   const share = whole.share(30);
   const [stranger, known] = [share.open(), whole.open()];

@@ -7,7 +7,7 @@ import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
 import { createRouter } from '../../../src/edge/http/router.ts';
 import { createServer } from '../../../src/edge/http/server.ts';
 import { unlimited } from '../../../src/edge/limits/limits.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 
 const routes: AnyRoute[] = [
   route({
@@ -33,9 +33,9 @@ const principal = { accountId: 'a', userId: 'u', kind: 'session', scopes: 'all',
 const authenticate = (request: HttpRequest) => (request.header('authorization') === 'Bearer all' ? principal : null);
 
 async function startWith(t: { after(work: () => Promise<void>): void }, origins: string[]): Promise<string> {
-  const router = createRouter({ routes, authenticate, limits: unlimited, log: silentLog });
+  const router = createRouter({ routes, authenticate, limits: unlimited, log: noLog });
   const handler = withCors(router, origins);
-  const server = await createServer({ handler, log: silentLog, maxHeaderBytes: 16_384, accessLog: false });
+  const server = await createServer({ handler, log: noLog, maxHeaderBytes: 16_384, accessLog: false });
   t.after(() => server.close(0));
   const { port } = await server.listen('127.0.0.1', 0);
   return `http://127.0.0.1:${port}/v1`;
@@ -49,7 +49,7 @@ const preflight = (origin: string, method: string) => ({
 const cors = (response: Response): string[] =>
   [...response.headers.keys()].filter((name) => name.startsWith('access-control-') || name === 'vary').sort();
 
-test('without origins no answer says anything of them', async (t) => {
+test('without configured origins no answer has CORS headers', async (t) => {
   const url = await startWith(t, []);
   for (const response of [
     await fetch(`${url}/tasks`, preflight(app, 'POST')),
@@ -74,7 +74,7 @@ test('a preflight of a listed origin gets the methods, the headers and their lif
   assert.equal(response.headers.get('vary'), 'Origin');
 });
 
-test('a page of a listed origin reads every answer, refusals too, with the headers that go with it', async (t) => {
+test('a page of a listed origin can read every answer, also refusals, with its headers', async (t) => {
   const url = await startWith(t, [app]);
   const token = { origin: app, authorization: 'Bearer all' };
   const answers = {
@@ -107,7 +107,7 @@ test('another origin, a page without one and a caller that is not a page get the
   }
 });
 
-test('any origin may read, and none but a listed one may send cookies along', async (t) => {
+test('with * any origin may read, and only a listed origin may send cookies', async (t) => {
   const open = await startWith(t, ['*']);
   const anyone = await fetch(`${open}/tasks/1`, { headers: { origin: 'https://x.example' } });
   assert.deepEqual(

@@ -127,7 +127,7 @@ after(async () => {
 
 const get = (name: string, headers: Record<string, string> = {}) => fetch(`${edge.url}/files/${name}`, { headers });
 
-test('a file comes whole, with its type, name, length and tag, and as nothing a browser would run', async () => {
+test('a file is sent completely, with its type, name, length and tag, and with headers that keep browsers from running it', async () => {
   const response = await get('big');
   assert.deepEqual(Buffer.from(await response.arrayBuffer()), content);
   const { sha256 } = files.get('big')!;
@@ -142,7 +142,7 @@ test('a file comes whole, with its type, name, length and tag, and as nothing a 
   for (const [name, value] of Object.entries(expected)) assert.equal(response.headers.get(name), value, name);
 });
 
-test('an empty file comes, and a type that would break the header is not sent', async () => {
+test('an empty file is sent, and a type that would break the header is not sent', async () => {
   const response = await get('empty');
   assert.deepEqual(
     [response.status, await response.text(), response.headers.get('content-type'), response.headers.get('x-evil')],
@@ -158,7 +158,7 @@ test('HEAD sends all headers and no body', async () => {
   client.end();
 });
 
-test('one range is answered with that part', async () => {
+test('a request for one range is answered with that part', async () => {
   for (const [range, part, contentRange] of [
     ['0-0', '0', '0-0'],
     ['2-4', '234', '2-4'],
@@ -175,7 +175,7 @@ test('one range is answered with that part', async () => {
   }
 });
 
-test('a range that cannot be is 416 with the size; one that makes no sense, or several, is answered whole', async () => {
+test('a range beyond the file is 416 with the size; an invalid range, or several, is answered with the whole file', async () => {
   for (const range of ['bytes=10-', 'bytes=99-100', 'bytes=-0']) {
     const response = await get('ten', { range });
     assert.deepEqual(
@@ -189,7 +189,7 @@ test('a range that cannot be is 416 with the size; one that makes no sense, or s
   assert.equal((await get('empty', { range: 'bytes=0-0' })).status, 416);
 });
 
-test('If-None-Match spares what the client has, and If-Range refuses parts of another version', async () => {
+test('If-None-Match with the current tag is 304, and If-Range with another tag gets the whole file', async () => {
   const etag = `"${files.get('ten')!.sha256}"`;
   for (const tag of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
     const response = await get('ten', { 'if-none-match': tag });
@@ -200,24 +200,24 @@ test('If-None-Match spares what the client has, and If-Range refuses parts of an
   assert.equal((await get('ten', { range: 'bytes=0-1', 'if-range': '"other"' })).status, 200);
 });
 
-test('where the storage gives addresses, the client is sent there', async () => {
+test('if the storage has addresses for files, the client is redirected there', async () => {
   const response = await fetch(`${edge.url}/redirected`, { redirect: 'manual' });
   assert.deepEqual([response.status, response.headers.get('location')], [302, 'https://storage.invalid/x?sig=1']);
 });
 
-test('no file name can end its header', () => {
+test('no file name can end the header that contains it', () => {
   for (const name of ['a"b', 'a\r\nX: 1', 'a\\b', 'ü\u202e', '\ud800', "a'()*%"]) {
     const value = contentDisposition(name);
     assert.match(value, /^attachment; filename="[^"\\\r\n]*"; filename\*=UTF-8''[\w%.~!-]*$/, JSON.stringify(name));
   }
 });
 
-test('a stream of unknown length comes in chunks and whole', async () => {
+test('a stream of unknown length is sent completely in chunks', async () => {
   const response = await fetch(`${edge.url}/unsized`);
   assert.deepEqual(Buffer.from(await response.arrayBuffer()), content);
 });
 
-test('a stream that breaks, or is shorter or longer than declared, cuts the connection instead of looking complete', async () => {
+test('a stream that breaks, or is shorter or longer than declared, closes the connection instead of looking complete', async () => {
   for (const path of ['/breaks', '/short', '/long']) {
     await assert.rejects(
       fetch(edge.url + path).then((response) => response.arrayBuffer()),
@@ -227,7 +227,7 @@ test('a stream that breaks, or is shorter or longer than declared, cuts the conn
   assert.equal((await get('ten')).status, 200);
 });
 
-test('a client that leaves in the middle, or reads nothing and leaves, has its source closed', async () => {
+test('when a client disconnects during a download, its source is closed', async () => {
   for (const readsFirst of [true, false]) {
     const closed = new Promise<void>((resolve) => {
       torn = resolve;
@@ -252,7 +252,7 @@ test('a reader that pauses gets every byte in order', async () => {
   client.end();
 });
 
-test('a HEAD of what a handler streams closes the stream unread', async () => {
+test('a HEAD request for a streamed answer closes the stream unread', async () => {
   const closed = new Promise<void>((resolve) => {
     torn = resolve;
   });

@@ -8,7 +8,7 @@ import { Database } from '../../../src/storage/database.ts';
 import { testDatabase } from '../../support/database.ts';
 import { startEdge } from '../../support/http-edge.ts';
 
-/** What no answer may hold: words of SQL, of stacks, of files, and whatever the errors below have in their messages. */
+/** Texts that no answer may contain: SQL, stacks, file names, and the messages of the errors below. */
 const inside =
   /select|insert|relation|column|constraint|syntax|postgres|\bpg\b|node:|\.ts\b|\bat \w|\/work|\/src|hunter2|acct_other|secret_table|stack|cause/i;
 
@@ -107,7 +107,7 @@ test('no error of any layer reveals internals to its caller', async (t) => {
   }
 });
 
-test('what the database says stays inside, whatever was asked of it', async (t) => {
+test('no answer contains an error text of the database', async (t) => {
   const edge = await startEdge(
     Object.entries(asks).map(([name, ask]) =>
       route({
@@ -129,7 +129,7 @@ test('what the database says stays inside, whatever was asked of it', async (t) 
   }
 });
 
-test('every code of the table is answered with its status, when to ask again where that helps, and its text only where that is for callers', async (t) => {
+test('every code of the table is answered with its status, with Retry-After where that helps, and with its text only if it is public', async (t) => {
   const edge = await startEdge([
     route({
       method: 'GET',

@@ -62,12 +62,12 @@ async function exchange(bytes: string): Promise<(number | null)[]> {
     if (answer === null) break;
   }
   client.end();
-  // The server is well, and has handled whatever it was going to.
+  // The server works, and has handled all requests.
   assert.equal((await fetch(`${edge.url}/health`)).status, 200);
   return statuses.slice(0, -1);
 }
 
-test('where a body ends is read one way or not at all: nothing behind an ambiguous request is served', async () => {
+test('ambiguous framing is refused: nothing behind an ambiguous request is served', async () => {
   const cases: Record<string, string> = {
     'an encoding that is not known': chunked('2\r\n{}\r\n0\r\n\r\n', 'xchunked'),
     'an encoding in front of chunked': chunked('2\r\n{}\r\n0\r\n\r\n', 'gzip, chunked'),
@@ -141,7 +141,7 @@ test('a chunked request is answered, and is the last of its connection', async (
   }
 });
 
-test('what is not HTTP/1.1 to this service is refused and the connection ended', async () => {
+test('a request that is not HTTP/1.1 is refused and its connection is closed', async () => {
   const lines = [
     'GET /health HTTP/1.0\r\n\r\n',
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',

@@ -93,7 +93,7 @@ const post = (headers: string, body: string | Buffer = ''): Buffer =>
 const sized = (body: string | Buffer): Buffer => post(`Content-Length: ${Buffer.byteLength(body as string, 'latin1')}\r\n`, body);
 const stillServes = async (): Promise<void> => assert.equal((await fetch(`${edge.url}/health`)).status, 200);
 
-test('headers that must be unique are refused when they are repeated, and the connection ends', async () => {
+test('repeated headers that must be unique are refused, and the connection is closed', async () => {
   const cases = {
     'two lengths': post('Content-Length: 2\r\nContent-Length: 2\r\n', '{}'),
     'two different lengths': post('Content-Length: 2\r\nContent-Length: 40\r\n', '{}'),
@@ -118,7 +118,7 @@ test('headers that must be unique are refused when they are repeated, and the co
   await stillServes();
 });
 
-test('requests sent one behind the other in one packet are answered in order', async () => {
+test('pipelined requests in one packet are answered in order', async () => {
   const client = await RawClient.connect(edge.port);
   await client.send(
     Buffer.concat([
@@ -192,7 +192,7 @@ test('JSON over a MiB in chunks is refused while it is read, not after', async (
   await stillServes();
 });
 
-test('JSON of exactly a MiB is taken, in one piece, in chunks and in crumbs', async () => {
+test('JSON of exactly a MiB is accepted, in one piece, in chunks and in single bytes', async () => {
   const body = `"${'x'.repeat(2 ** 20 - 2)}"`;
   const whole = await rawRequest(edge.port, sized(body));
   assert.equal(whole?.body.toString(), `{"got":${2 ** 20 - 2}}`);
@@ -205,7 +205,7 @@ test('JSON of exactly a MiB is taken, in one piece, in chunks and in crumbs', as
   client.end();
 });
 
-test('what is no JSON is 400', async () => {
+test('a body that is not JSON is 400', async () => {
   const deep = (open: string, close: string, n: number): string => open.repeat(n) + close.repeat(n);
   for (const body of [
     '{',
@@ -228,19 +228,19 @@ test('what is no JSON is 400', async () => {
   assert.equal((await rawRequest(edge.port, sized(`"${'['.repeat(100)}\\"${'['.repeat(100)}"`)))?.status, 200);
 });
 
-test('names that mean something to JavaScript are names like others; of two of a name the last one counts', async () => {
+test('names with a meaning in JavaScript are ordinary names; of duplicate names the last counts', async () => {
   const answer = await rawRequest(edge.port, sized('{"__proto__":{"a":1},"constructor":{"prototype":{"b":2}},"n":1,"n":2}'));
   assert.equal(answer?.body.toString(), '{"got":{"__proto__":{"a":1},"constructor":{"prototype":{"b":2}},"n":2}}');
   assert.deepEqual([({} as any).a, ({} as any).b], [undefined, undefined]);
 });
 
-test('a number beyond all numbers is no number', async () => {
+test('a number that overflows is not accepted as a number', async () => {
   for (const n of ['1e999', '-1e999', '9'.repeat(400)]) {
     assert.equal((await rawRequest(edge.port, sized(`{"n":${n}}`).toString('latin1').replace('/echo', '/count')))?.status, 422, n);
   }
 });
 
-test('what is no UTF-8 is 400; a byte order mark is let pass', async () => {
+test('a body that is not UTF-8 is 400; a byte order mark is accepted', async () => {
   for (const bytes of [
     [0x22, 0xff, 0x22],
     [0x22, 0xc3, 0x22],
@@ -252,7 +252,7 @@ test('what is no UTF-8 is 400; a byte order mark is let pass', async () => {
   assert.equal((await rawRequest(edge.port, sized(Buffer.from('\ufeff{}', 'utf8'))))?.status, 200);
 });
 
-test('text that a database cannot hold is 422 and says where', async () => {
+test('text that the database cannot store is 422 with the field', async () => {
   const answer = await rawRequest(edge.port, sized('{"a":[{"b":"x\\u0000"}],"c":"\\ud800","d":"\\\\u0000 is fine","e":"\\u00fc"}'));
   assert.equal(answer?.status, 422);
   const { detail } = JSON.parse(answer!.body.toString()) as { detail: { loc: unknown[]; type: string }[] };
@@ -265,7 +265,7 @@ test('text that a database cannot hold is 422 and says where', async () => {
   );
 });
 
-test('a body of another kind is 415', async () => {
+test('a body of another content type is 415', async () => {
   for (const type of [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -287,7 +287,7 @@ test('a body of another kind is 415', async () => {
   }
 });
 
-test('chunks that are no chunks end the connection and leave nothing waiting', async () => {
+test('malformed chunks close the connection, and no request remains waiting', async () => {
   for (const garbage of ['zz\r\nabc\r\n0\r\n\r\n', '-1\r\n\r\n', 'ffffffffffffffffff\r\n', '5\r\nabc\r\n0\r\n\r\n\r\n\r\n']) {
     const client = await RawClient.connect(edge.port);
     await client.send(post('Transfer-Encoding: chunked\r\n', garbage));
@@ -298,7 +298,7 @@ test('chunks that are no chunks end the connection and leave nothing waiting', a
   await stillServes();
 });
 
-test('a body cut in the middle is given up without a trace', async () => {
+test('an incomplete body has no effect', async () => {
   for (let i = 0; i < 20; i++) {
     const client = await RawClient.connect(edge.port);
     await client.send(post('Content-Length: 1000\r\n', '{"a":'));
@@ -311,7 +311,7 @@ test('a body cut in the middle is given up without a trace', async () => {
   );
 });
 
-test('over-long and over-many headers are refused, also ten megabytes of them', async () => {
+test('too long and too many headers are refused, also ten megabytes of them', async () => {
   for (const headers of [
     `X-A: ${'b'.repeat(20_000)}\r\n`,
     Array.from({ length: 150 }, (_, i) => `X-${i}: a\r\n`).join(''),
@@ -327,11 +327,11 @@ test('over-long and over-many headers are refused, also ten megabytes of them', 
   await stillServes();
 });
 
-test('headers of 15 KB are taken: the limit set at the start holds', async () => {
+test('headers of 15 KB are accepted, as configured at the start', async () => {
   assert.equal((await rawRequest(edge.port, `GET /health HTTP/1.1\r\nHost: a\r\nX-A: ${'b'.repeat(15_000)}\r\n\r\n`))?.status, 200);
 });
 
-test('request lines that are none are refused', async () => {
+test('malformed request lines are refused', async () => {
   for (const line of [
     'GET /health HTTP/1.0',
     'GET /health HTTP/2.0',
@@ -366,7 +366,7 @@ test('a refused body is discarded, and the connection continues', async () => {
   client.end();
 });
 
-test('bodies of strangers that nothing else limits are held up to a bound, beside which others have their room', async (t) => {
+test('unauthenticated bodies are limited in memory together, and other bodies keep their part', async (t) => {
   const bytes = 500_000;
   const clients = await Promise.all(Array.from({ length: 24 }, () => RawClient.connect(edge.port)));
   t.after(() => {
@@ -376,7 +376,7 @@ test('bodies of strangers that nothing else limits are held up to a bound, besid
   const body = Buffer.alloc(bytes - 1);
   await Promise.all(clients.map((client) => client.send(Buffer.concat([Buffer.from(head), body]))));
   const answers = clients.map(async (client) => ({ client, answer: await client.answer() }));
-  // Of 8 MiB there is room for 16: the others are told at once, also while nobody else is done.
+  // There is room for 16 bodies of 8 MiB: the others are refused at once, also while no body is complete.
   const refused: { client: RawClient; status: number | undefined }[] = [];
   await new Promise<void>((resolve) => {
     for (const one of answers)

@@ -13,11 +13,11 @@ test('text that a caller sent cannot begin an element or leave its attribute', (
   assert.equal(text(html`<!-- ${'--><b>'} -->`), '<!-- --&#62;&#60;b&#62; -->');
 });
 
-test('text that is escaped already is escaped again, so that it is shown as it was sent', () => {
+test('escaped text is escaped again, so that it is shown as it was sent', () => {
   assert.equal(text(html`<p>${'&lt;b&gt; &amp; &#60;'}</p>`), '<p>&#38;lt;b&#38;gt; &#38;amp; &#38;#60;</p>');
 });
 
-test('HTML within HTML stays as it is, however deep, and what it was made of stays escaped', () => {
+test('nested HTML is not escaped again at any depth, and its texts stay escaped', () => {
   const row = (name: string) => html`<td>${name}</td>`;
   assert.equal(text(html`<tr>${html`<!-- -->${row('<b>')}`}</tr>`), '<tr><!-- --><td>&#60;b&#62;</td></tr>');
   assert.equal(text(html`<style>${trustedHtml('a>b{content:"&"}')}</style>`), '<style>a>b{content:"&"}</style>');
@@ -37,7 +37,7 @@ test('a value that only looks like trusted HTML is escaped', () => {
   for (const value of forged) assert.doesNotMatch(text(html`${value as HtmlPart}`), /<b>/);
 });
 
-test('whatever text is put in, the page has no other markup, and reads back as that text', () => {
+test('any inserted text adds no markup and is shown unchanged', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '#', ';', '`', 'x', '3') })),

@@ -92,7 +92,7 @@ test('the description is served on both paths and names version, servers and the
   assert.equal((document.components.securitySchemes.bearer as { scheme: string }).scheme, 'bearer');
 });
 
-test('every declared route is in it, with the very schema that validates', () => {
+test('every declared route is in the description, with the schema that validates it', () => {
   assert.deepEqual(Object.keys(document.paths), [
     '/tasks',
     '/tasks/{id}/files/{file_id}',
@@ -153,7 +153,7 @@ test('the failures that can occur are listed with their bodies', () => {
   );
 });
 
-test('idempotency keys are offered where they work', () => {
+test('idempotency keys are described for the routes that support them', () => {
   const offers = (operation: Operation): boolean => (operation.parameters ?? []).some((parameter) => parameter.name === 'Idempotency-Key');
   assert.deepEqual(
     [offers(document.paths['/tasks']!.post!), offers(document.paths['/auth/login']!.post!), offers(document.paths['/docs']!.get!)],
@@ -161,7 +161,7 @@ test('idempotency keys are offered where they work', () => {
   );
 });
 
-test('it is valid OpenAPI 3.1, its operation ids are unique and its references lead somewhere', async () => {
+test('the description is valid OpenAPI 3.1, its operation ids are unique and its references resolve', async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(document));
   assert.ok(valid, JSON.stringify(errors));
   const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
@@ -188,7 +188,7 @@ test('an object with a title is described once; two different ones with one titl
   assert.throws(() => openApiDocument(clashing, { publicUrl: '' }), /title Thing/);
 });
 
-test('the reference page loads its script from here and may load nothing from anywhere else', async () => {
+test('the reference page loads its script from this service and may load nothing from other hosts', async () => {
   for (const path of ['/docs', '/v1/docs']) {
     const response = await fetch(edge.url + path);
     const html = await response.text();
@@ -200,7 +200,7 @@ test('the reference page loads its script from here and may load nothing from an
   }
 });
 
-test('the script comes compressed where that is understood, and not again where it is known', async () => {
+test('the script is sent compressed to clients that support it, and with 304 to clients that have it', async () => {
   const plain = await rawRequest(edge.port, 'GET /docs/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n');
   const small = await rawRequest(edge.port, 'GET /v1/docs/scalar.js HTTP/1.1\r\nHost: a\r\nAccept-Encoding: br, gzip\r\n\r\n');
   assert.deepEqual([plain?.status, small?.headers.get('content-encoding')], [200, 'br']);
@@ -210,7 +210,7 @@ test('the script comes compressed where that is understood, and not again where 
   assert.equal(known.status, 304);
 });
 
-test('parts of the reference are joined: chapters in the order that is named, then those of new parts, examples by a name that one part has', () => {
+test('parts of the reference are joined: first listed chapters in their order, then others; an example name is defined in one part', () => {
   const part = (name: string, examples: Record<string, unknown>) => ({ chapters: [{ name, paths: [], description: '' }], examples });
   const [doors, bells, alarms] = [part('Doors', { width: 1 }), part('Bells', { tone: 'a' }), part('Alarms', { 'Alarm.tone': 'b' })];
   const joined = joinReference([doors, bells, alarms], ['Alarms', 'Doors']);
@@ -222,7 +222,7 @@ test('parts of the reference are joined: chapters in the order that is named, th
   assert.throws(() => joinReference([doors, part('Windows', { width: 2 })], []), /Two parts of the API have an example for width/);
 });
 
-test('an operation is described after the path that it names, wherever its route stands; without that path where it stands', () => {
+test('an operation that names a path is described after that path; without such a path it keeps its position', () => {
   const get = (path: string, describedAfter?: string) =>
     route({ method: 'GET', path, summary: path, scope: null, describedAfter, responses: { 204: null }, handler: () => ({ status: 204 }) });
   const routes = [get('/b', '/c'), get('/b/x', '/c'), get('/lost', '/nowhere'), get('/a'), get('/c'), get('/d')];

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { TrustedProxies } from '../../../src/edge/http/client-address.ts';
 import { createServer, type HttpServer } from '../../../src/edge/http/server.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { RawClient, rawRequest } from '../../support/raw-http.ts';
 
 const servers: HttpServer[] = [];
-/** Ports: of a server that trusts nobody, and of one that trusts this machine. */
+/** Ports: of a server without trusted proxies, and of one that trusts this machine. */
 const ports = { strict: 0, trusting: 0 };
 
 before(async () => {
@@ -16,7 +16,7 @@ before(async () => {
   ] as const) {
     const server = await createServer({
       handler: (request) => ({ status: 200, headers: null, body: request.clientAddress }),
-      log: silentLog,
+      log: noLog,
       maxHeaderBytes: 16_384,
       accessLog: false,
       proxies: new TrustedProxies(ranges),

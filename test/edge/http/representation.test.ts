@@ -78,7 +78,7 @@ test('a read of an unchanged resource is 304, with the tag and without the body;
   }
 });
 
-test('a tag changes with what it stands for', async () => {
+test('a tag changes with its content', async () => {
   const before = (await ask('/tasks/20')).headers.get('etag')!;
   words = 'two';
   const changed = await ask('/tasks/20', { 'If-None-Match': before });
@@ -113,7 +113,7 @@ test('text longer than a packet is compressed for clients that accept gzip, at o
   }
 });
 
-test('what is short, refused, asked with a cookie, or not to be compressed is sent as it is', async () => {
+test('answers that are short, refusals, requested with a cookie or marked as incompressible are not compressed', async () => {
   const gzip = { 'Accept-Encoding': 'gzip' };
   for (const [path, headers] of [
     ['/tasks/1000', gzip],
@@ -136,7 +136,7 @@ test('the answer to a command, which may show a secret beside what its caller se
   assert.deepEqual([answer.status, answer.headers.get('content-encoding'), answer.headers.get('etag')], [201, undefined, undefined]);
 });
 
-test('many long answers at once are all right, compressed or not', async () => {
+test('many concurrent long answers are all correct, compressed or not', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => ask('/tasks/200000', { 'Accept-Encoding': 'gzip' })));
   for (const { headers, body } of answers) {
     const text = headers.get('content-encoding') === 'gzip' ? gunzipSync(body) : body;

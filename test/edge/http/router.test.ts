@@ -6,7 +6,7 @@ import { type AnyContext, type AnyRoute, type Reply, route } from '../../../src/
 import { createRouter } from '../../../src/edge/http/router.ts';
 import { unlimited } from '../../../src/edge/limits/limits.ts';
 import { AppError } from '../../../src/errors.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { startEdge, type TestEdge } from '../../support/http-edge.ts';
 import { rawRequest } from '../../support/raw-http.ts';
 
@@ -142,12 +142,12 @@ test('every path is served with and without /v1, and the handler knows which', a
   }
 });
 
-test('a handler that answers later answers the same', async () => {
+test('an asynchronous handler gives the same answer', async () => {
   const response = await fetch(`${edge.url}/tasks/task_1/slow`, bearer('all'));
   assert.deepEqual([response.status, await response.json()], [200, { id: 'task_1', variant: 'B' }]);
 });
 
-test('every answer names its request: the caller id is kept when well-formed, else a new one is made', async () => {
+test('every answer has a request id: that of the caller if well-formed, otherwise a new one', async () => {
   const own = await fetch(`${edge.url}/health`, { headers: { 'x-request-id': 'abc-1_2' } });
   assert.equal(own.headers.get('x-request-id'), 'abc-1_2');
   for (const bad of ['a b', 'x'.repeat(129), 'a"b', 'ü']) {
@@ -161,7 +161,7 @@ test('request ids do not repeat', async () => {
   assert.equal(new Set(Array.from({ length: 20_000 }, () => newRequestId())).size, 20_000);
 });
 
-test('an unknown path is 404, in every form of trickery', async () => {
+test('an unknown path is 404, also in malicious forms', async () => {
   for (const path of [
     '/nowhere',
     '/',
@@ -254,7 +254,7 @@ test('a missing scope is 403 before the body is looked at', async () => {
   assert.deepEqual([response.status, await response.json()], [403, { detail: 'This needs the scope tasks.write' }]);
 });
 
-test('what needs a session refuses keys, and a download link opens only what it names', async () => {
+test('routes that need a session refuse keys, and a download link opens only its own file', async () => {
   assert.equal((await fetch(`${edge.url}/settings`, { method: 'POST', ...bearer('key') })).status, 403);
   assert.equal((await fetch(`${edge.url}/settings`, { method: 'POST', ...bearer('all') })).status, 200);
   assert.equal((await fetch(`${edge.url}/me`, bearer('link'))).status, 403);
@@ -282,7 +282,7 @@ test('a refusal by the limiter comes after the scope and before the body, with i
   await limited.server.close(0);
 });
 
-test('a token that is refused counts against the address; when these are too many the answer is 429', async () => {
+test('refused tokens count against the address; beyond the limit the answer is 429', async () => {
   let left = 2;
   const limited = await startEdge(routes, {
     limits: { admit: (principal) => (principal !== null || left-- > 0 ? null : new AppError('rate_limited', 'Too many')), peek: () => {} },
@@ -294,7 +294,7 @@ test('a token that is refused counts against the address; when these are too man
   await limited.server.close(0);
 });
 
-test('authentication and limits that take time keep the order and see the address', async () => {
+test('asynchronous authentication and limits run in the same order and get the address', async () => {
   const later = await startEdge(routes, {
     authenticate: async (request: HttpRequest) =>
       request.header('authorization') === 'Bearer all'
@@ -316,7 +316,7 @@ test('authentication and limits that take time keep the order and see the addres
   await later.server.close(0);
 });
 
-test('where a token or its limits cannot be looked up, the answer shows the limits of the address', async () => {
+test('if a token or its limits cannot be queried, the answer has the limits of the address', async () => {
   const down = async (): Promise<never> => {
     throw new AppError('unavailable', 'The database does not answer');
   };
@@ -363,7 +363,7 @@ test('a bug is a 500 without its text, logged with the request id', async () => 
 
 test('declaring an endpoint twice is refused at start', () => {
   assert.throws(
-    () => createRouter({ routes: [routes[0]!, routes[0]!], authenticate: () => null, limits: unlimited, log: silentLog }),
+    () => createRouter({ routes: [routes[0]!, routes[0]!], authenticate: () => null, limits: unlimited, log: noLog }),
     /GET \/health is declared twice/,
   );
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
 import { createServer } from '../../../src/edge/http/server.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { startEdge } from '../../support/http-edge.ts';
 import { RawClient, rawRequest } from '../../support/raw-http.ts';
 
@@ -52,7 +52,7 @@ test('closing accepts no new connection, finishes running requests and asks clie
   await client.closed();
 });
 
-test('closing waits no longer than its grace, and ends idle connections', async () => {
+test('closing waits at most the grace period, and closes idle connections', async () => {
   const { routes, entered, release } = held();
   const edge = await startEdge(routes);
   const [running, idle] = [await RawClient.connect(edge.port), await RawClient.connect(edge.port)];
@@ -64,7 +64,7 @@ test('closing waits no longer than its grace, and ends idle connections', async 
   release();
 });
 
-test('while draining requests are answered, each the last of its connection', async () => {
+test('during a drain requests are answered, each as the last of its connection', async () => {
   const { routes } = held();
   const edge = await startEdge(routes);
   edge.server.drain();
@@ -77,12 +77,12 @@ test('while draining requests are answered, each the last of its connection', as
   await edge.server.close(0);
 });
 
-test('a port that is taken is refused, not shared', async () => {
+test('a port in use is refused, not shared', async () => {
   const { routes } = held();
   const edge = await startEdge(routes);
   const second = await createServer({
     handler: () => ({ status: 200, headers: null, body: null }),
-    log: silentLog,
+    log: noLog,
     maxHeaderBytes: 16_384,
     accessLog: false,
   });
@@ -93,7 +93,7 @@ test('a port that is taken is refused, not shared', async () => {
 
 test('a handler that throws or rejects is a 500, and the access log has each answer', async () => {
   const lines: object[] = [];
-  const log = { ...silentLog, debug: (fields: object) => void lines.push(fields) };
+  const log = { ...noLog, debug: (fields: object) => void lines.push(fields) };
   const server = await createServer({
     handler: ({ path }) => {
       if (path === '/throws') throw new Error('x');

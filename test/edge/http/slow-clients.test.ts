@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import Type from 'typebox';
 import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
 import { createServer } from '../../../src/edge/http/server.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { startEdge } from '../../support/http-edge.ts';
 import { RawClient } from '../../support/raw-http.ts';
 
@@ -36,8 +36,8 @@ const idleClients = 10_000;
 const openFilesMax = Number(/^Max open files\s+(\d+)/m.exec(limits())?.[1] ?? 0);
 
 // Each of these waits for uWebSockets.js to lose patience, about ten seconds: so they wait together.
-describe('clients that take their time', { concurrency: true }, () => {
-  /** What is sent at once, and what dribbles after it. */
+describe('slow clients', { concurrency: true }, () => {
+  /** The part that is sent at once, and the part that follows slowly. */
   const clients: Record<string, [string, string | null]> = {
     'that say nothing': ['', null],
     'whose headers dribble': [`${get.slice(0, -2)}X-A: `, 'b'],
@@ -56,7 +56,7 @@ describe('clients that take their time', { concurrency: true }, () => {
     'with chunk extensions': ['POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\n{}\r\n0\r\n\r\n', null],
   };
   for (const [name, [first, dribble]] of Object.entries(clients)) {
-    test(`clients ${name} are cut off, however they go on`, async (t) => {
+    test(`clients ${name} are disconnected, even if they continue to send`, async (t) => {
       const edge = await startEdge(routes);
       t.after(() => edge.server.close(0));
       const client = await RawClient.connect(edge.port);
@@ -87,10 +87,10 @@ describe('clients that take their time', { concurrency: true }, () => {
   });
 });
 
-test('one connection more than a node may hold is closed unanswered, and taken again when one has gone', async (t) => {
+test('a connection beyond the limit of a node is closed unanswered, and accepted after another has closed', async (t) => {
   const server = await createServer({
     handler: () => ({ status: 200, headers: null, body: 'ok' }),
-    log: silentLog,
+    log: noLog,
     maxHeaderBytes: 16_384,
     accessLog: false,
     maxConnections: 3,

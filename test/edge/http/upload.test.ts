@@ -16,7 +16,7 @@ const File = Type.Object({ name: Type.String(), type: Type.String(), size: Type.
 let directory: string;
 let store: FileStore;
 let edge: TestEdge;
-/** Told how each upload's handler ended. */
+/** Called with the result of each upload's handler. */
 let settled: (outcome: string) => void = () => {};
 let entered: () => void = () => {};
 let uploads = 0;
@@ -74,7 +74,7 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Nothing is left half-written; `stored` says what is there. */
+/** No incomplete file remains; `stored` lists the files. */
 async function folder(): Promise<string[]> {
   assert.deepEqual(await readdir(join(directory, '.incoming')), []);
   return (await readdir(directory)).filter((name) => name !== '.incoming');
@@ -114,12 +114,12 @@ test('an upload is stored as it was sent, with the name it was given', async () 
   }
 });
 
-test('an empty file is a file', async () => {
+test('an empty file is stored', async () => {
   const answer = await upload(part('file', ''), end);
   assert.deepEqual([answer?.status, JSON.parse(answer!.body.toString()).size], [201, 0]);
 });
 
-test('a form without the file, or without any, or with a text in its place, is 422 about the field', async () => {
+test('a form without the file or with a text in its place is 422 for the field', async () => {
   const before = await folder();
   for (const parts of [[part('other', 'x'), end], [end], [part('file', 'x', null), end], [part('file', 'x', ''), end]]) {
     const answer = await upload(...parts);
@@ -133,14 +133,14 @@ test('a form without the file, or without any, or with a text in its place, is 4
   assert.deepEqual(await folder(), before);
 });
 
-test('two files are refused and neither is kept', async () => {
+test('two files are refused and neither is stored', async () => {
   const before = await folder();
   assert.equal((await upload(part('file', 'one'), part('file', 'two'), end))?.status, 422);
   assert.equal((await upload(part('file', 'x'.repeat(500_000)), part('file', 'y'.repeat(500_000)), end))?.status, 422);
   assert.deepEqual(await folder(), before);
 });
 
-test('a form that is malformed or ends early is 400 and nothing is kept', async () => {
+test('a malformed or incomplete form is 400 and nothing is stored', async () => {
   const before = await folder();
   const cases = [
     [part('file', 'x'.repeat(10_000))],
@@ -171,7 +171,7 @@ test('a file over 50 MiB is refused by its Content-Length before it is sent', as
   assert.equal(answer?.status, 413);
 });
 
-test('a file over 50 MiB in chunks is refused while it is read, and nothing is kept', async () => {
+test('a file over 50 MiB in chunks is refused while it is read, and nothing is stored', async () => {
   const before = await folder();
   const outcome = new Promise<string>((resolve) => {
     settled = resolve;
@@ -193,7 +193,7 @@ test('a file over 50 MiB in chunks is refused while it is read, and nothing is k
   assert.deepEqual(await folder(), before);
 });
 
-test('a file of exactly 50 MiB is taken, one byte more is not', async () => {
+test('a file of exactly 50 MiB is accepted, one byte more is not', async () => {
   const exact = await fetch(`${edge.url}/files`, { method: 'POST', body: form(Buffer.alloc(maxFileBytes)) });
   assert.equal(exact.status, 201);
   await exact.arrayBuffer();
@@ -223,7 +223,7 @@ test('uploads aborted at any point leave nothing behind', async () => {
   assert.deepEqual(await folder(), before);
 });
 
-test('a store that fails answers 500 while the rest of the upload is thrown away, and the next request is served', async () => {
+test('a failing store is answered with 500, the rest of the upload is discarded, and the next request is served', async () => {
   const response = await fetch(`${edge.url}/refuses`, { method: 'POST', body: form(randomBytes(5_000_000)) });
   assert.deepEqual([response.status, await response.json()], [500, { detail: 'Internal Server Error' }]);
   assert.equal((await fetch(`${edge.url}/health`)).status, 200);

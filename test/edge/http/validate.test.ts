@@ -23,7 +23,7 @@ const Sample = Type.Object({
   free: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 
-test('each thing wrong has its Pydantic type and its place', () => {
+test('each validation error has its Pydantic type and location', () => {
   const cases: [unknown, unknown[]][] = [
     [{}, [['body.prompt', 'missing']]],
     [{ prompt: '' }, [['body.prompt', 'string_too_short']]],
@@ -68,7 +68,7 @@ test('all errors are reported at once, at most twenty', () => {
   assert.equal(found(Type.Array(Type.Integer()), Array(500).fill('x')).length, 20);
 });
 
-test('an enum says what is allowed', () => {
+test('an enum error lists the allowed values', () => {
   const [issue] = body(Sample, { prompt: 'a', kind: 'd' }).issues;
   assert.deepEqual(issue, {
     loc: ['body', 'kind'],
@@ -79,7 +79,7 @@ test('an enum says what is allowed', () => {
   });
 });
 
-test('no secret, nothing long and no container is shown back', () => {
+test('errors contain no secrets, no long values and no containers', () => {
   const [secret] = body(Sample, { prompt: 'a', config: { deep: { password: 'hunter2' } } }).issues;
   assert.deepEqual([secret!.type, secret!.input], ['string_too_short', null]);
   assert.ok(!JSON.stringify(body(Sample, { password: 'hunter2' }).issues).includes('hunter2'));
@@ -87,7 +87,7 @@ test('no secret, nothing long and no container is shown back', () => {
   assert.deepEqual(body(Sample, { prompt: { token: 'hunter2' } }).issues[0]!.input, {});
 });
 
-test('defaults are filled in, unknown fields are left out, free forms are kept', () => {
+test('defaults are added, unknown fields are removed, free objects are kept', () => {
   const { value, issues } = body(
     Sample,
     JSON.parse('{"prompt":"a","zz":1,"__proto__":{"x":1},"constructor":2,"free":{"q":{"z":[1]}},"config":{"no":1}}'),
@@ -97,11 +97,11 @@ test('defaults are filled in, unknown fields are left out, free forms are kept',
   assert.equal(({} as { x?: number }).x, undefined);
 });
 
-test('a body left out will do where nothing in it is required', () => {
+test('a missing body is valid if none of its fields is required', () => {
   assert.deepEqual(body(Type.Object({ reason: Type.Optional(Type.String()) }), undefined), { value: {}, issues: [] });
 });
 
-test('whatever is sent, the answer is a value that fits or at least one issue', () => {
+test('any input results in a valid value or at least one issue', () => {
   const check = compileBody(Sample);
   fc.assert(
     fc.property(
@@ -118,7 +118,7 @@ test('whatever is sent, the answer is a value that fits or at least one issue', 
   );
 });
 
-test('every amount in cents is money, and every third decimal is not', () => {
+test('amounts with two decimals are valid, amounts with three are not', () => {
   const fits = (value: unknown): boolean => body(Money(), value).issues.length === 0;
   fc.assert(fc.property(fc.integer({ min: 0, max: 1_000_000_000_000 }), (cents) => fits(cents / 100)));
   for (const bad of [0.001, 1.005, 1e-7, 9.999, 0.1 + 0.2, -1, 1e300, '1.00', Number.NaN, null])
@@ -142,7 +142,7 @@ function query(text: string): { value: unknown; found: string[] } {
   return { value, found: issues.map((issue) => `${issue.loc.join('.')} ${issue.type}`) };
 }
 
-test('query texts become numbers and booleans, strictly', () => {
+test('query texts are converted to numbers and booleans strictly', () => {
   assert.deepEqual(query('limit=5&ratio=-1.5&all=true&status=failed&tag=a&tag=b&after=7&other=x').value, {
     limit: 5,
     ratio: -1.5,
@@ -165,7 +165,7 @@ test('query texts become numbers and booleans, strictly', () => {
   assert.deepEqual(query('limit=x').found.sort(), ['query.after missing', 'query.limit int_parsing']);
 });
 
-test('a list or a text that is far too long is refused by its length alone, at any depth', () => {
+test('a far too long list or text is refused by its length alone, at any depth', () => {
   const texts = (count: number) => Array.from({ length: count }, () => '');
   const Keys = Type.Object({
     scopes: Type.Array(Type.Enum(['a', 'b']), { maxItems: 3 }),

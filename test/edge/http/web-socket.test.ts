@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createServer, type HttpServer } from '../../../src/edge/http/server.ts';
 import type { Connection, SendResult } from '../../../src/edge/http/web-socket.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { RawClient } from '../../support/raw-http.ts';
 
 const maxBufferedBytes = 256 * 1024;
@@ -16,7 +16,7 @@ let drained: () => void = () => {};
 before(async () => {
   server = await createServer({
     handler: () => ({ status: 404, headers: null, body: null }),
-    log: silentLog,
+    log: noLog,
     maxHeaderBytes: 16_384,
     accessLog: false,
   });
@@ -71,7 +71,7 @@ async function slowReader(): Promise<{ client: RawClient; connection: Connection
   return { client, connection: opening };
 }
 
-test('text and binary messages arrive as what they are, on either path', async () => {
+test('text and binary messages arrive with their type, on both paths', async () => {
   for (const path of ['/ws', '/v1/ws']) {
     const socket = await connect(path);
     socket.send('hällo');
@@ -82,7 +82,7 @@ test('text and binary messages arrive as what they are, on either path', async (
   }
 });
 
-test('text may be sent as bytes made once for many', async () => {
+test('a text message may be sent from bytes that many receivers share', async () => {
   const connection = new Promise<Connection<string>>((resolve) => {
     opened = resolve;
   });
@@ -111,7 +111,7 @@ test('a message over the limit and a message that is not UTF-8 end the connectio
   await client.closed();
 });
 
-test('a slow reader is reported: buffered, then dropped, and never a silent gap', async () => {
+test('a slow reader is reported as buffered, then dropped, never with a silent gap', async () => {
   const { client, connection } = await slowReader();
   const results = new Set<SendResult>();
   const message = 'x'.repeat(16_384);
@@ -137,7 +137,7 @@ test('a slow reader is reported: buffered, then dropped, and never a silent gap'
   client.end();
 });
 
-test('a slow reader that is sent away gets what was buffered and then the close code', async () => {
+test('a slow reader that is closed gets the buffered messages and then the close code', async () => {
   const { client, connection } = await slowReader();
   while (connection.send('x'.repeat(16_384)) !== 'dropped');
   const code = new Promise<number>((resolve) => {
@@ -152,7 +152,7 @@ test('a slow reader that is sent away gets what was buffered and then the close 
   assert.deepEqual([tail[0], tail[1], tail.readUInt16BE(2), tail.subarray(4).toString()], [0x88, 10, 4430, 'too slow']);
 });
 
-test('ending sends code and reason, and afterwards nothing throws', async () => {
+test('ending a connection sends code and reason, and later calls do not throw', async () => {
   const connection = new Promise<Connection<string>>((resolve) => {
     opened = resolve;
   });
@@ -167,7 +167,7 @@ test('ending sends code and reason, and afterwards nothing throws', async () => 
   server.cork(() => {});
 });
 
-test('a client that vanishes is closed with 1006', async () => {
+test('the connection of a vanished client is closed with 1006', async () => {
   const code = new Promise<number>((resolve) => {
     closed = resolve;
   });
@@ -176,6 +176,6 @@ test('a client that vanishes is closed with 1006', async () => {
   assert.equal(await code, 1006);
 });
 
-test('what is no upgrade is answered by the handler', async () => {
+test('a request without an upgrade is answered by the handler', async () => {
   assert.equal((await fetch(`http://127.0.0.1:${port}/ws`)).status, 404);
 });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type pg from 'pg';
 import { Entitlements } from '../../../src/edge/limits/entitlements.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { planLimits } from '../../../src/plans.ts';
 import { readOverrides, setOverrides } from '../../../src/storage/account-overrides.ts';
 import { Database } from '../../../src/storage/database.ts';
 import { testDatabase } from '../../support/database.ts';
 
-/** Tells the names of the statements it was sent, and fails them when told to. */
+/** Records the names of its statements, and fails them on request. */
 class WatchedDatabase extends Database {
   readonly sent: string[] = [];
   away = false;
@@ -35,7 +35,7 @@ async function node(t: TestContext, options = {}) {
   await database.migrate();
   const ids = Array.from({ length: 50 }, (_, i) => `acct_${i}`);
   await signUp(database, ids);
-  const entitlements = new Entitlements(database, silentLog, options);
+  const entitlements = new Entitlements(database, noLog, options);
   t.after(async () => {
     entitlements.stop();
     await database.close();
@@ -48,7 +48,7 @@ async function node(t: TestContext, options = {}) {
 
 const free = planLimits.free.websockets;
 
-test('an account of which nothing is set has the limits of its plan, and is asked for once', async (t) => {
+test('an account without overrides has the limits of its plan, and is queried once', async (t) => {
   const { entitlements, looks } = await node(t);
   const { requestsPerMinute, concurrentRequests, websockets } = planLimits.free;
   const first = await entitlements.of('acct_1');
@@ -57,7 +57,7 @@ test('an account of which nothing is set has the limits of its plan, and is aske
   assert.equal(looks(), 1);
 });
 
-test('accounts that are asked for at once are one query', async (t) => {
+test('accounts requested at the same time are read by one query', async (t) => {
   const { database, ids, websockets, looks } = await node(t);
   await setOverrides(database, 'acct_7', { websockets: 7 });
   const all = await Promise.all(ids.map(websockets));
@@ -86,7 +86,7 @@ test('a change is seen at the next poll, which is one query for any number of kn
   assert.equal(looks(), 2);
 });
 
-test('an account that is no longer asked for is not kept up to date, and read anew by its next request', async (t) => {
+test('an account without requests is no longer polled, and is read again by its next request', async (t) => {
   const { database, entitlements, websockets, looks } = await node(t);
   await websockets('acct_1');
   await entitlements.refresh();
@@ -96,7 +96,7 @@ test('an account that is no longer asked for is not kept up to date, and read an
   assert.equal(await websockets('acct_1'), 5);
 });
 
-test('a change is seen by itself', async (t) => {
+test('a change is seen without a request', async (t) => {
   const { database, entitlements, websockets } = await node(t, { everyMs: 5 });
   await entitlements.of('acct_1');
   entitlements.start();
@@ -104,7 +104,7 @@ test('a change is seen by itself', async (t) => {
   while ((await websockets('acct_1')) !== 5) await new Promise(setImmediate);
 });
 
-test('while the database is unavailable known limits hold, and changes are seen when it is back', async (t) => {
+test('while the database is unavailable known limits apply, and changes are seen when it is back', async (t) => {
   const { database, entitlements, websockets } = await node(t);
   await setOverrides(database, 'acct_1', { websockets: 5 });
   await entitlements.of('acct_1');
@@ -119,7 +119,7 @@ test('while the database is unavailable known limits hold, and changes are seen 
   assert.equal(await websockets('acct_2'), free, 'a failed question is asked again');
 });
 
-test('memory is bounded, and an account that was forgotten is asked for again', async (t) => {
+test('memory is bounded, and an evicted account is queried again', async (t) => {
   const { database, ids, websockets, looks } = await node(t, { maxAccounts: 10 });
   await setOverrides(database, 'acct_0', { websockets: 1 });
   for (const id of ids.slice(0, 30)) await websockets(id);
@@ -127,7 +127,7 @@ test('memory is bounded, and an account that was forgotten is asked for again', 
   assert.equal(looks(), 31);
 });
 
-test('of two that set different things at once, both hold', async (t) => {
+test('two concurrent changes of different limits both apply', async (t) => {
   const { database } = await node(t);
   await Promise.all(
     Array.from({ length: 8 }, (_, i) => setOverrides(database, 'acct_1', i % 2 === 0 ? { websockets: i } : { credits: i })),

@@ -38,7 +38,7 @@ after(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-test('three nodes together never grant more than capacity and refill in any window, whatever dies and whatever answer is lost', {
+test('three nodes together never grant more than capacity and refill in any window, although nodes die and answers are lost', {
   skip: withoutRedis,
 }, async (t) => {
   t.diagnostic(`seed ${seed}`);
@@ -142,7 +142,8 @@ async function run(
       }
       granted.push({ us: clock.us, count });
     } else {
-      // What a lost question grants is nobody's. The node then gives out its share until it is heard again, which is told apart from the quota.
+      // Tokens granted by a lost query belong to no node. The node then grants its share until Redis answers again, which is counted
+      // separately from the quota.
       ways[step.node]!.manner = 'answer lost';
       await store.ask(caller, {
         ...{ node: `n${step.node}-lost`, n: 1, perMinute, nodes: nodeCount, want: 3, wish: 50, held: 0, back: 0 },

@@ -34,14 +34,14 @@ function cluster(size: number) {
 
 const options = { skip: withoutRedis };
 
-test('a small quota is granted to the last request, wherever the caller asks', options, async () => {
+test('a small quota is granted to the last request, at whichever node', options, async () => {
   const { allowedOf } = cluster(3);
   let allowed = 0;
   for (let i = 0; i < 90; i++) allowed += await allowedOf(i % 3, 1, 60);
   assert.equal(allowed, 60);
 });
 
-test('a busy caller is answered out of leases: few questions, and all of a large quota but what others hold', options, async () => {
+test('a busy caller is served from leases: few queries, and the whole large quota except the leases of other nodes', options, async () => {
   const { allowedOf, nodes } = cluster(3);
   let allowed = 0;
   for (let i = 0; i < 600; i++) allowed += await allowedOf(i % 3, 10, 5_000);
@@ -50,7 +50,7 @@ test('a busy caller is answered out of leases: few questions, and all of a large
   assert.ok(asks <= 120, `${asks} questions for 6,000 requests`);
 });
 
-test('what a node holds for a caller that has gone quiet is given back', options, async () => {
+test('unused tokens of a caller that stopped are returned', options, async () => {
   const { clock, allowedOf, nodes, caller } = cluster(2);
   await allowedOf(0, 30, 1_000);
   clock.us += 1_500_000;
@@ -68,7 +68,7 @@ test('after Redis was emptied the nodes report their state, so a spent quota sta
   assert.equal((await allowedOf(0, 60, 60)) + (await allowedOf(1, 60, 60)), 0);
 });
 
-test('Redis away: each node gives out its share of what was left, and a new caller gets limit ÷ nodes at each', options, async () => {
+test('without Redis each node grants its share of the rest, and a new caller gets limit ÷ nodes at each', options, async () => {
   const { clock, ways, allowedOf } = cluster(3);
   for (const way of ways) way.manner = 'away';
   const shares = [await allowedOf(0, 100, 60), await allowedOf(1, 100, 60), await allowedOf(2, 100, 60)];
@@ -77,7 +77,7 @@ test('Redis away: each node gives out its share of what was left, and a new call
   assert.equal(await allowedOf(0, 100, 60), 10);
 });
 
-test('Redis back: what was given out meanwhile counts', options, async () => {
+test('when Redis is back, tokens granted meanwhile are counted', options, async () => {
   const { clock, ways, nodes, caller, allowedOf } = cluster(2);
   for (const way of ways) way.manner = 'away';
   assert.equal(await allowedOf(0, 100, 60), 30);
@@ -89,7 +89,7 @@ test('Redis back: what was given out meanwhile counts', options, async () => {
   assert.equal((await allowedOf(0, 50, 60)) + (await allowedOf(1, 50, 60)), 0);
 });
 
-test('a limit that is raised lifts a refusal at once, one that is lowered holds at once', options, async () => {
+test('a raised limit ends a refusal at once, a lowered limit applies at once', options, async () => {
   const { clock, allowedOf } = cluster(1);
   assert.equal(await allowedOf(0, 80, 60), 60);
   assert.equal(await allowedOf(0, 240, 300), 240);

@@ -75,7 +75,7 @@ const routes: AnyRoute[] = [
     summary: 'x',
     scope: 'any',
     responses: { 200: null },
-    // As long as somebody reads.
+    // While a client reads.
     handler: () => ({ status: 200, headers: null, body: new Readable({ read() {} }) }),
   }),
   route({
@@ -112,7 +112,7 @@ function later(): void {
   nowUs += 61_000_000;
 }
 
-test('sixty requests a minute and not one more, then one each second; every answer has the rate limit state', async () => {
+test('exactly sixty requests a minute are granted, then one each second; every answer has the rate limit state', async () => {
   later();
   const statuses: number[] = [];
   for (let i = 0; i < 61; i++) statuses.push((await fetch(`${edge.url}/me`, as('all'))).status);
@@ -131,7 +131,7 @@ test('sixty requests a minute and not one more, then one each second; every answ
   assert.equal((await fetch(`${edge.url}/me`, as('key'))).status, 200, 'another caller has a bucket of its own');
 });
 
-test('refused, unknown and wrong requests carry the headers too; what has no token is counted by address; health counts nothing', async () => {
+test('refused, unknown and invalid requests have the headers too; requests without a token count against the address; health counts nothing', async () => {
   later();
   const seen: [number, string | null][] = [];
   for (const [path, init] of [
@@ -159,7 +159,7 @@ test('refused, unknown and wrong requests carry the headers too; what has no tok
   assert.equal((await fetch(`${edge.url}/me`, as('key'))).status, 200, 'who has a key is not refused for its address');
 });
 
-test('what leads nowhere with a good key counts toward the key, and with a bad one toward the address', async () => {
+test('a request for an unknown path counts against its valid key, and with an invalid key against the address', async () => {
   later();
   const remaining = async (path: string, init: RequestInit) => (await fetch(edge.url + path, init)).headers.get('x-ratelimit-remaining');
   assert.equal(await remaining('/nowhere', as('key')), '59');
@@ -170,7 +170,7 @@ test('what leads nowhere with a good key counts toward the key, and with a bad o
   assert.equal(await remaining('/open', {}), '10', 'the address has not paid for the key');
 });
 
-test('a token or cookie that is refused at once, with words of its own, counts toward the address', async (t) => {
+test('a token or cookie that is refused before its look-up counts against the address', async (t) => {
   nowUs += 120_000_000;
   const authenticate = () => {
     throw new AppError('forbidden', 'This cookie may not act');
@@ -228,7 +228,7 @@ test('all keys of an account together have five times the requests at once of on
   await until(() => concurrency.callers === 0);
 });
 
-test('a link counts toward a quota of its account, apart from its keys and from the address', async () => {
+test('a download link counts against a quota of its account, separate from its keys and from the address', async () => {
   later();
   for (let i = 0; i < 70; i++) assert.equal((await fetch(`${edge.url}/body`, as('link'))).status, 405);
   const link = await fetch(`${edge.url}/nowhere`, as('link'));
@@ -237,7 +237,7 @@ test('a link counts toward a quota of its account, apart from its keys and from 
   assert.equal((await fetch(`${edge.url}/me`, as('key'))).headers.get('x-ratelimit-remaining'), '59');
 });
 
-test('a caller has its number of requests at once; each gives its place back however it ends', async () => {
+test('a caller has a limited number of concurrent requests; each frees its slot however it ends', async () => {
   later();
   const full = async () => {
     const answer = await fetch(`${edge.url}/me`, as('key'));
@@ -266,7 +266,7 @@ test('a caller has its number of requests at once; each gives its place back how
   await until(() => concurrency.callers === 0);
 });
 
-test('a hundred requests that end in every way at random leave no place taken', async () => {
+test('a hundred requests with random endings leave no slot taken', async () => {
   later();
   entitlement.requestsPerMinute = -1;
   entitlement.concurrentRequests = -1;

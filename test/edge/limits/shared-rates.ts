@@ -1,10 +1,10 @@
-/** Nodes that count requests together on a real Redis, whose clock a test moves by hand, and whose answers it can lose. */
+/** Nodes that count requests together with a real Redis; a test sets its clock and can drop its answers. */
 import { RedisConnection } from '../../../src/cluster/redis-connection.ts';
 import { LeasedRates, type RateStore } from '../../../src/edge/limits/leased-rates.ts';
 import { rateReplyOf, rateScript } from '../../../src/edge/limits/rate-script.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 
-/** Redis is told the time with every question. */
+/** Each query sends the time to Redis. */
 const handClock = '{math.floor(ask.nowUs / 1000000), ask.nowUs % 1000000}';
 
 export type Way = { /** What becomes of the next questions. */ manner: 'well' | 'answer lost' | 'away' };
@@ -24,7 +24,7 @@ export async function handStore(url: string): Promise<{ ask(caller: string, ask:
   };
 }
 
-/** @param store how questions get to Redis; `way` may lose them */
+/** @param store how queries get to Redis; `way` may lose them */
 export function ratesNode(
   name: string,
   nodes: () => number,
@@ -35,7 +35,7 @@ export function ratesNode(
   return new LeasedRates({
     node: name,
     nodes,
-    log: silentLog,
+    log: noLog,
     nowUs: () => clock.us - 1_600_000_000_000_000,
     clock: { nowMs: () => Math.floor(clock.us / 1_000) },
     store: {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { greetingRoutes } from '../../../src/edge/routes/greeting.ts';
 import { startEdge } from '../../support/http-edge.ts';
 
-test('the address of the service greets a browser with a page and a program with JSON', async (t) => {
+test('the root address answers a browser with a page and a program with JSON', async (t) => {
   const edge = await startEdge(greetingRoutes({ version: '1.2.3', publicUrl: 'https://troupe.example' }));
   t.after(() => edge.server.close(1_000));
   const get = (accept: string, path = '/') => fetch(`${edge.url}${path}`, { headers: { accept } });

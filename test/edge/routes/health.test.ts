@@ -35,7 +35,7 @@ test('health shows the version, the node, the uptime and each part', async (t) =
   assert.deepEqual((await get('/v1/health')).body, expected);
 });
 
-test('a part that fails makes it degraded; internals are not shown', async (t) => {
+test('a failing part makes health degraded; internals are not shown', async (t) => {
   const { get } = await startHealth(t, {
     checks: {
       database: () => Promise.reject(new AppError('unavailable', 'The database does not answer')),
@@ -65,7 +65,7 @@ test('a part that never answers delays no caller, and is checked once for many c
   assert.equal(asked, 2);
 });
 
-test('a node that is not ready says why with 503, and is alive all the same', async (t) => {
+test('a node that is not ready answers 503 with the reason, and is still live', async (t) => {
   const { state, get } = await startHealth(t);
   assert.deepEqual(await get('/health/ready'), { status: 200, body: { status: 'ready' } });
   state.readiness = 'draining';
@@ -74,7 +74,7 @@ test('a node that is not ready says why with 503, and is alive all the same', as
   assert.equal((await get('/health/browser')).body.status, 'not_configured');
 });
 
-test('what the browser says of itself is shown, and is asked for once for many callers', async (t) => {
+test('the state of the browser is shown, and is queried once for many callers', async (t) => {
   let asked = 0;
   const browser = async () => ({ status: 'unavailable', detail: `asked ${++asked} times` });
   const { state, get } = await startHealth(t, { browser });

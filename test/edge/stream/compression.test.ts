@@ -33,7 +33,7 @@ const offer = 'permessage-deflate; client_max_window_bits';
 const words = 'the same words again and again, '.repeat(20);
 const eventCount = 400;
 
-/** Replays and then hears live what the account's events are. */
+/** Replays the account's events and then gets them live. */
 async function hear(node: EdgeNode, account: string, extensions: string): Promise<StreamClient> {
   await node.commit(account, eventCount / 2, { words });
   const client = await StreamClient.open(node.port, '/ws', extensions);
@@ -56,7 +56,7 @@ test('clients that offer compression get it if it is on, except for short messag
   client.vanish();
 });
 
-test('clients that do not offer it, or a node where it is off, use plain text', async () => {
+test('clients that do not offer compression, and all clients of a node without it, get plain text', async () => {
   const [silent, refused] = await Promise.all([hear(compressing.node, 'acct_silent', ''), hear(plain.node, 'acct_refused', offer)]);
   for (const client of [silent, refused]) {
     assert.equal(client.extensions, '');
@@ -65,7 +65,7 @@ test('clients that do not offer it, or a node where it is off, use plain text', 
   }
 });
 
-test('what a client compresses is understood; what would inflate beyond the longest message ends its connection and no other', async () => {
+test('compressed messages of clients are accepted; one that inflates beyond the longest message closes only its own connection', async () => {
   const other = await compressing.node.subscribe('acct_other');
   const client = await StreamClient.open(compressing.node.port, '/ws', offer);
   client.sendCompressed(JSON.stringify({ type: 'auth', token: 'acct_packs' }));

@@ -1,4 +1,4 @@
-/** How declared events are chosen by name, and whose they are. */
+/** How declared events are selected by name, and who may read them. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import test from 'node:test';
@@ -11,7 +11,7 @@ const catalogue = new EventCatalogue([
 ]);
 const key = { accountId: 'a', userId: 'u', kind: 'api_key', scopes: new Set(['tasks.read']), mode: 'live', id: 'k' } as const;
 
-test('a name chooses one type, all of a family, or all', () => {
+test('a name selects one type, all types of a family, or all types', () => {
   assert.deepEqual(catalogue.typesNamed('door.opened'), ['door.opened']);
   assert.deepEqual(catalogue.typesNamed('door.*'), ['door.opened', 'door.closed']);
   assert.deepEqual(catalogue.typesNamed('*'), ['door.opened', 'door.closed', 'bell.rung', 'alarm.raised']);
@@ -19,7 +19,7 @@ test('a name chooses one type, all of a family, or all', () => {
   assert.deepEqual(named, ['door.opened', 'door.*', '*']);
 });
 
-test('an event with an alias comes under its own type to who asked for that, and under the alias to who asked for the alias alone', () => {
+test('an event with an alias is sent under its own type to subscribers of that type, and under the alias to subscribers of the alias only', () => {
   const chosen = [['alarm.raised', 'door.forced'], ['door.forced'], ['door.*'], ['bell.*']].map((wanted) =>
     catalogue.chosenName(wanted, 'alarm.raised'),
   );

@@ -1,4 +1,4 @@
-/** The relay over the streams that nodes really speak with: what it tells is heard, and a stream that breaks is made good. */
+/** The event relay over real streams between nodes: notifications arrive, and those lost with a broken stream are recovered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Database } from '../../../src/storage/database.ts';
@@ -19,13 +19,13 @@ test('events committed on three nodes reach subscribers on each in order, at ful
     const [a, b, c] = nodes as [EdgeNode, EdgeNode, EdgeNode];
     for (const node of nodes) node.setMembers(nodes.filter((other) => other !== node).map(({ member }) => member));
     const clients = await Promise.all(nodes.flatMap((node) => ['acct_1', 'acct_2'].map((account) => node.subscribe(account, 0))));
-    for (const node of nodes) await until(() => node.relay.accountsWanted === 2, 'the news of listeners');
+    for (const node of nodes) await until(() => node.relay.subscribedAccounts === 2, 'the news of listeners');
     const write = async (node: EdgeNode, times: number) => {
       for (let n = 0; n < times; n++) node.tell(await node.commit(`acct_${1 + (n % 2)}`, 2));
     };
     await Promise.all(nodes.map((node) => write(node, 100)));
     for (const client of clients) await client.until(() => client.events.length === 300);
-    // Its last commits are told to nobody.
+    // No node is notified of its last commits.
     await Promise.all([c.commit('acct_1', 1), c.commit('acct_2', 1)]);
     await transports[2]!.transport.close(0);
     for (const node of [a, b]) node.setMembers([a, b].filter((other) => other !== node).map(({ member }) => member));
@@ -34,7 +34,7 @@ test('events committed on three nodes reach subscribers on each in order, at ful
       await client.until(() => client.events.length === 321);
       client.events.forEach(({ prev, event }, n) => assert.deepEqual([prev, event.seq], [n, n + 1]));
     }
-    await until(() => a.relay.accountsWanted === 2 && b.relay.accountsWanted === 2);
+    await until(() => a.relay.subscribedAccounts === 2 && b.relay.subscribedAccounts === 2);
     t.diagnostic(`read pages ${nodes.map(({ hub }) => hub.counts.pagesRead)}, told ${nodes.map(({ relay }) => relay.counts.received)}`);
   } finally {
     await Promise.all(nodes.map((node) => node.close()));

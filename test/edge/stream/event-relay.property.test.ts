@@ -1,6 +1,5 @@
 /**
- * H1 on many nodes: whatever becomes of news, links, nodes and clients, every client sees each event of its account once, in order, to the
- * newest. A failing case prints its seed; FAST_CHECK_SEED repeats it.
+ * H1 on several nodes: despite faults of notifications, links, nodes and clients, every client sees each event of its account once, in order, up to the newest. A failing case prints its seed; FAST_CHECK_SEED repeats it.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -21,7 +20,7 @@ type Action =
   | { do: 'wait'; ms: number };
 
 const nodeCount = 3;
-/** A run that takes this long to end hangs: somebody misses an event for good. */
+/** A run that takes this long hangs: a subscriber permanently misses an event. */
 const hangMs = 30_000;
 const node = fc.nat(nodeCount - 1);
 const account = fc.nat(1);
@@ -95,7 +94,7 @@ class World {
     }
   }
 
-  /** Everything works again: nobody may miss anything for longer than the net takes. */
+  /** All links work again: no subscriber may miss an event for longer than the polling interval. */
   async end(): Promise<void> {
     const { nodes, network } = this.cluster;
     this.weather.clear();
@@ -173,7 +172,7 @@ class World {
 }
 
 const runs = Number(process.env.FAST_CHECK_RUNS ?? 25);
-test(`${runs} random lives of three nodes lose, repeat and disorder nothing`, { timeout: 300_000 }, async (t: TestContext) => {
+test(`${runs} random runs of three nodes lose, repeat and reorder no event`, { timeout: 300_000 }, async (t: TestContext) => {
   const seed = Number(process.env.FAST_CHECK_SEED ?? Date.now() % 2 ** 31);
   t.diagnostic(`seed ${seed}`);
   const kept = await testDatabase();

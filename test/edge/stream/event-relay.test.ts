@@ -1,16 +1,16 @@
-/** Events between nodes: three edges with real sockets on one PostgreSQL, their news over links that are slow, cut, or lose things. */
+/** Events between nodes: three edges with real sockets on one PostgreSQL, notifications over links that are slow, cut or lossy. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { CounterPoller } from '../../../src/edge/stream/counter-poller.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { Database } from '../../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { type Committed, EdgeCluster, type EdgeNode } from '../../support/edge-node.ts';
 import type { StreamClient } from '../../support/stream-client.ts';
 import { until } from '../../support/until.ts';
 
-/** The net does not help where a test is about the news. */
+/** Polling is off if a test is about notifications. */
 const neverMs = 3_600_000;
 
 let kept: TestDatabase;
@@ -46,9 +46,10 @@ async function listen(node: EdgeNode, accountId: string): Promise<StreamClient> 
   await client.untilMessage('replayed');
   return client;
 }
-const knows = (publisher: EdgeNode, accounts: number) => until(() => publisher.relay.accountsWanted === accounts, 'the news of listeners');
+const knows = (publisher: EdgeNode, accounts: number) =>
+  until(() => publisher.relay.subscribedAccounts === accounts, 'the news of listeners');
 
-test('events reach the subscribers on every node straight from the node that committed them', async () => {
+test('events reach the subscribers on every node directly from the node that committed them', async () => {
   await withNodes(neverMs, async ([a, b, c]) => {
     const clients = [await listen(a, 'acct_all'), await listen(b, 'acct_all'), await listen(c, 'acct_all')];
     for (const node of [a, b, c]) await knows(node, 1);
@@ -63,7 +64,7 @@ test('events reach the subscribers on every node straight from the node that com
   });
 });
 
-test('a node is sent the events of the accounts it has listeners for and of no others', async () => {
+test('a node gets only the events of accounts with subscribers on it', async () => {
   await withNodes(neverMs, async ([a, b], { network }) => {
     const client = await listen(a, 'acct_heard');
     await knows(b, 1);
@@ -83,7 +84,7 @@ test('a node is sent the events of the accounts it has listeners for and of no o
   });
 });
 
-test('events that overtake each other on their way from two nodes are put in order without asking the database', async () => {
+test('events from two nodes that overtake each other are ordered without a query of the database', async () => {
   await withNodes(neverMs, async ([a, b, c]) => {
     const client = await listen(a, 'acct_order');
     for (const node of [b, c]) await knows(node, 1);
@@ -119,7 +120,7 @@ test('an event whose notification was lost is read from the database when the ne
   });
 });
 
-test('more events than may wait for a missing one do not wait for it any longer', async () => {
+test('beyond the limit of waiting events the missing event is no longer waited for', async () => {
   await withNodes(neverMs, async ([a, b]) => {
     const client = await listen(a, 'acct_burst');
     await knows(b, 1);
@@ -153,7 +154,7 @@ test('an event without a notification that one replay finds also reaches live su
   });
 });
 
-test('when a node dies its edges poll at once for its last commits', async () => {
+test('when a node dies the edges poll at once for its last commits', async () => {
   await withNodes(neverMs, async ([a, b], cluster) => {
     const client = await listen(a, 'acct_died');
     await knows(b, 1);
@@ -164,7 +165,7 @@ test('when a node dies its edges poll at once for its last commits', async () =>
   });
 });
 
-test('what was committed before a publisher knew of the listener is found as soon as it knows', async () => {
+test('events committed before a publisher knew of a subscriber are found as soon as it knows', async () => {
   await withNodes(neverMs, async ([a, b], { network }) => {
     network.fate = ({ to, kind }) => (to === b.incarnation && kind === 'events.listening' ? 'held' : 0);
     const client = await listen(a, 'acct_early');
@@ -177,7 +178,7 @@ test('what was committed before a publisher knew of the listener is found as soo
   });
 });
 
-test('a stream that comes up brings the whole set of listeners, and with it what was missed while it was down', async () => {
+test('a reopened stream sends the whole set of subscriptions, and events missed meanwhile are found', async () => {
   await withNodes(neverMs, async ([a, b], { network }) => {
     const gone = await a.subscribe('acct_gone');
     await knows(b, 1);
@@ -225,7 +226,7 @@ test('a node that has left gets no events; a node that is not a member yet gets 
   });
 });
 
-test('events of one moment travel together, in pieces of bounded size', async () => {
+test('events of one tick are sent together, in pieces of bounded size', async () => {
   await withNodes(neverMs, async ([a, b], { network }) => {
     const client = await listen(a, 'acct_large');
     await knows(b, 1);
@@ -241,19 +242,19 @@ test('events of one moment travel together, in pieces of bounded size', async ()
 });
 
 test('a poll queries a thousand accounts at a time, and only those with subscribers', async () => {
-  const hub = new StreamHub(database, silentLog);
+  const hub = new StreamHub(database, noLog);
   const sizes: number[] = [];
   const read: Database['read'] = (query) => {
     sizes.push((query.values![0] as string[]).length);
     return database.read(query);
   };
-  const watch = new CounterPoller({ hub, database: { read }, log: silentLog, everyMs: neverMs });
+  const watch = new CounterPoller({ hub, database: { read }, log: noLog, everyMs: neverMs });
   const reader = {
     send: () => 'sent' as const,
     bufferedBytes: () => 0,
     cork: (work: () => void) => work(),
     tooSlow: () => {},
-    startOver: () => {},
+    mustRestart: () => {},
   };
   const subscribers = range(1, 2_500).map((n) => hub.subscribe(reader, `acct_counted_${n}`));
   await withNodes(neverMs, async ([node]) => {

@@ -1,4 +1,4 @@
-/** A node that leaves: its clients hear of it, are closed in time, and go on elsewhere without loss. */
+/** A leaving node: its clients are notified, closed in time, and continue at other nodes without loss. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Database } from '../../../src/storage/database.ts';
@@ -29,9 +29,9 @@ test('clients of a leaving node get different reconnect times, and are closed wi
   const leaving = await cluster.add();
   const clients = await Promise.all(range(1, 300).map((n) => leaving.subscribe(`acct_leaving_${n}`)));
   const silent = await StreamClient.open(leaving.port);
-  // Words on their way to the server must not keep its last words from arriving.
+  // Messages in transit to the server must not prevent its last messages from arriving.
   for (const client of clients) client.send({ type: 'ping' });
-  leaving.stream.goAway(1_000);
+  leaving.stream.disconnectAll(1_000);
   await leaving.server.close(0);
   for (const client of [...clients, silent]) assert.equal(await client.ended(), 1012);
   const sorted = pauses(clients).sort((a, b) => a - b);
@@ -45,15 +45,15 @@ test('clients of a leaving node get different reconnect times, and are closed wi
   assert.equal(leaving.hub.subscribers, 0);
 });
 
-test('a client that comes while the node leaves is sent away as the others were', async () => {
+test('a client that connects while the node leaves is closed like the others', async () => {
   const leaving = await cluster.add();
-  leaving.stream.goAway(1_000);
+  leaving.stream.disconnectAll(1_000);
   const late = await StreamClient.open(leaving.port);
   assert.equal(await late.ended(), 1012);
   assert.equal(late.messages[0].type, 'goaway');
 });
 
-test('a client that is sent away in the middle of a flow of events resumes on another node, and has missed and repeated nothing', async () => {
+test('a client that is closed while events are sent resumes on another node, without a missed or repeated event', async () => {
   const [leaving, other] = [await cluster.add(), await cluster.add()] as [EdgeNode, EdgeNode];
   let isWriting = true;
   const writing = Promise.all(
@@ -63,7 +63,7 @@ test('a client that is sent away in the middle of a flow of events resumes on an
   );
   const clients = await Promise.all(range(1, 20).map(() => leaving.subscribe('acct_flow', 0)));
   for (const client of clients) await client.until(() => client.events.length > 20);
-  leaving.stream.goAway(0);
+  leaving.stream.disconnectAll(0);
   for (const client of clients) {
     assert.equal(await client.ended(), 1012);
     const seen = client.events.map(({ event }) => event.seq);

@@ -1,39 +1,39 @@
-/** Streams of people: what their sessions and tokens become while a stream is open. */
+/** Streams of sessions: expiry of tokens and end of sessions while a stream is open. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accessTokenLifeMs } from '../../../src/edge/auth/tokens.ts';
 import { createServer } from '../../../src/edge/http/server.ts';
 import { Stream } from '../../../src/edge/stream/stream.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import { startIdentityNode } from '../../support/identity-node.ts';
 import { eventCatalogue } from '../../support/product-events.ts';
 import { StreamClient } from '../../support/stream-client.ts';
 
-test('a stream lives as long as its session: that its token has expired does not end it, signing out does', async (t) => {
+test('a stream lives as long as its session: it survives the expiry of its token and ends with the sign-out', async (t) => {
   const node = await startIdentityNode(t);
   const { authenticator, database } = node;
   let refusals = 0;
   const stream = new Stream({
     admitRefusedToken: async (clientAddress) => clientAddress === '127.0.0.1' && ++refusals <= 2,
-    hub: new StreamHub(database, silentLog),
+    hub: new StreamHub(database, noLog),
     eventCatalogue,
     database,
     authenticate: (token) => authenticator.authenticate(`Bearer ${token}`),
     isStillValid: (principal) => authenticator.isStillValid(principal),
     retentionDays: 7,
-    log: silentLog,
+    log: noLog,
   });
   const server = await createServer({
     handler: () => ({ status: 404, headers: null, body: null }),
-    log: silentLog,
+    log: noLog,
     maxHeaderBytes: 16_384,
     accessLog: false,
   });
   server.webSocket('/ws', stream, { maxMessageBytes: 65_536, maxBufferedBytes: 1_048_576, idleTimeoutS: 120 });
   const { port } = await server.listen('127.0.0.1', 0);
   t.after(async () => {
-    stream.goAway(0);
+    stream.disconnectAll(0);
     await server.close(0);
   });
   const open = async (token: string) => {

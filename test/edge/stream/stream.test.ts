@@ -1,4 +1,4 @@
-/** `/ws` from the outside: a real server, sockets, runtime and database; only who a token is, is made up. */
+/** `/ws` from the outside: a real server, sockets, runtime and database; only the principals of tokens are fakes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { actorRef, defineActor } from '../../../src/actors/define-actor.ts';
@@ -7,7 +7,7 @@ import { createServer, type HttpServer } from '../../../src/edge/http/server.ts'
 import type { Connection } from '../../../src/edge/http/web-socket.ts';
 import { Stream } from '../../../src/edge/stream/stream.ts';
 import { StreamHub } from '../../../src/edge/stream/stream-hub.ts';
-import { silentLog } from '../../../src/log.ts';
+import { noLog } from '../../../src/log.ts';
 import type { EventDraft } from '../../../src/storage/commit-unit.ts';
 import { ProbeEntity, type ProbeState, probeOptions } from '../../support/probe-actor.ts';
 import { eventCatalogue } from '../../support/product-events.ts';
@@ -21,7 +21,7 @@ type SpeakerContract = {
   queries: { said(input: null): number };
 };
 const speaker = actorRef<SpeakerContract>('speaker');
-/** Emits what it is told to. */
+/** Emits the given events. */
 const speakerActor = defineActor<ProbeState, SpeakerContract>({
   ref: speaker,
   entity: ProbeEntity,
@@ -42,17 +42,17 @@ let port: number;
 let hub: StreamHub;
 let stream: Stream;
 let gappyHub: StreamHub;
-/** Runs when the gappy hub has read a page and has not looked at it yet. */
+/** Runs when the hub with gaps has read a page and has not processed it yet. */
 let afterRead: (() => Promise<void>) | null = null;
 let patient: Stream[];
 const revoked = new Set<string>();
 const connections: Connection<unknown>[] = [];
 let connectionsOpened = 0;
-/** What was committed for the account whose events a test tells the hub in its own way. */
+/** The committed events of the account whose notifications a test sends to the hub itself. */
 const told: (EventDraft & { seq: number })[] = [];
 
 const slowLookUp = Promise.withResolvers<void>();
-/** Tokens are `account` or `account scope,scope`. `nobody` names nobody, `down` cannot be looked up, `slow` takes until it is told. */
+/** Tokens are `account` or `account scope,scope`. `nobody` is unknown, `down` cannot be looked up, `slow` waits for the test. */
 async function authenticate(token: string): Promise<Principal | null> {
   if (token === 'never answered') return new Promise(() => {});
   if (token === 'nobody') return null;
@@ -67,7 +67,7 @@ before(async () => {
   runtime = await testRuntime([speakerActor], probeOptions);
   server = await createServer({
     handler: () => ({ status: 404, headers: null, body: null }),
-    log: silentLog,
+    log: noLog,
     maxHeaderBytes: 16_384,
     accessLog: false,
   });
@@ -78,18 +78,18 @@ before(async () => {
     authenticate,
     isStillValid: (one: Principal) => !revoked.has(one.id),
     retentionDays: 7,
-    log: silentLog,
+    log: noLog,
   };
-  hub = new StreamHub(database, silentLog);
+  hub = new StreamHub(database, noLog);
   const read: typeof database.read = async (query) => {
     const found = await database.read(query);
     await afterRead?.();
     return found;
   };
-  gappyHub = new StreamHub({ read }, silentLog);
+  gappyHub = new StreamHub({ read }, noLog);
   stream = new Stream({ ...parts, hub });
   const impatient = new Stream({ ...parts, hub, authTimeoutMs: 50 });
-  const crowded = new Stream({ ...parts, hub, crowd: { sockets: 2, authTimeoutMs: 50 } });
+  const crowded = new Stream({ ...parts, hub, unauthenticatedLimits: { sockets: 2, authTimeoutMs: 50 } });
   const gappy = new Stream({ ...parts, hub: gappyHub });
   const leaving = new Stream({ ...parts, hub });
   server.webSocket('/crowded', crowded, { maxMessageBytes: 64 * 1024, maxBufferedBytes: 1024 * 1024, idleTimeoutS: 120 });
@@ -116,11 +116,11 @@ before(async () => {
       if (event.accountId === 'acct_gappy') told.push({ ...event, seq: seqs[i]! });
     });
   });
-  runtime.placement.onLostCommits(() => hub.startOver());
+  runtime.placement.onLostCommits(() => hub.endAll());
   ({ port } = await server.listen('127.0.0.1', 0));
 });
 after(async () => {
-  for (const one of patient) one.goAway(0);
+  for (const one of patient) one.disconnectAll(0);
   await server.close(0);
   await runtime.close();
 });
@@ -194,7 +194,7 @@ test('an invalid token or a download link closes with 4401; a token that cannot 
   }
 });
 
-test('with too many unauthenticated sockets the slow ones are cut; authenticated ones stay', async () => {
+test('with too many unauthenticated sockets the slow ones are closed; authenticated ones stay', async () => {
   const known = await subscribe('acct_a', undefined, '/crowded');
   const silent = await Promise.all([1, 2, 3].map(() => StreamClient.open(port, '/crowded')));
   for (const client of silent) await client.ended();
@@ -218,7 +218,7 @@ test('a client whose token cannot be checked in time is asked to reconnect, not 
   assert.equal(await client.ended(), 1012);
 });
 
-test('after auth, a second auth, an unknown type and a message with a trap each close with 4400', async () => {
+test('after auth, a second auth, an unknown type and a hostile message each close with 4400', async () => {
   for (const message of ['{"type":"auth","token":"acct_a"}', '{"type":"nonsense"}', '{"type":{"toString":1}}', '{}', '"ping"']) {
     const client = await subscribe('acct_a');
     client.sendText(message);
@@ -249,7 +249,7 @@ test('no subscriber gets events of another account', async () => {
 });
 
 const seeds = Number(process.env.SEEDS ?? 12);
-test(`readers who vanish and resume while events are committed at full speed see each once, in order (${seeds} readers)`, {
+test(`readers that vanish and resume while events are committed at full speed see each event once, in order (${seeds} readers)`, {
   timeout: 120_000,
 }, async () => {
   const account = 'acct_fast';
@@ -278,7 +278,7 @@ test(`readers who vanish and resume while events are committed at full speed see
   await writing;
 });
 
-test('topics and scopes leave events out, and the numbers of those that are sent still make a chain', async () => {
+test('topics and scopes filter events, and prev links the sent events into a chain', async () => {
   const account = 'acct_topics';
   const mixed = (): Said[] => [
     { type: 'task.running', taskId: 'task_1' },
@@ -328,7 +328,7 @@ test('topics and scopes leave events out, and the numbers of those that are sent
   for (const client of [...Object.values(clients), all]) client.vanish();
 });
 
-test('topics that are none close with 4400', async () => {
+test('invalid topics close with 4400', async () => {
   for (const topics of [undefined, 'type:*', [5], ['nonsense'], ['type:a b'], ['task:'], Array(101).fill('type:*')]) {
     const client = await subscribe('acct_a');
     client.send({ type: 'subscribe', topics });
@@ -336,7 +336,7 @@ test('topics that are none close with 4400', async () => {
   }
 });
 
-test('resuming from beyond the newest event, or from before the kept ones, is a reset and continues live', async () => {
+test('resuming from beyond the newest event or before the oldest kept one gets a reset and continues live', async () => {
   const account = 'acct_reset';
   await say(account, ...words(5));
   await runtime.sql(`update event set created_at = now() - interval '8 days' where account_id = $1 and seq <= 3`, [account]);
@@ -359,7 +359,7 @@ test('resuming from beyond the newest event, or from before the kept ones, is a 
   for (const client of [exact, kept, reset]) client.vanish();
 });
 
-test('a replay waits for a reader that stops reading, with little on its way, and loses nothing when it reads on', {
+test('a replay waits for a reader that stops reading, with few events in memory, and loses none when it continues', {
   timeout: 120_000,
 }, async () => {
   const account = 'acct_paced';
@@ -381,7 +381,7 @@ test('a replay waits for a reader that stops reading, with little on its way, an
   client.vanish();
 });
 
-test('a live reader that is over a mebibyte behind is sent away with 4430, and loses nothing by resuming', {
+test('a live reader that is over a mebibyte behind is closed with 4430, and loses no event by resuming', {
   timeout: 120_000,
 }, async () => {
   const account = 'acct_slow';
@@ -403,7 +403,7 @@ test('a live reader that is over a mebibyte behind is sent away with 4430, and l
   again.vanish();
 });
 
-test('events that are told twice, in the wrong order, or not at all reach the reader once and in order', async () => {
+test('events notified twice, in the wrong order or not at all reach the reader once and in order', async () => {
   const account = 'acct_gappy';
   const client = await subscribe(account, 0, '/gappy');
   await client.untilMessage('replayed');
@@ -461,7 +461,7 @@ test('a revoked key closes its own sockets with 4401 and no others', async () =>
 
 test('a leaving node sends every client the time to reconnect and closes with 1012', async () => {
   const clients = await Promise.all([subscribe('acct_a', undefined, '/leaving'), StreamClient.open(port, '/leaving')]);
-  patient[3]!.goAway(1_000);
+  patient[3]!.disconnectAll(1_000);
   for (const client of clients) {
     assert.equal(await client.ended(), 1012);
     const { reconnect_after_ms: afterMs } = client.messages.at(-1);
@@ -469,7 +469,7 @@ test('a leaving node sends every client the time to reconnect and closes with 10
   }
 });
 
-test('where the database has lost commits every stream ends with 1012, and a client that resumes beyond them gets a reset', async () => {
+test('when the database has lost commits every stream ends with 1012, and a client that resumes beyond them gets a reset', async () => {
   const account = 'acct_rewound';
   await say(account, ...words(4));
   const client = await subscribe(account, 0);
@@ -510,7 +510,7 @@ test('where the database has lost commits every stream ends with 1012, and a cli
   resumed.vanish();
 });
 
-test('a client that goes while its token is looked up is not subscribed afterwards', async () => {
+test('a client that disconnects during the look-up of its token is not subscribed afterwards', async () => {
   await until(() => stream.connections === 0 && hub.subscribers === 0, 'the sockets of other tests to be gone');
   const client = await StreamClient.open(port);
   client.send({ type: 'auth', token: 'slow' });

@@ -1,4 +1,4 @@
-/** Which contexts are kept, with a browser that only counts them. */
+/** Which contexts are kept, with a fake browser that counts them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -58,7 +58,7 @@ test('an agent has one context, its pages use it one after the other, and no mor
   );
 });
 
-test('a context that cannot be opened is told, and the next page tries again', async () => {
+test('a context that cannot be opened is reported, and the next page tries again', async () => {
   const { browser } = countingBrowser();
   const open = browser.newContext;
   Object.assign(browser, { newContext: () => Promise.reject(new Error('no room')) });

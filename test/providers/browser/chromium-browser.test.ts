@@ -44,13 +44,13 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
   });
   const render = (at: string, agentId?: string) => browser.render(request(at, agentId));
 
-  test('answers once it is started, and says which one it is', async () => {
+  test('answers after its start with its name and version', async () => {
     let health = await browser.health();
     await until(async () => (health = await browser.health()).status === 'ok');
     assert.match(health.detail, /^Chromium \d+/);
   });
 
-  test('a page is read once its scripts have run, with its title, status and last address', async () => {
+  test('a page is read after its scripts have run, with its title, status and final address', async () => {
     pages['/moved'] = (_, response) => response.writeHead(302, { location: '/page' }).end();
     pages['/page'] =
       `<title>A page</title><p id=p>before</p><script>fetch('/data').then(r => r.text()).then(t => p.textContent = t)</script>`;
@@ -86,7 +86,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     assert.match((await render('/get', 'agnt_2')).html, /found {2}undefined/);
   });
 
-  test('a page reaches no address that is not permitted, in whatever way it tries', async () => {
+  test('a page reaches no forbidden address by any means', async () => {
     pages['/leave'] = (_, response) => response.writeHead(302, { location: secret.url }).end();
     await assert.rejects(render('/leave'), { name: 'ToolError', message: /127\.0\.0\.2 is not a public address/ });
     await assert.rejects(render('http://169.254.169.254/latest/meta-data'), { message: /169\.254\.169\.254 is not a public address/ });
@@ -128,7 +128,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     await assert.rejects(browser.render({ ...request('/'), url: 'http://a:b@127.0.0.1/' }), { name: 'ToolError' });
   });
 
-  test('a screenshot is a PNG of the wished size', async () => {
+  test('a screenshot is a PNG of the requested size', async () => {
     pages['/tall'] = '<body style="margin:0;background:#080"><div style="height:3000px">tall</div>';
     const shot = await browser.screenshot({ ...request('/tall'), width: 800, height: 600, fullPage: false });
     assert.equal(Buffer.from(shot.png.subarray(1, 4)).toString(), 'PNG');
@@ -140,7 +140,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
   const call = (tool: Tool, args: object, workspace: MemoryWorkspace = memoryWorkspace()): Promise<Json> =>
     runTool(tool, args, toolContext(workspace), (error) => assert.fail(String(error)));
 
-  test('fetch_url reads with `render` what scripts have written, and tells an agent why a page cannot be opened', async () => {
+  test('fetch_url with `render` returns text written by scripts, and reports to the agent why a page cannot be opened', async () => {
     const fetchUrl = createFetchUrl(null as never, inlineCompute, browser);
     const { result } = await call(fetchUrl, { url: `${site.url}/page`, render: true });
     assert.deepEqual([result.title, result.status, result.text], ['A page', 200, 'made by its script']);
@@ -194,7 +194,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     },
   };
   for (const [name, { page, told, timeMs, beside }] of Object.entries(hostile)) {
-    test(`a page with ${name} ends with a clear answer${beside ? ', and harms no other page' : ''}`, async () => {
+    test(`a page with ${name} ends with a clear result${beside ? ', and affects no other page' : ''}`, async () => {
       pages['/hostile'] = page;
       const read = browser.render({ ...request('/hostile', 'agnt_hostile'), timeMs });
       const other = beside && render('/page', 'agnt_other');
@@ -204,7 +204,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     });
   }
 
-  test('a page that ends the browser is told so when it has done so twice; another one is opened again and read', async () => {
+  test('a page that ends the browser twice fails with this reason; other open pages are opened again and read', async () => {
     const held: (() => void)[] = [];
     pages['/held'] = (_, response) =>
       void held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>read at last</p>'));
@@ -218,7 +218,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     assert.match((await other).html, /read at last/);
   });
 
-  test('a Chromium of somebody else is used through BROWSER_URL by the same rules', async (t) => {
+  test('an external Chromium is used through BROWSER_URL by the same rules', async (t) => {
     const other = await startChromium(t);
     const theirs = createChromiumBrowser({ allow: ['127.0.0.1'], chromium: { url: other.url }, log: createLog('silent'), idleMs: 2_000 });
     t.after(() => theirs.close());
@@ -234,7 +234,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     assert.match((await theirs.render(request('/page'))).html, /made by its script/);
   });
 
-  test('a browser that cannot be started, or reached, is unavailable', async () => {
+  test('a browser that cannot be started or reached is unavailable', async () => {
     for (const chromium of [{ path: '/nowhere/chromium' }, { url: 'http://127.0.0.1:1' }]) {
       const broken = createChromiumBrowser({ allow: ['127.0.0.1'], chromium, log: createLog('silent') });
       await assert.rejects(broken.render(request('/page')), { code: 'unavailable', message: /cannot be started or reached/ });
@@ -243,7 +243,7 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
     }
   });
 
-  test('after its close nothing of it is left', async () => {
+  test('after its close no process or file remains', async () => {
     await render('/page');
     const [driver] = childrenOf(process.pid);
     const all = [driver!, ...childrenOf(driver!)];

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { browserUsers } from '../../../src/providers/browser/browser-user.ts';
 import { tooLarge } from '../../../src/providers/browser/driver/memory-watch.ts';
 import { PageProxy, type PageProxyOptions } from '../../../src/providers/browser/driver/page-proxy.ts';
 import { type Parsed, readGreeting, readRequest } from '../../../src/providers/browser/driver/socks.ts';
-import { placesToRun } from '../../../src/providers/browser/place-to-run.ts';
 import { createConnector } from '../../../src/providers/outbound/connector.ts';
 import type { Scope } from '../../support/scope.ts';
 
@@ -57,13 +57,13 @@ function ask(socket: Socket, host: string, port = echoPort): Promise<number | un
   });
 }
 
-test('bytes of a client are understood however they are divided, and none makes the reader fail', () => {
+test('bytes of a client are read in any division, and no bytes make the reader fail', () => {
   const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
   fc.assert(
     fc.property(bytes, (data) => {
       for (const read of [readGreeting, readRequest] as ((data: Buffer) => Parsed<unknown>)[]) {
         const whole = read(data);
-        // What is understood of a part is what is understood of the whole.
+        // A part is parsed like the whole.
         for (let at = 0; at < data.length; at++) {
           const part = read(data.subarray(0, at));
           if (part.kind !== 'incomplete') assert.deepEqual(part, whole);
@@ -108,7 +108,7 @@ test('a permitted host is reached, any other is refused with the reason', async 
   assert.match(proxy.failureOf('127.0.0.1')!, /could not be reached/);
 });
 
-test('P1: without a page nothing passes, and connections end with their page', async (t) => {
+test('P1: without a page no connection is made, and connections end with their page', async (t) => {
   const { proxy, dial } = await openProxy(t);
   const before = reached;
   assert.equal(await ask(await dial(), '127.0.0.1'), undefined);
@@ -136,18 +136,18 @@ test('P2: what a page transfers in both directions is limited', async (t) => {
   await Promise.all([tooMuch, closed]);
 });
 
-test('P3: a stranger is served nothing, and is told of where that is asked for', async (t) => {
+test('P3: an unknown address is not served, and is reported where requested', async (t) => {
   const before = reached;
   const strangers: string[] = [];
   const isPeer = (address: string) => address === '127.0.0.1';
-  const { proxy, dial } = await openProxy(t, { isPeer, onStranger: (host, address) => strangers.push(`${address} ${host}`) });
+  const { proxy, dial } = await openProxy(t, { isPeer, onRefusedPeer: (host, address) => strangers.push(`${address} ${host}`) });
   proxy.beginPage(1_000, () => {});
   assert.equal(await ask(await dial('127.0.0.2'), '127.0.0.1'), undefined);
   assert.deepEqual([strangers, reached], [['127.0.0.2 127.0.0.1'], before]);
   assert.equal(await ask(await dial(), '127.0.0.1'), 0);
 });
 
-test('what speaks no SOCKS is closed, whatever it sends', async (t) => {
+test('a connection that does not speak SOCKS is closed', async (t) => {
   const { proxy, dial } = await openProxy(t);
   proxy.beginPage(1_000, () => {});
   for (const bytes of [
@@ -162,7 +162,7 @@ test('what speaks no SOCKS is closed, whatever it sends', async (t) => {
   }
 });
 
-test('the process of a page ends when it is too large, and the largest ones while all are', () => {
+test('the process of a page is ended when it is too large, and the largest ones while all together are', () => {
   const pages = (sizes: number[]) => sizes.map((bytes) => ({ type: 'renderer', bytes }));
   const ends = (...sizes: number[]) => tooLarge([...pages(sizes), { type: 'browser', bytes: 10 }], 10, 20).map(({ bytes }) => bytes);
   assert.deepEqual(ends(), []);
@@ -174,9 +174,9 @@ test('the process of a page ends when it is too large, and the largest ones whil
   assert.deepEqual(tooLarge([...pages([1, 9]), browser], 10, 20), [browser]);
 });
 
-test('a browser that this service starts is confined by its sandbox or by a user of its own, and only root starts it without both', () => {
-  assert.deepEqual(placesToRun(true, false), [{ uid: null, sandbox: true, isSafe: true }]);
-  const asRoot = placesToRun(true, true);
+test('a browser that this service starts has its sandbox or a separate user; only root can start it without both', () => {
+  assert.deepEqual(browserUsers(true, false), [{ uid: null, sandbox: true, isSafe: true }]);
+  const asRoot = browserUsers(true, true);
   assert.deepEqual([asRoot[0]!.uid, asRoot[0]!.sandbox], [65_534, true]);
   for (const { uid, sandbox, isSafe } of asRoot) assert.equal(isSafe, uid !== null || sandbox);
 });

@@ -4,7 +4,7 @@ import { ToolError } from '../../../src/errors.ts';
 import { crashedPage } from '../../../src/providers/browser/protocol.ts';
 import { BrowserStats } from '../../../src/providers/browser/stats.ts';
 
-test('a page is counted as done, crashed or failed; one whose agent has stopped is not counted', async () => {
+test('a page is counted as done, crashed or failed; a page of a stopped agent is not counted', async () => {
   const stats = new BrowserStats();
   await stats.watched(Promise.resolve('read'));
   for (const error of [new ToolError(crashedPage), new ToolError('It took too long'), new Error('aborted')])

@@ -1,4 +1,4 @@
-/** The computing processes of a node: what a job may cost, what its caller is told, and whose turn it is. */
+/** The computing processes of a node: limits of a job, results for its caller, and the order of accounts. */
 
 import assert from 'node:assert/strict';
 import { getPriority } from 'node:os';
@@ -20,7 +20,7 @@ const jobOf = (timeMs: number): Job<{ deed: Deed; value?: unknown }, any> => ({
 const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, ...rest } = {}) =>
   pool.run(jobOf(timeMs), { deed, value }, { account, ...rest });
 
-test('a job answers what its module computes, in a process without a single setting of the service', async () => {
+test('a job returns the result of its module, in a process without any setting of the service', async () => {
   const value = { text: 'ä', bytes: new Uint8Array([1, 2]), when: new Date(5), nothing: undefined };
   assert.deepEqual(await run('echo', value), value);
   assert.deepEqual(
@@ -30,12 +30,12 @@ test('a job answers what its module computes, in a process without a single sett
   assert.equal(await run('pid'), await run('pid'), 'a process is used again');
 });
 
-test('a process has a lower priority than the node, whatever priority the node has', async () => {
+test('a process has a lower priority than the node, for any priority of the node', async () => {
   const own = getPriority();
   assert.equal(getPriority(await run('pid')), Math.min(19, own + 10));
 });
 
-test('a job that breaks its limit of time or memory is ended, its caller is told why, and its neighbour goes on', async () => {
+test('a job that exceeds its time or memory limit is ended, its caller gets the reason, and other jobs continue', async () => {
   const neighbour = run('echo', 'here', { account: 'b' });
   for (const deed of ['loop', 'regex'] as const)
     await assert.rejects(run(deed, null, { timeMs: 300 }), { name: 'JobStopped', reason: 'time', message: 'deed took longer than 0.3 s' });
@@ -51,7 +51,7 @@ test('a job that breaks its limit of time or memory is ended, its caller is told
   assert.ok(counted.stopped_memory! >= 3);
 });
 
-test('what a job throws reaches its caller as it was thrown', async () => {
+test('an error of a job reaches its caller unchanged', async () => {
   await assert.rejects(run('toolError'), (error) => error instanceof ToolError && error.message === 'no table');
   await assert.rejects(run('appError'), { name: 'AppError', code: 'conflict' });
   await assert.rejects(run('defect'), { name: 'TypeError', message: 'a defect' });
@@ -62,7 +62,7 @@ test('what a job throws reaches its caller as it was thrown', async () => {
   );
 });
 
-test('a source is read piece by piece, as often as the job opens it, and its own failure comes back to the caller', async () => {
+test('a source is read in pieces, as often as the job opens it, and its own failure is returned to the caller', async () => {
   let opened = 0;
   let ahead = 0;
   const open = async () => {
@@ -95,7 +95,7 @@ test('an aborted job leaves the queue, or ends with its process', async () => {
   assert.equal(pool.size.waiting, 0);
 });
 
-test('an account that floods the pool keeps another waiting no longer than one job takes', async () => {
+test('an account that floods the pool delays another account by at most one job', async () => {
   const ended: string[] = [];
   const note = (name: string) => () => void ended.push(name);
   const floods = ['flood1', 'flood2'].flatMap((account) =>
@@ -115,7 +115,7 @@ test('one account never has all processes', async () => {
   await Promise.all(hogs);
 });
 
-test('what waits is bounded, for an account and in all, and an account with little to do finds room', async () => {
+test('waiting jobs are limited, for an account and in all, and an account with few jobs is admitted', async () => {
   const controller = new AbortController();
   const options = (account: string) => ({ account, signal: controller.signal }) as never;
   const fill = (account: string, count: number) =>
@@ -134,7 +134,7 @@ test('what waits is bounded, for an account and in all, and an account with litt
   );
 });
 
-test('idle processes go, and a closed pool leaves none', async () => {
+test('idle processes are ended, and a closed pool leaves none', async () => {
   const short = new ComputePool({ processes: 1, idleMs: 1 });
   assert.equal(await short.run(jobOf(1_000), { deed: 'echo', value: 1 }, { account: 'a' }), 1);
   while (short.size.processes > 0) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -14,7 +14,7 @@ after(() => rm(directory, { recursive: true }));
 const source = { from: 'agent@example.com', clock: { nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5) } };
 const mail = { to: 'ann@example.org', subject: 'Report', text: 'Hello' };
 
-test('a mail is kept as one complete .eml file that only this user reads', async () => {
+test('a mail is stored as one complete .eml file that only this user can read', async () => {
   const folder = join(directory, 'kept', 'mail');
   const { detail } = await createEmbeddedMail({ ...source, directory: folder }).send(mail, 'call_1');
   assert.match(detail, /^kept as call_1\.eml/);
@@ -36,7 +36,7 @@ test('a mail is kept as one complete .eml file that only this user reads', async
   assert.doesNotMatch(message, /[^\r]\n/);
 });
 
-test('the same message id stays one file', async () => {
+test('a repeated message id is stored as one file', async () => {
   const folder = join(directory, 'twice');
   const provider = createEmbeddedMail({ ...source, directory: folder });
   await provider.send(mail, 'call_1');
@@ -61,7 +61,7 @@ test('a message id cannot name a file elsewhere', async () => {
   );
 });
 
-test('header fields with line breaks and broken addresses are not kept', async () => {
+test('mails with line breaks in header fields or with invalid addresses are refused', async () => {
   const folder = join(directory, 'refused');
   const provider = createEmbeddedMail({ ...source, directory: folder });
   const bad = [
@@ -88,7 +88,7 @@ test('a text that looks like headers or a file address stays text', async () => 
   assert.match(message, /\/etc\/passwd\s*$/);
 });
 
-test('a folder that cannot be written is told as surely not sent, and leaves no draft', async () => {
+test('if the folder cannot be written, the mail is reported as certainly not sent, and no draft remains', async () => {
   const path = join(directory, 'a-file');
   await writeFile(path, '');
   await assert.rejects(createEmbeddedMail({ ...source, directory: path }).send(mail, 'call_1'), { code: 'unavailable' });

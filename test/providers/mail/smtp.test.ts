@@ -6,7 +6,7 @@ import { type Behaviour, smtpServer } from './support.ts';
 const source = { from: 'Troupe <agent@example.com>', clock: { nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5) } };
 const mail = { to: 'ann@example.org', subject: 'Grüße', text: 'First line\n.\n..two dots\nlast ☺' };
 
-test('a mail arrives once, whole, with one message id', async () => {
+test('a mail arrives once and complete, with one message id', async () => {
   const server = await smtpServer();
   const { detail } = await createSmtpMail({ ...source, url: server.url }).send(mail, 'call_1');
   assert.equal(detail, 'sent to ann@example.org');
@@ -43,7 +43,7 @@ const surelyNotSent: [string, Behaviour][] = [
   ['content refused for now after it was read', { accepted: '421 closing' }],
 ];
 for (const [name, behaviour] of surelyNotSent) {
-  test(`${name} is told as surely not sent`, async () => {
+  test(`${name} is reported as certainly not sent`, async () => {
     const server = await smtpServer(behaviour);
     await assert.rejects(createSmtpMail({ ...source, url: server.url }).send(mail, 'call_1'), { code: 'unavailable' });
     await server.close();
@@ -55,14 +55,14 @@ const nobodyKnows: [string, Behaviour][] = [
   ['a cut after the content', { accepted: 'cut' }],
 ];
 for (const [name, behaviour] of nobodyKnows) {
-  test(`${name} is told as unknown`, async () => {
+  test(`${name} is reported as unknown`, async () => {
     const server = await smtpServer(behaviour);
     await assert.rejects(createSmtpMail({ ...source, url: server.url }).send(mail, 'call_1'), { code: 'outcome_unknown' });
     await server.close();
   });
 }
 
-test('a server that is not there is told as surely not sent', async () => {
+test('with an unreachable server a mail is reported as certainly not sent', async () => {
   await assert.rejects(createSmtpMail({ ...source, url: 'smtp://127.0.0.1:1' }).send(mail, 'call_1'), { code: 'unavailable' });
 });
 

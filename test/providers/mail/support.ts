@@ -1,4 +1,4 @@
-/** A mail server for tests that speaks SMTP and can misbehave at any point of it. */
+/** A mail server for tests that speaks SMTP and can fail at any step. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 

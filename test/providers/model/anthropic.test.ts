@@ -1,4 +1,4 @@
-/** Anthropic's protocol against a small server that speaks it: what is sent, what is read, and its own ways to fail. */
+/** Anthropic's protocol with a small test server: requests, answers, and its failures. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -39,7 +39,7 @@ test('a turn with text and a tool call is read from the stream of events', async
   assert.deepEqual(pieces, ['I shall ', 'look.']);
 });
 
-test('system, alternating roles, tools, results and keys go over the wire as the protocol wants them', async (t) => {
+test('system, alternating roles, tools, results and keys are sent in the form of the protocol', async (t) => {
   const { turn, sent } = await rig(t, words('ok'));
   await turn({
     messages: [
@@ -85,7 +85,7 @@ test('system, alternating roles, tools, results and keys go over the wire as the
   );
 });
 
-test('a wanted schema is sent, and the JSON comes back as text', async (t) => {
+test('a requested schema is sent, and the JSON is returned as text', async (t) => {
   const { turn, sent } = await rig(t, words('{"agents":[]}'));
   const schema = {
     type: 'object',
@@ -98,7 +98,7 @@ test('a wanted schema is sent, and the JSON comes back as text', async (t) => {
   assert.match(JSON.stringify(sent[0]!.body.output_config ?? sent[0]!.body.output_format), /json_schema.*agents/);
 });
 
-test('arguments that are no JSON arrive as the raw string', async (t) => {
+test('arguments that are not JSON are returned as the raw string', async (t) => {
   const { turn } = await rig(t, [
     blockStart(0, { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: {} }),
     blockDelta(0, { type: 'input_json_delta', partial_json: '{"path": oops' }),
@@ -108,26 +108,26 @@ test('arguments that are no JSON arrive as the raw string', async (t) => {
   assert.deepEqual((await turn({ tools })).toolCalls, [{ id: 'toolu_1', name: 'read_file', arguments: '{"path": oops' }]);
 });
 
-test('a refusal is a failure, and not tried again', async (t) => {
+test('a refusal is a failure and is not retried', async (t) => {
   const { turn, sent } = await rig(t, [...ending('refusal')]);
   await assert.rejects(turn(), { code: 'unavailable', message: 'The model refused to answer this request.' });
   assert.equal(sent.length, 1);
 });
 
-test('an overload told inside the stream is tried again, and the next answer counts', async (t) => {
+test('an overload reported inside the stream is retried, and the next answer counts', async (t) => {
   const overload = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
   const { turn, sent } = await rig(t, [overload], [blockStart(0, { type: 'text', text: '' }), overload], words('There.'));
   assert.equal((await turn()).text, 'There.');
   assert.equal(sent.length, 3);
 });
 
-test('a stream that ends too early is tried again until the tries are used up', async (t) => {
+test('a stream that ends too early is retried until the tries are used up', async (t) => {
   const { turn, sent } = await rig(t, [blockStart(0, { type: 'text', text: '' }), blockDelta(0, { type: 'text_delta', text: 'I shall ' })]);
   await assert.rejects(turn(), { message: /broke off.*tried 5 times/ });
   assert.equal(sent.length, 5);
 });
 
-test('a refused key is told without the key', async (t) => {
+test('a refused key is reported without the key', async (t) => {
   const { turn, logged } = await rig(t, (response: ServerResponse) => {
     response.writeHead(401, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ type: 'error', error: { type: 'authentication_error', message: `invalid x-api-key ${key}` } }));

@@ -1,4 +1,4 @@
-/** Whatever was recorded can be sent: providers refuse a whole conversation for one blemish. */
+/** Every recorded conversation can be sent: providers refuse a whole conversation for one invalid part. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ const calling = (...ids: string[]): ModelMessage => ({
   toolCalls: ids.map((id) => ({ id, name: 't', arguments: {} })),
 });
 
-test('results stand right after their calls, whatever came between', () => {
+test('results follow their calls directly, whatever was recorded between', () => {
   const sent = toSdkMessages([calling('a', 'b'), { role: 'user', text: 'Hurry' }, result('b', 2), result('a', 1)]);
   assert.deepEqual(
     sent.map(({ role }) => role),
@@ -35,7 +35,7 @@ test('results stand right after their calls, whatever came between', () => {
   );
 });
 
-test('a call without a result gets one that says so, and a result without a call is left out', () => {
+test('a call without a result gets a result that says so, and a result without a call is removed', () => {
   const sent = toSdkMessages([calling('a'), result('stray', 'x')]);
   assert.equal(sent.length, 2);
   assert.match(JSON.stringify(sent[1]), /No result was recorded/);
@@ -47,17 +47,17 @@ test('the same id in two turns keeps each result with its own call', () => {
   assert.match(JSON.stringify(sent[3]), /second/);
 });
 
-test('an error is sent as an error, in words', () => {
+test('an error is sent as an error with its text', () => {
   const [, message] = toSdkMessages([calling('a'), result('a', { code: 7 }, true)]);
   assert.deepEqual((message!.content as { output: object }[])[0]!.output, { type: 'error-text', value: 'Error: {"code":7}' });
 });
 
-test('an invented tool name is sent in letters that providers take', () => {
+test('an unknown tool name is sent in characters that providers accept', () => {
   const [message] = toSdkMessages([{ role: 'assistant', text: '', toolCalls: [{ id: 'a', name: 'read file! 日本', arguments: null }] }]);
   assert.equal((message!.content as { toolName: string }[])[0]!.toolName, 'read_file____');
 });
 
-test('an assistant message that says nothing is left out', () => {
+test('an empty assistant message is removed', () => {
   assert.deepEqual(toSdkMessages([{ role: 'assistant', text: ' ', toolCalls: [] }]), []);
 });
 
@@ -77,7 +77,7 @@ const anyMessage: fc.Arbitrary<ModelMessage> = fc.oneof(
   }),
 );
 
-test('any recorded conversation reaches the endpoint', async (t) => {
+test('any recorded conversation is accepted by the endpoint', async (t) => {
   const server = await served(t, () => text('ok'));
   const rig = rigAt(server.url);
   const anyConversation = fc.array(anyMessage, { maxLength: 8 }).map((messages) => [{ role: 'user' as const, text: 'Begin' }, ...messages]);

@@ -1,4 +1,4 @@
-/** The offline model as the service calls it: plans by schema, honest counts, aborts. */
+/** The offline model as the service calls it: plans by schema, counts of tokens, aborts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -47,14 +47,14 @@ for (const [what, prompt, files, types] of cases) {
   });
 }
 
-test('the mailing agent waits for the analyst, who is not told to mail', async () => {
+test('the mailing agent waits for the analyst, whose instructions do not mention the mail', async () => {
   const { agents } = await planOf('Analyse sales.csv and e-mail the report to ann@example.com');
   assert.deepEqual(agents[1]!.after, [0]);
   assert.equal(agents[0]!.prompt, 'Analyse sales.csv');
   assert.match(agents[1]!.prompt, /E-mail the report to ann@example\.com/);
 });
 
-test('with one agent allowed, one agent does both', async () => {
+test('if one agent is allowed, it does both', async () => {
   const { agents } = await planOf('Analyse sales.csv and e-mail the report to ann@example.com', [sales], 1);
   assert.deepEqual(
     agents.map(({ type, prompt }) => [type, prompt]),
@@ -82,7 +82,7 @@ test('any prompt gets a plan that fits the schema', async () => {
   );
 });
 
-test('it uses no tokens, costs nothing and streams what it says', async () => {
+test('it uses no tokens, costs nothing and streams its text', async () => {
   const pieces: string[] = [];
   const request = { system: 's'.repeat(400), messages: [{ role: 'user' as const, text: 'Hello' }], tools: [], maxOutputTokens: 100 };
   const reply = await offlineModel().turn(request, { ...options, onText: (piece) => pieces.push(piece) });

@@ -1,4 +1,4 @@
-/** Answers of every size that may be taken, in pieces of every size. */
+/** Answers of every accepted size, in pieces of every size. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { maxAnswerChars } from '../../../src/providers/model/reply.ts';
@@ -20,19 +20,19 @@ const asEscapes: Behaviour = (response) => {
   response.end(escaped);
 };
 
-test('an answer of 100 KB is taken whole, however few tokens were allowed and in whatever pieces it comes', async (t) => {
+test('an answer of 100 KB is accepted completely, for any token limit and any division into pieces', async (t) => {
   const server = await served(t, (_request, n) => [text(long), wholeAlthoughStreamed({ text: long }), byCharacters, asEscapes][n - 1]!);
   const rig = rigAt(server.url);
   for (const chars of [100_000, 100_000, 5_000, 100_000]) assert.equal((await rig.turn()).text.length, chars);
 });
 
-test('arguments of 100 KB are taken whole', async (t) => {
+test('arguments of 100 KB are accepted completely', async (t) => {
   const server = await served(t, () => callTool('write_file', { path: 'a.md', content: long }));
   const { toolCalls } = await rigAt(server.url).turn({ tools: [{ name: 'write_file', description: 'x', parameters: { type: 'object' } }] });
   assert.equal((toolCalls[0]!.arguments as { content: string }).content, long);
 });
 
-test('an answer beyond the bound is refused in words', async (t) => {
+test('an answer beyond the limit is refused with the reason', async (t) => {
   const server = await served(t, () => text('x'.repeat(maxAnswerChars + 1)));
   await assert.rejects(rigAt(server.url).turn(), /went on without end/);
 });

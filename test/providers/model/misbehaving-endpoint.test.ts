@@ -1,4 +1,4 @@
-/** Everything an endpoint can do wrong ends in a usable reply or in a clear failure, after a bounded number of tries, and shows no key. */
+/** Every fault of an endpoint ends in a usable reply or in a clear failure, after a bounded number of tries, and shows no key. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
@@ -248,7 +248,7 @@ for (const { title, behaviour, words, tries, request, options } of cases) {
   });
 }
 
-test('a closed port is told as a failed connection', async () => {
+test('a closed port is reported as a failed connection', async () => {
   const server = await openAiServer(() => text('hi'));
   await server.close();
   const rig = rigAt(server.url);
@@ -257,7 +257,7 @@ test('a closed port is told as a failed connection', async () => {
   assertNoKey(rig, error);
 });
 
-test('something that does not speak HTTP is told as a failed connection', async () => {
+test('a server that does not speak HTTP is reported as a failed connection', async () => {
   const server = createSocketServer((socket) => socket.on('error', () => {}).end('220 mail.example.com ESMTP\r\n')).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   try {
@@ -268,7 +268,7 @@ test('something that does not speak HTTP is told as a failed connection', async 
   }
 });
 
-test('a key that cannot stand in a header is not printed', async (t) => {
+test('a key that is invalid in a header is not printed', async (t) => {
   const server = await served(t, () => text('hi'));
   const { log, logged } = noteLog();
   const key = 'secret\nwith-a-line-break';
@@ -278,7 +278,7 @@ test('a key that cannot stand in a header is not printed', async (t) => {
   assert.doesNotMatch(inspect(error, { depth: 20 }) + logged.join(), /with-a-line-break/);
 });
 
-test('a slow drip that never pauses long enough is ended by the time of the whole turn', async (t) => {
+test('an answer that arrives too slowly is ended by the time limit of the turn', async (t) => {
   const drip: Behaviour = (response, request) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const timer = setInterval(() => response.write(deltaEvent('m', { content: '.' })), 5);
@@ -290,7 +290,7 @@ test('a slow drip that never pauses long enough is ended by the time of the whol
   for (const request of server.requests) assert.equal(await request.closed, true);
 });
 
-test('the time of the whole turn also ends a wait between tries', async (t) => {
+test('the time limit of the turn also ends a wait between tries', async (t) => {
   const server = await served(t, () => failure(503));
   const never = (_ms: number, signal: AbortSignal) =>
     new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -299,7 +299,7 @@ test('the time of the whole turn also ends a wait between tries', async (t) => {
   assert.ok(server.requests.length <= 1);
 });
 
-test('a broken stream is asked for again with the same idempotency key, and the second answer counts', async (t) => {
+test('a broken stream is requested again with the same idempotency key, and the second answer counts', async (t) => {
   const server = await served(t, inOrder(cutAfter('The first'), dropConnection(), failure(502), text('All is well.')));
   const rig = rigAt(server.url);
   const reply = await rig.turn({}, { idempotencyKey: 'eff_42' });
@@ -311,14 +311,14 @@ test('a broken stream is asked for again with the same idempotency key, and the 
   );
 });
 
-test('what a broken try must have cost is part of what the turn cost', async (t) => {
+test('the estimated cost of a broken try is part of the cost of the turn', async (t) => {
   const server = await served(t, inOrder(cutAfter('x'.repeat(400)), text('All is well.')));
   const reply = await rigAt(server.url).turn();
   assert.ok(reply.inputTokens > 100, 'the prompt was read twice');
   assert.equal(reply.outputTokens, 20 + 100);
 });
 
-test('an empty answer followed by a good one is a good one', async (t) => {
+test('after an empty answer the next valid one is used', async (t) => {
   const server = await served(t, inOrder(text(''), text('Now I know.')));
   assert.equal((await rigAt(server.url).turn()).text, 'Now I know.');
 });
@@ -340,12 +340,12 @@ test('a Retry-After that is a date is counted from the clock', async (t) => {
   assert.deepEqual(rig.waits, [20_250]);
 });
 
-test('the last Retry-After is passed on when a turn is given up', async (t) => {
+test('the last Retry-After is passed on when a turn fails', async (t) => {
   const server = await served(t, () => failure(429, 'slow down', { headers: { 'retry-after': '9' } }));
   assert.equal(((await rejection(rigAt(server.url).turn())) as AppError).retryAfterS, 9);
 });
 
-test('a whole answer is read although a stream was asked for', async (t) => {
+test('an answer that is not streamed is read although a stream was requested', async (t) => {
   const saying = { text: 'In one piece.', calls: [{ id: 'c1', name: 'read_file', arguments: { path: 'a.csv' } }] };
   const server = await served(t, () => wholeAlthoughStreamed(saying));
   const reply = await rigAt(server.url).turn();
@@ -357,7 +357,7 @@ test('a whole answer is read although a stream was asked for', async (t) => {
 const tools = [{ name: 'read_file', description: 'Reads', parameters: { type: 'object', properties: { path: { type: 'string' } } } }];
 
 for (const offered of [tools, []]) {
-  test(`arguments that are no JSON arrive as the raw string (${offered.length} tools offered)`, async (t) => {
+  test(`arguments that are not JSON are returned as the raw string (${offered.length} tools offered)`, async (t) => {
     const server = await served(t, () =>
       callTools({ id: 'a', name: 'read_file', arguments: '{"path": "a.c' }, { id: 'b', name: 'read_file', arguments: '' }),
     );
@@ -368,7 +368,7 @@ for (const offered of [tools, []]) {
     ]);
   });
 
-  test(`a call of a tool nobody offered is passed on (${offered.length} tools offered)`, async (t) => {
+  test(`a call of a tool that was not offered is passed on (${offered.length} tools offered)`, async (t) => {
     const server = await served(t, () =>
       callTools({ id: 'a', name: '__proto__', arguments: { x: 1 } }, { id: 'b', name: 'rm', arguments: 'no' }),
     );
@@ -386,7 +386,7 @@ test('arguments that try to reach a prototype stay a string', async (t) => {
   assert.equal(call!.arguments, '{"__proto__": {"path": "x"}}');
 });
 
-test('missing, repeated, used and senseless ids are replaced by usable ones', async (t) => {
+test('missing, repeated, used and invalid ids are replaced by valid ones', async (t) => {
   const call = (id: string) => ({ id, name: 'read_file', arguments: { id } });
   const server = await served(t, () => callTools(call('same'), call('same'), call(''), call('used'), call('no good! '.repeat(50))));
   const messages: ModelRequest['messages'] = [
@@ -404,7 +404,7 @@ test('missing, repeated, used and senseless ids are replaced by usable ones', as
   for (const { id } of first) assert.match(id, /^[\w-]{1,64}$/);
 });
 
-test('text that was cut at the limit says so', async (t) => {
+test('text that was cut at the limit is marked', async (t) => {
   const server = await served(t, () => text('The figures are', { finishReason: 'length' }));
   const pieces: string[] = [];
   const reply = await rigAt(server.url).turn({}, { onText: (piece) => pieces.push(piece) });
@@ -412,7 +412,7 @@ test('text that was cut at the limit says so', async (t) => {
   assert.equal(pieces.join(''), reply.text);
 });
 
-test('usage that is missing is estimated, and usage that cannot be true is not believed', async (t) => {
+test('missing or implausible usage is replaced by an estimate', async (t) => {
   const odd = { prompt_tokens: 1e300, completion_tokens: -5 };
   const server = await served(t, inOrder(text('x'.repeat(40), { usage: null }), text('x'.repeat(40), { usage: odd })));
   const rig = rigAt(server.url);
@@ -422,14 +422,14 @@ test('usage that is missing is estimated, and usage that cannot be true is not b
   }
 });
 
-test('JSON in a fence or behind thoughts is unwrapped where JSON was asked for', async (t) => {
+test('JSON in a code fence or after reasoning is extracted if JSON was requested', async (t) => {
   const server = await served(t, inOrder(text('```json\n{"x": 1}\n```'), text('<think>Let me see {}</think>\n{"x": 2}'), text('no JSON')));
   const rig = rigAt(server.url);
   const ask = async () => (await rig.turn({ outputSchema: schema })).text;
   assert.deepEqual([await ask(), await ask(), await ask()], ['{"x": 1}', '{"x": 2}', 'no JSON']);
 });
 
-test('the server answers a path it does not know with 404, and other servers are told so', async () => {
+test('a 404 of the server is reported with a hint about its path', async () => {
   const server = createServer((_, response) => response.writeHead(404).end('nothing here')).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   try {
@@ -463,7 +463,7 @@ function assertNoKey(rig: Rig, error: unknown): void {
   assert.ok(!rig.logged.join('\n').includes(apiKey));
 }
 
-test('arguments nested a thousand levels deep are told of in words and overflow nothing', async (t) => {
+test('arguments nested a thousand levels deep are refused with the reason and cause no overflow', async (t) => {
   const deep = `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`;
   const server = await served(t, () => callTools({ id: 'a', name: 'write_file', arguments: deep }));
   const reply = await rigAt(server.url).turn({}, {});

@@ -1,4 +1,4 @@
-/** Costs in whole numbers, and names that stand for the listed models. */
+/** Costs in whole numbers, and names of the listed models. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -28,7 +28,7 @@ test('a smaller, larger or other version of a model never has its price', () => 
     assert.equal(priceOf(name), undefined, name);
 });
 
-test('a million tokens in and out cost exactly what the list says', () => {
+test('a million tokens in and out cost exactly the listed price', () => {
   assert.equal(costMillicents(priceOf('gpt-5')!, 1_000_000, 0, 1_000_000), (1.25 + 10) * 100_000);
   assert.equal(costMillicents(priceOf('gpt-5')!, 1_000_000, 1_000_000, 0), 0.125 * 100_000);
 });

@@ -1,9 +1,9 @@
-/** The waits between tries stay in their windows, and Retry-After is read as written. */
+/** The waits between tries stay in their windows, and Retry-After is respected. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { retryAfterMs, retryPauseMs } from '../../../src/providers/model/retry.ts';
 
-test('the window doubles up to 30 s and is used from its very beginning', () => {
+test('the window doubles up to 30 s and is used from its beginning', () => {
   const almostOne = () => 0.999999;
   assert.deepEqual(
     [1, 2, 3, 10, 2_000].map((tries) => retryPauseMs(tries, undefined, almostOne)),
@@ -15,7 +15,7 @@ test('the window doubles up to 30 s and is used from its very beginning', () => 
   );
 });
 
-test('Retry-After is the least that is waited, a minute the most', () => {
+test('Retry-After is the minimum wait, a minute the maximum', () => {
   assert.equal(
     retryPauseMs(1, 7_000, () => 0),
     7_000,
@@ -26,7 +26,7 @@ test('Retry-After is the least that is waited, a minute the most', () => {
   );
 });
 
-test('Retry-After is read as seconds, as a date and in milliseconds, and nonsense is no Retry-After', () => {
+test('Retry-After is read as seconds, as a date and in milliseconds, and invalid values are ignored', () => {
   const nowMs = Date.parse('2026-11-20T09:30:00Z');
   const read = (headers: Record<string, string>) => retryAfterMs(new Headers(headers), nowMs);
   assert.equal(read({ 'retry-after': '2.5' }), 2_500);

@@ -1,4 +1,4 @@
-/** A turn with an endpoint that behaves: what goes over the wire, what comes back, and that an abort ends everything at once. */
+/** A turn with a correct endpoint: the request, the answer, and that an abort ends both at once. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { registerHooks } from 'node:module';
@@ -21,7 +21,7 @@ import {
 } from '../../support/openai-server.ts';
 import { apiKey, aRequest, rigAt, served, someOptions } from './support.ts';
 
-// Before anything of the SDK can be loaded: the first test looks at what was.
+// Before the SDK can be loaded: the first test checks which modules were loaded.
 const loaded: string[] = [];
 registerHooks({
   resolve(specifier, context, next) {
@@ -30,7 +30,7 @@ registerHooks({
   },
 });
 
-test('the SDK is loaded by the first turn, not before, and only the package that is needed', async (t) => {
+test('the SDK is loaded by the first turn, and only the required package', async (t) => {
   const server = await served(t, () => text('hi'));
   const { model } = rigAt(server.url);
   assert.equal(loaded.join(), '');
@@ -39,7 +39,7 @@ test('the SDK is loaded by the first turn, not before, and only the package that
   assert.ok(!loaded.includes('@ai-sdk/anthropic'));
 });
 
-test('text streams in pieces and comes back whole, with usage, cost and the name of the model', async (t) => {
+test('text is streamed in pieces and returned completely, with usage, cost and the name of the model', async (t) => {
   const server = await served(t, () => text('Revenue fell by 12 % in March, and nobody noticed.', { model: 'gpt-5-2025-08-07' }));
   const pieces: string[] = [];
   const reply = await rigAt(server.url).turn({}, { onText: (piece) => pieces.push(piece) });
@@ -55,7 +55,7 @@ test('text streams in pieces and comes back whole, with usage, cost and the name
   assert.equal(pieces.join(''), reply.text);
 });
 
-test('instructions, conversation, tools, limit and keys go over the wire as the protocol wants them', async (t) => {
+test('instructions, conversation, tools, limit and keys are sent in the form of the protocol', async (t) => {
   const server = await served(t, () => text('ok'));
   const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] };
   await rigAt(server.url).turn(
@@ -92,7 +92,7 @@ test('instructions, conversation, tools, limit and keys go over the wire as the 
   ]);
 });
 
-test('a wanted schema goes over the wire as response_format json_schema, strict only where strict mode takes it', async (t) => {
+test('a requested schema is sent as response_format json_schema, strict only if strict mode supports it', async (t) => {
   const server = await served(t, () => json({ agents: [] }));
   const loose = { type: 'object', properties: { agents: { type: 'array', items: { type: 'string' } } } };
   const strict = { ...loose, required: ['agents'], additionalProperties: false };
@@ -109,7 +109,7 @@ test('a wanted schema goes over the wire as response_format json_schema, strict 
   );
 });
 
-test('several tool calls of one turn come back in order beside the text', async (t) => {
+test('several tool calls of one turn are returned in order with the text', async (t) => {
   const calls = [1, 2, 3].map((n) => ({ id: `c${n}`, name: 'write_file', arguments: { path: `${n}.md`, content: 'ü'.repeat(50) } }));
   const server = await served(t, () => say({ text: 'Writing.', calls }));
   const reply = await rigAt(server.url).turn();
@@ -124,7 +124,7 @@ test('a task can name another model than the configured one', async (t) => {
   assert.equal(reply.model, 'local-llama');
 });
 
-test('a model without a known price costs nothing, and that is logged once', async (t) => {
+test('a model without a known price costs nothing, which is logged once', async (t) => {
   const server = await served(t, () => text('ok'));
   const rig = rigAt(server.url, {}, 'local-llama');
   assert.equal((await rig.turn()).costMillicents, 0);
@@ -132,7 +132,7 @@ test('a model without a known price costs nothing, and that is logged once', asy
   assert.equal(rig.logged.filter((line) => line.includes('no price is known')).length, 1);
 });
 
-test('fifty turns at once each get their own answer', async (t) => {
+test('fifty concurrent turns each get their own answer', async (t) => {
   const server = await served(t, ({ body }) => text(`answer to ${body.messages.at(-1)!.content}`));
   const rig = rigAt(server.url);
   const asked = Array.from({ length: 50 }, (_, n) => `question ${n}`);
@@ -197,7 +197,7 @@ test('an abort during back-off rejects at once and sends nothing more', async (t
   assert.equal(server.requests.length, 1);
 });
 
-test('the real wait of a back-off ends with the abort too', async (t) => {
+test('an abort also ends a real back-off wait', async (t) => {
   const server = await served(t, () => failure(503, 'later', { headers: { 'retry-after': '60' } }));
   const abort = new AbortController();
   const rig = rigAt(server.url, { sleep: undefined });
@@ -208,7 +208,7 @@ test('the real wait of a back-off ends with the abort too', async (t) => {
   await assert.rejects(turn, { message: 'cancelled' });
 });
 
-test('an error thrown by onText is no fault of the model and is not tried again', async (t) => {
+test('an error thrown by onText is not a failure of the model and is not retried', async (t) => {
   const server = await served(t, () => text('hi'));
   const boom = (): void => {
     throw new Error('listener broke');
@@ -224,7 +224,7 @@ test('a key that the endpoint sends back inside an answer is only text, and reac
   assert.ok(!rig.logged.join().includes(apiKey));
 });
 
-test('the test server also answers whole where no stream is asked for', async (t) => {
+test('the test server answers without a stream if none is requested', async (t) => {
   const server = await served(t, () => say({ text: 'Hello', calls: [{ id: 'c', name: 'finish', arguments: { summary: 's' } }] }));
   const response = await fetch(`${server.url}/chat/completions`, { method: 'POST', body: JSON.stringify({ model: 'm', messages: [] }) });
   const { choices, usage } = (await response.json()) as { choices: { message: object; finish_reason: string }[]; usage: object };
@@ -237,7 +237,7 @@ test('the test server also answers whole where no stream is asked for', async (t
   assert.deepEqual(usage, { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 });
 });
 
-test('an agent script of the test server plans in the list of the asked-for schema, takes its turns and finishes', async (t) => {
+test('an agent script of the test server plans by the requested schema, takes its turns and finishes', async (t) => {
   const server = await served(t, agentScript([{ type: 'analyst', prompt: 'Look' }], callTool('list_files', {})));
   const rig = rigAt(server.url);
   const schema = { type: 'object', properties: { why: { type: 'string' }, pieces: { type: 'array' } } };
@@ -249,7 +249,7 @@ test('an agent script of the test server plans in the list of the asked-for sche
   assert.deepEqual([second.toolCalls[0]!.name, second.toolCalls[0]!.arguments], ['finish', { summary: 'Done.' }]);
 });
 
-test('a script that throws answers 500, and closing the test server cuts what hangs', async () => {
+test('a script that throws answers 500, and closing the test server ends open requests', async () => {
   const server = await openAiServer((_request, n) => {
     if (n === 1) throw new Error('script broke');
     return silence();

@@ -4,7 +4,7 @@ import { createAddressPolicy } from '../../../src/providers/outbound/address-pol
 
 const strict = createAddressPolicy([]);
 
-describe('without an allowance', () => {
+describe('without OUTBOUND_ALLOW', () => {
   const refused = [
     '0.0.0.0',
     '10.1.2.3',
@@ -68,7 +68,7 @@ describe('without an allowance', () => {
   }
 });
 
-test('an allowed range opens that range in every spelling, and nothing beside it', () => {
+test('an allowed range permits exactly that range in every spelling', () => {
   const policy = createAddressPolicy(['127.0.0.0/8', 'fd00::/8', '10.0.0.7']);
   for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '64:ff9b::7f00:1', 'fd12::1', '10.0.0.7', '1.1.1.1'])
     assert.equal(policy.permits(address), true, address);
@@ -76,7 +76,7 @@ test('an allowed range opens that range in every spelling, and nothing beside it
     assert.equal(policy.permits(address), false, address);
 });
 
-test('what is no range stops the start and is named', () => {
+test('an invalid range is named and prevents the start', () => {
   for (const text of ['localhost', '10.0.0.0/33', '10.0.0.0/', ''])
     assert.throws(() => createAddressPolicy([text]), /no address range/, text);
 });

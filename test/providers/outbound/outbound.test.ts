@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { after, describe, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createOutbound, type Outbound } from '../../../src/providers/outbound/outbound.ts';
+import { NeverSent } from '../../../src/providers/outbound/port.ts';
 import type { Resolve } from '../../../src/providers/outbound/resolve.ts';
 
 const closers: (() => unknown)[] = [];
@@ -45,7 +46,7 @@ const local = outbound(['127.0.0.0/8']);
 const strict = outbound([]);
 const text = (body: Uint8Array) => Buffer.from(body).toString();
 
-describe('where a request may go', () => {
+describe('permitted addresses', () => {
   test('every spelling of a private address is refused before a connection is made', async () => {
     let connections = 0;
     const { port } = await serve((_request, response) => {
@@ -71,7 +72,7 @@ describe('where a request may go', () => {
     assert.equal(connections, 0);
   });
 
-  test('names are judged by all their addresses', async () => {
+  test('names are checked by all their addresses', async () => {
     const names: Record<string, string[]> = {
       'inside.test': ['10.0.0.1'],
       'mixed.test': ['1.1.1.1', '127.0.0.1'],
@@ -84,7 +85,7 @@ describe('where a request may go', () => {
     await assert.rejects(guarded.fetch('http://none.test/'), { code: 'unavailable' });
   });
 
-  test('localhost is refused with the resolver of the system', async () => {
+  test("localhost is refused with the system's resolver", async () => {
     await assert.rejects(strict.fetch('http://localhost:1/'), { code: 'forbidden' });
   });
 
@@ -97,7 +98,7 @@ describe('where a request may go', () => {
     assert.equal(asked, 1);
   });
 
-  test('a name that turns private after its first use is refused on the next connection', async () => {
+  test('a name that becomes private after its first use is refused on the next connection', async () => {
     const { port } = await serve((_request, response) => response.setHeader('connection', 'close').end('x'));
     const answers = ['127.0.0.1', '127.0.0.2'];
     const rebinding = outbound(['127.0.0.1/32'], async () => [{ address: answers.shift()!, family: 4 }]);
@@ -125,7 +126,7 @@ describe('where a request may go', () => {
     }
   });
 
-  test('what is no plain web address is a bad request, and nothing is kept of it', async () => {
+  test('an address that is not http or https is a bad request, and none of it is stored', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     for (const url of [
@@ -142,7 +143,7 @@ describe('where a request may go', () => {
     assert.ok(timers() <= before, `${timers()} timers, and ${before} before`);
   });
 
-  test('an address of the configuration may be private, and is not followed elsewhere', async () => {
+  test('an address of the configuration may be private, and its redirects are not followed', async () => {
     const { url } = await serve((_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end('here'));
     const answer = await strict.fetch(url, { configured: true });
     assert.deepEqual([answer.status, text(answer.body)], [302, 'here']);
@@ -150,7 +151,7 @@ describe('where a request may go', () => {
 });
 
 describe('redirects', () => {
-  test('are followed up to the limit, and the last address is told', async () => {
+  test('are followed up to the limit, and the final address is returned', async () => {
     const { url } = await serve((request, response) => {
       const step = Number(request.url!.slice(1));
       if (step < 5) response.writeHead(302, { location: `/${step + 1}` }).end();
@@ -162,12 +163,12 @@ describe('redirects', () => {
     assert.equal((await local.fetch(`${url}/0`, { redirects: 0 })).status, 302);
   });
 
-  test('an endless circle ends', async () => {
+  test('in an endless circle end', async () => {
     const { url } = await serve((_request, response) => response.writeHead(302, { location: '/' }).end());
     await assert.rejects(local.fetch(url), { code: 'unavailable' });
   });
 
-  test('to another origin lose every header that could be a credential', async () => {
+  test('to another origin drop every header that could be a credential', async () => {
     const seen: IncomingMessage['headers'][] = [];
     const other = await serve((request, response) => {
       seen.push(request.headers);
@@ -199,7 +200,7 @@ describe('redirects', () => {
 });
 
 describe('bounds', () => {
-  test('a body is cut at the limit and the transfer ended', async () => {
+  test('a body is cut at the limit and the transfer is ended', async () => {
     const closed = Promise.withResolvers<void>();
     const { url } = await serve((_request, response) => {
       response.on('close', closed.resolve);
@@ -214,7 +215,7 @@ describe('bounds', () => {
     await closed.promise;
   });
 
-  test('a body of exactly the limit is whole', async () => {
+  test('a body of exactly the limit is complete', async () => {
     const { url } = await serve((_request, response) => response.end('x'.repeat(5000)));
     const answer = await local.fetch(url, { maxBytes: 5000 });
     assert.deepEqual([answer.body.length, answer.truncated], [5000, false]);
@@ -235,7 +236,7 @@ describe('bounds', () => {
     });
   }
 
-  test('damaged, cut and unknown compression is told as unavailable', async () => {
+  test('damaged, incomplete and unknown compression is reported as unavailable', async () => {
     const whole = gzipSync('x'.repeat(100_000));
     const bodies: [string, Buffer][] = [
       ['gzip', Buffer.from('no gzip at all')],
@@ -249,12 +250,12 @@ describe('bounds', () => {
     }
   });
 
-  test('headers without end are refused', async () => {
+  test('endless headers are refused', async () => {
     const url = await serveRaw((socket) => socket.write(`HTTP/1.1 200 OK\r\n${`x-filler: ${'y'.repeat(1000)}\r\n`.repeat(100)}\r\n`));
     await assert.rejects(local.fetch(url), { code: 'unavailable', message: /headers are too large/ });
   });
 
-  test('a server that never answers, one that drips headers and one that drips its body end at the time limit', async () => {
+  test('requests to servers that do not answer, or send headers or body very slowly, end at the time limit', async () => {
     const drip = (start: string) => (socket: Socket) => {
       socket.write(start);
       const timer = setInterval(() => socket.write('a'), 5);
@@ -267,13 +268,32 @@ describe('bounds', () => {
     }
   });
 
-  test('a cut connection, a refused one and an answer that is not HTTP are told as unavailable', async () => {
+  test('a cut connection, a refused one and an answer that is not HTTP are reported as unavailable', async () => {
     const answers = ['HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', '', 'SSH-2.0-OpenSSH\r\n\r\n'];
     for (const answer of answers) {
       const url = await serveRaw((socket) => socket.end(answer));
       await assert.rejects(local.fetch(url), { code: 'unavailable' }, answer);
     }
     await assert.rejects(local.fetch('http://127.0.0.1:1/'), { code: 'unavailable', message: /refused/ });
+  });
+
+  test('a request that was not sent is distinguished from one that may have arrived', async () => {
+    const made = createOutbound({ allow: ['127.0.0.0/8'], connections: 2 });
+    closers.push(() => made.close());
+    const reached: string[] = [];
+    const { url } = await serve((request) => void reached.push(request.url!));
+    const told = (address: string, timeoutMs: number) => made.fetch(address, { timeoutMs, account: 'one' }).catch((error) => error);
+    // One connection of the two is the account's, and this takes it.
+    const first = told(`${url}/first`, 400);
+    const second = await told(`${url}/second`, 100);
+    assert.deepEqual([second instanceof NeverSent, second.code], [true, 'unavailable']);
+    assert.match(second.message, /did not answer within 0.1 s/);
+    const late = await first;
+    assert.deepEqual([late instanceof NeverSent, late.code], [false, 'unavailable']);
+    assert.deepEqual(reached, ['/first']);
+    for (const address of ['http://127.0.0.1:1/', 'http://10.0.0.1/']) assert.ok((await told(address, 400)) instanceof NeverSent, address);
+    for (const answer of ['', 'SSH-2.0-OpenSSH\r\n\r\n'])
+      assert.ok(!((await told(await serveRaw((socket) => socket.end(answer)), 400)) instanceof NeverSent), answer);
   });
 
   test('an abort ends the request with its reason, before the answer and within it', async () => {
@@ -302,7 +322,7 @@ test('repeated headers are joined and names are lower case', async () => {
   assert.equal((await local.fetch(url)).headers['x-many'], 'a, b');
 });
 
-test('slow answers that one account waits for keep no other account from the same origin', async () => {
+test('slow answers for one account do not delay other accounts at the same origin', async () => {
   const slow: ServerResponse[] = [];
   const arrived = Promise.withResolvers<void>();
   const { url } = await serve((request, response) => {
@@ -322,7 +342,7 @@ test('slow answers that one account waits for keep no other account from the sam
 });
 
 describe('a body that is read as it arrives', () => {
-  test('its parts are there before its end, and redirects are answers', async () => {
+  test('its parts are available before its end, and redirects are answers', async () => {
     const { url } = await serve((request, response) => {
       if (request.url === '/away') return void response.writeHead(302, { location: '/' }).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -356,7 +376,7 @@ describe('a body that is read as it arrives', () => {
     );
   });
 
-  test('addresses are judged, and the time to its headers is limited', async () => {
+  test('addresses are checked, and the time until its headers is limited', async () => {
     const { url } = await serve(() => {});
     await assert.rejects(strict.stream(url), { code: 'forbidden' });
     await assert.rejects(local.stream(url, { timeoutMs: 100 }), { code: 'unavailable' });

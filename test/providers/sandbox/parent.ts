@@ -1,4 +1,4 @@
-/** A process with a sandbox of its own, for tests that kill it: prints the ids of its children once they are up and busy. */
+/** A process with its own sandbox, for tests that kill it: prints the ids of its children when they run. */
 import { createSandboxPool } from '../../../src/providers/sandbox/pool.ts';
 
 const pool = createSandboxPool({ directory: process.argv[2]!, timeMs: 10_000 });

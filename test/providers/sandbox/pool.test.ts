@@ -23,7 +23,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Runs code that tells when it is busy and then never ends. */
+/** Runs code that reports its start and then never ends. */
 function busyRun(pool: ReturnType<typeof createSandboxPool>, signal: AbortSignal) {
   const { promise: busy, resolve } = Promise.withResolvers<void>();
   const files = async () => {
@@ -71,7 +71,7 @@ test('close ends running and spare processes, and nothing runs afterwards', asyn
   );
 });
 
-test('more callers than may wait are refused, those who wait get their turn or leave', async () => {
+test('callers beyond the limit of the queue are refused, waiting ones get a slot or leave', async () => {
   const pool = createSandboxPool({ directory, maxRunning: 1, maxWaiting: 2 });
   const first = new AbortController();
   const { busy, outcome } = busyRun(pool, first.signal);
@@ -94,7 +94,7 @@ test('more callers than may wait are refused, those who wait get their turn or l
   await pool.close();
 });
 
-test('code of one account that never ends leaves a place to another account, whose code runs at once', async () => {
+test('endless code of one account leaves a slot to another account, whose code runs at once', async () => {
   const pool = createSandboxPool({ directory, maxRunning: 2, maxWaitingEach: 3 });
   const enough = new AbortController();
   const first = busyRun(pool, enough.signal);
@@ -113,14 +113,14 @@ test('code of one account that never ends leaves a place to another account, who
   await pool.close();
 });
 
-test('an unused spare ends by itself', async () => {
+test('an unused spare process ends automatically', async () => {
   const pool = createSandboxPool({ directory, spareIdleMs: 1 });
   await pool.run('acct', '1', async () => null, never());
   await until(() => pool.pids().length === 0);
   await pool.close();
 });
 
-test('a folder that cannot be made is told as unavailable', async () => {
+test('a folder that cannot be created is reported as unavailable', async () => {
   const pool = createSandboxPool({ directory: join(fileURLToPath(import.meta.url), 'below-a-file') });
   await assert.rejects(
     pool.run('acct', '1', async () => null, never()),
@@ -140,11 +140,11 @@ test('a parent that is killed leaves no child, busy or idle', { skip: process.pl
   assert.deepEqual(pids.map(exists), [true, true]);
   parent.kill('SIGKILL');
   await once(parent, 'exit');
-  // Each child is somebody else's now; its folder in /proc goes when it has ended and been collected.
+  // Each child has another parent now; its folder in /proc disappears when it has ended and been reaped.
   await until(() => !pids.some(isAlive));
 });
 
-/** An ended process that nobody collects yet is a zombie, not alive. */
+/** An ended process that is not reaped yet is a zombie and not alive. */
 function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}/exe`);
 }

@@ -1,4 +1,4 @@
-/** What a column is, told from its values where its name says nothing, and what columns and groups held against each other bring. */
+/** The role of a column by its values if its name is unclear, and remarks from comparing columns and groups. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { profileTable } from '../../../src/providers/table/profile.ts';
@@ -9,14 +9,14 @@ const lines = (head: string, count: number, row: (i: number) => string) =>
   `${head}\n${Array.from({ length: count }, (_, i) => row(i)).join('\n')}\n`;
 const said = ({ remarks }: TableProfile) => remarks.map(({ text }) => text).join('\n');
 
-test('numbers of an unknown name stay open, unless a row of totals holds their sum', async () => {
+test('numbers of an unknown name stay unclear, unless a row of totals has their sum', async () => {
   const open = await profileText(lines('lake,zeta', 12, (i) => `L${i},${3 + i * 7.25}`));
   assert.equal(column(open, 'zeta').role, 'unclear');
   const summed = await profileText(`${lines('lake,zeta', 4, (i) => `L${i},${i + 1}`)}Total,10\n`);
   assert.equal(column(summed, 'zeta').role, 'measure');
 });
 
-test('a name of a scale is a rate, an energy is an amount, plural names of whole numbers count', async () => {
+test('a scale is a rate, an energy is an amount, whole numbers with plural names are counts', async () => {
   const profile = await profileText(lines('food (1-5),yield_kwh,visits', 12, (i) => `${1 + (i % 5)},${i * 2.5},${i * 3}`));
   assert.deepEqual(
     profile.columns.map(({ role }) => role),
@@ -24,25 +24,25 @@ test('a name of a scale is a rate, an energy is an amount, plural names of whole
   );
 });
 
-test('a capacity that each garage repeats is not added up over the rows', async () => {
+test('a capacity repeated in each row of a garage is not summed over the rows', async () => {
   const profile = await profileText(lines('garage,capacity,occupied', 12, (i) => `${i % 2 ? 'A' : 'B'},${i % 2 ? 400 : 250},${100 + i}`));
   assert.equal(column(profile, 'capacity').role, 'rate');
   assert.match(said(profile), /occupied ÷ capacity is /);
 });
 
-test('941 beside 1.007 shows that the dot sets off thousands', async () => {
+test('941 beside 1.007 shows that the dot separates thousands', async () => {
   const profile = await profileText(lines('flat;rent', 8, (i) => `W${i};${i % 2 ? '1.007 €' : '941 €'}`));
   assert.equal(column(profile, 'rent').numbers!.max, 1007);
 });
 
-test('between semicolons a dot before three digits sets off thousands, unless a cell says otherwise', async () => {
+test('between semicolons a dot before three digits separates thousands, unless another cell contradicts it', async () => {
   const grouped = await profileText(lines('month;sales', 8, (i) => `M${i};${10 + i}.250`));
   assert.equal(column(grouped, 'sales').numbers!.max, 17_250);
   const decimal = await profileText(lines('month;sales', 8, (i) => `M${i};${10 + i}.${i === 0 ? '25' : '250'}`));
   assert.equal(column(decimal, 'sales').numbers!.max, 17.25);
 });
 
-test('a last row that adds up the others is a total whatever it is called, and where it is called nothing', async () => {
+test('a last row with the sums of the others is a total, with any name and without one', async () => {
   const named = await profileText('item,Jan,Feb,Mar\nSales,10,20,30\nRent,-4,-4,-4\nWages,-3,-5,-6\nResult,3,11,20\n');
   assert.equal(named.rows, 3);
   assert.match(said(named), /"Result"\) is a total/);
@@ -51,7 +51,7 @@ test('a last row that adds up the others is a total whatever it is called, and w
   assert.match(said(bare), /Row 4, which holds figures only, is a total.*agrees/);
 });
 
-test('one column per another is told over all rows, by row and by group, also for a pair that is asked for', async () => {
+test('the ratio of two columns is reported over all rows, by row and by group, also for a requested pair', async () => {
   const flats = await profileText(
     lines('flat,area_m2,rent,quarter', 6, (i) => `F${i},${i % 2 ? 40 : 60},${500 + 100 * i},${i < 3 ? 'N' : 'S'}`),
   );
@@ -61,7 +61,7 @@ test('one column per another is told over all rows, by row and by group, also fo
   assert.match(said(asked), /parts per pallets: 13 over 6 rows together \(195 ÷ 15\)/);
 });
 
-test('the largest within each group is named, and yes and no are counted by group', async () => {
+test('the largest value of each group is named, and yes and no are counted by group', async () => {
   const votes = await profileText(lines('district,candidate,votes', 12, (i) => `D${i % 3},${'ABCD'[i % 4]},${10 + ((i * 7) % 12)}`));
   assert.match(said(votes), /Largest votes by candidate within each district: D0: D 19 \(32.8 % of 58\), then C 16, B 13;/);
   const churn = await profileText(lines('id,plan,churned', 12, (i) => `${i + 1},${i % 2 ? 'pro' : 'free'},${i % 4 === 0 ? 'yes' : 'no'}`));
@@ -81,19 +81,19 @@ test('hours of the day are counted, but not of lengths of time, nor of readings 
   assert.doesNotMatch(said(sensor), /hour of the day \(ts\), rows/);
 });
 
-test('58:28 among race times is minutes and seconds, 08:30 of an appointment is no length', async () => {
+test('58:28 among race times is minutes and seconds, 08:30 of an appointment is not a duration', async () => {
   const race = await profileText(lines('name;time', 8, (i) => `R${i};${i === 5 ? 'DNF' : `4${i}:3${i}`}`));
   assert.doesNotMatch(said(race), /hours/);
   const seen = await profileText(lines('day,time,patient', 10, (i) => `2024-03-0${1 + (i % 5)},${i % 2 ? '08:30' : '14:15'},P${i}`));
   assert.doesNotMatch(said(seen), /time adds up/);
 });
 
-test('what is earned follows from price, cost and quantity, and rows that lose are named', async () => {
+test('profit is computed from price, cost and quantity, and rows with a loss are named', async () => {
   const profile = await profileText('product,unit cost,price,sold\nMug,3,10,5\nRug,40,35,2\nBall,4,12,10\nLamp,20,50,1\n');
   assert.match(said(profile), /\(price − unit cost\) × sold adds up to 135 .*Below zero in 1 row: row 2 \(Rug\): -10/);
 });
 
-test('a row that is missing for one of many things, and a figure unlike the others of its thing, are named', async () => {
+test('a missing row of one of many objects, and a figure unlike the others of its object, are named', async () => {
   const rows = ['Abt', 'Bloch', 'Cremer'].flatMap((name, i) =>
     [1, 2, 3, 4, 5, 6].flatMap((month) =>
       name === 'Cremer' && month === 4 ? [] : [`2025-0${month},${name},${name === 'Bloch' && month === 5 ? 400 : 600 + 50 * i}`],
@@ -115,7 +115,7 @@ test('before and after are compared by group, and spans between dates as well', 
   assert.match(said(tickets), /by topic: bug 4 days \(4 rows\), bill 2 days \(4 rows\)/);
 });
 
-test('whole numbers by kinds side by side are put together; parts that make a known sum add up', async () => {
+test('adjacent columns of whole numbers by kind are combined; parts of a known sum are added', async () => {
   const sold = await profileText(lines('day,Roll,Pretzel,Cake', 14, (i) => `2025-02-${10 + i},${200 + i},${90 + i},${10 + i}`));
   assert.match(said(sold), /Over 3 columns together 4,473: Roll 2,891 \(.*By row, most in 2025-02-23 \(row 14\): 339/);
   const votes = await profileText(
@@ -124,7 +124,7 @@ test('whole numbers by kinds side by side are put together; parts that make a kn
   assert.equal(column(votes, 'Gold').role, 'measure');
 });
 
-test('counted is held against book, with the value of the difference', async () => {
+test('counted stock is compared with book stock, with the value of the difference', async () => {
   const profile = await profileText('item,book qty,counted qty,unit cost\nMilk,40,38,1.5\nSugar,20,20,2\nTea,30,31,4\nCup,9,9,1\n');
   assert.match(
     said(profile),
@@ -142,13 +142,13 @@ test('marks of attendance are counted by row and by column', async () => {
   assert.match(said(profile), /'x' by row: Carl 3, Ali 2, Bea 2, Dina 1 \(of 3 columns\); by column: Mo 3, Di 3, Mi 2 \(of 4 rows\)/);
 });
 
-test('what became of the count beside it is told as a share, and different things are not put together', async () => {
+test('a part of the adjacent count is reported as a share, and different quantities are not combined', async () => {
   const profile = await profileText('language,strings,translated,translators\nFrench,1000,500,4\nGerman,600,600,5\nPolish,400,100,2\n');
   assert.match(said(profile), /translated ÷ strings is 60 % over 3 rows/);
   assert.doesNotMatch(said(profile), /columns together/);
 });
 
-test('the holding of a cash book is a level, and tonnes of a gas are an amount', async () => {
+test('the balance of a cash book is a level, and tonnes of a gas are an amount', async () => {
   const book = await profileText(
     lines('date,text,income,expense,remaining', 6, (i) => `2025-01-0${i + 1},t${i},${i ? '' : 100},${i ? 5 : ''},${100 - 5 * i}`),
   );

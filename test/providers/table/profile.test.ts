@@ -7,7 +7,7 @@ import { ToolError } from '../../../src/errors.ts';
 import { profileTable } from '../../../src/providers/table/profile.ts';
 import { column, numbersOf, opening, profileText } from './tables.ts';
 
-test('figures of a small table are what a person would compute', async () => {
+test('figures of a small table equal those computed by hand', async () => {
   const profile = await profileText('region,amount\nNorth,0.10\nSouth,0.20\nNorth,0.30\nSouth,\nEast,100\n');
   assert.equal(profile.rows, 5);
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('a hundred thousand tenths add up to exactly ten thousand', async () => {
   assert.equal(numbersOf(profile, 'x').sum, 10_000);
 });
 
-test('group figures add up to the column and know their medians', async () => {
+test('group figures add up to the column and have correct medians', async () => {
   const row = fc.record({ region: fc.constantFrom('A', 'B', 'C'), cents: fc.integer({ min: 0, max: 100_000 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 12, maxLength: 80 }), async (rows) => {
@@ -136,14 +136,14 @@ test('decimal commas, thousands, currencies, percent and parentheses are numbers
   assert.equal(numbersOf(english, 'p').sum, 20.5);
 });
 
-test('one unmistakable number decides how its whole column is read', async () => {
+test('one unambiguous number decides how its whole column is read', async () => {
   assert.equal(numbersOf(await profileText('a;b\nx;1.234\ny;2,5\n'), 'b').sum, 1236.5);
   const doubtful = await profileText('a;b\nx;"1,234"\ny;"2,345"\n');
   assert.equal(numbersOf(doubtful, 'b').sum, 3579);
   assert.match(doubtful.warnings.join(), /could mean two things/);
 });
 
-test('day-first and month-first dates are told apart by the column, doubt is reported', async () => {
+test('day-first and month-first dates are distinguished by the column, and doubt is reported', async () => {
   assert.equal(column(await profileText('d,x\n03/04/2024,a\n25/04/2024,b\n'), 'd').dates?.first, '2024-04-03');
   assert.equal(column(await profileText('d,x\n03/04/2024,a\n04/25/2024,b\n'), 'd').dates?.first, '2024-03-04');
   assert.match((await profileText('d,x\n03/04/2024,a\n')).warnings.join(), /dates like 03\/04\/2024/);
@@ -162,7 +162,7 @@ test('zip codes and long identifiers are text, booleans are booleans, NA and - a
   assert.equal(column(profile, 'n').missing, 2);
 });
 
-test('a column that is mostly numbers says how many cells are not', async () => {
+test('a column that is mostly numbers reports how many cells are not', async () => {
   const mixed = column(await profileText('a,b\nx,1\ny,2\nz,oops\nw,3\n'), 'b');
   assert.equal(mixed.type, 'mixed');
   assert.equal(mixed.numbers?.sum, 6);
@@ -184,7 +184,7 @@ test('byte order marks and UTF-16 in both orders, marked or not, are read', asyn
   }
 });
 
-test('Windows-1252 is recognised by what is no UTF-8', async () => {
+test('Windows-1252 is recognised by bytes that are not UTF-8', async () => {
   const profile = await profileTable(opening(Buffer.from('stadt;preis\nMünchen;10\nKöln;5\n', 'latin1')), 't.csv');
   assert.equal(profile.encoding, 'windows-1252');
   assert.deepEqual(
@@ -230,12 +230,12 @@ test('a stray quote in the middle of a cell is ordinary text', async () => {
   assert.equal((await profileText('a,b\n5" pipe,1\n6"x",2\n')).rows, 2);
 });
 
-test('rows swallowed between two stray quotes are pointed out', async () => {
+test('rows lost between two stray quotes are reported', async () => {
   const profile = await profileText('a,b,c\n"x,1,2\ny,3,4\nz,5,6\nw",7,8\nv,9,9\n');
   assert.match(profile.warnings.join(), /like whole rows/);
 });
 
-test('an empty file, blank lines only and a header alone are said to be so', async () => {
+test('an empty file, blank lines only and a header alone are reported as such', async () => {
   assert.deepEqual((await profileText('')).warnings, ['The file is empty.']);
   assert.equal((await profileText('\n\n\r\n')).rows, 0);
   const header = await profileText('a,b,c\n');
@@ -249,13 +249,13 @@ test('a first row of figures is data, a first row of years is a header', async (
   assert.deepEqual([years.has_header, years.rows], [true, 2]);
 });
 
-test('lines above the header are skipped and told', async () => {
+test('lines above the header are skipped and reported', async () => {
   const profile = await profileText('Sales report 2024\n\nregion,amount\nN,1\nS,2\n');
   assert.equal(numbersOf(profile, 'amount').sum, 3);
   assert.match(profile.warnings.join(), /1 line above the header/);
 });
 
-test('names that repeat, are empty or are dangerous stay apart', async () => {
+test('repeated, empty and dangerous names stay distinct', async () => {
   const profile = await profileText('x,x,,__proto__,constructor\na,1,2,3,4\nb,1,2,3,5\na,1,2,3,4\nb,1,1,1,1\n');
   assert.deepEqual(
     profile.columns.map(({ name }) => name),
@@ -273,7 +273,7 @@ for (const [what, bytes, name] of [
   ['binary data', Buffer.concat([Buffer.from('a,b\n1,2\n'.repeat(30)), Buffer.from([0, 1, 2, 0, 200])]), 'a.csv'],
   ['binary data', Buffer.from(Array.from({ length: 500 }, (_, i) => (i % 26) + 1)), 'a.csv'],
 ] as const) {
-  test(`${what} called ${name} is refused in words`, async () => {
+  test(`${what} called ${name} is refused with the reason`, async () => {
     await assert.rejects(
       profileTable(opening(bytes), name),
       (error) => error instanceof ToolError && error.message.includes(what) && /CSV, TSV and JSON only/.test(error.message),
@@ -325,7 +325,7 @@ test('a cell of a megabyte is read, a row of many megabytes is refused', async (
   await assert.rejects(profileText(`a,b\n${'x'.repeat(6_000_000)},1\n`), /longer than/);
 });
 
-test('no bytes whatever make it fail other than in words', async () => {
+test('for any bytes a failure has a reason', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('x.csv', 'x.json', 'x.txt'), async (bytes, name) => {
       await profileTable(opening(Buffer.from(bytes), 11), name).catch((error) => assert.ok(error instanceof ToolError, String(error)));

@@ -1,4 +1,7 @@
-/** What the stand-in for Expo takes of the schema of Expo's service (packages/eas-cli/graphql.schema.json of expo/eas-cli, 790231ea18f7). */
+/**
+ * The part of the schema of Expo's service that the test server uses (packages/eas-cli/graphql.schema.json of expo/eas-cli,
+ * 790231ea18f7).
+ */
 import type { Schema } from './graphql.ts';
 
 export const expoSchema: Schema = {

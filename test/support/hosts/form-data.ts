@@ -1,4 +1,4 @@
-/** Reads a form as a service would. */
+/** Reads a form like a service. */
 import type { HostRequest } from './host-stand-in.ts';
 
 export type FormPart = { name: string; type: string; bytes: Buffer };

@@ -1,4 +1,7 @@
-/** As much of GraphQL as a stand-in needs: reads an operation, holds it against a schema, and answers it from a tree of values and functions. */
+/**
+ * The part of GraphQL that a test server needs: parses an operation, validates it with a schema, and answers it from a tree of values
+ * and functions.
+ */
 type Selection = { name: string; args: Record<string, unknown>; fields: Selection[] };
 type Operation = { kind: 'query' | 'mutation'; variables: Record<string, string>; fields: Selection[] };
 

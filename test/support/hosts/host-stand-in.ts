@@ -1,6 +1,6 @@
 /**
- * What the stand-ins of hosts have in common: a real HTTP server on 127.0.0.1 for the API and another for the published site. It records requests, and can
- * limit, fail before or after acting, be late, lose answers and cut connections.
+ * Shared by the test servers of hosts: a real HTTP server on 127.0.0.1 for the API and another for the published site. It records
+ * requests, and can limit, fail before or after acting, be late, lose answers and cut connections.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

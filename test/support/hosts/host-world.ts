@@ -1,9 +1,9 @@
-/** Publishing at a stand-in without the rest of the service: files in memory, what is stored in memory, no waiting between attempts. */
+/** Publishing at a test server without the rest of the service: files and stored values in memory, no waits between attempts. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { machineClock } from '../../../src/clock.ts';
 import { hostCalls } from '../../../src/domains/deployments/hosts/calls.ts';
-import type { HostAccess, HostCalls, HostState, Publication } from '../../../src/domains/deployments/hosts/host.ts';
+import type { Host, HostAccess, HostCalls, HostState, Publication } from '../../../src/domains/deployments/hosts/host.ts';
 import { masked } from '../../../src/domains/deployments/hosts/mask.ts';
 import type { SiteFile } from '../../../src/domains/deployments/snapshot/site.ts';
 import type { Outbound } from '../../../src/providers/outbound/port.ts';
@@ -11,7 +11,7 @@ import type { Scope } from '../scope.ts';
 import { credentialsOf, type HostRow, plainSite } from './host-row.ts';
 import type { HostStandIn } from './host-stand-in.ts';
 
-export type Site = Readonly<Record<string, string>>;
+export type Site = Readonly<Record<string, string | Buffer>>;
 export type PublishOptions = { isRepeat?: boolean; providerId?: string | null; signal?: AbortSignal };
 
 export class HostWorld {
@@ -44,14 +44,7 @@ export class HostWorld {
     wrap: (calls: HostCalls) => HostCalls = (calls) => calls,
   ): HostAccess {
     const { host, projectGiven = false } = this.row;
-    const calls = hostCalls({
-      ...{ outbound, clock: machineClock, apiUrl: this.standIn.apiUrl, title: host.title, accountId: 'acct_1', credentials },
-      pause: async (ms, signal) => {
-        signal.throwIfAborted();
-        this.pauses.push(ms);
-        await new Promise(setImmediate);
-      },
-    });
+    const calls = callsWithoutWaiting({ host, outbound, apiUrl: this.standIn.apiUrl, credentials, pauses: this.pauses });
     const world = this;
     return {
       ...{ credentials, project: 'my-site', projectGiven, team: null, url: null, calls: wrap(calls) },
@@ -103,6 +96,20 @@ export class HostWorld {
   }
 }
 
+type WithoutWaiting = { host: Host; outbound: Outbound; apiUrl: string; credentials: Readonly<Record<string, string>>; pauses: number[] };
+
+/** @param pauses gets those between attempts, which are not waited for */
+export function callsWithoutWaiting({ host: { title }, pauses, ...parts }: WithoutWaiting): HostCalls {
+  return hostCalls({
+    ...{ ...parts, clock: machineClock, title, accountId: 'acct_1' },
+    pause: async (ms, signal) => {
+      signal.throwIfAborted();
+      pauses.push(ms);
+      await new Promise(setImmediate);
+    },
+  });
+}
+
 /** A first try of which nothing is stored. */
 export function publicationOf(deploymentId: string, site: Site): Publication {
   const files = siteFiles(site);
@@ -117,12 +124,20 @@ export function publicationOf(deploymentId: string, site: Site): Publication {
   };
 }
 
+const types: Record<string, string> = {
+  html: 'text/html',
+  css: 'text/css',
+  js: 'text/javascript',
+  json: 'application/json',
+  png: 'image/png',
+};
+
 export function siteFiles(site: Site): SiteFile[] {
   return Object.keys(site)
     .sort()
     .map((path) => ({
       path,
-      type: path.endsWith('.html') ? 'text/html' : 'application/octet-stream',
+      type: types[path.split('.').at(-1)!] ?? 'application/octet-stream',
       sizeBytes: Buffer.byteLength(site[path]!),
       sha256: createHash('sha256').update(site[path]!).digest('hex'),
       contentKey: `ws_1/wsf_1/${path}`,

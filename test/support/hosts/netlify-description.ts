@@ -1,4 +1,4 @@
-/** Netlify's own description of its API: what the stand-in was asked and what it answered must be as that says. */
+/** Netlify's own description of its API: requests and answers of the test server must match it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import * as Schema from 'typebox/schema';

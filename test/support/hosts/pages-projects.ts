@@ -1,13 +1,17 @@
-/** The Pages projects of a stand-in for Cloudflare: direct uploads, deployments with their stages and logs. */
+/** The Pages projects of a stand-in for Cloudflare: direct uploads, deployments with their stages and logs. Typed by the types of Cloudflare's SDK. */
 import { randomUUID } from 'node:crypto';
+import type { LogGetResponse } from 'cloudflare/resources/pages/projects/deployments/history/logs';
+import type {
+  Deployment,
+  Stage as DescribedStage,
+  Project,
+  ProjectGetUploadTokenResponse,
+} from 'cloudflare/resources/pages/projects/projects';
 import { bad, good } from './cloudflare-answers.ts';
 import { formOf } from './form-data.ts';
 import type { HostRequest, StandInAnswer } from './host-stand-in.ts';
 
-type Stage = {
-  name: 'queued' | 'initialize' | 'clone_repo' | 'build' | 'deploy';
-  status: 'success' | 'idle' | 'active' | 'failure' | 'canceled';
-};
+type Stage = Pick<DescribedStage, 'name' | 'status'>;
 export type PagesDeployment = {
   id: string;
   project: string;
@@ -54,10 +58,9 @@ export class PagesProjects {
       return bad(404, 8_000_007, 'Project not found. The specified project name does not match any of your existing projects.');
     if (rest === '') {
       const live = this.deployments.find(isLive);
-      const canonical = live === undefined ? null : this.shown(live);
-      return good({ ...project, id: project.name, subdomain: `${project.name}.pages.dev`, canonical_deployment: canonical });
+      return good({ ...shownProject(project), canonical_deployment: live === undefined ? null : this.shown(live) });
     }
-    if (rest === 'upload-token') return good({ jwt: this.uploadToken(project.name) });
+    if (rest === 'upload-token') return good({ jwt: this.uploadToken(project.name) } satisfies ProjectGetUploadTokenResponse);
     if (rest === 'deployments') {
       if (method === 'POST') return this.deploy(project.name, request);
       const listed = this.deployments.filter((one) => one.project === project.name && !one.isDeleted);
@@ -68,7 +71,7 @@ export class PagesProjects {
     if (deployment === undefined) return bad(404, 8_000_009, 'Deployment not found.');
     if (log !== undefined) {
       const data = this.lines.map((line) => ({ line, ts: new Date(0).toISOString() }));
-      return good({ data, includes_container_logs: false, total: data.length });
+      return good({ data, includes_container_logs: false, total: data.length } satisfies LogGetResponse);
     }
     if (method === 'DELETE') {
       if (deployment === this.deployments.find(isLive)) return bad(400, 8_000_034, 'Cannot delete the active production deployment.');
@@ -101,7 +104,7 @@ export class PagesProjects {
       return bad(409, 8_000_002, 'A project with this name already exists. Choose a different project name.');
     if (!/^[a-z0-9][a-z0-9-]{0,57}$/.test(project.name)) return bad(400, 8_000_000, 'The project name is not valid.');
     this.projects.set(project.name, project);
-    return good({ ...project, id: project.name, subdomain: `${project.name}.pages.dev` });
+    return good(shownProject(project));
   }
 
   private uploadToken(project: string): string {
@@ -132,13 +135,26 @@ export class PagesProjects {
     return good(this.shown(deployment));
   }
 
-  private shown({ id, project, message, stage }: PagesDeployment): object {
+  private shown({ id, project, message, stage }: PagesDeployment): Partial<Deployment> {
+    const described = { ...stage, started_on: null, ended_on: null } satisfies DescribedStage;
     return {
-      ...{ id, short_id: id.slice(0, 8), project_id: project, project_name: project, environment: 'production', url: this.siteUrl() },
-      ...{ aliases: null, is_skipped: false, stages: [stage], latest_stage: { ...stage, started_on: null, ended_on: null } },
+      id,
+      short_id: id.slice(0, 8),
+      project_id: project,
+      project_name: project,
+      environment: 'production',
+      url: this.siteUrl(),
+      aliases: null,
+      is_skipped: false,
+      stages: [described],
+      latest_stage: described,
       deployment_trigger: { type: 'ad_hoc', metadata: { branch: 'main', commit_hash: '', commit_message: message, commit_dirty: false } },
     };
   }
+}
+
+function shownProject({ name, production_branch }: { name: string; production_branch: string }): Partial<Project> {
+  return { id: name, name, production_branch, subdomain: `${name}.pages.dev` };
 }
 
 export function isLive({ stage }: PagesDeployment): boolean {

@@ -2,7 +2,14 @@ import { vercel } from '../../../src/domains/deployments/hosts/vercel.ts';
 import { contentsOf, defineRow } from './host-row.ts';
 import { VercelStandIn } from './vercel-stand-in.ts';
 
-const states = { QUEUED: 'working', BUILDING: 'working', READY: 'live', ERROR: 'failed', CANCELED: 'cancelled' } as const;
+const states = {
+  QUEUED: 'working',
+  BUILDING: 'working',
+  READY: 'live',
+  ERROR: 'failed',
+  CANCELED: 'cancelled',
+  BLOCKED: 'failed',
+} as const;
 
 export const vercelRow = defineRow<VercelStandIn>({
   name: 'vercel',

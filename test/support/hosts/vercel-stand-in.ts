@@ -1,13 +1,13 @@
 /**
  * A stand-in of Vercel's API. Shapes: vercel/vercel 17d9ebaf8e9b335d550dea1a243743a74edc772e, packages/client/src/{deploy,upload,check-deployment-status,types}.ts
  * and packages/cli/test/mocks/deployment.ts; vercel.com/docs/rest-api for /v2/user, /v2/files, the list, the cancellation, the deletion and the project. shape_seen 2026-11-23.
- * Its own npm client is the second side: official-clients.test.ts.
+ * Its own npm client is the second side (official-clients.test.ts), the description of its API the third (vendor-shapes.test.ts).
  */
 import { createHash } from 'node:crypto';
 import type { Json } from '../json.ts';
 import { type HostRequest, HostStandIn, type StandInAnswer } from './host-stand-in.ts';
 
-type State = 'QUEUED' | 'BUILDING' | 'READY' | 'ERROR' | 'CANCELED';
+type State = 'QUEUED' | 'BUILDING' | 'READY' | 'ERROR' | 'CANCELED' | 'BLOCKED';
 export type VercelDeployment = {
   id: string;
   name: string;
@@ -102,7 +102,7 @@ export class VercelStandIn extends HostStandIn {
   private list({ query }: HostRequest): StandInAnswer {
     const wanted = [...query].filter(([name]) => name.startsWith('meta-')).map(([name, value]) => [name.slice(5), value] as const);
     const found = this.deployments.filter(({ meta }) => wanted.every(([name, value]) => meta[name] === value)).reverse();
-    const deployments = found.slice(0, Number(query.get('limit') ?? 20)).map((one) => ({ uid: one.id, ...this.shown(one), id: undefined }));
+    const deployments = found.slice(0, Number(query.get('limit') ?? 20)).map((one) => this.listed(one));
     return { status: 200, json: { deployments, pagination: { count: deployments.length, next: null, prev: null } } };
   }
 
@@ -142,10 +142,18 @@ export class VercelStandIn extends HostStandIn {
     }
   }
 
-  private shown({ files, ...deployment }: VercelDeployment) {
+  private listed({ files, id, ...deployment }: VercelDeployment) {
+    const createdAt = 1_700_000_000_000;
     return {
-      ...deployment,
-      ...{ url: this.siteHost, inspectorUrl: `https://vercel.com/tester/${deployment.name}/${deployment.id}`, version: 2, plan: 'hobby' },
+      ...{ uid: id, ...deployment, url: this.siteHost, inspectorUrl: inspectorOf({ id, ...deployment }) },
+      ...{ createdAt, type: 'LAMBDAS', state: deployment.readyState },
+    };
+  }
+
+  private shown({ files, aliasAssigned, ...deployment }: VercelDeployment) {
+    return {
+      ...{ ...deployment, aliasAssigned: aliasAssigned !== null },
+      ...{ url: this.siteHost, inspectorUrl: inspectorOf(deployment), version: 2, plan: 'hobby' },
       ...{
         alias: [],
         regions: ['iad1'],
@@ -155,9 +163,13 @@ export class VercelStandIn extends HostStandIn {
         createdAt: 1_700_000_000_000,
         type: 'LAMBDAS',
       },
-      ...{ build: { env: [] }, env: [], routes: null, status: deployment.readyState, state: deployment.readyState },
+      ...{ build: { env: [] }, env: [], routes: null, status: deployment.readyState },
     };
   }
+}
+
+function inspectorOf({ id, name }: Pick<VercelDeployment, 'id' | 'name'>): string {
+  return `https://vercel.com/tester/${name}/${id}`;
 }
 
 function refused(status: number, code: string, message: string, more: object = {}): StandInAnswer {

@@ -1,10 +1,18 @@
-/** The Workers of a stand-in for Cloudflare: sessions of uploads, scripts with assets, their versions. */
+/**
+ * The Workers of a stand-in for Cloudflare: sessions of uploads, scripts with assets, their versions. Typed by the types of Cloudflare's SDK; `deployment_id`
+ * of a script and `annotations` of a version are in its own client alone (cloudflare/workers-sdk).
+ */
 import { randomUUID } from 'node:crypto';
+import type { UploadCreateResponse as Uploaded } from 'cloudflare/resources/workers/assets/upload';
+import type { UploadCreateResponse as Session, UploadCreateParams } from 'cloudflare/resources/workers/scripts/assets/upload';
+import type { ScriptUpdateResponse } from 'cloudflare/resources/workers/scripts/scripts';
+import type { SubdomainGetResponse } from 'cloudflare/resources/workers/scripts/subdomain';
+import type { VersionListResponse } from 'cloudflare/resources/workers/scripts/versions';
 import { bad, good } from './cloudflare-answers.ts';
 import { type FormPart, formOf } from './form-data.ts';
 import type { HostRequest, StandInAnswer } from './host-stand-in.ts';
 
-type Manifest = Record<string, { hash: string; size: number }>;
+type Manifest = UploadCreateParams['manifest'];
 type Asset = { bytes: Buffer; type: string };
 type Version = { id: string; annotations: Record<string, string>; files: Map<string, Buffer> };
 type Script = { versions: Version[]; isServed: boolean; metadata: Metadata };
@@ -43,7 +51,7 @@ export class WorkerScripts {
       });
     if (called === 'POST subdomain') script.isServed = (request.json as { enabled: boolean }).enabled;
     else if (called !== 'GET subdomain') return bad(405, 10_405, 'Method not allowed for this authentication scheme');
-    return good({ enabled: script.isServed, previews_enabled: script.isServed });
+    return good({ enabled: script.isServed, previews_enabled: script.isServed } satisfies SubdomainGetResponse);
   }
 
   /** A Worker that somebody has made before. */
@@ -65,7 +73,7 @@ export class WorkerScripts {
       this.sent.push(content);
     }
     if (this.missingOf(manifest).length > 0) return good({}, 202);
-    return good({ jwt: this.complete(manifest) }, 201);
+    return good({ jwt: this.complete(manifest) } satisfies Uploaded, 201);
   }
 
   private beginSession(request: HostRequest): StandInAnswer {
@@ -76,13 +84,13 @@ export class WorkerScripts {
       !path.startsWith('/') || !/^[0-9a-f]{32}$/.test(hash) || !Number.isInteger(size) || size > 25 * 2 ** 20;
     if (entries.some(isWrong)) return bad(400, 100_325, 'An entry of the manifest is invalid');
     const missing = this.missingOf(manifest);
-    if (missing.length === 0) return good({ jwt: this.complete(manifest), buckets: [] });
+    if (missing.length === 0) return good({ jwt: this.complete(manifest), buckets: [] } satisfies Session);
     const jwt = `upload-${randomUUID()}`;
     this.uploads.set(jwt, manifest);
     const buckets = Array.from({ length: Math.ceil(missing.length / this.bucketFiles) }, (_, n) =>
       missing.slice(n * this.bucketFiles, (n + 1) * this.bucketFiles),
     );
-    return good({ jwt, buckets });
+    return good({ jwt, buckets } satisfies Session);
   }
 
   private async put(name: string, request: HostRequest): Promise<StandInAnswer> {
@@ -94,14 +102,8 @@ export class WorkerScripts {
     this.live = new Map(Object.entries(manifest).map(([path, { hash }]) => [path, this.assets.get(hash)!.bytes]));
     script.versions.unshift({ id, annotations: metadata.annotations ?? {}, files: this.live });
     this.scripts.set(name, { ...script, metadata });
-    return good({
-      id: name,
-      tag: randomUUID(),
-      etag: randomUUID(),
-      has_assets: true,
-      startup_time_ms: 0,
-      deployment_id: id.replaceAll('-', ''),
-    });
+    const made = { id: name, tag: randomUUID(), etag: randomUUID(), has_assets: true, startup_time_ms: 0 } satisfies ScriptUpdateResponse;
+    return good({ ...made, deployment_id: id.replaceAll('-', '') });
   }
 
   private missingOf(manifest: Manifest): string[] {
@@ -115,8 +117,11 @@ export class WorkerScripts {
   }
 
   private shown({ id, annotations }: Version, number: number): object {
-    const metadata = { source: 'api', author_id: '', author_email: 'of@tests.example', created_on: new Date(0).toISOString() };
-    return { id, number, metadata, annotations: { 'workers/triggered_by': 'upload', ...annotations } };
+    const metadata = { source: 'api', author_id: '', author_email: 'of@tests.example', created_on: new Date(0).toISOString() } as const;
+    return {
+      ...({ id, number, metadata } satisfies VersionListResponse),
+      annotations: { 'workers/triggered_by': 'upload', ...annotations },
+    };
   }
 }
 

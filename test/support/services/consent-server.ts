@@ -1,6 +1,6 @@
 /**
- * Where people consent and codes become tokens, for several services at once: `/{service}/authorize` returns to the redirect address with a code, and
- * `/{service}/token` takes each code once, with the verifier that belongs to it (RFC 7636) and a client's secret. Answers are of each service's own form.
+ * The consent page and token endpoint of several services: `/{service}/authorize` returns to the redirect address with a code, and
+ * `/{service}/token` accepts each code once, with its verifier (RFC 7636) and a client's secret. Answers have each service's own form.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Scope } from '../scope.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { github } from '../../../src/domains/integrations/services/github.ts';
 import { GithubServer } from './github-server.ts';
-import { defineRow, goodToken, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
 
 const repository = 'octo/hello';
 const helloOf = (standIn: GithubServer) => standIn.repositories.get(repository)!;
@@ -21,6 +21,20 @@ export const githubRow = defineRow<GithubServer>({
     standIn.commit(hello, 'work', 'Work', { 'work.txt': 'w' });
     standIn.addIssue(hello, 'It breaks', 'Always', ['Here too']);
     return standIn;
+  },
+  truePlan: {
+    variables: { token: 'GITHUB_TEST_TOKEN', repository: 'GITHUB_TEST_REPOSITORY' },
+    ofStandIn: () => ({ token: goodToken, repository }),
+    calls: {
+      create_issue: ({ repository: name }) => ({ repository: name, title: mark, body: 'Opened by a test.' }),
+      read_issue: ({ repository: name }, { create_issue: issue }) => ({ repository: name, number: issue.number }),
+      read_repository: ({ repository: name }) => ({ repository: name }),
+      commit_files: ({ repository: name }) => ({
+        ...{ repository: name, branch: mark.toLowerCase().replaceAll(' ', '-'), message: mark },
+        files: [{ path: 'troupe-conformance/file.txt', content: mark }],
+      }),
+    },
+    unknown: { tool: 'read_issue', args: ({ repository: name }) => ({ repository: name, number: 999_999_999 }) },
   },
   tools: {
     create_issue: {

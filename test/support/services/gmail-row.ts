@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { gmail } from '../../../src/domains/integrations/services/gmail.ts';
 import { GmailServer } from './gmail-server.ts';
-import { defineRow, goodToken, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
 
 const scopes = ['readonly', 'compose', 'send', 'modify'].map((name) => `https://www.googleapis.com/auth/gmail.${name}`);
 
@@ -29,6 +29,17 @@ export const gmailRow = defineRow<GmailServer>({
       attachment: 'invoice.pdf',
     });
     return standIn;
+  },
+  truePlan: {
+    variables: { token: 'GMAIL_TEST_TOKEN', address: 'GMAIL_TEST_ADDRESS' },
+    ofStandIn: () => ({ token: goodToken, address: 'me@example.com' }),
+    calls: {
+      send_email: ({ address }) => ({ to: address, subject: mark, body: 'Sent by a test.' }),
+      read_emails: () => ({ max_results: 2 }),
+      search_inbox: () => ({ query: 'in:anywhere', max_results: 1 }),
+      draft_email: ({ address }) => ({ to: address, subject: mark, body: 'Drafted by a test.' }),
+    },
+    unknown: { tool: 'manage_labels', args: () => ({ message_id: '0000000000000000', add: ['starred'] }) },
   },
   tools: {
     read_emails: {

@@ -11,6 +11,15 @@ export const googleAdsRow = defineRow<GoogleAdsServer>({
     standIn.tokens.set(goodToken, ['https://www.googleapis.com/auth/adwords']).set(poorToken, []);
     return standIn;
   },
+  truePlan: {
+    variables: { token: 'GOOGLE_ADS_TEST_TOKEN', customer: 'GOOGLE_ADS_TEST_CUSTOMER' },
+    ofStandIn: ({ customer }) => ({ token: goodToken, customer }),
+    calls: {
+      list_campaigns: ({ customer }) => ({ customer_id: customer }),
+      read_report: ({ customer }) => ({ customer_id: customer, query: 'SELECT campaign.name FROM campaign LIMIT 2' }),
+    },
+    unknown: { tool: 'update_campaign', args: ({ customer }) => ({ customer_id: customer, campaign_id: '1', status: 'paused' }) },
+  },
   tools: {
     list_campaigns: {
       args: () => ({ customer_id: '123-456-7890' }),

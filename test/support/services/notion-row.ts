@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { notion } from '../../../src/domains/integrations/services/notion.ts';
 import { NotionServer } from './notion-server.ts';
-import { defineRow, goodToken } from './service-row.ts';
+import { defineRow, goodToken, mark } from './service-row.ts';
 
 const refused = (status: number, code: string, message: string, headers: Record<string, string> = {}) => ({
   status,
@@ -18,6 +18,17 @@ export const notionRow = defineRow<NotionServer>({
     standIn.tokens.set(goodToken, []);
     standIn.addPage('Plan', '# One');
     return standIn;
+  },
+  truePlan: {
+    variables: { token: 'NOTION_TEST_TOKEN', parent: 'NOTION_TEST_PAGE' },
+    ofStandIn: (standIn) => ({ token: goodToken, parent: pageOf(standIn, 0).id }),
+    calls: {
+      create_page: ({ parent }) => ({ parent_id: parent, title: mark, content: '- one' }),
+      update_page: (_given, { create_page: page }) => ({ page_id: page.id, content: '- two' }),
+      read_page: (_given, { create_page: page }) => ({ page_id: page.id }),
+      search_pages: () => ({ query: '' }),
+    },
+    unknown: { tool: 'read_page', args: () => ({ page_id: '00000000-0000-0000-0000-000000000000' }) },
   },
   tools: {
     search_pages: {

@@ -1,4 +1,4 @@
-/** Runs a tool of a service as an agent's call does: its arguments are checked first. */
+/** Runs a tool of a service like a call of an agent: its arguments are checked first. */
 import assert from 'node:assert/strict';
 import type { Service } from '../../../src/domains/integrations/services/service.ts';
 import { ServiceFailed, type ServiceFailure } from '../../../src/domains/integrations/services/service-failure.ts';

@@ -1,6 +1,6 @@
 /**
- * What the stand-ins of services have in common: a real HTTP server on 127.0.0.1 that knows tokens and their scopes, can be late, lose answers after acting
- * and cut connections.
+ * Shared by the test servers of services: a real HTTP server on 127.0.0.1 that knows tokens and their scopes, can be late, lose answers
+ * after acting and cut connections.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

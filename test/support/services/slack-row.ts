@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { slack } from '../../../src/domains/integrations/services/slack.ts';
-import { defineRow, goodToken, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
 import { SlackServer } from './slack-server.ts';
 
 const refused = (error: string, more: object = {}) => ({ status: 200, json: { ok: false, error, ...more } });
@@ -14,6 +14,15 @@ export const slackRow = defineRow<SlackServer>({
     standIn.say('C024BE91L', 'U1', 'Deploy at noon');
     standIn.say('C024BE91L', 'U2', 'Fine');
     return standIn;
+  },
+  truePlan: {
+    variables: { token: 'SLACK_TEST_TOKEN', channel: 'SLACK_TEST_CHANNEL' },
+    ofStandIn: () => ({ token: goodToken, channel: 'C024BE91L' }),
+    calls: {
+      post_message: ({ channel }) => ({ channel, text: mark }),
+      read_channel: ({ channel }) => ({ channel, limit: 2 }),
+    },
+    unknown: { tool: 'read_channel', args: () => ({ channel: 'C00000000' }) },
   },
   tools: {
     post_message: {

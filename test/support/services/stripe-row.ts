@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { stripe } from '../../../src/domains/integrations/services/stripe.ts';
-import { defineRow, goodToken, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
 import { StripeAccountServer } from './stripe-account-server.ts';
 
 const refused = (status: number, error: object, headers: Record<string, string> = {}) => ({ status, json: { error }, headers });
@@ -13,6 +13,15 @@ export const stripeRow = defineRow<StripeAccountServer>({
     standIn.tokens.set(goodToken, ['read_write']).set(poorToken, []);
     standIn.addPayment(5_000, 'usd', 'Book');
     return standIn;
+  },
+  truePlan: {
+    variables: { token: 'STRIPE_TEST_KEY' },
+    ofStandIn: () => ({ token: goodToken }),
+    calls: {
+      list_payments: () => ({ limit: 5 }),
+      create_payment_link: () => ({ name: mark, amount: 19.99, currency: 'USD' }),
+    },
+    unknown: { tool: 'refund_payment', args: () => ({ payment_id: 'pi_0000000000000000' }) },
   },
   tools: {
     list_payments: {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { whatsapp } from '../../../src/domains/integrations/services/whatsapp.ts';
-import { defineRow, goodToken, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
 import { refused, WhatsappServer } from './whatsapp-server.ts';
 
 const received = [
@@ -18,6 +18,13 @@ export const whatsappRow = defineRow<WhatsappServer>({
   },
   attributes: ({ phoneNumberId }) => ({ phone_number_id: phoneNumberId }),
   received,
+  truePlan: {
+    variables: { token: 'WHATSAPP_TEST_TOKEN', number: 'WHATSAPP_TEST_NUMBER_ID', to: 'WHATSAPP_TEST_TO' },
+    ofStandIn: ({ phoneNumberId: number }) => ({ token: goodToken, number, to: '+49 151 23456789' }),
+    attributes: ({ number }) => ({ phone_number_id: number! }),
+    calls: { send_message: ({ to }) => ({ to, text: mark, template: 'hello_world:en_US' }) },
+    unknown: { tool: 'send_message', args: ({ to }) => ({ to, text: mark, template: 'no_such_template:en_US' }) },
+  },
   tools: {
     send_message: {
       args: () => ({ to: '+49 151 23456789', text: 'Your order 7', template: 'order_ready:de' }),

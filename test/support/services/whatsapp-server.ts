@@ -6,7 +6,11 @@ export class WhatsappServer extends ServiceStandIn {
   readonly phoneNumberId = '106540352242922';
   /** The business account that has the number. */
   readonly account = '102290129340398';
-  readonly templates = new Map([['order_ready', ['en_US', 'de']]]);
+  readonly templates = new Map([
+    ['order_ready', ['en_US', 'de']],
+    // Every account has it.
+    ['hello_world', ['en_US']],
+  ]);
   readonly sent: Json[] = [];
 
   protected answer({ method, path, query, headers, body, scopes }: ServiceRequest): StandInAnswer {

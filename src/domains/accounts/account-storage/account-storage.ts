@@ -5,11 +5,11 @@
  */
 
 import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
-import { countAgainMs, countEveryMs } from './count.ts';
+import { countEveryMs, recountMs } from './count.ts';
 import { AccountStorage, type AccountStorageRow } from './entity.ts';
 import { accountStorageInputs } from './inputs.ts';
 import { type AccountStorageContract, accountStorage, type Reservation, type StorageUse } from './messages.ts';
-import { mustFit } from './room.ts';
+import { mustFit } from './storage-limits.ts';
 
 type State = AccountStorageRow | null;
 
@@ -61,7 +61,7 @@ function changed(
 }
 
 function recount(state: State, _input: null, ctx: TurnContext<AccountStorageContract>): Turn<State, null> {
-  return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
+  return { state: countedNow(present(state, ctx), recountMs, ctx), reply: null };
 }
 
 /** Adds the difference found by the count; changes reported since then are already included. */

@@ -11,7 +11,7 @@ import { type AccountStorageContract, accountStorage, type StorageUse } from './
 /** How often it is reconciled, at the next change. */
 export const countEveryMs = 3_600_000;
 /** If a file was refused for lack of space, the register may be wrong: it is counted again, at most this often. */
-export const countAgainMs = 60_000;
+export const recountMs = 60_000;
 
 /**
  * The difference: files, minus registered ones, minus those in pending messages. All is read in one snapshot, so concurrent changes do not

@@ -31,7 +31,7 @@ type State = AccountRow | null;
 export const maxWaitingTasks = 10_000;
 /** Places given in one turn; further ones in the next turn, so that no batch becomes too large. */
 const admittedPerTurn = 500;
-const tellAgainMs = 1_000;
+const notifyRetryMs = 1_000;
 
 export function accountActor(effects: EffectsOf<AccountContract>): ActorDefinition<AccountRow, AccountContract> {
   return defineActor<AccountRow, AccountContract>({
@@ -70,16 +70,16 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
 
       agentWaits(state, { place }, ctx) {
         const next = change(state, ctx, (account) => ({ ...account, agentPlaces: enter(account.agentPlaces, place) }));
-        if (next.agentPlaces.waiting.at(-1) === place) tellLacking(next, place, ctx);
+        if (next.agentPlaces.waiting.at(-1) === place) notifyLackingPlace(next, place, ctx);
         return { state: next, reply: undefined };
       },
 
       agentRests(state, { place, held = true }, ctx) {
-        const gone = held ? leave : withdraw;
-        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: gone(account.agentPlaces, place) }));
+        const removeTask = held ? leave : withdraw;
+        const next = change(state, ctx, (account) => ({ ...account, agentPlaces: removeTask(account.agentPlaces, place) }));
         // Its task may have other waiting agents, and the returned place went to another task.
         const other = next.agentPlaces.waiting.find((one) => taskOfPlace(one) === taskOfPlace(place));
-        if (other !== undefined) tellLacking(next, other, ctx);
+        if (other !== undefined) notifyLackingPlace(next, other, ctx);
         return { state: next, reply: undefined };
       },
 
@@ -117,8 +117,8 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
 
       periodPaid(state, paid, ctx) {
         const term = state?.subscription;
-        const isNews = term?.processorId === paid.processorId && term.paidUntilMs < paid.paidUntilMs;
-        return { state: isNews ? change(state, ctx, (account) => withPaidTerm(account, paid, ctx)) : state, reply: isNews };
+        const isNewer = term?.processorId === paid.processorId && term.paidUntilMs < paid.paidUntilMs;
+        return { state: isNewer ? change(state, ctx, (account) => withPaidTerm(account, paid, ctx)) : state, reply: isNewer };
       },
 
       subscriptionEnded(state, { processorId, paidUntilMs = 0 }, ctx) {
@@ -150,7 +150,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
 
       tellTasks: changing((account, { outcome }, ctx) => {
         if (outcome.kind !== 'done') {
-          ctx.schedule('tellTasks', ctx.nowMs + tellAgainMs, 'tellTasksAgain', {});
+          ctx.schedule('tellTasks', ctx.nowMs + notifyRetryMs, 'tellTasksAgain', {});
           return account;
         }
         const { ids, areAll } = outcome.value;
@@ -160,7 +160,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       }),
 
       tellWaiting: changing((account, { after }, ctx) => {
-        tellWaiting(account, after, ctx);
+        notifyWaiting(account, after, ctx);
         return account;
       }),
 
@@ -190,14 +190,14 @@ function change(state: State, ctx: TurnContext<AccountContract>, of: (account: A
     if (liveTradingIn[planOf(before)] && !liveTradingIn[planOf(changed)]) ctx.send(accountSettings, changed.id, 'liveTradingLost', {});
     ctx.emit({ accountId: changed.id, type: 'plan.changed', data: { plan: planOf(changed), previous_plan: planOf(before) } });
   }
-  const next = giveOut(tellOfLimit(changed, ctx), ctx);
+  const next = grantPlaces(updateLimitReached(changed, ctx), ctx);
   // After the places were given: it concerns tasks that still wait.
-  if (next.limitReached !== before.limitReached) tellWaiting(next, '', ctx);
+  if (next.limitReached !== before.limitReached) notifyWaiting(next, '', ctx);
   return next;
 }
 
 /** Sends waiting tasks the reason: those after `after`, one page per turn. A task that has left was the first in line. */
-function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<AccountContract>): void {
+function notifyWaiting(account: AccountRow, after: string, ctx: TurnContext<AccountContract>): void {
   const { waiting } = account.taskPlaces;
   const waitingFor = whyTasksWait(account);
   const from = waiting.indexOf(after) + 1;
@@ -207,7 +207,7 @@ function tellWaiting(account: AccountRow, after: string, ctx: TurnContext<Accoun
 }
 
 /** Notifies the task while a limit is reached. */
-function tellLacking(account: AccountRow, place: string, ctx: TurnContext<AccountContract>): void {
+function notifyLackingPlace(account: AccountRow, place: string, ctx: TurnContext<AccountContract>): void {
   if (account.limitReached) return;
   ctx.send(taskPort, taskOfPlace(place), 'placeLacking', { place, allowed: limitsFor(account).concurrentAgents });
 }
@@ -218,7 +218,7 @@ function limitOf(account: AccountRow): { reached: boolean; limit: WaitingFor | n
   return { reached: limit !== null, limit };
 }
 
-function tellOfLimit(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
+function updateLimitReached(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
   const limitReached = limitIsReached(account);
   if (limitReached === account.limitReached) return account;
   ctx.run('startedTasks', { after: '' });
@@ -226,7 +226,7 @@ function tellOfLimit(account: AccountRow, ctx: TurnContext<AccountContract>): Ac
 }
 
 /** Gives the free places. */
-function giveOut(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
+function grantPlaces(account: AccountRow, ctx: TurnContext<AccountContract>): AccountRow {
   if (account.limitReached) return account;
   const limits = limitsFor(account);
   const tasks = admit(account.taskPlaces, limits.concurrentTasks, admittedPerTurn);

@@ -24,8 +24,8 @@ export function leave(places: Places, id: string): Places {
 
 /** Gives free places to the longest waiting, at most `most`. */
 export function admit(places: Places, limit: number, most: number): { places: Places; admitted: string[] } {
-  const room = limit === unlimited ? most : Math.min(most, Math.max(0, limit - places.held));
-  const admitted = places.waiting.slice(0, room);
+  const free = limit === unlimited ? most : Math.min(most, Math.max(0, limit - places.held));
+  const admitted = places.waiting.slice(0, free);
   if (admitted.length === 0) return { places, admitted };
   return { places: { held: places.held + admitted.length, waiting: places.waiting.slice(admitted.length) }, admitted };
 }

@@ -23,7 +23,7 @@ const fullEveryMs = 30_000;
 
 export class OverrideWatch {
   private readonly parts: OverrideWatchParts;
-  private lookedAtAllMs = -Infinity;
+  private fullScanAtMs = -Infinity;
   private failing = false;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
@@ -49,14 +49,14 @@ export class OverrideWatch {
   async poll(): Promise<void> {
     const { database, actors, placement, log } = this.parts;
     const beganAtMs = performance.now();
-    const all = beganAtMs - this.lookedAtAllMs >= fullEveryMs;
+    const all = beganAtMs - this.fullScanAtMs >= fullEveryMs;
     try {
       const changes = await readOverrideChanges(database, all ? null : recentMs);
       const ours = changes.filter(({ accountId }) => placement.epochOf(shardOf(account.kind, accountId)) !== null);
       await Promise.all(
         ours.map(({ accountId, overrides, changedAtMs }) => actors.ask(account, accountId, 'limitsChanged', { overrides, changedAtMs })),
       );
-      if (all) this.lookedAtAllMs = beganAtMs;
+      if (all) this.fullScanAtMs = beganAtMs;
       this.failing = false;
     } catch (error) {
       if (!this.failing && !this.stopped) log.warn({ err: error }, 'changed account overrides could not be delivered; retrying');

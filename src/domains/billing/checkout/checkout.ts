@@ -49,7 +49,7 @@ const toldKey = 'told';
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 /** The account recognises a repeated command for a day. */
-const giveUpAfterMs = 23 * 3_600_000;
+const retryForMs = 23 * 3_600_000;
 /** The processor is queried about its page after one minute, two, four …, finally every hour. */
 const firstLookMs = 60_000;
 const maxLookMs = 3_600_000;
@@ -70,9 +70,9 @@ export function checkoutActor(
     commands: {
       open,
       opened,
-      look,
-      lookAgain,
-      looked,
+      look: findPage,
+      lookAgain: findPageAgain,
+      looked: pageFound,
       pay,
       cancel,
       contact,
@@ -80,7 +80,7 @@ export function checkoutActor(
       subscribeAgain,
       returned,
       returnAgain,
-      told,
+      told: salesNotified,
     },
     queries: { get: (state) => state },
     effects,
@@ -133,7 +133,7 @@ function opened(
   return { state: next, reply: null };
 }
 
-function look(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
+function findPage(state: State, _input: null, ctx: TurnContext<CheckoutContract>): Turn<CheckoutRow, CheckoutRow> {
   if (state === null) throw new AppError('not_found', 'Checkout not found');
   if (state.status === 'opening') throw new AppError('unavailable', 'The page is not known yet', { retryAfterS: 5 });
   if (!isUndecidedThere(state)) return { state, reply: state };
@@ -142,12 +142,12 @@ function look(state: State, _input: null, ctx: TurnContext<CheckoutContract>): T
   return { state, reply: state };
 }
 
-function lookAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+function findPageAgain(state: State, _input: object, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state !== null && isUndecidedThere(state)) startRead(state, ctx);
   return { state, reply: null };
 }
 
-function looked(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+function pageFound(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state === null || !isUndecidedThere(state)) {
     if (state !== null) ctx.answer('look', lookedKey, state);
     return { state, reply: null };
@@ -225,7 +225,7 @@ function contact(state: State, input: ContactRequest, ctx: TurnContext<CheckoutC
 }
 
 /** A message that certainly was not sent can be sent again. */
-function told(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
+function salesNotified(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state === null || outcome.kind !== 'failed') {
     if (state !== null) ctx.answer('contact', toldKey, state);
     return { state, reply: null };
@@ -238,7 +238,7 @@ function subscribed(state: State, { outcome }: EffectResult<Subscribed>, ctx: Tu
   if (state?.status !== 'paying' || state.plan === null) return { state, reply: null };
   if (outcome.kind !== 'done') {
     const triedForMs = ctx.nowMs - state.decidedAt!;
-    if (triedForMs < giveUpAfterMs)
+    if (triedForMs < retryForMs)
       ctx.schedule('subscribe', ctx.nowMs + elapsedBackoffMs(triedForMs, firstRetryMs, maxRetryMs), 'subscribeAgain', {});
     return { state, reply: null };
   }
@@ -270,7 +270,7 @@ function returned(state: State, { outcome }: EffectResult, ctx: TurnContext<Chec
   if (state?.status !== 'returning') return { state, reply: null };
   if (outcome.kind === 'done') return { state: { ...state, status: 'returned' }, reply: null };
   const triedForMs = ctx.nowMs - state.decidedAt!;
-  if (triedForMs < giveUpAfterMs)
+  if (triedForMs < retryForMs)
     ctx.schedule('return', ctx.nowMs + elapsedBackoffMs(triedForMs, firstRetryMs, maxRetryMs), 'returnAgain', {});
   return { state, reply: null };
 }

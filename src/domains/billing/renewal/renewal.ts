@@ -118,9 +118,9 @@ function begun({ paidUntilMs, ...input }: BeginRenewal, ctx: TurnContext<Renewal
 
 /** The replacing checkout is not the one that began the renewal, so their messages have no order. */
 function neverBegun(accountId: string, ctx: TurnContext<RenewalContract>): RenewalRow {
-  const nobody = { customer: '', method: '', payment: '' };
+  const noPayer = { customer: '', method: '', payment: '' };
   const none = { arrangement: 0, processorId: null, failingSince: null, paidUntil: ctx.nowMs, createdAt: ctx.nowMs };
-  return { ...none, id: ctx.id, accountId, plan: 'free', billingPeriod: 'monthly', payer: nobody, status: 'over' };
+  return { ...none, id: ctx.id, accountId, plan: 'free', billingPeriod: 'monthly', payer: noPayer, status: 'over' };
 }
 
 function changed(row: RenewalRow, offer: Pick<RenewalRow, 'plan' | 'billingPeriod'>, ctx: TurnContext<RenewalContract>): RenewalRow {

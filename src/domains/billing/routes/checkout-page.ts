@@ -28,8 +28,8 @@ const prices: Record<BillingPeriod, string> = { monthly: 'a month', annual: 'a y
 /** The page for the checkout's present state. */
 export function checkoutPage({ checkout, nowMs, notice, problem = null, sent = nothingSent }: CheckoutPage, status = 200): HttpResponse {
   const { title, body } = contents(checkout, nowMs, notice, sent);
-  const said = problem === null ? null : html`<p role="alert"><strong>${problem}</strong></p>`;
-  return page(title, html`${said}${body}`, status, [checkout.successUrl, checkout.cancelUrl]);
+  const alert = problem === null ? null : html`<p role="alert"><strong>${problem}</strong></p>`;
+  return page(title, html`${alert}${body}`, status, [checkout.successUrl, checkout.cancelUrl]);
 }
 
 /** The page for an address without a checkout. */

@@ -106,6 +106,7 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
     query: Type.Object({ do: Type.Enum(['pay', 'cancel', 'contact']) }),
     responses: { 200: null, 303: null, 404: null, 409: null, 410: null, 422: null },
     contentTypes: { 200: html, 404: html, 409: html, 410: html, 422: html },
+    errors: [400, 413, 415],
     readsBody: true,
     async handler(context) {
       const { params, query } = context;
@@ -147,8 +148,8 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
 
   function shown(found: CheckoutRow, status = 200, problem: string | null = null, sent?: ContactRequest): HttpResponse {
     const nowMs = clock.nowMs();
-    const gone = found.status === 'expired' || (found.status === 'open' && isExpired(found, nowMs));
-    return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: gone ? null : problem, sent }, gone ? 410 : status);
+    const isOver = found.status === 'expired' || (found.status === 'open' && isExpired(found, nowMs));
+    return checkoutPage({ checkout: found, nowMs, notice: pages.notice, problem: isOver ? null : problem, sent }, isOver ? 410 : status);
   }
 
   /** null: none is given. Users may be sent to any host, so the page names it. */

@@ -49,7 +49,7 @@ function create(state: CardRow | null, input: NewCard, ctx: TurnContext<CardCont
     status: 'active',
     createdAt: ctx.nowMs,
   };
-  tell(made, 'card.created', { name: made.name, last4: made.last4, spend_limit: toMajor(made.spendLimitMinor) }, ctx);
+  emitEvent(made, 'card.created', { name: made.name, last4: made.last4, spend_limit: toMajor(made.spendLimitMinor) }, ctx);
   return { state: made, reply: made };
 }
 
@@ -92,7 +92,7 @@ function decided(
   const authorization: CardAuthorizationRow = { ...about, status, declineReason, createdAt: ctx.nowMs };
   ctx.append(CardAuthorization, authorization);
   const data = { authorization_id: authorizationId, amount: toMajor(amountMinor), merchant, decline_reason: declineReason };
-  tell(of, declineReason === null ? 'card.authorized' : 'card.declined', data, ctx);
+  emitEvent(of, declineReason === null ? 'card.authorized' : 'card.declined', data, ctx);
   return authorization;
 }
 
@@ -117,12 +117,12 @@ function issuerFollows(
 
 /** Reports the new status, also to an external issuer. */
 function withStatus(known: CardRow, status: CardRow['status'], why: object, ctx: TurnContext<CardContract>): CardRow {
-  if (status !== 'active') tell(known, `card.${status}`, why, ctx);
+  if (status !== 'active') emitEvent(known, `card.${status}`, why, ctx);
   if (known.issuerCardId !== null) ctx.send(issuedCard, known.id, 'follow', { status });
   return { ...known, status };
 }
 
-function tell({ id, accountId, mode, currency }: CardRow, type: string, data: object, ctx: TurnContext<CardContract>): void {
+function emitEvent({ id, accountId, mode, currency }: CardRow, type: string, data: object, ctx: TurnContext<CardContract>): void {
   ctx.emit({ accountId, type, data: { card_id: id, mode, currency, ...data } });
 }
 

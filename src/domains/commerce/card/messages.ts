@@ -1,7 +1,7 @@
 /** Commands and queries of a card. Amounts are minor units (cents). */
 
 import { actorRef } from '../../../actors/define-actor.ts';
-import { idBeside } from '../../../cluster/address.ts';
+import { colocatedId } from '../../../cluster/address.ts';
 import type { CardReversalRow } from '../issuer-authorization/entity.ts';
 import { type PaymentRefusal, wallet } from '../wallet/messages.ts';
 import type { CardAuthorizationRow, CardRow } from './entity.ts';
@@ -43,5 +43,5 @@ export const card = actorRef<CardContract>('card');
 
 /** Derives a card's id from this one, so that it is on the wallet's shard; an id that is already derived stays the same. */
 export function cardIdOf<Id extends string>(walletId: string, id: Id): Id {
-  return idBeside(id, card.kind, { kind: wallet.kind, id: walletId });
+  return colocatedId(id, card.kind, { kind: wallet.kind, id: walletId });
 }

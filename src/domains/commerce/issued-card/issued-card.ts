@@ -28,7 +28,7 @@ const maxRetryMs = 15 * 60_000;
 /** The issuer recognises a repeated card id for a day. */
 const makeWithinMs = 23 * 3_600_000;
 /** After this time an operator has read the log. */
-const tellWithinMs = 30 * 24 * 3_600_000;
+const notifyWithinMs = 30 * 24 * 3_600_000;
 
 /** @param issuer null: none is configured now, so requests wait */
 export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
@@ -110,15 +110,15 @@ function follow(state: State, { status }: { status: CardRow['status'] }, ctx: Tu
   if (state.wanted !== status) ctx.send(card, ctx.id, 'issuerFollows', { status });
   // When the running request ends, its status is compared with the wanted one.
   if (state.tryingSince !== null || wanted.told === status) return { state: wanted, reply: undefined };
-  return { state: tell(wanted, ctx), reply: undefined };
+  return { state: notifyIssuer(wanted, ctx), reply: undefined };
 }
 
 function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
   if (state === null) return { state, reply: null };
   if (outcome.kind !== 'done')
-    return ctx.nowMs - state.tryingSince! < tellWithinMs ? later(state, ctx) : { state: { ...state, tryingSince: null }, reply: null };
+    return ctx.nowMs - state.tryingSince! < notifyWithinMs ? later(state, ctx) : { state: { ...state, tryingSince: null }, reply: null };
   const told: IssuedCardRow = { ...state, told: outcome.value };
-  return { state: told.told === told.wanted ? { ...told, tryingSince: null } : tell(told, ctx), reply: null };
+  return { state: told.told === told.wanted ? { ...told, tryingSince: null } : notifyIssuer(told, ctx), reply: null };
 }
 
 function later(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
@@ -140,7 +140,7 @@ function make({ accountId, name, currency, spendLimitMinor }: CardAtIssuer, ctx:
   ctx.run('make', { accountId, name, currency, spendLimitMinor });
 }
 
-function tell(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): IssuedCardRow {
+function notifyIssuer(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): IssuedCardRow {
   ctx.run('tell', { issuerCardId: state.issuerCardId!, status: state.wanted });
   return { ...state, tryingSince: ctx.nowMs };
 }

@@ -64,7 +64,7 @@ export function issuerAuthorizationActor({ charge, readAuthorization }: IssuerAu
     ref: issuerAuthorization,
     entity: IssuerAuthorization,
     inputs: issuerAuthorizationInputs,
-    commands: { request, news, charged, looked, chargeAgain, look: readNow },
+    commands: { request, news: notified, charged, looked: stateRead, chargeAgain, look: readNow },
     queries: { get: (state) => state },
     effects: {
       charge: {
@@ -116,7 +116,7 @@ function request(
   return { state: withCharge(before, { authorizationId, number, amountMinor }, ctx), reply };
 }
 
-function news(
+function notified(
   state: State,
   { approved, ...about }: CardAndMerchant & { approved: boolean },
   ctx: TurnContext<IssuerAuthorizationContract>,
@@ -144,7 +144,7 @@ function charged(state: State, { outcome }: EffectResult<Charged>, ctx: TurnCont
   return { state: settled({ ...state, charges, uncoveredMinor }, ctx), reply: null };
 }
 
-function looked(
+function stateRead(
   state: State,
   { effectId, outcome }: EffectResult<AuthorizationState>,
   ctx: TurnContext<IssuerAuthorizationContract>,
@@ -157,12 +157,12 @@ function looked(
     if (ageMs < readForMs) scheduleRead(backoffMs(failedLooks, failedReadMs, maxRetryMs), ctx);
     return { state: { ...rested, failedLooks: failedLooks + 1 }, reply: null };
   }
-  const told = settled({ ...rested, word: outcome.value, failedLooks: 0 }, ctx);
-  if (lookAgain) return { state: startRead(told, ctx), reply: null };
-  const isSettled = dueMinor({ ...told, charges: told.charges.filter((charge) => !isAsked(charge)) }, ctx.nowMs) !== null;
+  const updated = settled({ ...rested, word: outcome.value, failedLooks: 0 }, ctx);
+  if (lookAgain) return { state: startRead(updated, ctx), reply: null };
+  const isSettled = dueMinor({ ...updated, charges: updated.charges.filter((charge) => !isAsked(charge)) }, ctx.nowMs) !== null;
   if (ageMs >= readForMs || (isSettled && isOver(outcome.value))) ctx.unschedule(readTimer);
   else scheduleRead(isSettled ? openReadMs : elapsedBackoffMs(ageMs, firstReadMs, maxRetryMs), ctx);
-  return { state: told, reply: null };
+  return { state: updated, reply: null };
 }
 
 function chargeAgain(state: State, _input: object, ctx: TurnContext<IssuerAuthorizationContract>): Turn<State, null> {

@@ -2,7 +2,7 @@
 import type { AuthorizationState } from '../../../authorization-state.ts';
 import type { Charge, IssuerAuthorizationRow } from './entity.ts';
 
-/** The issuer decides a request within seconds; after this time it is decided, whatever its history shows. */
+/** The issuer decides a request within seconds; after this time it counts as decided, even if its history does not show it. */
 const undecidedForMs = 60_000;
 
 /**

@@ -19,7 +19,7 @@ export type StripeIssuerOptions = {
 
 const statuses = { active: 'active', frozen: 'inactive', cancelled: 'canceled' } as const satisfies Record<CardStatus, string>;
 const knownStatuses = ['pending', 'closed', 'reversed', 'expired'] as const;
-const longestMerchant = 200;
+const maxMerchantChars = 200;
 
 export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssuerOptions): OutsideIssuer {
   const cardholderId = cardholderOf(cardholder, client);
@@ -119,7 +119,7 @@ function aboutOf({ card, merchant_data: merchant }: Record<string, any>, issuerI
   if (issuerCardId === null || !isId(issuerId)) throw unreadable();
   const name = typeof merchant?.name === 'string' ? merchant.name : '';
   // A name that cannot be stored is left out.
-  const readable = name.toWellFormed().replaceAll('\u0000', '').trim().slice(0, longestMerchant).toWellFormed();
+  const readable = name.toWellFormed().replaceAll('\u0000', '').trim().slice(0, maxMerchantChars).toWellFormed();
   return { issuerId, issuerCardId, merchant: readable === '' ? 'unknown' : readable };
 }
 

@@ -89,7 +89,7 @@ function deposit(state: State, input: Deposit, ctx: TurnContext<WalletContract>)
 function pay(state: State, payment: Payment, ctx: TurnContext<WalletContract>): Turn<State, void> {
   const now = onDayOf(state ?? newWallet(ctx), ctx.nowMs);
   const decision = decide(now, payment);
-  tell(payment, decision, ctx);
+  sendDecision(payment, decision, ctx);
   if (decision.kind === 'declined') return { state, reply: undefined };
   const counted = spend(now, payment.amountMinor);
   if (decision.kind === 'paid') return { state: paid(counted, payment, ctx), reply: undefined };
@@ -120,7 +120,7 @@ function payWaiting(now: WalletRow, ctx: TurnContext<WalletContract>): WalletRow
   const waiting = now.waiting.filter((payment) => {
     if (payment.amountMinor > availableMinor(after)) return true;
     after = paid(after, payment, ctx);
-    tell(payment, { kind: 'paid' }, ctx);
+    sendDecision(payment, { kind: 'paid' }, ctx);
     return false;
   });
   return waiting.length === now.waiting.length ? now : { ...after, waiting };
@@ -210,7 +210,7 @@ function paid(
   return { ...now, balanceMinor: now.balanceMinor - amountMinor, updatedAt: ctx.nowMs };
 }
 
-function tell(payment: Payment, decision: PaymentDecision, ctx: TurnContext<WalletContract>): void {
+function sendDecision(payment: Payment, decision: PaymentDecision, ctx: TurnContext<WalletContract>): void {
   ctx.send(payerRef(payment.payer.kind), payment.payer.id, 'paymentDecided', { payment, decision });
 }
 

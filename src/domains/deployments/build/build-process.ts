@@ -53,7 +53,7 @@ export async function runBuild(job: BuildJob, { snapshots, namespaces, timeoutMs
     supervisor.lost = new DeployFailed('build_failed', 'The build was ended by itself, or by its machine');
     await supervisor.send({ op: 'run', run });
     await commandEnds(supervisor, job, namespaces, timeoutMs);
-    await storeFiles(supervisor, made, diskBytes);
+    await storeFiles(supervisor, made, diskBytes, job.checks);
     await supervisor.ended(killMs);
     return await made.complete();
   } catch (error) {
@@ -128,19 +128,27 @@ function problemOf({ code, signal, why }: FromSupervisor & { op: 'ended' }, { me
   return code === 0 ? null : `The build ended with code ${code}`;
 }
 
-async function storeFiles(supervisor: SupervisorProcess, made: NewSnapshot, maxBytes: number): Promise<void> {
+async function storeFiles(supervisor: SupervisorProcess, made: NewSnapshot, maxBytes: number, checks: BuildJob['checks']): Promise<void> {
   const storing = new Set<Promise<void>>();
   let failed: { error: unknown } | null = null;
   let left = maxBytes;
-  for (let files = 0; ; files++) {
+  for (let files = 0; ; ) {
     const message = await supervisor.next();
     if (failed !== null) throw (failed as { error: unknown }).error;
     if (message.op === 'done') {
       if (files === 0) throw new DeployFailed('build_failed', 'The build left no files in its folder');
       break;
     }
+    if (message.op === 'found') {
+      checks?.count(message.files);
+      continue;
+    }
     if (message.op !== 'file') throw unexpected(message);
     const { path, sizeBytes } = message;
+    // The supervisor is not trusted to have counted.
+    files++;
+    checks?.count(files);
+    checks?.file({ path, sizeBytes });
     // A file with holes takes less room than it has bytes.
     left -= sizeBytes;
     if (left < 0) throw new DeployFailed('build_failed', `The build left files of more than ${maxBytes / 2 ** 20} MiB`);

@@ -1,4 +1,5 @@
 /** The port of builds: a command that makes a site out of a workspace's files, in a child process with limits. */
+import type { SiteChecks } from '../deployment/check-site.ts';
 import type { Snapshot } from '../snapshot/site.ts';
 
 export type BuildJob = {
@@ -10,6 +11,8 @@ export type BuildJob = {
   command: string;
   /** Relative to the copy of the workspace; null: the first of dist, build, out, public that is there afterwards. */
   outputDir: string | null;
+  /** Of the host: asked for the files of the output before their contents are stored. */
+  checks?: SiteChecks;
   /** Lines of its output, in order, with secrets masked. Must not throw. */
   log(lines: string[]): void;
   signal: AbortSignal;

@@ -12,7 +12,7 @@ import type { Host, HostAccess, Publication } from '../hosts/host.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
 import type { SiteFile, Snapshot, Snapshots } from '../snapshot/site.ts';
 import type { Target } from '../targets.ts';
-import { checkSite } from './check-site.ts';
+import { checkSite, siteChecks } from './check-site.ts';
 import type { DeploymentRow } from './entity.ts';
 import { LogSender } from './log-sender.ts';
 import {
@@ -72,12 +72,13 @@ export function deploymentEffects(parts: EffectParts) {
     return step(context, async (row, signal, log) => {
       const { id, accountId, workspaceId, snapshotId, target, config } = row;
       if (context.isRepeat) log.add('The build was interrupted and begins again', 'troupe');
+      const host = hostOf(target, config);
       const site = await builder.build({
-        ...{ deploymentId: id, accountId, workspaceId, snapshotId: snapshotId!, signal },
+        ...{ deploymentId: id, accountId, workspaceId, snapshotId: snapshotId!, checks: siteChecks(host), signal },
         ...{ command: config!.buildCommand!, outputDir: config!.outputDir },
         log: (lines) => lines.forEach((line) => log.add(line, 'build')),
       });
-      checkSite(hostOf(target, config), await snapshots.files(site.snapshotId));
+      checkSite(host, await snapshots.files(site.snapshotId));
       return { kind: 'built', site };
     });
   }

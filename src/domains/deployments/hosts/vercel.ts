@@ -162,6 +162,8 @@ function stateOf(json: unknown): HostState {
   const said = textOf(errorMessage) ?? textOf(errorCode);
   if (state === 'ERROR' || state.endsWith('_ERROR'))
     return { kind: 'failed', code: 'build_failed', message: `${title} could not build it: ${said ?? 'it does not say why'}` };
+  if (state === 'BLOCKED')
+    return { kind: 'failed', code: 'build_failed', message: `${title} blocked the deployment: ${said ?? 'it does not say why'}` };
   if (state === 'CANCELED') return { kind: 'failed', code: 'cancelled', message: `The deployment was cancelled at ${title}` };
   const aliasText = textOf(aliasError) ?? textOf(fieldsOf(aliasError).message) ?? textOf(fieldsOf(aliasError).code);
   if (aliasText !== undefined)

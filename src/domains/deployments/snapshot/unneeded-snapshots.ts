@@ -25,7 +25,7 @@ export function unneededSnapshots(clock: Clock): HousekeepingJob {
     name: 'unneeded snapshots',
     everyMs: walkEveryMs,
     pieceRows: pieceSnapshots,
-    async doSome(limit, client) {
+    async runBatch(limit, client) {
       const { rows } = await client.query<{ id: string; unneeded: boolean }>(
         `select s.id, s.created_at < $3 and not exists (select from deployment d where d.snapshot_id = s.id and ${needsIt})
             and not exists (select from deployment d where d.site_id = s.id and ${needsIt}) as unneeded

@@ -1,7 +1,7 @@
 /** Commands and queries of an API key. The secret itself never reaches the actor, only its hash. */
 
 import { actorRef } from '../../../actors/define-actor.ts';
-import { idBeside } from '../../../cluster/address.ts';
+import { colocatedId } from '../../../cluster/address.ts';
 import { account } from '../../accounts/contract.ts';
 
 export type CreateApiKey = {
@@ -36,5 +36,5 @@ export const apiKey = actorRef<ApiKeyContract>('api_key');
 
 /** Derives a key's id from this one, so that it is on the shard of its account, which counts it in the turn that makes it. */
 export function keyIdOf<Id extends string>(accountId: string, id: Id): Id {
-  return idBeside(id, apiKey.kind, { kind: account.kind, id: accountId });
+  return colocatedId(id, apiKey.kind, { kind: account.kind, id: accountId });
 }

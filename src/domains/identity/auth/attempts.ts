@@ -70,10 +70,10 @@ export async function attempt<F extends object, T>(parts: AttemptParts, { counte
   const nowMs = clock.nowMs();
   refuseAfter(await Promise.all(counted.map(async ({ id, rule }) => actors.query(throttle, id, 'waitS', { rule, nowMs }))));
   const found = await check();
-  refuseAfter(await judged(parts, counted, found === null));
+  refuseAfter(await countAttempts(parts, counted, found === null));
   const done = found === null ? null : await act(found);
   if (done === null) {
-    if (found !== null) await judged(parts, counted, true);
+    if (found !== null) await countAttempts(parts, counted, true);
     throw refusal();
   }
   await Promise.all(counted.map(({ id, forgives }) => (forgives ? actors.ask(throttle, id, 'forget', null) : null)));
@@ -82,10 +82,10 @@ export async function attempt<F extends object, T>(parts: AttemptParts, { counte
 
 /** Counts a limited action. Throws `rate_limited` with the text `words` beyond the limit. */
 export async function countUse(parts: AttemptParts, counted: readonly Counted[], words: string): Promise<void> {
-  refuseAfter(await judged(parts, counted, true), words);
+  refuseAfter(await countAttempts(parts, counted, true), words);
 }
 
-function judged({ actors }: AttemptParts, counted: readonly Counted[], failed: boolean): Promise<number[]> {
+function countAttempts({ actors }: AttemptParts, counted: readonly Counted[], failed: boolean): Promise<number[]> {
   return Promise.all(counted.map(({ id, rule }) => actors.ask(throttle, id, 'judge', { rule, failed })));
 }
 

@@ -41,7 +41,7 @@ type Known = {
   touchedAtMs: number;
 };
 
-const askAgainAfterMs = 500;
+const revalidateAfterMs = 500;
 const oldestAnswerMs = 900;
 const touchIntervalMs = 60_000;
 const maxKnown = 20_000;
@@ -50,38 +50,35 @@ const unknownForMs = 5_000;
 const maxHeaderChars = 2_100;
 
 export function createAuthenticator({ actors, database, tokens, cookies, clock, log }: AuthenticatorOptions): Authenticator {
-  const known = new LRUCache<string, Known>({ max: maxKnown });
+  const cache = new LRUCache<string, Known>({ max: maxKnown });
   /** Hashes of keys that do not exist, each with the end of its cache entry. */
   const unknown = new LRUCache<string, number>({ max: maxUnknown });
   /** Tokens being looked up, so that concurrent requests with a new token cause one query. */
   const inProgress = new Map<string, Promise<Principal | null>>();
 
-  const authenticate = (authorization: string) => remembered(authorization, identify);
+  const authenticate = (authorization: string) => cached(authorization, identify);
 
   /** @param name the key of the principal in the cache */
-  function remembered(
-    name: string,
-    lookUp: (name: string) => null | Promise<Principal | null>,
-  ): Principal | null | Promise<Principal | null> {
-    const entry = known.get(name);
+  function cached(name: string, lookUp: (name: string) => null | Promise<Principal | null>): Principal | null | Promise<Principal | null> {
+    const entry = cache.get(name);
     if (entry === undefined) return lookUp(name);
     const nowMs = clock.nowMs();
     if (nowMs >= entry.expiresAtMs) {
-      known.delete(name);
+      cache.delete(name);
       return null;
     }
     const ageMs = nowMs - entry.askedAtMs;
     // After a clock was set back the answer's age is unknown.
-    if (ageMs >= 0 && ageMs < askAgainAfterMs) return entry.principal;
-    return askAgain(name, entry, nowMs, ageMs >= 0 && ageMs < oldestAnswerMs);
+    if (ageMs >= 0 && ageMs < revalidateAfterMs) return entry.principal;
+    return revalidate(name, entry, nowMs, ageMs >= 0 && ageMs < oldestAnswerMs);
   }
 
-  function askAgain(name: string, entry: Known, nowMs: number, mayServe: boolean): Principal | null | Promise<Principal | null> {
+  function revalidate(name: string, entry: Known, nowMs: number, mayServe: boolean): Principal | null | Promise<Principal | null> {
     if (mayServe && entry.asking) return entry.principal;
-    const heard = (stands: boolean): Principal | null => {
+    const applyResult = (stands: boolean): Principal | null => {
       entry.asking = false;
       if (!stands) {
-        if (known.peek(name) === entry) known.delete(name);
+        if (cache.peek(name) === entry) cache.delete(name);
         return null;
       }
       entry.askedAtMs = nowMs;
@@ -89,9 +86,9 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
       return entry.principal;
     };
     const answer = ask(entry.principal);
-    if (typeof answer === 'boolean') return heard(answer);
+    if (typeof answer === 'boolean') return applyResult(answer);
     entry.asking = true;
-    const hearing = answer.then(heard).finally(() => (entry.asking = false));
+    const hearing = answer.then(applyResult).finally(() => (entry.asking = false));
     if (!mayServe) return hearing;
     hearing.catch((error) => log.warn({ err: error, principal: entry.principal.id }, 'a session or key could not be revalidated'));
     return entry.principal;
@@ -134,7 +131,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     const result = found
       .then((entry) => {
         if (entry === null) return null;
-        known.set(name, entry);
+        cache.set(name, entry);
         noteUse(entry, entry.askedAtMs);
         return entry.principal;
       })
@@ -189,7 +186,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
       return principal;
     };
     // A header cannot contain NUL, so no sent token equals the cache key of a cookie.
-    const found = remembered(`\0${cookie}`, (name) => identifyOnce(name, () => findSession(tokens.readCookieToken(cookie))));
+    const found = cached(`\0${cookie}`, (name) => identifyOnce(name, () => findSession(tokens.readCookieToken(cookie))));
     return found instanceof Promise ? found.then(mayAct) : mayAct(found);
   }
 

@@ -6,7 +6,7 @@
  *    identity; other sign-ins; registrations.
  * H2 In a queue networks are served round-robin (/24 of IPv4, /48 of IPv6), in a network its addresses (/64 of IPv6).
  * H3 The number of waiting requests of an address, of a network and of a queue is bounded, and none waits longer than `maxWaitMs` for its
- *    network. If a queue is full, a network with few requests gets room in place of a network with many.
+ *    network. If a queue is full, a request of a network with few requests replaces one of a network with many.
  */
 import { LRUCache } from 'lru-cache';
 import { addressGroup } from '../../../edge/http/client-address.ts';

@@ -8,7 +8,7 @@ import encodeQr from 'qr';
 
 const periodS = 30;
 const secretBytes = 20;
-const stepsAside = 1;
+const maxStepOffset = 1;
 const recoveryCodeCount = 10;
 const recoveryBytes = 10;
 const issuer = 'Troupe';
@@ -30,8 +30,14 @@ export function newEnrolment(label: string): Enrolment {
 /** The time step of this code; null if it belongs to no step near `nowMs`. */
 export function stepOfCode(secret: string, code: string, nowMs: number): number | null {
   if (!/^\d{6}$/.test(code)) return null;
-  const aside = TOTP.validate({ token: code, secret: Secret.fromBase32(secret), period: periodS, timestamp: nowMs, window: stepsAside });
-  return aside === null ? null : TOTP.counter({ period: periodS, timestamp: nowMs }) + aside;
+  const stepOffset = TOTP.validate({
+    token: code,
+    secret: Secret.fromBase32(secret),
+    period: periodS,
+    timestamp: nowMs,
+    window: maxStepOffset,
+  });
+  return stepOffset === null ? null : TOTP.counter({ period: periodS, timestamp: nowMs }) + stepOffset;
 }
 
 /** Ten new codes, `xxxx-xxxx-xxxx-xxxx`: 80 random bits each, so a plain hash does not reveal them. */

@@ -19,11 +19,11 @@ const options: Options = { algorithm: argon2id, memoryCost: 19_456, timeCost: 2,
 
 /** @param hashQueues schedules the hashes */
 export function createPasswords(hashQueues: Pick<HashQueues, 'pass'>): Passwords {
-  const nobodys = madeUpHash();
+  const dummyHash = madeUpHash();
   return {
     hash: (password, requester) => hashQueues.pass(requester, () => hash(normal(password), options)),
     matches: (password, stored, requester) =>
-      hashQueues.pass(requester, async () => (await verify(stored ?? nobodys, normal(password))) && stored !== null),
+      hashQueues.pass(requester, async () => (await verify(stored ?? dummyHash, normal(password))) && stored !== null),
   };
 }
 

@@ -16,7 +16,7 @@ import { Email, Message, NewPassword } from './auth-schemas.ts';
 export type PasswordRoutesOptions = { actors: ActorSystem; tokens: Tokens; passwords: Passwords; hashQueues: HashQueues; clock: Clock };
 
 export function passwordRoutes({ actors, tokens, passwords, hashQueues, clock }: PasswordRoutesOptions): AnyRoute[] {
-  const forgot = route({
+  const passwordForgotten = route({
     method: 'POST',
     path: '/auth/forgot-password',
     summary: 'Request an e-mail to reset the password',
@@ -66,7 +66,7 @@ export function passwordRoutes({ actors, tokens, passwords, hashQueues, clock }:
     },
   });
 
-  return [forgot, reset];
+  return [passwordForgotten, reset];
 }
 
 function invalidToken(): AppError {

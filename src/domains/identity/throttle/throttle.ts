@@ -14,13 +14,13 @@ export const throttleActor = defineActor<ThrottleRow, ThrottleContract>({
   ref: throttle,
   entity: Throttle,
   inputs: throttleInputs,
-  commands: { judge, forget },
+  commands: { judge: countAttempt, forget: clearAttempts },
   queries: { waitS: (state, { rule, nowMs }) => waitS(state?.times ?? [], rule, nowMs) },
   // Every attempt activates such an actor.
   idleTimeoutMs: 30_000,
 });
 
-function judge(
+function countAttempt(
   state: ThrottleRow | null,
   { rule, failed }: { rule: ThrottleRule; failed: boolean },
   ctx: TurnContext<ThrottleContract>,
@@ -31,7 +31,7 @@ function judge(
   return { state: failed ? countedTimes(ctx.id, times, rule, ctx.nowMs) : state, reply: 0 };
 }
 
-function forget(state: ThrottleRow | null, _input: null, ctx: TurnContext<ThrottleContract>): Turn<ThrottleRow | null, null> {
+function clearAttempts(state: ThrottleRow | null, _input: null, ctx: TurnContext<ThrottleContract>): Turn<ThrottleRow | null, null> {
   if (state === null || state.times.length === 0) return { state, reply: null };
   return { state: { ...state, times: [], forgetAt: ctx.nowMs }, reply: null };
 }

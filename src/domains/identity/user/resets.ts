@@ -63,8 +63,8 @@ export function offerReset(
 export function resetMailed(state: UserRow | null, { outcome }: EffectResult, ctx: TurnContext<UserContract>): Turn<UserRow | null, null> {
   if (outcome.kind !== 'done') return { state, reply: null };
   const { sent, resetId, attempt } = outcome.value as MailResult;
-  const againAfterMs = sent ? null : mailAgainAfterMs(attempt);
-  if (againAfterMs !== null) ctx.schedule(`mail ${resetId}`, ctx.nowMs + againAfterMs, 'mailReset', { resetId, attempt: attempt + 1 });
+  const retryAfterMs = sent ? null : mailAgainAfterMs(attempt);
+  if (retryAfterMs !== null) ctx.schedule(`mail ${resetId}`, ctx.nowMs + retryAfterMs, 'mailReset', { resetId, attempt: attempt + 1 });
   return { state, reply: null };
 }
 

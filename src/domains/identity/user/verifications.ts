@@ -88,10 +88,10 @@ export function verificationMailed(
 ): Turn<UserRow | null, null> {
   if (outcome.kind !== 'done') return { state, reply: null };
   const { sent, mail } = outcome.value as MailResult;
-  const againAfterMs = sent ? null : mailAgainAfterMs(mail.attempt);
-  if (againAfterMs === null) return { state, reply: null };
+  const retryAfterMs = sent ? null : mailAgainAfterMs(mail.attempt);
+  if (retryAfterMs === null) return { state, reply: null };
   const next = { ...mail, attempt: mail.attempt + 1 };
-  ctx.schedule(`mail ${mail.id}`, ctx.nowMs + againAfterMs, 'mailVerification', { mail: next });
+  ctx.schedule(`mail ${mail.id}`, ctx.nowMs + retryAfterMs, 'mailVerification', { mail: next });
   return { state, reply: null };
 }
 

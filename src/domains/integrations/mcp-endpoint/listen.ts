@@ -88,7 +88,7 @@ class TaskStream {
     const take = ({ taskId }: { taskId: string | null }) => {
       if (taskId !== null && this.sent.has(taskId)) this.readSoon(taskId);
     };
-    this.handle = this.parts.feed.open(this.session.principal.accountId, newest, { take, hasRoom: () => true });
+    this.handle = this.parts.feed.open(this.session.principal.accountId, newest, { take, hasCapacity: () => true });
     this.pulses.push(
       setInterval(() => this.body.push(': keepalive\n\n'), keepAliveMs),
       setInterval(() => void this.checkToken(), checkTokenMs),

@@ -25,6 +25,8 @@ export type McpConnectParts = {
   registered(issuer: string): RegisteredClient | null;
   /** The address of our client metadata document. */
   documentUrl(): string;
+  /** Of one request to an authorization server, to its last byte. Default 10 s. */
+  discoveryMs?: number;
 };
 
 export type McpRequest = {
@@ -37,7 +39,9 @@ export type McpRequest = {
   commandId: string | undefined;
 };
 
-const discoveryMs = 10_000;
+const defaultDiscoveryMs = 10_000;
+/** For all requests that find an authorization server, as a part of the time of one. */
+const allRequests = 2;
 
 /** Throws `invalid` where the server refuses the headers or may not be reached, `upstream_failed` where it does not answer as it should. */
 export async function connectMcpServer(parts: McpConnectParts, request: McpRequest): Promise<McpServerRow> {
@@ -129,7 +133,8 @@ async function tryOut(connections: McpConnections, id: string, request: McpReque
 
 async function authorityFor(parts: McpConnectParts, { url, accountId }: McpRequest, challenge: Challenge): Promise<FoundAuthority> {
   const client = { documentUrl: parts.documentUrl(), callbackUrl: parts.callbackUrl(), registered: parts.registered };
-  const found = await findAuthority(url, challenge, client, fetchFor(parts, accountId));
+  const signal = AbortSignal.timeout(allRequests * (parts.discoveryMs ?? defaultDiscoveryMs));
+  const found = await findAuthority(url, challenge, client, fetchFor(parts, accountId, signal));
   if (found === null)
     throw invalidField(['body', 'headers'], 'The server does not take these headers, and names no way to get a token', 'value_error');
   return found;
@@ -146,6 +151,6 @@ async function askForConsent(
   return authorizeUrl(authority, { callbackUrl: callbackUrl(), state, challenge });
 }
 
-function fetchFor({ outbound }: McpConnectParts, accountId: string): Fetch {
-  return guardedFetch({ outbound, accountId, timeoutMs: discoveryMs, maxBytes: 2 ** 20 });
+function fetchFor({ outbound, discoveryMs = defaultDiscoveryMs }: McpConnectParts, accountId: string, signal?: AbortSignal): Fetch {
+  return guardedFetch({ outbound, accountId, timeoutMs: discoveryMs, maxBytes: 2 ** 20, ...(signal && { signal }) });
 }

@@ -8,6 +8,7 @@ import { type Clock, monotonicMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { FairGate } from '../../../fair-queue.ts';
 import type { Log } from '../../../log.ts';
+import type { Compute } from '../../../providers/compute/port.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { SecretError } from '../../../storage/secrets.ts';
 import type { IntegrationStats } from '../metrics.ts';
@@ -15,12 +16,14 @@ import type { McpServerRow } from './entity.ts';
 import { mcpServer } from './messages.ts';
 import type { FoundTool } from './pins.ts';
 import { McpFailed } from './protocol/failure.ts';
+import { type SchemaCheck, schemaCheck } from './protocol/schema-check.ts';
 import { type CallRequest, type McpSession, mcpLimits, openSession, type SessionOptions } from './protocol/session.ts';
 import type { McpSecretBox, McpSecrets } from './secrets.ts';
 
 export type McpConnectionsParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
   outbound: Outbound;
+  compute: Compute;
   clock: Clock;
   log: Log;
   box: McpSecretBox;
@@ -38,6 +41,8 @@ const idleMs = 300_000;
 const callsAtOnce = { maxRunning: 64, maxRunningEach: 16, maxWaiting: 1_000, full: 'Too many calls of MCP servers wait' };
 /** A server that could not be asked is left alone for as long. */
 const askAgainMs = 30_000;
+/** The shortest time between two lists that a server's notifications lead to. */
+const noticedEveryMs = 5_000;
 
 export class McpConnections {
   private readonly parts: McpConnectionsParts;
@@ -50,10 +55,15 @@ export class McpConnections {
     dispose: ({ session }) => void session.then((open) => open.close()).catch(() => {}),
   });
   private readonly listing = new Map<string, Promise<McpServerRow>>();
+  private readonly notices = new Map<string, { isAgain: boolean; timer: NodeJS.Timeout }>();
   private readonly unreachable = new LRUCache<string, true>({ max: 10_000, ttl: askAgainMs });
+
+  /** Of arguments and results against the schemas of servers. */
+  readonly check: SchemaCheck;
 
   constructor(parts: McpConnectionsParts) {
     this.parts = parts;
+    this.check = schemaCheck(parts.compute);
   }
 
   /** Its tools, before it is stored, and the connection for `keep`. Throws `McpFailed`. */
@@ -109,7 +119,7 @@ export class McpConnections {
       stats.calls.add(['mcp', error instanceof McpFailed ? error.failure.type : 'aborted']);
       throw error;
     } finally {
-      stats.callS.note((monotonicMs() - beganMs) / 1_000);
+      stats.callS.record((monotonicMs() - beganMs) / 1_000);
       leave();
     }
   }
@@ -125,6 +135,8 @@ export class McpConnections {
 
   close(): void {
     this.sessions.clear();
+    for (const { timer } of this.notices.values()) clearTimeout(timer);
+    this.notices.clear();
   }
 
   private async askForTools(row: McpServerRow): Promise<McpServerRow> {
@@ -160,7 +172,10 @@ export class McpConnections {
 
   private async withToken(row: McpServerRow): Promise<McpServerRow> {
     if (row.renewAt === null || row.renewAt > this.parts.clock.nowMs()) return row;
-    return (await this.renewed(row, 'due')) ?? row;
+    const renewed = await this.renewed(row, 'due');
+    const challenge = { resourceMetadataUrl: null, scope: null };
+    if (renewed === null) throw new McpFailed({ type: 'unauthorized', challenge }, 'Its access has ended');
+    return renewed;
   }
 
   /** null: there is no other token. Throws `McpFailed` while the authorization server gives none. */
@@ -186,13 +201,28 @@ export class McpConnections {
   }
 
   private open(id: string, server: Pick<SessionOptions, 'url' | 'headers' | 'accountId'>): Promise<McpSession> {
-    const { outbound, limits, log } = this.parts;
-    const toolsChanged = () => {
-      void this.currently(id)
-        .then((now) => (now === null ? null : this.list(now)))
-        .catch((error) => log.info({ mcp_server: id, detail: error.message }, 'the changed tools of an MCP server could not be listed'));
+    const { outbound, limits } = this.parts;
+    return openSession({ ...server, outbound, check: this.check, toolsChanged: () => this.noticed(id), ...(limits && { limits }) });
+  }
+
+  /** A server that tells of changes without end is asked for its tools once in a while. */
+  private noticed(id: string): void {
+    const noticed = this.notices.get(id);
+    if (noticed !== undefined) {
+      noticed.isAgain = true;
+      return;
+    }
+    const over = () => {
+      const { isAgain } = this.notices.get(id)!;
+      this.notices.delete(id);
+      if (isAgain) this.noticed(id);
     };
-    return openSession({ ...server, outbound, toolsChanged, ...(limits && { limits }) });
+    this.notices.set(id, { isAgain: false, timer: setTimeout(over, noticedEveryMs) });
+    void this.currently(id)
+      .then((now) => (now === null ? null : this.list(now)))
+      .catch((error) =>
+        this.parts.log.info({ mcp_server: id, detail: error.message }, 'the changed tools of an MCP server could not be listed'),
+      );
   }
 
   private currently(id: string): Promise<McpServerRow | null> {

@@ -29,14 +29,14 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     ref: mcpServer,
     entity: McpServer,
     commands: {
-      create,
+      create: (state, input, ctx) => create(state, input, ctx),
       asked,
       authorized: (state, input, ctx) => authorized(state, input, ctx),
       lacksScope,
       listed: (state, { found }, ctx) => listed(state, found, ctx),
       approve: approveTools,
       needToken: tokenNeeded,
-      remove,
+      remove: (state, _input, ctx) => remove(state, ctx),
       refreshed,
       noted: (state) => ({ state, reply: null }),
     },
@@ -60,6 +60,29 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     },
   });
 
+  function create(state: State, { found, authorizeUrl, ...input }: NewMcpServer, ctx: Context): Turn<McpServerRow, McpServerRow> {
+    if (state !== null && state.removedAt === null)
+      throw new AppError('conflict', `An MCP server named ${input.name} is connected already`);
+    const row: McpServerRow = {
+      ...input,
+      id: ctx.id,
+      status: found === null ? 'authorization_required' : 'connected',
+      reason: null,
+      tools: found === null ? [] : firstPins(found),
+      listedAt: found === null ? null : ctx.nowMs,
+      ...consent(authorizeUrl, ctx),
+      generation: (state?.generation ?? 0) + 1,
+      renewable: false,
+      expiresAt: null,
+      renewAt: null,
+      refreshEffectId: null,
+      createdAt: ctx.nowMs,
+      removedAt: null,
+    };
+    if (found !== null) emit(row, 'connected', ctx);
+    return { state: row, reply: row };
+  }
+
   function authorized(
     state: State,
     { grant, authorizationId }: { grant: McpGrant; authorizationId: string },
@@ -69,7 +92,36 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     ctx.send(authorization, authorizationId, 'used', {});
     const row: McpServerRow = { ...granted(endRenewal(known, { kind: 'renewed' }, ctx), grant, ctx), ...consent(null, ctx) };
     if (known.reason !== null) emit(row, 'recovered', ctx);
+    // A server that has listed no tools yet is connected with its first list.
+    else if (known.listedAt !== null) emit(row, 'connected', ctx);
     return { state: row, reply: row };
+  }
+
+  function listed(state: State, found: FoundTool[], ctx: Context): Turn<McpServerRow, McpServerRow> {
+    const known = present(state);
+    if (known.listedAt === null) {
+      const row: McpServerRow = { ...known, tools: firstPins(found), listedAt: ctx.nowMs };
+      emit(row, 'connected', ctx);
+      return { state: row, reply: row };
+    }
+    const { tools, changes } = merge(known.tools, found);
+    const { accountId, id, name, mode } = known;
+    if (!isSameList(changes)) ctx.emit({ accountId, type: 'integration.tools_changed', data: { id, name, mode, ...changes } });
+    const row: McpServerRow = { ...known, tools, listedAt: ctx.nowMs };
+    return { state: row, reply: row };
+  }
+
+  function remove(state: State, ctx: Context): Turn<State, null> {
+    const known = present(state);
+    const ended = endRenewal(known, { kind: 'ended' }, ctx);
+    const { accountId, secrets, authority } = known;
+    if (authority !== null) ctx.run('revoke', { accountId, secrets, authority });
+    ctx.run('release', { accountId: known.accountId, message: `The MCP server ${known.name} was disconnected` });
+    const gone = { secrets: '', tools: [], reason: null, renewable: false, expiresAt: null, renewAt: null, ...consent(null, ctx) };
+    const row: McpServerRow = { ...ended, ...gone, removedAt: ctx.nowMs };
+    // One that never listed its tools was never connected.
+    if (known.listedAt !== null) emit(row, 'disconnected', ctx);
+    return { state: row, reply: null };
   }
 
   /** It stays connected: its other tools work. */
@@ -107,47 +159,13 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     return failed;
   }
 
-  function emit(row: McpServerRow, name: 'error' | 'recovered', ctx: Context): void {
+  function emit(row: McpServerRow, name: 'connected' | 'disconnected' | 'error' | 'recovered', ctx: Context): void {
     ctx.emit({ accountId: row.accountId, type: `integration.${name}`, data: { integration: shown(row) } });
   }
 }
 
-function create(state: State, { found, authorizeUrl, ...input }: NewMcpServer, ctx: Context): Turn<McpServerRow, McpServerRow> {
-  if (state !== null && state.removedAt === null) throw new AppError('conflict', `An MCP server named ${input.name} is connected already`);
-  const row: McpServerRow = {
-    ...input,
-    id: ctx.id,
-    status: found === null ? 'authorization_required' : 'connected',
-    reason: null,
-    tools: found === null ? [] : firstPins(found),
-    listedAt: found === null ? null : ctx.nowMs,
-    ...consent(authorizeUrl, ctx),
-    generation: (state?.generation ?? 0) + 1,
-    renewable: false,
-    expiresAt: null,
-    renewAt: null,
-    refreshEffectId: null,
-    createdAt: ctx.nowMs,
-    removedAt: null,
-  };
-  return { state: row, reply: row };
-}
-
 function asked(state: State, { authorizeUrl }: { authorizeUrl: string }, ctx: Context): Turn<McpServerRow, McpServerRow> {
   const row = { ...present(state), ...consent(authorizeUrl, ctx) };
-  return { state: row, reply: row };
-}
-
-function listed(state: State, found: FoundTool[], ctx: Context): Turn<McpServerRow, McpServerRow> {
-  const known = present(state);
-  if (known.listedAt === null) {
-    const row: McpServerRow = { ...known, tools: firstPins(found), listedAt: ctx.nowMs };
-    return { state: row, reply: row };
-  }
-  const { tools, changes } = merge(known.tools, found);
-  const { accountId, id, name, mode } = known;
-  if (!isSameList(changes)) ctx.emit({ accountId, type: 'integration.tools_changed', data: { id, name, mode, ...changes } });
-  const row: McpServerRow = { ...known, tools, listedAt: ctx.nowMs };
   return { state: row, reply: row };
 }
 
@@ -157,16 +175,6 @@ function approveTools(state: State, { tools }: { tools: { name: string; hash: st
   if (next === null) throw new AppError('conflict', 'A tool is not there with this hash any more: look at it again');
   const row = { ...known, tools: next };
   return { state: row, reply: row };
-}
-
-function remove(state: State, _input: null, ctx: Context): Turn<State, null> {
-  const known = present(state);
-  const ended = endRenewal(known, { kind: 'ended' }, ctx);
-  const { accountId, secrets, authority } = known;
-  if (authority !== null) ctx.run('revoke', { accountId, secrets, authority });
-  ctx.run('release', { accountId: known.accountId, message: `The MCP server ${known.name} was disconnected` });
-  const gone = { secrets: '', tools: [], renewable: false, expiresAt: null, renewAt: null, ...consent(null, ctx) };
-  return { state: { ...ended, ...gone, removedAt: ctx.nowMs }, reply: null };
 }
 
 // private helpers

@@ -9,12 +9,17 @@ export type FoundOffer = { name: string; description: string; parameters: unknow
 
 export const toolBudget = { tools: 40, descriptionBytes: 24 * 1024, schemaBytes: 96 * 1024 } as const;
 const foundAtOnce = 8;
+/** Of a description: an account may have thousands of tools. */
+const searchedChars = 1_000;
 
 export function isWithinBudget(tools: readonly OfferedTool[]): boolean {
-  const bytes = (text: string) => Buffer.byteLength(text);
-  const descriptions = tools.reduce((sum, { tool }) => sum + bytes(tool.description), 0);
-  const schemas = tools.reduce((sum, { tool }) => sum + bytes(JSON.stringify(tool.inputSchema)), 0);
-  return tools.length <= toolBudget.tools && descriptions <= toolBudget.descriptionBytes && schemas <= toolBudget.schemaBytes;
+  if (tools.length > toolBudget.tools) return false;
+  let [descriptionBytes, schemaBytes] = [0, 0];
+  return tools.every(({ tool }) => {
+    descriptionBytes += Buffer.byteLength(tool.description);
+    schemaBytes += Buffer.byteLength(JSON.stringify(tool.inputSchema));
+    return descriptionBytes <= toolBudget.descriptionBytes && schemaBytes <= toolBudget.schemaBytes;
+  });
 }
 
 /** As many of the newest as the budget allows, in the order of `tools`. */
@@ -33,7 +38,7 @@ export function searchTools(tools: readonly OfferedTool[], query: string): Found
   const words = [...new Set(wordsOf(query))];
   const scored = tools.map((offered) => {
     const name = wordsOf(`${offered.server} ${offered.tool.name}`);
-    const description = new Set(wordsOf(offered.tool.description));
+    const description = new Set(wordsOf(offered.tool.description.slice(0, searchedChars)));
     const score = words.reduce(
       (sum, word) => sum + (name.some((part) => part.includes(word)) ? 3 : 0) + (description.has(word) ? 1 : 0),
       0,

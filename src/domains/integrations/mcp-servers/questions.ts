@@ -11,6 +11,8 @@ type Property = { type?: unknown; default?: unknown; title?: unknown };
 
 const mostQuestions = 4;
 const longestText = 2_000;
+/** They are kept with the approval. */
+const longestAnswers = 8_000;
 
 export class Questions {
   /** Questions that nobody has answered yet. */
@@ -31,6 +33,7 @@ export class Questions {
 
   /** What the server wants to know and a person cannot say by approving; null: nothing. */
   unanswerable(): string | null {
+    if (JSON.stringify(this.open.map(contentOf)).length > longestAnswers) return 'an answer that is longer than can be shown';
     const fields = this.open.flatMap((question) => missingFields(question));
     return fields.length === 0 ? null : fields.join(', ').slice(0, longestText);
   }

@@ -21,7 +21,6 @@ import { mcpServer } from './messages.ts';
 import { isWithinBudget, type OfferedTool, searchTools, withinBudget } from './offers.ts';
 import { isReadOnly, type PinnedTool, pinStatus, toolNameOf } from './pins.ts';
 import { McpFailed } from './protocol/failure.ts';
-import { problemIn } from './protocol/schemas.ts';
 import { Questions } from './questions.ts';
 import { consentPage } from './view.ts';
 
@@ -113,7 +112,7 @@ export function mcpToolSource({ actors, database, clock, connections, publicUrl 
       connection: row.id,
       service: row.name,
       measuredAs: 'mcp',
-      check: (sent) => checked(toolName, tool, sent),
+      check: (sent) => checked(toolName, sent, (args) => connections.check(tool.inputSchema, args, { account: row.accountId })),
       run: (args, context) => run(row, tool, args, context),
     };
   }
@@ -143,10 +142,10 @@ export function mcpToolSource({ actors, database, clock, connections, publicUrl 
   }
 }
 
-function checked(name: string, { inputSchema }: PinnedTool, sent: unknown): CheckedArguments {
+async function checked(name: string, sent: unknown, check: (args: object) => Promise<string | null>): Promise<CheckedArguments> {
   const given = sent === undefined || sent === null || sent === '' ? {} : sent;
   if (typeof given !== 'object' || Array.isArray(given)) return { ok: false, message: `Wrong arguments for ${name}: not a JSON object.` };
-  const problem = problemIn(inputSchema, given);
+  const problem = await check(given);
   return problem === null
     ? { ok: true, args: given as Record<string, unknown> }
     : { ok: false, message: `Wrong arguments for ${name}: ${problem}.` };

@@ -46,12 +46,13 @@ export function mayConsent({ status, reason, authority }: Pick<McpServerRow, 'st
 
 /** In the form of a connected service, for the events that both have. */
 export function asIntegration(row: McpServerRow, publicUrl: string): object {
-  const usable = row.tools.filter((tool) => row.status === 'connected' && pinStatus(tool) === 'approved');
+  const status = row.removedAt !== null ? 'disconnected' : row.status === 'connected' ? 'connected' : 'error';
+  const usable = row.tools.filter((tool) => status === 'connected' && pinStatus(tool) === 'approved');
   return {
-    ...{ id: row.id, service: 'mcp', name: row.name, status: row.status === 'connected' ? 'connected' : 'error', reason: row.reason },
+    ...{ id: row.id, service: 'mcp', name: row.name, status, reason: row.reason },
     available_tools: usable.map((tool) => toolNameOf(row.name, tool.name)),
     granted_scopes: [],
-    reconnect_url: mayConsent(row) ? consentPage(publicUrl, row.id) : null,
+    reconnect_url: status !== 'disconnected' && mayConsent(row) ? consentPage(publicUrl, row.id) : null,
     ...{ mode: row.mode, connected_at: isoTimestamp(row.createdAt) },
   };
 }

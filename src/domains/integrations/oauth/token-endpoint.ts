@@ -6,6 +6,7 @@ import * as oauth from 'oauth4webapi';
 import { AppError } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { ReadTokens } from '../services/service.ts';
+import { accessTokenIn, lifeIn, refreshTokenIn, scopesIn } from './token-values.ts';
 
 export type TokenEndpoint = {
   outbound: Pick<Outbound, 'fetch'>;
@@ -121,26 +122,18 @@ function read({ status, body, truncated }: Arrived, { errorIn, tokensIn }: Token
   }
   if (status >= 400) return unavailable(`answered ${status}`);
   const { standard, user } = tokensIn?.(answer) ?? { standard: answer, user: null };
-  const { access_token: access, refresh_token: refresh, scope } = standard;
-  if (typeof access !== 'string' || access === '') return unavailable('answered without an access_token');
+  const { access_token: given, refresh_token: refresh, scope, expires_in: expiresIn } = standard;
+  const access = accessTokenIn(given);
+  if (access === null) return unavailable('answered without an access_token that can be sent');
   return {
     kind: 'granted',
     access,
-    user: textIn(user?.access_token),
-    userRefresh: textIn(user?.refresh_token),
-    refresh: textIn(refresh),
-    expiresInMs: firstEnd(lifeIn(standard), lifeIn(user ?? {})),
-    scopes: typeof scope === 'string' ? scope.split(/[\s,]+/).filter((name) => name !== '') : undefined,
+    user: accessTokenIn(user?.access_token),
+    userRefresh: refreshTokenIn(user?.refresh_token),
+    refresh: refreshTokenIn(refresh),
+    expiresInMs: firstEnd(lifeIn(expiresIn), lifeIn(user?.expires_in)),
+    scopes: typeof scope === 'string' ? scopesIn(scope) : undefined,
   };
-}
-
-function textIn(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-function lifeIn({ expires_in: expiresIn }: Readonly<Record<string, unknown>>): number | null {
-  const seconds = typeof expiresIn === 'string' ? Number(expiresIn) : expiresIn;
-  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : null;
 }
 
 /** Of two lives in milliseconds; null: no end. */

@@ -11,6 +11,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { backoffMs } from '../../../backoff.ts';
 import { type Clock, isoTimestamp, monotonicMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
+import { JsonBounds } from '../../../json-bounds.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
 import { retryAfterMs } from '../../../retry-after.ts';
 import { SecretError } from '../../../storage/secrets.ts';
@@ -76,6 +77,8 @@ export type CallParts = {
 
 const requestTimeoutMs = 30_000;
 const maxAnswerBytes = 2 * 2 ** 20;
+/** A parser cannot pause, and many small values cost it more than their bytes. */
+const answerLimits = { maxDepth: 256, maxValues: 100_000 };
 /** How long the limits of a service are waited for in one request. */
 const mostWaitMs = 120_000;
 const firstPauseMs = 1_000;
@@ -281,7 +284,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
       throw error;
     } finally {
       stats.calls.add([service, outcome]);
-      stats.callS.note((performance.now() - begunAtMs) / 1_000);
+      stats.callS.record((performance.now() - begunAtMs) / 1_000);
     }
   }
 }
@@ -313,9 +316,11 @@ function answerOf(
   request: ServiceRequest,
 ): ServiceAnswer {
   // The same request would be answered in the same length: only another one helps.
-  const tooLong = `${service.title} answered with more than 2 MiB`;
-  if (truncated && mayRepeatOf(request)) throw new ServiceFailed({ type: 'invalid', message: `${tooLong}: ask for less`, field: null });
-  if (truncated) throw new ServiceFailed({ type: 'unavailable', message: tooLong });
+  const excess = truncated ? 'more than 2 MiB' : new JsonBounds(answerLimits).take(body) ? null : 'more values than are read';
+  const tooLong = `${service.title} answered with ${excess}`;
+  if (excess !== null && mayRepeatOf(request))
+    throw new ServiceFailed({ type: 'invalid', message: `${tooLong}: ask for less`, field: null });
+  if (excess !== null) throw new ServiceFailed({ type: 'unavailable', message: tooLong });
   const text = Buffer.from(body).toString('utf8');
   if (text.trim() === '') return { status, headers, body: null };
   try {

@@ -153,8 +153,8 @@ export function callDone(
 ): AgentRow {
   const [call, ...calls] = agent.calls as [PendingCall, ...PendingCall[]];
   // The history has the model's call with its own arguments: the result must contain the changed ones.
-  const heard = call.edited ? { approved_with_arguments: call.arguments, result } : result;
-  const entry = { role: 'tool' as const, callId: call.id, name: call.name, result: heard, isError };
+  const toolResult = call.edited ? { approved_with_arguments: call.arguments, result } : result;
+  const entry = { role: 'tool' as const, callId: call.id, name: call.name, result: toolResult, isError };
   const next = record(agent, ctx, untrusted ? { ...entry, untrusted } : entry);
   emit(ctx, next, 'agent.tool_result', { tool: call.name, call_id: call.id, is_error: isError, result: shown(result) });
   const holdsUntrusted = agent.holdsUntrusted || untrusted;

@@ -105,7 +105,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         if (value?.askAgain !== undefined) return go(state, withPreview(worked, value.askAgain, { mustAsk: true }), ctx);
         if (value?.needsConnection !== undefined) return go(state, waitForConnection(worked, value.needsConnection, ctx), ctx);
         if (value?.nowConnected !== undefined) return go(state, connected(worked, value.nowConnected), ctx);
-        const done = callDone(worked, ctx, { ...told(outcome), untrusted: isUntrusted(state, outcome, toolbox) });
+        const done = callDone(worked, ctx, { ...toolOutcome(outcome), untrusted: isUntrusted(state, outcome, toolbox) });
         if (value?.connectionLost !== undefined) return go(state, end(done, ctx, 'error', value.connectionLost), ctx);
         return go(state, isAbandoned(outcome) ? end(done, ctx, 'error', outcome.message) : done, ctx);
       },
@@ -114,7 +114,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
         if (!awaits(state, effectId) || state.calls.length === 0) return nothing(state);
         const worked: AgentRow = { ...state, workedMs: state.workedMs + tookMs };
         if (outcome.kind === 'done' && !outcome.value.isError) return go(state, withPreview(worked, outcome.value.result as Preview), ctx);
-        const refused = callDone(worked, ctx, told(outcome));
+        const refused = callDone(worked, ctx, toolOutcome(outcome));
         const lost = outcome.kind === 'done' ? outcome.value.connectionLost : undefined;
         if (lost !== undefined) return go(state, end(refused, ctx, 'error', lost), ctx);
         return go(state, isAbandoned(outcome) ? end(refused, ctx, 'error', outcome.message) : refused, ctx);
@@ -175,12 +175,12 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
           throw new AppError('conflict', `The agent has ${maxGuidance} messages that it has not read yet; wait until it has`);
         }
         const awake = agent.status === 'paused' ? unpaused(agent, ctx) : agent;
-        const heard = withGuidance(withoutConnection(awake, ctx), message, by);
-        emit(ctx, heard, 'agent.guided', { message });
-        const next = proceed(agent, heard, ctx);
+        const guided = withGuidance(withoutConnection(awake, ctx), message, by);
+        emit(ctx, guided, 'agent.guided', { message });
+        const next = proceed(agent, guided, ctx);
         const status = next.status === 'waiting' ? 'waiting' : 'thinking';
         const when = status === 'waiting' ? 'once the approval it waits for is decided' : 'in its next step';
-        const reply = `Guidance received; the agent uses it ${when}.${lossByGuidance(heard, toolbox)}`;
+        const reply = `Guidance received; the agent uses it ${when}.${lossByGuidance(guided, toolbox)}`;
         return { state: next, reply: action(agent, status, reply) };
       },
 
@@ -224,7 +224,7 @@ function isAbandoned(outcome: EffectOutcome): outcome is Extract<EffectOutcome, 
   return outcome.kind === 'failed' && outcome.abandoned === true;
 }
 
-function told(outcome: EffectOutcome<ToolOutcome>): ToolOutcome {
+function toolOutcome(outcome: EffectOutcome<ToolOutcome>): ToolOutcome {
   if (outcome.kind === 'done') return outcome.value;
   const error =
     outcome.kind === 'failed'

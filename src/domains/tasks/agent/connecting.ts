@@ -46,15 +46,15 @@ export function reconsidered(agent: AgentRow, service: string, ctx: TurnContext<
   return { ...agent, calls: [{ ...call, connectionMade: true }, ...others] };
 }
 
-/** A person tells the agent something while it waits for a connection: it goes on without, because only its next model turn hears that. */
+/** A user sends guidance while the agent waits for a connection: the agent continues without it, because only its next model turn gets the guidance. */
 export function withoutConnection(agent: AgentRow, ctx: TurnContext<AgentContract>): AgentRow {
   if (agent.waitingService === null) return agent;
   const message = `${agent.waitingService} is not connected, and a person has told you something instead of connecting it. Nothing was done.`;
-  const told = callDone({ ...agent, waitingService: null, status: 'thinking' }, ctx, {
+  const answered = callDone({ ...agent, waitingService: null, status: 'thinking' }, ctx, {
     result: { error: { type: 'unavailable', message } },
     isError: true,
   });
-  return told;
+  return answered;
 }
 
 /** Whether the outcome of the agent's call holds text of others. Errors of the catalogue's tools are our own words. */

@@ -1,5 +1,5 @@
 /**
- * What domains with connections tell agents: that one is lost, or made. Call both from repeatable effects, after the commit of the change:
+ * Notifies agents that a connection was removed, or made; for domains with connections. Call both from repeatable effects, after the commit of the change:
  * agents ask the sources before each call, so one that is not found here sees the change itself.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { Mode } from '../../../mode.ts';
 import type { Database } from '../../../storage/database.ts';
 import { agent } from './messages.ts';
 
-/** A turn that was under way at the first look may record a call of a tool that is gone. */
+/** A turn that ran during the first scan may record a call of a tool that was removed. */
 const secondLookMs = 1_000;
 const maxTries = 6;
 
@@ -55,10 +55,10 @@ export async function connectionMade(
 }
 
 async function toEach(rows: readonly { id: string }[], tell: (id: string) => Promise<unknown>): Promise<void> {
-  for (const { id } of rows) await untilTold(() => tell(id));
+  for (const { id } of rows) await retryUntilSent(() => tell(id));
 }
 
-async function untilTold(tell: () => Promise<unknown>): Promise<void> {
+async function retryUntilSent(tell: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       await tell();

@@ -54,8 +54,13 @@ export function decide(state: AgentRow | null, input: Approve, ctx: TurnContext<
     calls: edited === null ? agent.calls : [{ ...call, arguments: edited, edited: true }, ...others],
     updatedAt: ctx.nowMs,
   };
-  const said = { approval_id: approvalId, action: approval.action, reason, decided_by: by.id, decided_via: by.via };
-  emit(ctx, next, approved ? 'approval.approved' : 'approval.rejected', edited === null ? said : { ...said, edited: true });
+  const decisionFields = { approval_id: approvalId, action: approval.action, reason, decided_by: by.id, decided_via: by.via };
+  emit(
+    ctx,
+    next,
+    approved ? 'approval.approved' : 'approval.rejected',
+    edited === null ? decisionFields : { ...decisionFields, edited: true },
+  );
   const after = approved ? next : rejected(next, reason, by, ctx);
   return report(ctx, after, { approval: decided });
 }
@@ -73,8 +78,8 @@ export function decidable(agent: AgentRow, approvalId: string, by: DirectedBy, t
 
 function rejected(agent: AgentRow, reason: string | null, by: DirectedBy, ctx: TurnContext<AgentContract>): AgentRow {
   const error = `A person rejected this: ${reason ?? 'no reason given'}. Do not do it again; revise your approach.`;
-  const told = callDone(agent, ctx, { result: { error }, isError: true });
-  return reason === null ? told : { ...told, guideScopes: withGuide(told, by) };
+  const answered = callDone(agent, ctx, { result: { error }, isError: true });
+  return reason === null ? answered : { ...answered, guideScopes: withGuide(answered, by) };
 }
 
 /** The agent with one more unread message. */

@@ -63,7 +63,7 @@ function checkedCalls(agent: AgentRow, calls: AgentReply['toolCalls'], toolbox: 
   });
 }
 
-/** Refuses invalid calls, each with a result that tells the model the reason; the others run in order. */
+/** Refuses invalid calls, each with a result that gives the model the reason; the others run in order. */
 function takeCalls(agent: AgentRow, calls: readonly Checked[], ctx: TurnContext<AgentContract>): AgentRow {
   const usable = calls.flatMap(({ call, refusal }) => (refusal === null ? [call] : []));
   const refused = calls.flatMap(({ call, refusal }) => (refusal === null ? [] : [{ call, error: refusal }]));

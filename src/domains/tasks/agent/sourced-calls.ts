@@ -73,9 +73,9 @@ export function sourcedCallEffects(parts: SourcedCallParts): {
   const find = async (agent: AgentRow, call: SourcedCall, signal: AbortSignal): Promise<SourcedTool | ToolOutcome> => {
     const { usable } = await sourcedToolsFor(agent, parts, signal);
     const tool = usable.find(({ name }) => name === call.name);
-    if (tool === undefined) return gone(call.name);
+    if (tool === undefined) return connectionRemoved(call.name);
     if (call.connection === null && tool.connection !== null) return { result: null, isError: false, nowConnected: sourceOf(tool) };
-    return tool.connection === call.connection ? tool : gone(call.name);
+    return tool.connection === call.connection ? tool : connectionRemoved(call.name);
   };
   const common = { input: CallInput, lane: 'tool', timeoutMs } as const;
   return {
@@ -129,6 +129,6 @@ export function goneError(name: string): { type: string; message: string } {
   return { type: 'forbidden', message };
 }
 
-function gone(name: string): ToolOutcome {
+function connectionRemoved(name: string): ToolOutcome {
   return { result: { error: goneError(name) }, isError: true };
 }

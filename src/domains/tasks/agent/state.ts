@@ -102,14 +102,14 @@ export function isAtWork(agent: AgentRow): boolean {
 export function report(
   ctx: TurnContext<AgentContract>,
   agent: AgentRow,
-  news: Partial<Pick<AgentReport, 'turn' | 'approval' | 'rests'>> = {},
+  changes: Partial<Pick<AgentReport, 'turn' | 'approval' | 'rests'>> = {},
 ): AgentRow {
   const { id: agentId, status, currentTool, progress, result, error, workedMs, reportedMs } = agent;
   const shown = { agentId, status, waitingFor: waitsFor(agent), currentTool, progress, result, error };
-  const isDue = workedMs > reportedMs && (news.turn != null || news.rests === true || agent.phase === 'ended');
+  const isDue = workedMs > reportedMs && (changes.turn != null || changes.rests === true || agent.phase === 'ended');
   const work = isDue ? { ms: workedMs - reportedMs, inAllMs: workedMs } : null;
   const untrusted = agent.holdsUntrusted ? { untrusted: true } : null;
-  ctx.send(task, agent.taskId, 'report', { ...shown, ...untrusted, turn: null, approval: null, rests: false, ...news, work });
+  ctx.send(task, agent.taskId, 'report', { ...shown, ...untrusted, turn: null, approval: null, rests: false, ...changes, work });
   return isDue ? { ...agent, reportedMs: workedMs } : agent;
 }
 

@@ -96,7 +96,7 @@ export function taskRoutes({ actors, database, eventCatalogue }: TaskRouteParts)
         mustBeGranted(principal, body);
         const { accountId, userId, mode } = principal;
         const { id, commandId } = commandIds(context, tasksIds.task);
-        // A retry gets the task of its first attempt, whatever has changed by now.
+        // A retry gets the task of its first attempt, even if settings have changed since.
         const isMade = async () => commandId !== undefined && (await actors.query(task, id, 'get', null)) !== null;
         if (config.auto_deploy && !(await isMade())) await mustBeDeployable(actors, principal, config);
         if (body.workspace_id !== undefined) await ownWorkspace(actors, principal, body.workspace_id);

@@ -54,7 +54,7 @@ export function beginReady(task: TaskRow, ctx: TurnContext<TaskContract>): TaskR
     const before = one.after.map((id) => byId.get(id)!);
     if (one.begun || !before.every((other) => agentHasEnded(other.status))) return one;
     if (agentHasEnded(one.status)) return one;
-    ctx.send(agent, one.id, 'begin', { context: before.map(closingWords).join('\n\n') });
+    ctx.send(agent, one.id, 'begin', { context: before.map(closingText).join('\n\n') });
     return { ...one, begun: true };
   });
   return { ...task, agents };
@@ -111,7 +111,7 @@ function create(
   };
 }
 
-function closingWords(one: AgentSummary): string {
+function closingText(one: AgentSummary): string {
   const words = one.result ?? (one.error === null ? `ended without a result (${one.status})` : `failed: ${one.error}`);
   return `${one.title}: ${words}`.slice(0, 8_000);
 }

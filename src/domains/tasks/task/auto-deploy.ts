@@ -1,7 +1,7 @@
 /** `auto_deploy`: a task that completes publishes its workspace, once, at the target that it names. Creating the task is the consent. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { TurnContext } from '../../../actors/define-actor.ts';
-import { idBeside } from '../../../cluster/address.ts';
+import { colocatedId } from '../../../cluster/address.ts';
 import { invalidField } from '../../../errors.ts';
 import { derivedId } from '../../../ids.ts';
 import type { AccountMode } from '../../../mode.ts';
@@ -20,14 +20,14 @@ export async function mustBeDeployable(actors: ActorSystem, { accountId, mode }:
     throw invalidField(at, `This account has no deploy configuration for ${target}: create one first`);
 }
 
-/** The deployment is created in the turn that completes the task: whoever is shown its id finds it. The id follows from the task's. */
+/** The deployment is created in the turn that completes the task, so its id is valid as soon as it is shown. It is derived from the task's id. */
 export function deployCompleted(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const { id: taskId, accountId, mode, workspaceId } = task;
   const target = task.config.auto_deploy ? targetOf(task.config) : null;
   // Tasks of earlier versions may have auto_deploy without a target.
   if (target === null) return task;
   const seed = derivedId('dep_', accountId, taskId, 'auto');
-  const deploymentId = idBeside(seed, deploymentPort.kind, { kind: 'task', id: taskId });
+  const deploymentId = colocatedId(seed, deploymentPort.kind, { kind: 'task', id: taskId });
   ctx.callColocated(deploymentPort, deploymentId, 'create', { accountId, mode, workspaceId, target, configId: null, taskId });
   return { ...task, deploymentId };
 }

@@ -121,7 +121,7 @@ export const Task = defineEntity({
 });
 export type TaskRow = InferEntity<typeof Task>;
 
-/** A file that a task has delivered: its content at the agent's last write, whatever the workspace contains later. */
+/** A file that a task has delivered: its content at the agent's last write, independent of later changes in the workspace. */
 export const Deliverable = defineEntity({
   name: 'Deliverable',
   tableName: 'deliverable',

@@ -15,8 +15,8 @@ import { type AgentSummary, Deliverable, Task, type TaskRow } from './entity.ts'
 import { taskInputs } from './inputs.ts';
 import { type AgentReport, task as ref, type TaskContract } from './messages.ts';
 import { deliverableOf, emit, newTask } from './state.ts';
-import { budgetIsSpent, changePlace, forget, grantTurns, knowsPlace, rest } from './turn-admission.ts';
-import { knowingWhy } from './waiting.ts';
+import { budgetIsSpent, changePlace, grantTurns, hasPlace, removeAgent, returnIdlePlace } from './turn-admission.ts';
+import { withWaitingReason } from './waiting.ts';
 
 type State = TaskRow | null;
 type TaskCommands = ActorDefinition<TaskRow, TaskContract>['commands'];
@@ -27,7 +27,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
     entity: Task,
     inputs: taskInputs,
     effects,
-    commands: knowingWhy<TaskCommands>({
+    commands: withWaitingReason<TaskCommands>({
       create(state, input, ctx) {
         if (state !== null) return { state, reply: state };
         const workspaceId = input.workspaceId ?? ctx.newId(workspacesIds.workspace, input.accountId);
@@ -79,7 +79,7 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
       placeGiven(state, { place }, ctx) {
         if (state === null) return nothing(state);
         // The place was returned before it was given.
-        if (!knowsPlace(state, place)) ctx.send(account, state.accountId, 'agentRests', { place });
+        if (!hasPlace(state, place)) ctx.send(account, state.accountId, 'agentRests', { place });
         return nothing(changePlace(state, place, { held: true }, ctx));
       },
 
@@ -100,19 +100,19 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
       report(state, news, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
         const { agentId, turn, approval, rests, work, untrusted = false, ...shown } = news;
-        // An ended agent stays ended, whatever late reports say.
+        // An ended agent stays ended; late reports do not change that.
         const wasOver = isOver(state, agentId);
-        const told = wasOver ? {} : shown;
-        const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...told, ...usage(one, turn) } : one));
+        const shownFields = wasOver ? {} : shown;
+        const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...shownFields, ...usage(one, turn) } : one));
         let next: TaskRow = { ...state, agents, holdsUntrusted: state.holdsUntrusted || untrusted, updatedAt: ctx.nowMs };
-        next = tellUsage(next, news, ctx);
+        next = reportUsage(next, news, ctx);
         if (approval !== null && !(wasOver && approval.status === 'pending'))
           next = { ...next, approvals: withApproval(next.approvals, approval) };
         if (turn !== null) {
           const granted = next.granted.filter((id) => id !== agentId);
           next = { ...next, granted, tokensUsed: next.tokensUsed + turn.tokens, costMillicents: next.costMillicents + turn.costMillicents };
         }
-        if (rests) next = rest(next, agentId, ctx);
+        if (rests) next = returnIdlePlace(next, agentId, ctx);
         if (agentHasEnded(shown.status)) next = agentEnded({ ...next, approvals: withoutPending(next.approvals, agentId) }, agentId, ctx);
         return nothing(settle(next, ctx));
       },
@@ -177,7 +177,7 @@ function usage(one: AgentSummary, turn: { tokens: number; model: string | null }
 }
 
 /** Usage is reported to the account with each model turn; the agent's next turn waits until it is counted. */
-function tellUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, ctx: TurnContext<TaskContract>): TaskRow {
+function reportUsage(task: TaskRow, { agentId, turn, rests, work }: AgentReport, ctx: TurnContext<TaskContract>): TaskRow {
   const tokens = turn?.tokens ?? 0;
   const one = task.agents.find((other) => other.id === agentId);
   if (one === undefined || (tokens === 0 && work === null)) return task;
@@ -201,7 +201,7 @@ function agentEnded(task: TaskRow, agentId: string, ctx: TurnContext<TaskContrac
           };
     ctx.send(agent, by, 'delegated', { callId, outcome });
   }
-  return beginReady(forget(task, agentId, ctx), ctx);
+  return beginReady(removeAgent(task, agentId, ctx), ctx);
 }
 
 /** Derives the task's state from its agents' states: it ends, pauses or continues. */

@@ -36,24 +36,24 @@ export function changePlace(task: TaskRow, name: string, change: Partial<Place>,
 }
 
 /** Whether an agent of the task has this place, or waits for it. */
-export function knowsPlace(task: TaskRow, name: string): boolean {
+export function hasPlace(task: TaskRow, name: string): boolean {
   return Object.values(task.places).some((place) => place.name === name);
 }
 
 /** The agent has no running work: its place is returned. A place that was only requested stays requested. */
-export function rest(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
-  return task.places[agentId]?.held === true ? giveBack(task, agentId, ctx) : task;
+export function returnIdlePlace(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
+  return task.places[agentId]?.held === true ? returnPlace(task, agentId, ctx) : task;
 }
 
 /** Withdraws all requests of an agent that has ended. */
-export function forget(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
-  const next = task.places[agentId] === undefined ? task : giveBack(task, agentId, ctx);
+export function removeAgent(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
+  const next = task.places[agentId] === undefined ? task : returnPlace(task, agentId, ctx);
   return { ...next, granted: next.granted.filter((id) => id !== agentId), waiting: without(next.waiting, agentId) };
 }
 
 function consider(task: TaskRow, { agentId, wants }: TurnRequest, ctx: TurnContext<TaskContract>): TaskRow {
   const place = task.places[agentId];
-  if (!mayGrant(task, wants)) return place?.held === true ? giveBack(task, agentId, ctx) : task;
+  if (!mayGrant(task, wants)) return place?.held === true ? returnPlace(task, agentId, ctx) : task;
   if (place === undefined) return askForPlace(task, agentId, ctx);
   if (!place.held || place.counting) return task;
   ctx.send(agent, agentId, 'turnGranted', task.holdsUntrusted ? { untrusted: true } : {});
@@ -72,7 +72,7 @@ function askForPlace(task: TaskRow, agentId: string, ctx: TurnContext<TaskContra
   return { ...task, placesAsked: task.placesAsked + 1, places: { ...task.places, [agentId]: { name, held: false, counting: false } } };
 }
 
-function giveBack(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
+function returnPlace(task: TaskRow, agentId: string, ctx: TurnContext<TaskContract>): TaskRow {
   const { [agentId]: place, ...others } = task.places;
   ctx.send(account, task.accountId, 'agentRests', { place: place!.name, held: place!.held });
   // The next place may be given to another agent of this task: if not, the account answers.

@@ -13,15 +13,15 @@ export type WaitingView = { waiting_for: 'concurrency' | 'plan_limit' | null; wa
 type Command = (state: TaskRow | null, input: any, ctx: TurnContext<TaskContract>) => Turn<TaskRow | null, any>;
 
 /** Wraps commands: after each, the reason for waiting is updated. */
-export function knowingWhy<C extends Record<string, Command>>(commands: C): C {
+export function withWaitingReason<C extends Record<string, Command>>(commands: C): C {
   const entries = Object.entries(commands).map(([name, run]) => {
-    const knowing: Command = (before, input, ctx) => {
+    const wrapped: Command = (before, input, ctx) => {
       const turn = run(before, input, ctx);
       if (turn.state === null || turn.state === before) return turn;
-      const state = saying(before?.waitingFor ?? null, turn.state, ctx);
+      const state = emitWaitingReason(before?.waitingFor ?? null, turn.state, ctx);
       return { ...turn, state, reply: turn.reply === turn.state ? state : turn.reply };
     };
-    return [name, knowing];
+    return [name, wrapped];
   });
   return Object.fromEntries(entries) as C;
 }
@@ -33,7 +33,7 @@ export function waitingView({ waitingFor, pauseReason }: Pick<TaskRow, 'waitingF
   return { waiting_for: null, waiting_message: null };
 }
 
-function saying(before: WaitingFor | null, task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
+function emitWaitingReason(before: WaitingFor | null, task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
   const waitingFor = waitingNow(task);
   const next = waitingFor === task.waitingFor ? task : { ...task, waitingFor };
   if (waitingFor === null || (before?.kind === waitingFor.kind && before.of === waitingFor.of)) return next;

@@ -7,7 +7,7 @@ import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 const maxRepeats = 3;
 
 /**
- * Retries, with the same id, where the outcome is unknown: an agent that is told of a failure may try another way, and would pay twice.
+ * Retries, with the same id, where the outcome is unknown: an agent that gets a failure may try another way, and would pay twice.
  *
  * @param words.what is uncertain in the end, as a sentence begins: `The charge`
  * @param words.nothing that a refusal has left undone: `Nothing was paid`

@@ -5,9 +5,9 @@ import { agentInstructions } from './agent-types.ts';
 import { checkArguments } from './check-arguments.ts';
 import { controlTools } from './control-tools.ts';
 import { fitResult } from './fit-result.ts';
-import { keptResult, maxPartBytes } from './kept-result.ts';
 import type { AgentType, Tool, Toolbox, ToolContext, ToolOutcome } from './port.ts';
 import { runTool } from './run-tool.ts';
+import { maxPartBytes, storedResult } from './stored-result.ts';
 
 /** The toolbox, and the tools themselves for code that builds on them. */
 export interface Catalogue extends Toolbox {
@@ -66,7 +66,7 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     async runSourced(tool, args, context, onDefect) {
       const refused = refusal(tool, context.authority);
       if (refused !== null) return refused;
-      const outcome = await runTool(tool, args, context, onDefect, (result) => keptResult(tool.name, result, context));
+      const outcome = await runTool(tool, args, context, onDefect, (result) => storedResult(tool.name, result, context));
       return outcome.isError ? { ...outcome, result: fitResult(outcome.result, maxPartBytes) } : outcome;
     },
     previewSourced: async (tool, args, context, onDefect) => refusal(tool, context.authority) ?? previewOf(tool, args, context, onDefect),

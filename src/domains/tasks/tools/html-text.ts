@@ -154,8 +154,8 @@ class PageReader {
   }
 
   private count(name: string, by: 1 | -1): void {
-    const interesting = hiddenElements.has(name) || sideElements.has(name) || mainElements.has(name) || name === 'pre';
-    if (!interesting) return;
+    const isTracked = hiddenElements.has(name) || sideElements.has(name) || mainElements.has(name) || name === 'pre';
+    if (!isTracked) return;
     this.depth.set(name, (this.depth.get(name) ?? 0) + by);
     if (hiddenElements.has(name)) this.hidden += by;
     else if (sideElements.has(name)) this.side += by;

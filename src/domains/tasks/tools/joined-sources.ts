@@ -14,7 +14,7 @@ export type UsableTools = {
   withheld: { name: string; scope: string }[];
 };
 
-const patienceMs = 20_000;
+const retryForMs = 20_000;
 
 /**
  * The sourced tools of an agent's type. Of equal names the first counts, and one without connection never replaces a tool of the catalogue.
@@ -34,7 +34,7 @@ export async function sourcedToolsOf(
     if (tool.agentTypes !== 'all' && !tool.agentTypes.includes(type)) continue;
     const scope = missingScope(authority, tool.need);
     if (scope === null) usable.set(tool.name, tool);
-    // Who may not even read integrations does not learn what is connected.
+    // A caller without the scope to read integrations must not see which services are connected.
     else if (!isInCatalogue(tool.name) && missingScope(authority, readingIntegrations) === null) withheld.push({ name: tool.name, scope });
   }
   return { usable: [...usable.values()], withheld };
@@ -49,7 +49,7 @@ async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise
     } catch (error) {
       const mayPass = error instanceof AppError && errorCodes[error.code].retry === 'later' && error.code !== 'draining';
       const triedForMs = performance.now() - beganAtMs;
-      if (!mayPass || signal.aborted || triedForMs > patienceMs) throw error;
+      if (!mayPass || signal.aborted || triedForMs > retryForMs) throw error;
       await pause(elapsedBackoffMs(triedForMs, 100, 2_000), undefined, { signal });
     }
   }

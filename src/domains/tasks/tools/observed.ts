@@ -24,7 +24,7 @@ export function observedToolbox(toolbox: Toolbox, stats: ToolStats, tracer: Trac
       span?.end(error);
       throw error;
     } finally {
-      stats.durationS.note((performance.now() - begunAtMs) / 1_000);
+      stats.durationS.record((performance.now() - begunAtMs) / 1_000);
     }
   };
   return {

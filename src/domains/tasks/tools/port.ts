@@ -32,7 +32,7 @@ export type ToolContext = {
   workspace: WorkspaceAccess;
   workspaceId: string;
   mail: AgentMail;
-  /** `basis` of the preview that a person approved; null where nobody was asked. */
+  /** `basis` of the preview that a person approved; null if no approval was needed. */
   approvedBasis: unknown;
 };
 
@@ -40,12 +40,12 @@ export type ToolContext = {
 export type Preview = {
   /** Plain text, a few lines. */
   text: string;
-  /** JSON: what of the world the text rests on, for `run` to compare. */
+  /** JSON: the outside state that the text is based on, for `run` to compare. */
   basis: unknown;
 };
 
-/** Thrown by `run` before it has done anything, where what was approved holds no more: a person decides again, about this preview. */
-export class AskAgain extends Error {
+/** Thrown by `run` before it has done anything, if the approved preview is out of date: this preview needs a new approval. */
+export class ApprovalExpired extends Error {
   readonly preview: Preview;
   constructor(preview: Preview) {
     super('What was approved does not hold any more');
@@ -75,7 +75,7 @@ export type Tool = {
   timeoutMs: number;
   /**
    * For a call that waits for approval: what the person is shown beside the arguments, made before the approval is raised. A `ToolError` refuses
-   * the call, and nobody is asked. It changes nothing.
+   * the call, and no approval is requested. It changes nothing.
    */
   preview?(args: any, context: ToolContext): Promise<Preview>;
   /** `args` match `parameters`. The result is JSON; it is shortened to `maxResultBytes` before it is recorded. */

@@ -49,7 +49,8 @@ export const createProfileTable = (compute: Compute): Tool => ({
   need: readingFiles,
   highConsequence: false,
   repeatable: true,
-  timeoutMs: 120_000,
+  // Its job may take 100 s of processor time, for which it waits on a busy machine, and first for its turn.
+  timeoutMs: 480_000,
   async run(
     { path, compare_with: other, extended_by: last, above, below, ratio_of: of, ratio_per: per }: Arguments,
     { workspace, accountId, signal },

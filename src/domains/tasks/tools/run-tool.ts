@@ -7,7 +7,7 @@ import { elapsedBackoffMs } from '../../../backoff.ts';
 import { AppError, errorCodes, ToolError } from '../../../errors.ts';
 import { checkArguments } from './check-arguments.ts';
 import { fitResult } from './fit-result.ts';
-import { AskAgain, maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
+import { ApprovalExpired, maxResultBytes, type Tool, type ToolContext, type ToolOutcome } from './port.ts';
 import { type CheckedArguments, ConnectionLost, NeedsConnection, type SourcedTool } from './source.ts';
 
 /**
@@ -16,7 +16,7 @@ import { type CheckedArguments, ConnectionLost, NeedsConnection, type SourcedToo
  * node.
  *
  * @param fit makes a result short enough; default: `fitResult` to `maxResultBytes`
- * @param onDefect called with an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent only learns that
+ * @param onDefect called with an error that is neither a `ToolError` nor a refusal (`AppError`), for the log; the agent is only informed that
  *   the tool failed
  */
 export async function runTool(
@@ -41,7 +41,7 @@ export async function runTool(
     context.signal.throwIfAborted();
     if (error instanceof AppError && error.code === 'draining') throw error;
     if (late.signal.aborted) return failure(tooLate(tool));
-    if (error instanceof AskAgain) return { ...failure(`${error.message}. Nothing was done.`), askAgain: error.preview };
+    if (error instanceof ApprovalExpired) return { ...failure(`${error.message}. Nothing was done.`), askAgain: error.preview };
     if (error instanceof NeedsConnection) {
       const { message, service, tool: name, connectUrl } = error;
       return { ...failure(message), needsConnection: { service, tool: name, connectUrl } };
@@ -71,7 +71,7 @@ async function untilNotBusy(tool: Tool, signal: AbortSignal, run: () => Promise<
     } catch (error) {
       if (!tool.repeatable || !isBusy(error) || signal.aborted) throw error;
       const triedForMs = performance.now() - beganAtMs;
-      const pauseMs = elapsedBackoffMs(triedForMs, shortestPauseMs, longestPauseMs);
+      const pauseMs = elapsedBackoffMs(triedForMs, minPauseMs, maxPauseMs);
       // No time for another attempt: the result says why the call could not run.
       if (triedForMs + pauseMs >= tool.timeoutMs) throw error;
       await pause(pauseMs, undefined, { signal });
@@ -90,8 +90,8 @@ function isBusy(error: unknown): boolean {
 }
 
 const mayBeDone = 'It is not known whether it took effect; do not simply repeat it.';
-const shortestPauseMs = 200;
-const longestPauseMs = 5_000;
+const minPauseMs = 200;
+const maxPauseMs = 5_000;
 
 /** Settles with the work or at once with the abort, for tools that ignore their signal. */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

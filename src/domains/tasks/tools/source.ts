@@ -19,14 +19,14 @@ export interface ToolSource {
 export type SourcedTool = Tool & {
   /**
    * The id of the integration or MCP server that it relies on; null: not connected yet, and offered because of `allowConnect`. Then its `run`
-   * does nothing but throw `NeedsConnection`, and nobody is asked for an approval before.
+   * does nothing but throw `NeedsConnection`, and no approval is requested before.
    */
   connection: string | null;
   /** The name of the service or server, for people and events. */
   service: string;
   /** Checks arguments where `parameters` are no TypeBox schema of ours. Default: `checkArguments`. */
   check?(sent: unknown): CheckedArguments | Promise<CheckedArguments>;
-  /** It can be called, but models are not told of it: there are too many. */
+  /** It can be called, but it is not listed for models: there are too many. */
   hidden?: boolean;
   /** The label of its metrics, where its name is chosen by a customer. Default: its name. */
   measuredAs?: string;

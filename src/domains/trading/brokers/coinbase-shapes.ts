@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox';
 import { divide, nanoText } from '../decimal.ts';
 import type { Sides } from '../market/quote-of-sides.ts';
 import { parseSymbol } from '../market/symbol.ts';
+import type { VendorBar } from '../market/vendor-bars.ts';
 import { nanoIn } from '../orders/amounts.ts';
 import type { OrderTerms, Side } from '../orders/terms.ts';
 import { decimalIn, decimalOrZero, momentIn } from './answers.ts';
@@ -56,6 +57,10 @@ const Level = Type.Object({ price: text, size: text });
 export const CoinbaseBook = Type.Object({
   pricebook: Type.Object({ product_id: text, bids: Type.Array(Level), asks: Type.Array(Level), time: text }),
 });
+
+const Candle = Type.Object({ start: text, open: text, high: text, low: text, close: text, volume: text });
+/** The newest first. */
+export const CoinbaseCandles = Type.Object({ candles: Type.Array(Candle) });
 
 const Fill = Type.Object({
   trade_id: text,
@@ -204,4 +209,11 @@ export function quoteIn({ pricebook: { bids, asks, time } }: Static<typeof Coinb
     askSize: Number(decimalOrZero(ask?.size)),
     atMs: momentIn(time, Number.NaN),
   };
+}
+
+export function candlesIn({ candles }: Static<typeof CoinbaseCandles>): VendorBar[] {
+  return candles.map(({ start, open, high, low, close, volume }) => {
+    const [o, h, l, c, v] = [open, high, low, close, volume].map((amount) => Number(decimalIn(amount) ?? Number.NaN));
+    return { timeMs: Number(start) * 1_000, open: o!, high: h!, low: l!, close: c!, volume: v! };
+  });
 }

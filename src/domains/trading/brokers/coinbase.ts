@@ -6,6 +6,8 @@ import Value from 'typebox/value';
 import type { Clock } from '../../../clock.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { nanoText } from '../decimal.ts';
+import { parseDate } from '../market/calendar.ts';
+import type { VendorBar } from '../market/vendor-bars.ts';
 import { nanoIn } from '../orders/amounts.ts';
 import type { OrderTerms } from '../orders/terms.ts';
 import { readAnswer, readFailure, readPlaceFailure } from './answers.ts';
@@ -14,11 +16,13 @@ import {
   type CoinbaseBalance,
   CoinbaseBook,
   CoinbaseCancelled,
+  CoinbaseCandles,
   CoinbaseFills,
   CoinbaseMessage,
   CoinbaseOrder,
   CoinbaseOrders,
   CoinbasePlaced,
+  candlesIn,
   cashCurrencies,
   configurationOf,
   fillOf,
@@ -28,7 +32,17 @@ import {
   quoteIn,
 } from './coinbase-shapes.ts';
 import { coinbaseToken, readCoinbaseKey } from './coinbase-token.ts';
-import type { Answer, BrokerConnection, LookUpAnswer, PlaceAnswer, QuoteAnswer, UpdateListener, VenueFills, VenueOrder } from './port.ts';
+import type {
+  Answer,
+  BarsAnswer,
+  BrokerConnection,
+  LookUpAnswer,
+  PlaceAnswer,
+  QuoteAnswer,
+  UpdateListener,
+  VenueFills,
+  VenueOrder,
+} from './port.ts';
 import { type SocketMeaning, socketUrl, UpdateSocket } from './update-socket.ts';
 import { shownReason, VenueHttp, type VenueReply, type VenueRequest, type VenueResponse } from './venue-http.ts';
 
@@ -51,6 +65,18 @@ const maxPages = 20;
 const overlapMs = 300_000;
 /** Heartbeats come every second. */
 const silenceMs = 30_000;
+const candles = {
+  '1m': { granularity: 'ONE_MINUTE', minutes: 1 },
+  '5m': { granularity: 'FIVE_MINUTE', minutes: 5 },
+  '1h': { granularity: 'ONE_HOUR', minutes: 60 },
+  '1d': { granularity: 'ONE_DAY', minutes: null },
+} as const;
+/** The venue gives 350 at most, and counted fewer in the past. */
+const candlesOfPage = 300;
+/** A hundred pages: what lies further back cannot be had in the time of a decision. */
+const mostCandles = 30_000;
+const minutesOfDay = 1_440;
+const secondsOfDay = 86_400;
 const badKey = { kind: 'credentials', reason: 'the secret is no EC private key on P-256, which Coinbase gives as ECDSA' } as const;
 
 export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, account }: CoinbaseOptions): BrokerConnection {
@@ -192,6 +218,25 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
       if (reply.kind === 'answered' && reply.status === 404) return apiUrl === null ? { kind: 'known', value: null } : { kind: 'no_data' };
       const answer = readAnswer(reply, CoinbaseBook);
       return answer.kind === 'known' ? { kind: 'known', value: quoteIn(answer.value) } : answer;
+    },
+
+    async bars({ symbol, timeframe, start, end }, signal): Promise<BarsAnswer> {
+      const { granularity, minutes } = candles[timeframe];
+      const stepS = (minutes ?? minutesOfDay) * 60;
+      const nowS = Math.floor(clock.nowMs() / 1_000);
+      if ((nowS - parseDate(start)! * secondsOfDay) / stepS > mostCandles) return { kind: 'known', value: null };
+      const endS = Math.min((parseDate(end)! + 1) * secondsOfDay - 1, nowS);
+      const bars: VendorBar[] = [];
+      for (let fromS = parseDate(start)! * secondsOfDay; fromS <= endS; fromS += candlesOfPage * stepS) {
+        const period = { start: String(fromS), end: String(Math.min(endS, fromS + candlesOfPage * stepS - 1)) };
+        const query = new URLSearchParams({ ...period, granularity, limit: String(candlesOfPage) });
+        const answer = readAnswer(await get(`/products/${encodeURIComponent(symbol)}/candles?${query}`, signal), CoinbaseCandles);
+        if (answer.kind !== 'known') return answer;
+        const page = candlesIn(answer.value).sort((a, b) => a.timeMs - b.timeMs);
+        // A page may hold one that belongs to its neighbour.
+        bars.push(...page.filter(({ timeMs }) => timeMs >= fromS * 1_000 && timeMs <= Number(period.end) * 1_000));
+      }
+      return { kind: 'known', value: { minutes, bars } };
     },
 
     updates(listener: UpdateListener) {

@@ -25,6 +25,7 @@ export function observedBroker(broker: BrokerConnection, calls: CountBy): Broker
     positions: (...given) => counted('positions', broker.positions(...given)),
     account: (...given) => counted('account', broker.account(...given)),
     ...(broker.quote !== undefined && { quote: (...given) => counted('quote', broker.quote!(...given)) }),
+    ...(broker.bars !== undefined && { bars: (...given) => counted('bars', broker.bars!(...given)) }),
     updates: (listener) => broker.updates(listener),
   };
 }

@@ -4,8 +4,10 @@
  * Amounts are decimal texts.
  */
 
+import type { BarsRequest } from '../market/port.ts';
 import type { Sides } from '../market/quote-of-sides.ts';
 import type { AssetClass } from '../market/symbol.ts';
+import type { VendorBars } from '../market/vendor-bars.ts';
 import type { Ending } from '../orders/order-state.ts';
 import type { AfterUnknown, PostAnswer } from '../orders/outbound.ts';
 import type { OrderTerms, Side } from '../orders/terms.ts';
@@ -90,6 +92,10 @@ export type CancelAnswer = { kind: 'requested' } | { kind: 'refused'; reason: st
 /** null: the venue does not know the symbol. `no_data`: there is no market data at this address, or only old. */
 export type QuoteAnswer = Answer<Sides | null> | { kind: 'no_data' };
 
+/** null: the venue does not go back that far. */
+export type BarsAnswer = Answer<VendorBars | null>;
+export type WantedBars = Pick<BarsRequest, 'symbol' | 'timeframe' | 'start' | 'end'>;
+
 /** `cursor` is opaque and goes into the next question; an earlier one gives again what was given after it. */
 export type VenueFills = { fills: VenueFill[]; cursor: string; more: boolean };
 
@@ -131,6 +137,8 @@ export interface BrokerConnection {
   account(signal?: AbortSignal): Promise<Answer<VenueAccount>>;
   /** Absent where the venue's market data is a service of its own. */
   quote?(symbol: string, signal?: AbortSignal): Promise<QuoteAnswer>;
+  /** Present where `quote` is: the history of the same prices. Symbols that the venue does not know have none. */
+  bars?(wanted: WantedBars, signal?: AbortSignal): Promise<BarsAnswer>;
   /** Tells that something may have changed; what, the questions above say. */
   updates(listener: UpdateListener): UpdateStream;
 }

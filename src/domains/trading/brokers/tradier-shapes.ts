@@ -4,8 +4,10 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { divideHalfEven, nanoText } from '../decimal.ts';
+import { msPerDay, parseDate } from '../market/calendar.ts';
 import type { Sides } from '../market/quote-of-sides.ts';
 import { parseSymbol } from '../market/symbol.ts';
+import type { VendorBar } from '../market/vendor-bars.ts';
 import { nanoIn } from '../orders/amounts.ts';
 import { orderTypes, timesInForce } from '../orders/terms.ts';
 import { decimalIn, decimalOrZero, momentIn } from './answers.ts';
@@ -72,6 +74,14 @@ export const TradierQuotes = Type.Object({
     Type.Literal('null'),
   ]),
 });
+
+const price = Type.Number({ minimum: 0, maximum: 1e12 });
+const Prices = { open: price, high: price, low: price, close: price, volume: Type.Number({ minimum: 0, maximum: 1e15 }) };
+const Day = Type.Object({ date: text, ...Prices });
+/** In seconds: when the bar begins. */
+const Slice = Type.Object({ timestamp: Type.Integer({ minimum: 0, maximum: 1e11 }), ...Prices });
+export const TradierHistory = Type.Object({ history: listOf('day', Day) });
+export const TradierSeries = Type.Object({ series: listOf('data', Slice) });
 
 function listOf(name: string, item: TSchema) {
   const list = Type.Object({ [name]: Type.Union([Type.Array(item), item, Type.Null()]) });
@@ -161,6 +171,18 @@ export function quoteIn({ quotes }: Static<typeof TradierQuotes>, symbol: string
     askSize: asksize ?? 0,
     atMs: Math.max(bid_date ?? Number.NaN, ask_date ?? Number.NaN),
   };
+}
+
+export function daysIn({ history }: Static<typeof TradierHistory>): VendorBar[] {
+  return itemsOf<Static<typeof Day>>(history, 'day').map(({ date, open, high, low, close, volume }) => {
+    return { timeMs: (parseDate(date) ?? Number.NaN) * msPerDay, open, high, low, close, volume };
+  });
+}
+
+export function slicesIn({ series }: Static<typeof TradierSeries>): VendorBar[] {
+  return itemsOf<Static<typeof Slice>>(series, 'data').map(({ timestamp, open, high, low, close, volume }) => {
+    return { timeMs: timestamp * 1_000, open, high, low, close, volume };
+  });
 }
 
 /** A tag takes letters, digits and "-" alone. */

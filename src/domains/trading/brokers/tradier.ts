@@ -6,22 +6,37 @@
 import Value from 'typebox/value';
 import type { Clock } from '../../../clock.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
+import { parseDate, utcDay } from '../market/calendar.ts';
 import type { OrderTerms } from '../orders/terms.ts';
 import { decimalIn, decimalOrZero, readAnswer, readCancel, readPlaceFailure, refusalText } from './answers.ts';
-import type { Answer, BrokerConnection, BrokerMode, LookUpAnswer, PlaceAnswer, QuoteAnswer, UpdateListener, VenueOrder } from './port.ts';
+import type {
+  Answer,
+  BarsAnswer,
+  BrokerConnection,
+  BrokerMode,
+  LookUpAnswer,
+  PlaceAnswer,
+  QuoteAnswer,
+  UpdateListener,
+  VenueOrder,
+} from './port.ts';
 import {
+  daysIn,
   itemsOf,
   orderOf,
   positionOf,
   quoteIn,
+  slicesIn,
   TradierBalances,
   TradierEvent,
+  TradierHistory,
   TradierOrder,
   type TradierOrderShape,
   TradierOrders,
   TradierPlaced,
   TradierPositions,
   TradierQuotes,
+  TradierSeries,
   TradierSession,
   tagOf,
 } from './tradier-shapes.ts';
@@ -40,6 +55,12 @@ export type TradierOptions = {
 };
 
 const hosts = { paper: 'https://sandbox.tradier.com', live: 'https://api.tradier.com' } as const;
+/** What shorter bars are asked as, and how far back the venue keeps them, in days of the calendar to be on the safe side. */
+const slices = {
+  '1m': { interval: '1min', minutes: 1, keptDays: 20 },
+  '5m': { interval: '5min', minutes: 5, keptDays: 40 },
+  '1h': { interval: '15min', minutes: 15, keptDays: 40 },
+} as const;
 const form = 'application/x-www-form-urlencoded';
 
 export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeoutMs, account }: TradierOptions): BrokerConnection {
@@ -142,6 +163,22 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
       if (reply.kind === 'answered' && reply.status === 404) return { kind: 'no_data' };
       const answer = readAnswer(reply, TradierQuotes);
       return answer.kind === 'known' ? { kind: 'known', value: quoteIn(answer.value, symbol) } : answer;
+    },
+
+    async bars({ symbol, timeframe, start, end }, signal): Promise<BarsAnswer> {
+      const venueSymbol = symbol.replace('.', '/');
+      if (timeframe === '1d') {
+        const query = new URLSearchParams({ symbol: venueSymbol, interval: 'daily', start, end, session_filter: 'open' });
+        const answer = readAnswer(await get(`/v1/markets/history?${query}`, signal), TradierHistory);
+        return answer.kind === 'known' ? { kind: 'known', value: { minutes: null, bars: daysIn(answer.value) } } : answer;
+      }
+      const { interval, minutes, keptDays } = slices[timeframe];
+      // A part of what was asked for would be taken for all of it.
+      if (parseDate(start)! <= utcDay(clock.nowMs()) - keptDays) return { kind: 'known', value: null };
+      const period = { start: `${start} 00:00`, end: `${end} 23:59` };
+      const query = new URLSearchParams({ symbol: venueSymbol, interval, ...period, session_filter: 'open' });
+      const answer = readAnswer(await get(`/v1/markets/timesales?${query}`, signal), TradierSeries);
+      return answer.kind === 'known' ? { kind: 'known', value: { minutes, bars: slicesIn(answer.value) } } : answer;
     },
 
     /** The venue streams live accounts alone; in paper mode its refusal leaves the poll. */

@@ -3,7 +3,7 @@
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { JsonBounds } from '../../../json-bounds.ts';
-import type { Outbound } from '../../../providers/outbound/port.ts';
+import { NeverSent, type Outbound } from '../../../providers/outbound/port.ts';
 
 export type VenueRequest = {
   method: 'GET' | 'POST' | 'DELETE' | 'PUT';
@@ -37,8 +37,6 @@ const maxAnswerBytes = 4 * 2 ** 20;
 const jsonLimits = { maxDepth: 32, maxValues: 200_000 };
 const defaultRetryMs = 1_000;
 const longestReasonChars = 300;
-/** What a connection that was never made ends with. */
-const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
 export class VenueHttp {
   readonly baseUrl: string;
@@ -69,7 +67,7 @@ export class VenueHttp {
       return { kind: 'answered', status: response.status, json, text, retryAfterMs: retryAfterMs(response.headers, clock.nowMs()) };
     } catch (error) {
       const reason = error instanceof AppError ? error.message : 'the request was stopped';
-      return { kind: wasNeverSent(error) ? 'not_sent' : 'unknown', reason };
+      return { kind: error instanceof NeverSent ? 'not_sent' : 'unknown', reason };
     }
   }
 }
@@ -87,12 +85,6 @@ function parsed(bytes: Uint8Array, text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function wasNeverSent(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return unsentCodes.has(code);
 }
 
 /** Seconds or a date; `X-RateLimit-Reset` is the second at which the limit is lifted. */

@@ -1,6 +1,6 @@
 /** A `client_order_id` of an account and mode: who has it, for ever. */
 import { actorRef } from '../../../actors/define-actor.ts';
-import { idBeside } from '../../../cluster/address.ts';
+import { colocatedId } from '../../../cluster/address.ts';
 import { derivedId } from '../../../ids.ts';
 import { tradingAccount } from '../trading-account/messages.ts';
 import type { ClientOrderRow } from './entity.ts';
@@ -18,5 +18,5 @@ export const clientOrder = actorRef<ClientOrderContract>('client_order');
 /** The same for the same words, on the shard of the trading account. */
 export function clientOrderActorId(tradingAccountId: string, clientOrderId: string): string {
   const id = derivedId('clo_', tradingAccountId, tradingAccountId, clientOrderId);
-  return idBeside(id, clientOrder.kind, { kind: tradingAccount.kind, id: tradingAccountId });
+  return colocatedId(id, clientOrder.kind, { kind: tradingAccount.kind, id: tradingAccountId });
 }

@@ -10,13 +10,13 @@ import Value from 'typebox/value';
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
-import { type BarColumns, barFields, cutBars } from '../bars.ts';
 import { fromNano, nanoOf, toNano } from '../decimal.ts';
-import { barEndMs, emptyBars, foldBars, mostBars } from './bars.ts';
-import { isoDate, type MarketHours, msPerDay, newYorkDay, newYorkMidnightMs, parseDate, sessionAt, utcDay } from './calendar.ts';
+import { mostBars } from './bars.ts';
+import { isoDate, type MarketHours, msPerDay, newYorkDay, newYorkMidnightMs, parseDate, utcDay } from './calendar.ts';
 import { type Bars, type BarsRequest, type CorporateAction, CredentialsRefused, type MarketSource } from './port.ts';
 import { quoteOfSides, type Sides } from './quote-of-sides.ts';
 import { type AssetClass, parseSymbol } from './symbol.ts';
+import { barsOfVendor, type VendorBar } from './vendor-bars.ts';
 
 export type AlpacaDataOptions = {
   outbound: Outbound;
@@ -67,8 +67,6 @@ const ActionsPage = Type.Object({
   next_page_token: Type.Union([Type.String({ maxLength: 2_000 }), Type.Null()]),
 });
 
-type VendorBar = Static<typeof Bar>;
-
 export function createAlpacaData(options: AlpacaDataOptions): MarketSource {
   return {
     name: 'broker',
@@ -105,8 +103,9 @@ function sidesOf({ ap, as, bp, bs, t }: Static<typeof QuotePart>): Sides {
   return { bid: bp, ask: ap, bidSize: bs, askSize: as, atMs: Date.parse(t) };
 }
 
+const minutesOf = { '1Min': 1, '5Min': 5, '1Hour': 60, '1Day': null } as const;
 /** Of what the vendor is asked, and what its bars are folded to. */
-const asked: Readonly<Record<AssetClass, Readonly<Record<BarsRequest['timeframe'], string>>>> = {
+const asked: Readonly<Record<AssetClass, Readonly<Record<BarsRequest['timeframe'], keyof typeof minutesOf>>>> = {
   equity: { '1m': '1Min', '5m': '5Min', '1h': '5Min', '1d': '1Day' },
   crypto: { '1m': '1Min', '5m': '5Min', '1h': '1Hour', '1d': '1Hour' },
 };
@@ -127,7 +126,7 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
     ...(assetClass === 'equity' ? { adjustment: adjusted ? 'split' : 'raw' } : {}),
   };
   const path = assetClass === 'equity' ? '/v2/stocks/bars' : '/v1beta3/crypto/us/bars';
-  const found: VendorBar[] = [];
+  const found: Static<typeof Bar>[] = [];
   let pages = 0;
   for (let token: string | null = ''; token !== null; ) {
     if (++pages > (options.mostPages ?? defaultMostPages)) throw unusable('pages without end');
@@ -143,73 +142,18 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
     if (found.length > mostBars) throw new AppError('payload_too_large', `The period has more than ${mostBars} bars`);
     token = page.next_page_token;
   }
-  const daily = vendorTimeframe === '1Day';
-  const columns = columnsOf(
-    found,
-    daily,
-    (timeMs) => (daily ? utcDay(timeMs) : newYorkOrUtcDay(assetClass, timeMs)) <= end && inSession(assetClass, daily, timeMs),
+  const isDaily = vendorTimeframe === '1Day';
+  return barsOfVendor(
+    { minutes: minutesOf[vendorTimeframe], bars: found.map((bar) => vendorBar(bar, isDaily)) },
+    { ...request, assetClass },
+    nowMs,
   );
-  const folded = foldTo(columns, assetClass, timeframe, vendorTimeframe);
-  let length = folded.time.length;
-  while (length > 0 && barEndMs(assetClass, timeframe, folded.time[length - 1]!) > nowMs) length--;
-  return { symbol, assetClass, timeframe, source: 'broker', adjusted, bars: cutBars(folded, 0, length) };
-}
-
-/** Regular sessions lie within one UTC day, so both days are the same there. */
-function newYorkOrUtcDay(assetClass: AssetClass, timeMs: number): number {
-  return assetClass === 'equity' ? newYorkDay(timeMs) : utcDay(timeMs);
-}
-
-function inSession(assetClass: AssetClass, daily: boolean, timeMs: number): boolean {
-  return assetClass === 'crypto' || daily || sessionAt(timeMs) !== null;
 }
 
 /** Daily bars are marked with midnight in New York by the vendor, and with their date here. */
-function columnsOf(found: readonly VendorBar[], daily: boolean, wanted: (timeMs: number) => boolean): BarColumns {
-  const columns = emptyBars(found.length);
-  let length = 0;
-  let lastMs = Number.NEGATIVE_INFINITY;
-  for (const bar of found) {
-    const parsed = Date.parse(bar.t);
-    const time = daily ? newYorkDay(parsed) * msPerDay : parsed;
-    const isBar = time > lastMs && bar.l > 0 && bar.l <= Math.min(bar.o, bar.c) && bar.h >= Math.max(bar.o, bar.c);
-    if (!isBar) throw unusable('bars that are no bars, or in no order');
-    lastMs = time;
-    if (!wanted(time)) continue;
-    const row = { time, open: bar.o, high: bar.h, low: bar.l, close: bar.c, volume: bar.v };
-    for (const field of barFields) columns[field][length] = row[field];
-    length++;
-  }
-  return cutBars(columns, 0, length);
-}
-
-function foldTo(columns: BarColumns, assetClass: AssetClass, timeframe: BarsRequest['timeframe'], vendorTimeframe: string): BarColumns {
-  const startOf = foldStart(assetClass, timeframe, vendorTimeframe);
-  if (startOf === null) return columns;
-  const out = emptyBars(columns.time.length);
-  let length = 0;
-  for (let from = 0, to = 0; from < columns.time.length; from = to) {
-    const time = startOf(columns.time[from]!);
-    while (to < columns.time.length && startOf(columns.time[to]!) === time) to++;
-    const row = { time, ...foldBars(columns, from, to) };
-    for (const field of barFields) out[field][length] = row[field];
-    length++;
-  }
-  return cutBars(out, 0, length);
-}
-
-/** The beginning of the bar that a shorter one belongs to; null where nothing is folded. */
-function foldStart(
-  assetClass: AssetClass,
-  timeframe: BarsRequest['timeframe'],
-  vendorTimeframe: string,
-): ((timeMs: number) => number) | null {
-  if (timeframe === '1d' && vendorTimeframe !== '1Day') return (timeMs) => utcDay(timeMs) * msPerDay;
-  if (timeframe !== '1h' || assetClass === 'crypto') return null;
-  return (timeMs) => {
-    const { openMs } = sessionAt(timeMs)!;
-    return openMs + Math.floor((timeMs - openMs) / 3_600_000) * 3_600_000;
-  };
+function vendorBar({ t, o: open, h: high, l: low, c: close, v: volume }: Static<typeof Bar>, isDaily: boolean): VendorBar {
+  const parsed = Date.parse(t);
+  return { timeMs: isDaily ? newYorkDay(parsed) * msPerDay : parsed, open, high, low, close, volume };
 }
 
 async function actions(options: AlpacaDataOptions, symbol: string, start: string, end: string): Promise<CorporateAction[] | null> {

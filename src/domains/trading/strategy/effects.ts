@@ -17,7 +17,7 @@ import { tradingOrder } from '../trading-order/messages.ts';
 import { warmUpBars } from './config.ts';
 import type { Decided, DecideJobInput } from './decide-messages.ts';
 import { type Decide, type Place, type StrategyContract, strategy } from './messages.ts';
-import { dateBefore } from './next-bar.ts';
+import { classesOf, dateBefore } from './next-bar.ts';
 import { ownOpenOrders, planRun } from './plan-effect.ts';
 import type { Intent, PlacedIntent } from './run.ts';
 import { decidingPart, findVersion } from './versions.ts';
@@ -122,7 +122,9 @@ async function decide(
   const lastBars = isCode ? [] : Object.values(seen).map(({ lastMs }) => lastMs);
   // A symbol without a bar so far may have its first one at any time after the start.
   const fromMs = lastBars.length < (deciding.type === 'arbitrage' ? 1 : symbols.length) ? startedMs : Math.min(...lastBars);
-  const [start, earliest] = [dateBefore(before, timeframe, Math.min(fromMs, nowMs)), dateBefore(most, timeframe, nowMs)];
+  // Of a broker's bars no more is asked for than is needed: each costs requests.
+  const classes = source === undefined ? undefined : classesOf(symbols);
+  const [start, earliest] = [dateBefore(before, timeframe, Math.min(fromMs, nowMs), classes), dateBefore(most, timeframe, nowMs, classes)];
   const period = { timeframe, start: start < earliest ? earliest : start, end: isoDate(utcDay(nowMs)) };
   const bars: BarsFrom =
     source === undefined

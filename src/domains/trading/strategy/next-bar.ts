@@ -8,6 +8,8 @@ import { type AssetClass, parseSymbol } from '../market/symbol.ts';
 const msPerMinute = 60_000;
 /** Of the shortest session. */
 const minutesOfHalfDay = 210;
+const minutesOfDay = 1_440;
+const bothClasses: ReadonlySet<AssetClass> = new Set(['equity', 'crypto']);
 
 /** The first moment after `ms` at which a bar of the class is complete. */
 export function nextBarEndMs(assetClass: AssetClass, timeframe: Timeframe, ms: number): number {
@@ -22,14 +24,22 @@ export function nextBarEndMs(assetClass: AssetClass, timeframe: Timeframe, ms: n
 
 /** The same for several symbols: the first of any. */
 export function nextBarEndOf(symbols: readonly string[], timeframe: Timeframe, ms: number): number {
-  const classes = new Set(symbols.map((symbol) => parseSymbol(symbol)!.assetClass));
-  return Math.min(...[...classes].map((assetClass) => nextBarEndMs(assetClass, timeframe, ms)));
+  return Math.min(...[...classesOf(symbols)].map((assetClass) => nextBarEndMs(assetClass, timeframe, ms)));
 }
 
-/** A date from which on there are at least `count` bars of each class before `ms`. */
-export function dateBefore(count: number, timeframe: Timeframe, ms: number): string {
+/** A date from which on there are at least `count` bars of these classes before `ms`; of coins as far as they are traded all the time. */
+export function dateBefore(count: number, timeframe: Timeframe, ms: number, classes: ReadonlySet<AssetClass> = bothClasses): string {
   const minutes = minutesIn(timeframe);
+  if (!classes.has('equity')) return dateOf(ms, Math.ceil((count * (minutes ?? minutesOfDay)) / minutesOfDay) + 2);
   const sessions = minutes === null ? count : Math.ceil(count / Math.ceil(minutesOfHalfDay / minutes));
   // Weekends and holidays: never fewer than 9 sessions in 15 days beyond the first ten.
-  return isoDate(Math.max(utcDay(ms) - Math.ceil((sessions * 5) / 3) - 12, 0));
+  return dateOf(ms, Math.ceil((sessions * 5) / 3) + 12);
+}
+
+export function classesOf(symbols: readonly string[]): Set<AssetClass> {
+  return new Set(symbols.map((symbol) => parseSymbol(symbol)!.assetClass));
+}
+
+function dateOf(ms: number, daysBefore: number): string {
+  return isoDate(Math.max(utcDay(ms) - daysBefore, 0));
 }

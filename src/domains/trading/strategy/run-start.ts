@@ -10,15 +10,19 @@ import type { SourceName } from '../market/port.ts';
 import { parseSymbol } from '../market/symbol.ts';
 import { type DoorParts, mayTradeLive, mustBePaperInTest } from '../orders/door.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
+import { warmUpBars } from './config.ts';
 import type { OrderMode, StrategyRow } from './entity.ts';
 import type { StartRun } from './messages.ts';
-import { dateBefore } from './next-bar.ts';
+import { classesOf, dateBefore } from './next-bar.ts';
+import { decidingPart } from './versions.ts';
 
 export type StartParts = { database: Database; market: LocalMarket; door: DoorParts };
 export type StartWish = { mode: OrderMode; brokerId: string | null; acknowledge: boolean };
 
 /** Of one account. */
 const mostRuns = 50;
+/** A run of code may well last so long. */
+const daysOfCode = 365;
 
 /**
  * Throws `forbidden` and `invalid` where real money is not allowed, `conflict` where a symbol has no price or no broker that is connected, or too many
@@ -43,6 +47,14 @@ export async function prepareStart(
   const nowMs = market.clock.nowMs();
   const timeframe = row.settings.timeframe ?? '1d';
   const period = { timeframe, start: dateBefore(1, timeframe, nowMs), end: isoDate(utcDay(nowMs)), adjusted: true } as const;
+  const deciding = decidingPart(row);
+  // The first bars that a decision may ask for: code sees its whole run again.
+  const reach =
+    deciding.type === 'custom'
+      ? isoDate(utcDay(nowMs) - daysOfCode)
+      : dateBefore(warmUpBars(deciding), timeframe, nowMs, classesOf(row.symbols));
+  const reaches = async (symbol: string) =>
+    (await door.prices.barsOf?.(principal, { ...period, symbol, start: reach, end: reach })) !== null;
   const hasHistory = async (symbol: string) => {
     const bars = await door.prices.barsOf?.(principal, { symbol, ...period });
     return bars === undefined || bars === 'own' || (bars !== null && bars.bars.time.length > 0);
@@ -60,6 +72,8 @@ export async function prepareStart(
     sources.add(quote.source);
     if (!(await hasHistory(symbol)) || (mode === 'live' && quote.source === 'embedded'))
       throw new AppError('conflict', `There is no history of the prices that ${symbol} is traded at`);
+    if (!(await reaches(symbol)))
+      throw new AppError('conflict', `The broker's ${timeframe} bars of ${symbol} do not go back far enough for this strategy`);
   }
   // Decisions on one history mean nothing for prices of another.
   if (sources.size > 1 && sources.has('broker'))

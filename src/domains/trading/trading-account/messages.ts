@@ -4,7 +4,7 @@
  * id, a halt, a block, an unknown outcome, a stale quote; `invalid` (422) with issues for risk. Amounts are decimal texts.
  */
 import { actorRef } from '../../../actors/define-actor.ts';
-import { idBeside } from '../../../cluster/address.ts';
+import { colocatedId } from '../../../cluster/address.ts';
 import { idInMode } from '../../../mode.ts';
 import type { Book } from '../book.ts';
 import type { BrokerName } from '../brokers/capabilities.ts';
@@ -196,7 +196,7 @@ export const tradingAccountIdOf = idInMode;
 
 /** Derives an order's id from this one (`newId('ord_', accountId)`), so that it lives on the shard of its trading account. */
 export function tradingOrderIdOf<Id extends string>(tradingAccountId: string, id: Id): Id {
-  return idBeside(id, 'trading_order', { kind: tradingAccount.kind, id: tradingAccountId });
+  return colocatedId(id, 'trading_order', { kind: tradingAccount.kind, id: tradingAccountId });
 }
 
 /** The key of a strategy's own book at one broker: what it holds on paper is not there when it trades with real money. */

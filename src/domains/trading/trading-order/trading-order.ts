@@ -86,6 +86,8 @@ export function tradingOrderActor({ venue, timing, timeoutMs }: TradingOrderPart
     effects: {
       post: {
         ...effect,
+        // Some brokers are asked for the order once more after it was sent.
+        timeoutMs: 2 * timeoutMs + 5_000,
         run: async ({ brokerId, post, body }, { signal }: EffectContext) => ({ post, answer: await venue.place(brokerId, body, signal) }),
         // The one request that is never sent again by itself.
         repeatable: () => false,

@@ -6,7 +6,7 @@
 import type { ActorDefinition, EffectResult, EffectsOf, Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { type CreateWebhook, webhook } from '../webhook/messages.ts';
-import { countAgainMs, countEveryMs } from './count.ts';
+import { countEveryMs, recountMs } from './count.ts';
 import { AccountWebhooks, type AccountWebhooksRow } from './entity.ts';
 import { accountWebhooksInputs } from './inputs.ts';
 import { type AccountWebhooksContract, accountWebhooks, type CountedWebhooks, maxWebhooks, maxWebhooksToOrigin } from './messages.ts';
@@ -58,7 +58,7 @@ function removed(state: State, { webhookId }: { webhookId: string }, ctx: TurnCo
 }
 
 function recount(state: State, _input: null, ctx: TurnContext<AccountWebhooksContract>): Turn<State, null> {
-  return { state: countedNow(present(state, ctx), countAgainMs, ctx), reply: null };
+  return { state: countedNow(present(state, ctx), recountMs, ctx), reply: null };
 }
 
 function counted(state: State, { outcome }: EffectResult<CountedWebhooks>): Turn<State, null> {

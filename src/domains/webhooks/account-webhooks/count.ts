@@ -6,7 +6,7 @@ import type { AccountWebhooksContract, CountedWebhooks } from './messages.ts';
 
 export const countEveryMs = 3_600_000;
 /** If one more was refused, the register may be wrong: it is counted again, at most this often. */
-export const countAgainMs = 60_000;
+export const recountMs = 60_000;
 
 /** Read in one snapshot. A webhook that is registered and does not exist yet has a pending message that creates it. */
 const text = `with entry as (select e->>'id' as id, e->>'origin' as origin from account_webhooks a, json_array_elements(a.entries) e where a.id = $1),

@@ -42,14 +42,14 @@ export async function attempt(
       redirects: 0,
       raw: true,
     });
-    return { ...judged(response), durationMs: took() };
+    return { ...outcomeOf(response), durationMs: took() };
   } catch (error) {
     const message = error instanceof AppError ? error.message : 'The request failed';
     return { kind: 'failed', responseStatus: null, responseBody: null, error: message, durationMs: took(), retryAfterMs: 0 };
   }
 }
 
-function judged({ status, headers, body }: OutboundResponse): Omit<Outcome, 'durationMs'> {
+function outcomeOf({ status, headers, body }: OutboundResponse): Omit<Outcome, 'durationMs'> {
   const answer = { responseStatus: status, responseBody: shown(body), retryAfterMs: 0 };
   if (status >= 200 && status < 300) return { ...answer, kind: 'delivered', error: null };
   if (status === 410) return { ...answer, kind: 'gone', error: 'It answered 410 (Gone)' };

@@ -21,7 +21,7 @@ export type Disabled = {
 };
 
 /** Null and undefined are outcomes of other effects, and of versions without retries. */
-type Told = { sent: boolean; notice: Required<Disabled> } | null | undefined;
+type NoticeResult = { sent: boolean; notice: Required<Disabled> } | null | undefined;
 
 export const disabledInput = Type.Object({
   userId: Type.String(),
@@ -38,7 +38,7 @@ const why = {
   gone: 'the receiver answered 410 (Gone)',
 };
 
-export function tellUserEffect({ actors, mail }: { actors: ActorSystem; mail: MailProvider }): EffectDefinition<Disabled, Told> {
+export function notifyUserEffect({ actors, mail }: { actors: ActorSystem; mail: MailProvider }): EffectDefinition<Disabled, NoticeResult> {
   return {
     async run(input, { effectId }) {
       const notice = { ...input, attempt: input.attempt ?? 1, noticeId: input.noticeId ?? effectId };
@@ -67,16 +67,16 @@ export function noted(
   { outcome }: EffectResult<unknown>,
   ctx: TurnContext<WebhookContract>,
 ): Turn<WebhookRow | null, null> {
-  const told = outcome.kind === 'done' ? (outcome.value as Told) : null;
-  if (told?.sent !== false) return { state, reply: null };
-  const { notice } = told;
-  const againAfterMs = mailAgainAfterMs(notice.attempt);
-  if (againAfterMs !== null) ctx.schedule('tell user', ctx.nowMs + againAfterMs, 'tellAgain', { ...notice, attempt: notice.attempt + 1 });
+  const result = outcome.kind === 'done' ? (outcome.value as NoticeResult) : null;
+  if (result?.sent !== false) return { state, reply: null };
+  const { notice } = result;
+  const retryAfterMs = mailAgainAfterMs(notice.attempt);
+  if (retryAfterMs !== null) ctx.schedule('tell user', ctx.nowMs + retryAfterMs, 'tellAgain', { ...notice, attempt: notice.attempt + 1 });
   return { state, reply: null };
 }
 
 /** Not retried if the webhook was enabled or deleted meanwhile. */
-export function tellAgain(
+export function notifyAgain(
   state: WebhookRow | null,
   notice: Required<Disabled>,
   ctx: TurnContext<WebhookContract>,

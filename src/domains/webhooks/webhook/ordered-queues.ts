@@ -65,8 +65,8 @@ export class OrderedQueues {
     }
   }
 
-  /** W3. Once full, there is room again when half is done. Further events are not lost; memory only grows. */
-  get hasRoom(): boolean {
+  /** W3. Once full, events are accepted again when half are done. Further events are not lost, but use more memory. */
+  get hasCapacity(): boolean {
     const share = this.isFull ? 0.5 : 1;
     const isShort = this.queues.size > 0 && this.memory.bytes >= maxBytesTogether * share;
     this.isFull = isShort || this.queues.size >= maxQueues * share || this.bytes >= maxBytes * share;

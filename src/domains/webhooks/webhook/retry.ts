@@ -4,8 +4,8 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const firstDelaysMs = [5 * secondMs, 30 * secondMs, 2 * minuteMs, 10 * minuteMs];
-/** After failing for this long a delivery is given up, and its webhook is disabled. */
-export const patienceMs = 24 * hourMs;
+/** After failing for this long a delivery is not retried, and its webhook is disabled. */
+export const retryForMs = 24 * hourMs;
 
 /**
  * The time of the next try: after 5 s, 30 s, 2 min, 10 min, then hourly; the last one 24 hours after the first failure. null: that was the
@@ -16,7 +16,7 @@ export const patienceMs = 24 * hourMs;
  * @param askedMs the receiver's `Retry-After`, 0 without one; followed up to an hour
  */
 export function nextTryMs(failures: number, sinceMs: number, nowMs: number, askedMs = 0): number | null {
-  const endMs = sinceMs + patienceMs;
+  const endMs = sinceMs + retryForMs;
   if (nowMs >= endMs) return null;
   const delayMs = Math.max(firstDelaysMs[failures - 1] ?? hourMs, Math.min(askedMs, hourMs));
   return Math.min(nowMs + delayMs, endMs);

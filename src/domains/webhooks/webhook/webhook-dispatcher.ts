@@ -16,15 +16,15 @@ import { type OrderedQueue, OrderedQueues, type QueueMemory, queueEvents } from 
 import type { WebhookDispatchersParts } from './webhook-dispatchers.ts';
 
 const maxUnreported = 128;
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 const atOnceFirst = 4;
 /** Deliveries within this time are reported together. */
 const reportAfterMs = 50;
 /** Without deliveries, the cursor is reported after this many skipped events. */
 const reportEveryEvents = 1_000;
-const againMs = 1_000;
+const retryMs = 1_000;
 const defaultTimeoutMs = 10_000;
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 type Asked = WebhookRow['asked'][number];
 
@@ -65,11 +65,11 @@ export class WebhookDispatcher {
 
   /** Reads the webhook, at first and after each change. Ends itself if nothing is left to do. */
   async refresh(): Promise<void> {
-    const look = ++this.lastRead;
+    const readNumber = ++this.lastRead;
     try {
       const row = await this.parts.actors.query(webhook, this.id, 'get', null);
       // A later read sees later changes: only the last one may end the dispatcher.
-      if (this.state === 'ended' || look !== this.lastRead) return;
+      if (this.state === 'ended' || readNumber !== this.lastRead) return;
       if (row === null) return this.end();
       const before = this.row;
       this.row = row;
@@ -80,7 +80,7 @@ export class WebhookDispatcher {
     } catch (err) {
       if (this.state !== 'working') return;
       this.parts.log.warn({ id: this.id, err }, 'a webhook could not be read; retrying');
-      this.againTimer = setTimeout(() => void this.refresh(), againMs).unref();
+      this.againTimer = setTimeout(() => void this.refresh(), retryMs).unref();
     }
   }
 
@@ -127,7 +127,7 @@ export class WebhookDispatcher {
     const { queues } = this;
     this.feed = this.parts.feed.open(row.accountId, row.cursor, {
       take: (event) => this.queues === queues && this.take(event),
-      hasRoom: () => this.hasRoom,
+      hasCapacity: () => this.hasCapacity,
     });
   }
 
@@ -137,8 +137,8 @@ export class WebhookDispatcher {
     this.receiver = { url, origin: new URL(url).origin, keys };
   }
 
-  private get hasRoom(): boolean {
-    return this.queues.hasRoom && this.unreported.length < maxUnreported && this.disable === null;
+  private get hasCapacity(): boolean {
+    return this.queues.hasCapacity && this.unreported.length < maxUnreported && this.disable === null;
   }
 
   /** The webhook is disabled or pending, and no delivery was requested by hand. */
@@ -175,7 +175,7 @@ export class WebhookDispatcher {
       const work = this.queues.next()!;
       this.oneMore(work.kind === 'send' ? this.deliver(this.queues, work.queue, work.event) : this.read(this.queues, work));
     }
-    if (this.feed !== null && this.hasRoom) this.feed.resume();
+    if (this.feed !== null && this.hasCapacity) this.feed.resume();
     this.planWake();
   }
 
@@ -199,7 +199,7 @@ export class WebhookDispatcher {
     const record = recordOf(deliveryId(event.id), event, queue.failures + 1, nowMs, outcome);
     if (outcome.kind === 'delivered') {
       queues.delivered(queue);
-      this.atOnce = Math.min(mostAtOnce, this.atOnce + 1);
+      this.atOnce = Math.min(maxAtOnce, this.atOnce + 1);
     } else {
       record.nextAttemptAt = queues.failed(queue, nowMs, outcome.retryAfterMs);
       this.atOnce = Math.max(1, this.atOnce >> 1);
@@ -216,7 +216,7 @@ export class WebhookDispatcher {
       const events = await this.parts.feed.read(this.row!.accountId, queue.taskId, from, to, queueEvents);
       if (this.queues === queues) queues.gave(queue, events, this.isWanted);
     } catch {
-      queues.keptWaiting(queue, this.parts.clock.nowMs() + againMs);
+      queues.keptWaiting(queue, this.parts.clock.nowMs() + retryMs);
     }
   }
 
@@ -235,7 +235,7 @@ export class WebhookDispatcher {
     if (event === 'unknown') {
       // The database does not answer; the next refresh or wake-up reads it again.
       this.inFlight.delete(one.id);
-      this.againTimer = setTimeout(this.pump, againMs).unref();
+      this.againTimer = setTimeout(this.pump, retryMs).unref();
       return;
     }
     const outcome = event === null ? gone : await this.send(event);
@@ -302,7 +302,7 @@ export class WebhookDispatcher {
       if (!isTaken || disable !== null || this.isOver) await this.refresh();
     } catch (err) {
       if (!(err instanceof AppError)) this.parts.log.error({ id: this.id, err }, 'delivery progress could not be reported');
-      delayMs = againMs;
+      delayMs = retryMs;
     }
     this.reporting = false;
     if (this.isEnded()) return;
@@ -336,7 +336,7 @@ export class WebhookDispatcher {
     if (this.wakeTimer !== null) clearTimeout(this.wakeTimer);
     this.wakeTimer = null;
     if (dueAtMs === null) return;
-    const delayMs = Math.min(longestWaitMs, Math.max(0, dueAtMs - this.parts.clock.nowMs()));
+    const delayMs = Math.min(maxWaitMs, Math.max(0, dueAtMs - this.parts.clock.nowMs()));
     this.wakeTimer = setTimeout(() => this.wake(), delayMs).unref();
   }
 }

@@ -36,7 +36,7 @@ const pageSize = 500;
 const maxInProgress = 2_048;
 /** Four webhooks at full rate. */
 const maxToOneReceiver = 64;
-const againMs = 1_000;
+const retryMs = 1_000;
 /** Webhooks whose rows are read at once after shards are acquired. */
 const readAtOnce = 16;
 
@@ -109,7 +109,7 @@ export class WebhookDispatchers {
         after = rows[rows.length - 1].id;
       } catch (err) {
         log.warn({ err }, 'the webhooks of acquired shards could not be read; retrying');
-        await new Promise((resolve) => setTimeout(resolve, againMs).unref());
+        await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }
   }

@@ -12,7 +12,7 @@ import { AppError } from '../../../errors.ts';
 import type { MailProvider } from '../../../providers/mail/port.ts';
 import { accountWebhooks } from '../account-webhooks/messages.ts';
 import { webhooksIds } from '../ids.ts';
-import { type Disabled, noted, tellAgain, tellUserEffect } from './disabled-notice.ts';
+import { type Disabled, noted, notifyAgain, notifyUserEffect } from './disabled-notice.ts';
 import { Webhook, WebhookDelivery, type WebhookRow } from './entity.ts';
 import { webhookInputs } from './inputs.ts';
 import {
@@ -44,7 +44,7 @@ export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
     ref: webhook,
     entity: Webhook,
     inputs: webhookInputs,
-    commands: { create, change, remove, rotateSecret, test, replay, settle, challenge, noted, tellAgain },
+    commands: { create, change, remove, rotateSecret, test, replay, settle, challenge, noted, tellAgain: notifyAgain },
     queries: { get: (state) => (state === null || state.status === 'deleted' ? null : state) },
     effects: {
       wake: {
@@ -54,7 +54,7 @@ export function webhookActor({ actors, mail, changed }: WebhookActorParts) {
         lane: 'vital',
         outcome: 'noted',
       },
-      tellUser: tellUserEffect({ actors, mail }),
+      tellUser: notifyUserEffect({ actors, mail }),
     },
   });
 }
@@ -101,10 +101,10 @@ function change(
 }
 
 function remove(state: WebhookRow | null, _input: null, ctx: TurnContext<WebhookContract>): Turn<WebhookRow, null> {
-  const gone: WebhookRow = { ...stopped(present(state)), status: 'deleted', secret: '', oldSecret: null, asked: [] };
+  const deleted: WebhookRow = { ...stopped(present(state)), status: 'deleted', secret: '', oldSecret: null, asked: [] };
   ctx.unschedule('challenge');
-  ctx.send(accountWebhooks, gone.accountId, 'removed', { webhookId: ctx.id });
-  return { ...afterChange(gone, ctx), reply: null };
+  ctx.send(accountWebhooks, deleted.accountId, 'removed', { webhookId: ctx.id });
+  return { ...afterChange(deleted, ctx), reply: null };
 }
 
 function rotateSecret(
@@ -176,7 +176,7 @@ function unchallenged(state: WebhookRow, ctx: TurnContext<WebhookContract>): Web
   return { ...state, asked: state.asked.filter(({ type }) => type !== challengeType) };
 }
 
-/** Continues delivery, retries the challenge later, or gives up. */
+/** Continues delivery, retries the challenge later, or fails it. */
 function afterChallenge(state: WebhookRow, { deliveries, tried }: Progress, ctx: TurnContext<WebhookContract>): WebhookRow {
   const answers = deliveries.filter(({ id, type }) => tried.includes(id) && (type === challengeType || type === testType));
   if (answers.some(({ status }) => status === 'delivered')) {
@@ -187,9 +187,9 @@ function afterChallenge(state: WebhookRow, { deliveries, tried }: Progress, ctx:
   if (failed === undefined) return state;
   const { id, attempts, createdAt, responseStatus } = failed;
   if (responseStatus === 410) return disabled(state, 'gone', ctx);
-  const againAtMs = nextTryMs(attempts, createdAt, ctx.nowMs);
-  if (againAtMs === null) return disabled(state, 'unverified', ctx);
-  ctx.schedule('challenge', againAtMs, 'challenge', { id, run: state.run, attempts, createdAt } satisfies Challenge);
+  const retryAtMs = nextTryMs(attempts, createdAt, ctx.nowMs);
+  if (retryAtMs === null) return disabled(state, 'unverified', ctx);
+  ctx.schedule('challenge', retryAtMs, 'challenge', { id, run: state.run, attempts, createdAt } satisfies Challenge);
   return state;
 }
 

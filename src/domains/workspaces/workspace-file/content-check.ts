@@ -112,14 +112,14 @@ class HeadCheck implements ContentCheck {
   take(chunk: Buffer): boolean {
     if (this.head === null) return true;
     this.head = Buffer.concat([this.head, chunk.subarray(0, this.headBytes - this.head.length)]);
-    return this.head.length < this.headBytes || this.judge(this.head);
+    return this.head.length < this.headBytes || this.decide(this.head);
   }
 
   end(): boolean {
-    return this.head === null || this.judge(this.head);
+    return this.head === null || this.decide(this.head);
   }
 
-  private judge(head: Buffer): boolean {
+  private decide(head: Buffer): boolean {
     this.head = null;
     return this.isRight(head);
   }

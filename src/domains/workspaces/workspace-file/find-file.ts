@@ -4,7 +4,7 @@ import type { Database } from '../../../storage/database.ts';
 import type { WorkspaceFileRow } from './entity.ts';
 import { publicFileId, workspaceFile } from './messages.ts';
 
-/** Its newest version, whoever's it is; null where there is none, or it is deleted. */
+/** Its newest version, of any account; null if there is none, or it is deleted. */
 export async function findFile(
   { actors, database }: { actors: ActorSystem; database: Database },
   fileId: string,

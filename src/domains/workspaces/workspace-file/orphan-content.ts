@@ -33,7 +33,7 @@ export class OrphanContent implements HousekeepingJob {
   }
 
   /** Examines the next `limit` contents. Returns how many it examined and how many of them it removed; fewer than `limit`: the walk has ended. */
-  async doSome(limit: number): Promise<{ seen: number; removed: number }> {
+  async runBatch(limit: number): Promise<{ seen: number; removed: number }> {
     const { database, files, clock } = this.options;
     const oldest = clock.nowMs() - minAgeMs;
     const page = await this.nextPage(limit);

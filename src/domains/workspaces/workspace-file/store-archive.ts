@@ -1,16 +1,21 @@
-/** Stores the files of an archive. All of them are checked before the first is stored: a refusal leaves nothing. */
+/**
+ * Stores the files of an archive. Names, contents, and the room for all of them are checked before the first is stored: a refusal leaves nothing.
+ * A later failure, such as of the database, or of room that others have taken meanwhile, says how many files are stored.
+ */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { allowedKinds, uploadKind } from '../../../file-kinds.ts';
+import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
+import { tarFiles } from '../../../tar.ts';
+import { accountStorage, mustFit, storageLimits } from '../../accounts/contract.ts';
 import { CheckedContent } from './content-check.ts';
 import { newContentKey } from './content-key.ts';
 import { checkFilePath } from './file-name.ts';
 import { workspaceFileId } from './messages.ts';
 import { maxFileBytes, storeFile } from './store-file.ts';
-import { tarFiles } from './tar.ts';
 
 export const maxArchiveFiles = 1_000;
 /** Of contents that are held in memory, so that several are stored at once. */
@@ -18,26 +23,24 @@ const smallBytes = 256 * 1024;
 const atOnce = 8;
 const shownRefused = 20;
 
+export type ArchiveParts = { actors: ActorSystem; database: Pick<Database, 'read'>; files: FileStore };
 export type ArchiveTarget = { workspaceId: string; accountId: string };
+type Stored = { files: number; bytes: number };
 
 /**
- * Returns what was stored. Rejects with `plan_required` where the account's storage ends: then files before that are stored.
+ * Returns what was stored. Rejects with `plan_required` where the files do not fit into the account's storage together.
  *
  * @param commandId a repeat with it creates no second versions
  */
-export async function storeArchive(
-  parts: { actors: ActorSystem; files: FileStore },
-  target: ArchiveTarget,
-  content: Readable,
-  commandId?: string,
-): Promise<{ files: number; bytes: number }> {
+export async function storeArchive(parts: ArchiveParts, target: ArchiveTarget, content: Readable, commandId?: string): Promise<Stored> {
   const { files } = parts;
   const { workspaceId, accountId } = target;
   // No file has this name: after a crash the sweep of orphaned contents finds it.
   const key = newContentKey(workspaceId, workspaceFileId(workspaceId, ''), accountId);
   await files.put(key, content, maxFileBytes);
   try {
-    await read((archive) => check(archive));
+    const sizes = await read((archive) => check(archive));
+    await mustFitTogether(parts, target, sizes);
     return await read((archive) => store(parts, target, archive, commandId));
   } finally {
     await files.remove(key).catch(() => {});
@@ -54,25 +57,50 @@ export async function storeArchive(
   }
 }
 
-async function check(archive: Readable): Promise<void> {
-  const names = new Set<string>();
+/** Returns the sizes of the files by their names. */
+async function check(archive: Readable): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
   const refused: string[] = [];
   for await (const file of tarFiles(archive)) {
     const name = nameOf(file.name);
-    if (names.has(name)) throw invalidField(['body', 'file'], `Two files are called ${name}`, 'value_error', name);
-    names.add(name);
-    if (names.size > maxArchiveFiles)
+    if (sizes.has(name)) throw invalidField(['body', 'file'], `Two files are called ${name}`, 'value_error', name);
+    sizes.set(name, file.sizeBytes);
+    if (sizes.size > maxArchiveFiles)
       throw invalidField(['body', 'file'], `An archive may have at most ${maxArchiveFiles} files`, 'too_long', null);
     const kind = uploadKind(name);
     if (kind === null || !(await isOfKind(CheckedContent.of(file.content, kind)))) refused.push(name);
   }
-  if (names.size === 0) throw invalidField(['body', 'file'], 'The archive has no files', 'value_error', null);
-  if (refused.length === 0) return;
+  if (sizes.size === 0) throw invalidField(['body', 'file'], 'The archive has no files', 'value_error', null);
+  if (refused.length === 0) return sizes;
   const more = refused.length > shownRefused ? ` and ${refused.length - shownRefused} more` : '';
   throw new AppError(
     'unsupported_media_type',
     `These files are of kinds that are not taken, or their content is not what the name says: ${refused.slice(0, shownRefused).join(', ')}${more}. Allowed: ${allowedKinds}`,
   );
+}
+
+/** Files that become smaller make no room: so the archive fits in whatever order its files are stored. */
+async function mustFitTogether({ actors, database }: ArchiveParts, { workspaceId, accountId }: ArchiveTarget, sizes: Map<string, number>) {
+  const byId = new Map(Array.from(sizes, ([name, sizeBytes]) => [workspaceFileId(workspaceId, name), sizeBytes]));
+  const [limits, used, { rows }] = await Promise.all([
+    storageLimits(actors, accountId),
+    actors.query(accountStorage, accountId, 'used', null),
+    database.read({
+      name: 'sizes_of_files',
+      text: `select id, size_bytes from workspace_file where id = any($1) and status = 'present'`,
+      values: [[...byId.keys()]],
+    }),
+  ]);
+  const present = new Map(rows.map(({ id, size_bytes }: { id: string; size_bytes: number }) => [id, size_bytes]));
+  const more = { bytes: 0, files: byId.size - present.size };
+  for (const [id, sizeBytes] of byId) more.bytes += Math.max(0, sizeBytes - (present.get(id) ?? 0));
+  try {
+    mustFit(used, more, limits);
+  } catch (error) {
+    // The register may lack changes by nodes of an earlier version.
+    await actors.ask(accountStorage, accountId, 'recount', null).catch(() => {});
+    throw error;
+  }
 }
 
 async function isOfKind(checked: Readable): Promise<boolean> {
@@ -85,12 +113,7 @@ async function isOfKind(checked: Readable): Promise<boolean> {
   }
 }
 
-async function store(
-  parts: { actors: ActorSystem; files: FileStore },
-  target: ArchiveTarget,
-  archive: Readable,
-  commandId?: string,
-): Promise<{ files: number; bytes: number }> {
+async function store(parts: ArchiveParts, target: ArchiveTarget, archive: Readable, commandId?: string): Promise<Stored> {
   const stored = { files: 0, bytes: 0 };
   const running = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
@@ -118,8 +141,19 @@ async function store(
     while (running.size >= atOnce) await Promise.race(running);
   }
   await Promise.all(running);
-  if (failure !== null) throw (failure as { error: unknown }).error;
+  if (failure !== null) throw withStored((failure as { error: unknown }).error, stored);
   return stored;
+}
+
+function withStored(error: unknown, { files }: Stored): unknown {
+  if (!(error instanceof AppError) || files === 0) return error;
+  const { code, message, issues, retryAfterS } = error;
+  const options = { cause: error, ...(issues && { issues }), ...(retryAfterS !== undefined && { retryAfterS }) };
+  return new AppError(
+    code,
+    `${files === 1 ? 'One file of the archive was' : `${files} files of the archive were`} stored, then: ${message}`,
+    options,
+  );
 }
 
 function nameOf(sent: string): string {

@@ -73,13 +73,13 @@ async function answer(message: Extract<ToDriver, { op: 'visit' | 'probe' }>): Pr
   }
 }
 
-/** Settles when the browser answers; ends this process where it has gone. */
+/** Resolves when the browser answers; ends this process if the browser has ended. */
 async function probe(browser: Browser): Promise<void> {
   const session = await browser.newBrowserCDPSession().catch(() => process.exit(1));
   await session.detach();
 }
 
-/** Processes that Chromium has started may outlive it and keep its pipe open, so that its end is not told. */
+/** Child processes of Chromium may outlive it and keep its pipe open, so that the pipe does not show its end. */
 function leaveWithout(pid: number): void {
   setInterval(() => {
     try {

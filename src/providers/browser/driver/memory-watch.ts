@@ -35,13 +35,13 @@ export class MemoryWatch {
 
   private next(): void {
     this.timer = setTimeout(() => {
-      void this.look().finally(() => {
+      void this.check().finally(() => {
         if (this.users > 0) this.next();
       });
     }, everyMs);
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     try {
       const all = await processesOf(this.browser);
       const sizes = await Promise.all(all.map(async ({ id, type }) => ({ id, type, bytes: await residentBytes(id) })));

@@ -1,7 +1,7 @@
 /**
- * The one way out of a browser context: a SOCKS5 proxy of its own. The context knows no other way, so every connection that a page causes
- * passes here, whatever it is for: documents, subresources, redirects, WebSockets, workers, downloads, preconnections. Each host is judged
- * by the rules of `Outbound`, and connected to at the judged address.
+ * The SOCKS5 proxy of one browser context. The context has no other route, so every connection of a page passes through it: documents,
+ * subresources, redirects, WebSockets, workers, downloads, preconnections. Each host is checked by the rules of `Outbound`, and the
+ * connection goes to the checked address.
  *
  * P1 While no page is open, nothing passes: connections end with the page.
  * P2 A page transfers `maxBytes` in both directions together; after that its connections end.
@@ -17,21 +17,21 @@ const maxConnections = 64;
 const handshakeTimeoutMs = 10_000;
 /** A greeting has at most 257 bytes, a request 262. */
 const maxHandshakeBytes = 1_024;
-const maxNoted = 100;
+const maxFailures = 100;
 
 export type PageProxyOptions = {
   connector: Connector;
   /** The address of this machine on which the browser reaches it. */
   host: string;
   isPeer(remoteAddress: string): boolean;
-  /** Told of every target that a stranger asks for, who is served nothing. */
-  onStranger?(host: string, remoteAddress: string): void;
+  /** Called with every target that a peer requests which `isPeer` refuses; nothing is served to it. */
+  onRefusedPeer?(host: string, remoteAddress: string): void;
 };
 
 export class PageProxy {
   private readonly connector: Connector;
   private readonly isPeer: (remoteAddress: string) => boolean;
-  private readonly onStranger: PageProxyOptions['onStranger'];
+  private readonly onRefusedPeer: PageProxyOptions['onRefusedPeer'];
   private readonly host: string;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -39,11 +39,11 @@ export class PageProxy {
   private readonly failures = new Map<string, string>();
   private page: { bytesLeft: number; onTooMuch(): void } | null = null;
 
-  constructor({ connector, host, isPeer, onStranger }: PageProxyOptions) {
+  constructor({ connector, host, isPeer, onRefusedPeer }: PageProxyOptions) {
     this.connector = connector;
     this.host = host;
     this.isPeer = isPeer;
-    this.onStranger = onStranger;
+    this.onRefusedPeer = onRefusedPeer;
     this.server = createServer({ allowHalfOpen: true }, (socket) => void this.serve(socket));
     this.server.maxConnections = maxConnections;
   }
@@ -83,14 +83,14 @@ export class PageProxy {
     this.own(client);
     const remoteAddress = (client.remoteAddress ?? '').replace(/^::ffff:/, '');
     const isStranger = !this.isPeer(remoteAddress);
-    if (isStranger ? this.onStranger === undefined : this.page === null) return void client.destroy();
+    if (isStranger ? this.onRefusedPeer === undefined : this.page === null) return void client.destroy();
     client.setTimeout(handshakeTimeoutMs, () => client.destroy());
     const handshake = new Handshake(client);
     if ((await handshake.read(readGreeting)) === undefined) return void client.destroy();
     client.write(greetingAnswer);
     const target = await handshake.read(readRequest);
     if (target === undefined || isStranger) {
-      if (target !== undefined) this.onStranger?.(target.host, remoteAddress);
+      if (target !== undefined) this.onRefusedPeer?.(target.host, remoteAddress);
       return void client.destroy();
     }
     client.setTimeout(0);
@@ -112,7 +112,7 @@ export class PageProxy {
       return await this.connector.connect(host, port);
     } catch (error) {
       const isForbidden = error instanceof AppError && error.code === 'forbidden';
-      if (this.failures.size < maxNoted)
+      if (this.failures.size < maxFailures)
         this.failures.set(host, error instanceof AppError ? error.message : `${host} could not be reached`);
       client.write(requestAnswer(isForbidden ? 'refused' : 'unreachable'));
       return null;
@@ -157,7 +157,7 @@ class Handshake {
     socket.pause();
   }
 
-  /** undefined: it is no such message, or the peer has gone. */
+  /** undefined: the message is malformed, or the peer has disconnected. */
   async read<T>(parse: (data: Buffer) => Parsed<T>): Promise<T | undefined> {
     for (;;) {
       const parsed = parse(this.held);
@@ -172,7 +172,7 @@ class Handshake {
     }
   }
 
-  /** What was read too much goes back. */
+  /** Pushes excess bytes back to the socket. */
   release(): void {
     if (this.held.length > 0) this.socket.unshift(this.held);
     this.socket.resume();
@@ -182,21 +182,21 @@ class Handshake {
     const { socket } = this;
     return new Promise((resolve) => {
       const done = (chunk: Buffer | null) => {
-        socket.off('readable', look);
-        socket.off('close', gone);
-        socket.off('end', gone);
+        socket.off('readable', check);
+        socket.off('close', fail);
+        socket.off('end', fail);
         resolve(chunk);
       };
-      const gone = () => done(null);
-      const look = () => {
+      const fail = () => done(null);
+      const check = () => {
         const chunk = socket.read() as Buffer | null;
         if (chunk !== null) done(chunk);
       };
-      socket.on('readable', look);
-      socket.once('close', gone);
-      socket.once('end', gone);
-      if (socket.destroyed) gone();
-      else look();
+      socket.on('readable', check);
+      socket.once('close', fail);
+      socket.once('end', fail);
+      if (socket.destroyed) fail();
+      else check();
     });
   }
 }

@@ -11,7 +11,7 @@ const maxPageBytes = 64 * 2 ** 20;
 const loadMs = 15_000;
 /** Scripts that ask for more after the load have this time. */
 const quietMs = 3_000;
-const patienceMs = 1_000;
+const closeTimeoutMs = 1_000;
 const closeMs = 3_000;
 const maxDialogs = 20;
 const maxWindows = 20;
@@ -58,7 +58,7 @@ export async function visitPage(
 /** Whether all are closed. One that computes and does not close has its process ended. */
 async function closePages(context: BrowserContext): Promise<boolean> {
   const closing = Promise.all(context.pages().map((page) => page.close()));
-  if (await settlesWithin(closing, patienceMs)) return true;
+  if (await settlesWithin(closing, closeTimeoutMs)) return true;
   await settlesWithin(Promise.all(context.pages().map(crash)), closeMs);
   return await settlesWithin(closing, closeMs);
 }
@@ -141,7 +141,7 @@ async function readDocument(session: CDPSession): Promise<{ url: string; title: 
       const bytes = Buffer.from(html);
       return { url, title, html: bytes.subarray(0, maxHtmlBytes).toString(), truncated: truncated || bytes.length > maxHtmlBytes };
     } catch (error) {
-      // The page has gone on to another document meanwhile.
+      // The page has navigated to another document meanwhile.
       if (left === 0) throw new ToolError('The page leads from one document to the next without end.', { cause: error });
     }
   }

@@ -3,12 +3,12 @@ import { type Conversation, findCall, type PastCall } from './conversation.ts';
 import { listedFiles, pagedText } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
 import { type FileOrder, findAddresses, type MailOrder, type PurchaseOrder, parseAmount } from './orders.ts';
-import { squeeze } from './prompt-tokens.ts';
+import { collapseWhitespace } from './prompt-tokens.ts';
 
-const longestBodyChars = 100_000;
-const longestSaid = 3000;
+const maxBodyChars = 100_000;
+const maxSaidChars = 3000;
 /** How often a person's reason may cause another try of one order. */
-const mostCorrections = 3;
+const maxCorrections = 3;
 
 /** Sends one mail. `report` is this agent's report, if it wrote one; otherwise one is searched in the workspace. */
 export function sendMail(conversation: Conversation, order: MailOrder, report: string | null): Progress {
@@ -18,7 +18,7 @@ export function sendMail(conversation: Conversation, order: MailOrder, report: s
   if (text.text === '') return over(`No e-mail was sent to ${order.to}: there is no report or text to send.`);
   const body = order.message === null ? text.text : report === null ? order.message : `${order.message}\n\n${report}`;
   const heading = text.text
-    .slice(0, longestSaid)
+    .slice(0, maxSaidChars)
     .split('\n')
     .find((line) => line.startsWith('# '))
     ?.slice(2)
@@ -26,28 +26,28 @@ export function sendMail(conversation: Conversation, order: MailOrder, report: s
     .replace(/\\(.)/g, '$1');
   const subject = (order.subject ?? heading ?? body.split('\n')[0]!).trim().slice(0, 120) || 'Report';
   let to = order.to;
-  for (let tries = 0; tries < mostCorrections; tries++) {
+  for (let tries = 0; tries < maxCorrections; tries++) {
     const past = findCall(conversation, 'send_email', { to });
-    if (past === undefined) return { calls: [{ name: 'send_email', args: { to, subject, body: body.slice(0, longestBodyChars) } }] };
+    if (past === undefined) return { calls: [{ name: 'send_email', args: { to, subject, body: body.slice(0, maxBodyChars) } }] };
     if (past.outcome === 'done')
       return over(`The e-mail "${past.doneWith.subject ?? subject}" to ${past.doneWith.to ?? to} was handed over.${edits(past)}`);
     const other =
       past.outcome === 'rejected'
-        ? findAddresses(past.said.slice(0, longestSaid)).find(
+        ? findAddresses(past.said.slice(0, maxSaidChars)).find(
             (address) => findCall(conversation, 'send_email', { to: address })?.outcome !== 'rejected',
           )
         : undefined;
     if (other === undefined) return over(`The e-mail to ${to} ${undone(past)}`);
     to = other;
   }
-  return over(`The e-mail to ${order.to} was not sent: it was rejected ${mostCorrections} times.`);
+  return over(`The e-mail to ${order.to} was not sent: it was rejected ${maxCorrections} times.`);
 }
 
 export function buy(conversation: Conversation, order: PurchaseOrder): Progress {
   const what = `${order.description} from ${order.vendor}`;
   if (!conversation.offered.has('create_purchase_order')) return notOffered('create_purchase_order', `The order of ${what}`);
   let { amount, vendor } = order;
-  for (let tries = 0; tries < mostCorrections; tries++) {
+  for (let tries = 0; tries < maxCorrections; tries++) {
     const args = { description: order.description, amount, vendor };
     const past = findCall(conversation, 'create_purchase_order', args);
     if (past === undefined) return { calls: [{ name: 'create_purchase_order', args }] };
@@ -59,15 +59,15 @@ export function buy(conversation: Conversation, order: PurchaseOrder): Progress 
     if (other === null) return over(`The order of ${what} ${undone(past)}`);
     ({ amount, vendor } = other);
   }
-  return over(`${what} was not ordered: it was rejected ${mostCorrections} times.`);
+  return over(`${what} was not ordered: it was rejected ${maxCorrections} times.`);
 }
 
 function edits({ args, doneWith }: PastCall): string {
   return doneWith === args ? '' : ' Whoever approved it had changed it.';
 }
 
-function waits({ said }: PastCall): string {
-  return said.includes('pending') ? ' The order waits for approval.' : '';
+function waits({ said: lines }: PastCall): string {
+  return lines.includes('pending') ? ' The order waits for approval.' : '';
 }
 
 export function writeOrdered(conversation: Conversation, { path, content }: FileOrder): Progress {
@@ -108,8 +108,8 @@ function undone(past: PastCall): string {
   return `was not done: ${past.said.slice(0, 300)}`;
 }
 
-function reasonOf(said: string): string {
-  const words = squeeze(said.slice(0, longestSaid));
+function reasonOf(lines: string): string {
+  const words = collapseWhitespace(lines.slice(0, maxSaidChars));
   const lower = words.toLowerCase();
   const at = lower.indexOf('reject');
   const end = lower.indexOf('do not do it again');
@@ -124,8 +124,8 @@ function reasonOf(said: string): string {
 }
 
 /** "At most 100 dollars", "from Initech instead": another amount or vendor; null if the reason names neither. */
-function corrected(said: string, amount: number, vendor: string): { amount: number; vendor: string } | null {
-  const reason = reasonOf(said);
+function corrected(lines: string, amount: number, vendor: string): { amount: number; vendor: string } | null {
+  const reason = reasonOf(lines);
   const otherAmount = parseAmount(reason) ?? amount;
   const otherVendor = /\b(?:from|use|with|at) ([A-Z][\w&.-]{0,60}(?: [A-Z][\w&.-]{0,60}){0,4}) instead\b/.exec(reason)?.[1] ?? vendor;
   return otherAmount === amount && otherVendor === vendor ? null : { amount: otherAmount, vendor: otherVendor };
@@ -133,11 +133,11 @@ function corrected(said: string, amount: number, vendor: string): { amount: numb
 
 /** One job after the other: the first job with further calls continues, and all sentences are kept. */
 export function inTurn(steps: (() => Progress)[]): Progress {
-  const said: string[] = [];
+  const lines: string[] = [];
   for (const step of steps) {
     const progress = step();
     if ('calls' in progress) return progress;
-    said.push(...progress.said);
+    lines.push(...progress.said);
   }
-  return said.length === 0 ? nothing : over(...said);
+  return lines.length === 0 ? nothing : over(...lines);
 }

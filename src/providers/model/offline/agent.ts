@@ -18,9 +18,9 @@ import { parseToolOrders, type ToolOrders } from './tool-orders.ts';
 type AllOrders = Orders & { tools: ToolOrders };
 export type AgentTurn = { calls: Call[] } | { closing: string };
 
-const mostTurns = 60;
-const longestClosing = 12_000;
-const honest = '(Written by the offline model: fixed rules, no language model.)';
+const maxTurns = 60;
+const maxClosingChars = 12_000;
+const disclaimer = '(Written by the offline model: fixed rules, no language model.)';
 
 export function takeTurn(conversation: Conversation): AgentTurn {
   const text = [conversation.task, ...conversation.guidance].join('\n');
@@ -29,13 +29,13 @@ export function takeTurn(conversation: Conversation): AgentTurn {
   const requests = { ...parsed, unread: parsed.unread.filter((guidance) => !isOrder(guidance, conversation)) };
   const tools = parseToolOrders(text, conversation.offers, conversation.withheld);
   const progress = work(conversation, text, { ...orders, tools }, requests);
-  if (conversation.turns >= mostTurns) return { closing: `I stopped after ${mostTurns} turns. ${honest}` };
+  if (conversation.turns >= maxTurns) return { closing: `I stopped after ${maxTurns} turns. ${disclaimer}` };
   if ('calls' in progress) return progress;
-  const said =
+  const lines =
     progress.said.length > requests.cannot.length || progress.said.some((words) => !requests.cannot.includes(words))
       ? progress.said
       : [...progress.said, `${abilities} ${realModel}`];
-  return { closing: `${said.join('\n').slice(0, longestClosing)}\n${honest}` };
+  return { closing: `${lines.join('\n').slice(0, maxClosingChars)}\n${disclaimer}` };
 }
 
 function work(conversation: Conversation, text: string, orders: AllOrders, requests: Requests): Progress {
@@ -45,7 +45,7 @@ function work(conversation: Conversation, text: string, orders: AllOrders, reque
   if (typeof wanted !== 'boolean') return wanted;
   const analysis = wanted ? analyse(conversation, orders, requests) : { progress: nothing, material: null, report: null };
   if ('calls' in analysis.progress) return analysis.progress;
-  const { said } = analysis.progress;
+  const { said: lines } = analysis.progress;
   const unread =
     wanted && analysis.report !== null
       ? []
@@ -54,7 +54,7 @@ function work(conversation: Conversation, text: string, orders: AllOrders, reque
     () => computing,
     () => analysis.progress,
     ...orders.files.map((order) => () => writeOrdered(conversation, order)),
-    () => writeOutput(conversation, analysis.material, said),
+    () => writeOutput(conversation, analysis.material, lines),
     () => callTools(conversation, orders.tools, requests.report && !wanted ? (requests.reportPath ?? 'report.md') : null),
     ...orders.purchases.map((order) => () => buy(conversation, order)),
     ...orders.mails.map((order) => () => sendMail(conversation, order, analysis.report)),

@@ -16,9 +16,9 @@ import { absentSubjects, causeRemark, comparedYearRemark, forecastRemark, relati
 import { answerTexts } from './text/answers.ts';
 import { textClosing } from './text/report.ts';
 
-const saidFindings = 20;
+const maxFindings = 20;
 /** A file may have a megabyte; a longer report is not read. */
-const longestFileChars = 900_000;
+const maxFileChars = 900_000;
 
 export type Analysis = { progress: Progress; material: Gathered | null; reportPath: string | null; report: string | null };
 
@@ -36,7 +36,7 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   const { tables, texts, hits, unreadable } = gathered;
   if (tables.length + texts.length + hits.length === 0) {
     const unread = unreadable.map(({ name, reason }) => `${name} was not read: ${reason}`);
-    const told = [
+    const notes = [
       ...problems,
       ...unread,
       ...(problems.length + unread.length === 0
@@ -45,7 +45,7 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
       ...requests.cannot,
     ];
     // A task that requests a report gets one, even if it only says why there is nothing to report.
-    return { ...none, progress: write(conversation, [writing(requests.reportPath ?? 'report.md', writeNothing(told))], told) };
+    return { ...none, progress: write(conversation, [writing(requests.reportPath ?? 'report.md', writeNothing(notes))], notes) };
   }
 
   const asked = [conversation.task, ...conversation.guidance].join('\n');
@@ -80,19 +80,19 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
 
 /** Calculations requested in words, computed in the sandbox. */
 export function compute(conversation: Conversation, text: string): Progress {
-  const said: string[] = [];
+  const lines: string[] = [];
   for (const { asked, code } of parseArithmetic(text)) {
     if (!conversation.offered.has('code_exec')) return notOffered('code_exec', `The computation of ${asked}`);
     const past = findCall(conversation, 'code_exec', { code });
     if (past === undefined) return { calls: [{ name: 'code_exec', args: { code } }] };
     const value = sandboxValue(past);
-    said.push(typeof value === 'number' ? `${asked} = ${exact(value)}.` : `${asked} could not be computed: ${past.said.slice(0, 200)}`);
+    lines.push(typeof value === 'number' ? `${asked} = ${exact(value)}.` : `${asked} could not be computed: ${past.said.slice(0, 200)}`);
   }
-  return said.length === 0 ? nothing : over(...said);
+  return lines.length === 0 ? nothing : over(...lines);
 }
 
 function writing(path: string, content: string): Call {
-  return { name: 'write_file', args: { path, content: content.slice(0, longestFileChars) } };
+  return { name: 'write_file', args: { path, content: content.slice(0, maxFileChars) } };
 }
 
 /** "How many flights were more than 30 minutes late" asks for the rows beyond the limit, not for the number of flights. */
@@ -109,7 +109,7 @@ function dataFile(tables: Gathered['tables'], joins: Gathered['joins'], texts: G
   };
   const readable = JSON.stringify(data, null, 2);
   // Truncated JSON is invalid; without indentation ten profiles always fit.
-  return readable.length <= longestFileChars ? readable : JSON.stringify(data);
+  return readable.length <= maxFileChars ? readable : JSON.stringify(data);
 }
 
 function write(conversation: Conversation, files: Call[], words: string[]): Progress {
@@ -128,10 +128,10 @@ function closingWords({ tables, joins, texts, unreadable, answers, remarks }: Ma
   const asked = answers.map(({ question, short }) => `${question}: ${short}.`);
   const read = tables.flatMap((table) => [
     `${table.name}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')}.`,
-    ...findings(table).slice(0, saidFindings),
+    ...findings(table).slice(0, maxFindings),
   ]);
   const summaries = texts.flatMap(({ name, summary, facts }) => textClosing(name, facts, summary));
-  const together = joins.flatMap(({ remarks: said }) => said.slice(0, saidFindings).map(({ text }) => safe(text)));
+  const together = joins.flatMap(({ remarks: lines }) => lines.slice(0, maxFindings).map(({ text }) => safe(text)));
   return [
     ...asked,
     ...together,

@@ -8,9 +8,9 @@ import { isDigit, isSpace, isWordChar } from './prompt-tokens.ts';
 /** `asked` is the expression in usual notation, `code` prints and returns its value. */
 export type Arithmetic = { asked: string; code: string };
 
-const mostSums = 5;
-const longestSum = 400;
-const longestNumber = 40;
+const maxSums = 5;
+const maxSumChars = 400;
+const maxNumberChars = 40;
 const asking = new Set(["what's", 'what’s', 'calculate', 'compute', 'evaluate', 'berechne', 'rechne']);
 const askingPairs = new Set(['what is', 'what are', 'how much', 'work out', 'viel ist', 'viel sind', 'was ist', 'was sind']);
 const signWords: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ export function parseArithmetic(text: string): Arithmetic[] {
   const pieces = piecesOf(text);
   if (!isAsked(pieces)) return [];
   const found: Arithmetic[] = [];
-  for (let i = 0; i < pieces.length && found.length < mostSums; ) {
+  for (let i = 0; i < pieces.length && found.length < maxSums; ) {
     const percent = percentAt(text, pieces, i) ?? rootAt(text, pieces, i);
     if (percent !== null) {
       found.push(percent.sum);
@@ -75,13 +75,13 @@ function piecesOf(text: string): Piece[] {
     const char = text[at]!;
     if (isDigit(char)) {
       while (isDigit(text[at]) || ((text[at] === ',' || text[at] === '.') && isDigit(text[at + 1]))) at++;
-      const value = at - start > longestNumber || isWordChar(text[at] ?? ' ') ? null : parseFigure(text.slice(start, at));
+      const value = at - start > maxNumberChars || isWordChar(text[at] ?? ' ') ? null : parseFigure(text.slice(start, at));
       if (value === null) while (at < text.length && isWordChar(text[at]!)) at++;
       pieces.push(value === null ? { kind: 'word', text: '', start, end: at } : { kind: 'number', value, start, end: at });
     } else if (isWordChar(char)) {
       // A point or hyphen within a word makes it a name: 2024-plan.csv is not a calculation.
       while (at < text.length && (isWordChar(text[at]!) || (".-'’".includes(text[at]!) && isWordChar(text[at + 1] ?? ' ')))) at++;
-      const word = at - start > longestNumber ? '' : text.slice(start, at).toLowerCase();
+      const word = at - start > maxNumberChars ? '' : text.slice(start, at).toLowerCase();
       const last = pieces.at(-1);
       const pair = last?.kind === 'word' ? signWords[`${last.text} ${word}`] : undefined;
       if (pair !== undefined) pieces[pieces.length - 1] = { kind: 'sign', code: pair, start: last!.start, end: at, spaced: true };
@@ -171,7 +171,7 @@ function sumAt(text: string, pieces: readonly Piece[], i: number): { found: Arit
     /^\d{1,2}\/\d{1,2}\/\d{2,4}$|^(?:19|20)\d{2}\/\d{2}$/.test(asked) ||
     (dashes === good.operators && dashes > 0) ||
     (slashes === 2 && good.operators === 2 && /\/\d{4}$/.test(asked.slice(-5)));
-  if (isDate || asked.length > longestSum) return { found: null, next };
+  if (isDate || asked.length > maxSumChars) return { found: null, next };
   return { found: arithmetic(asked, good.code), next };
 }
 

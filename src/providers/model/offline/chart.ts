@@ -10,7 +10,7 @@ export type Chart = { kind: 'line' | 'bar'; title: string; points: { label: stri
 const width = 760;
 const rowHeight = 30;
 const labelChars = 22;
-const mostBars = 15;
+const maxBars = 15;
 
 /** The best chart of a profile; null if there is nothing to draw. */
 export function chooseChart(profile: TableProfile): Chart | null {
@@ -33,7 +33,7 @@ export function chooseChart(profile: TableProfile): Chart | null {
     return {
       kind: 'bar',
       title: `${label} by ${group.by} (${profile.name})`,
-      points: points.toSorted((a, b) => b.value - a.value).slice(0, mostBars),
+      points: points.toSorted((a, b) => b.value - a.value).slice(0, maxBars),
     };
   }
   const counted = profile.columns.find(({ frequent }) => (frequent?.[0]?.count ?? 0) > 1);

@@ -17,11 +17,11 @@ export type Mentions = {
   missing: Missing[];
 };
 
-const mostListed = 2000;
-const mostPlaces = 50;
-const mostMissing = 10;
-const mostClosest = 3;
-const longestName = 255;
+const maxListed = 2000;
+const maxPlaces = 50;
+const maxMissing = 10;
+const maxClosest = 3;
+const maxNameChars = 255;
 const extensions = new Set(
   'csv tsv tab psv json jsonl ndjson geojson xlsx xls ods docx doc odt pdf md markdown txt text log html htm xml yaml yml parquet sqlite zip png jpg jpeg svg gif eml rtf pptx'.split(
     ' ',
@@ -70,7 +70,7 @@ const outputLeads = new Set('as into called named als namens'.split(' '));
 
 export function findMentions(written: string, listedNames: readonly string[]): Mentions {
   const text = written.normalize('NFC');
-  const listed = listedNames.slice(0, mostListed);
+  const listed = listedNames.slice(0, maxListed);
   const tokens = readTokens(text);
   const places = namedPlaces(text, tokens, listed);
   const missing = missingNames(text, tokens, listed, places);
@@ -81,7 +81,7 @@ export function findMentions(written: string, listedNames: readonly string[]): M
 }
 
 /** One sentence per missing file, with the similar existing ones. */
-export function tellMissing({ asked, closest, instead }: Missing, listed: readonly string[]): string {
+export function describeMissing({ asked, closest, instead }: Missing, listed: readonly string[]): string {
   const there =
     listed.length === 0
       ? 'The workspace is empty.'
@@ -111,7 +111,7 @@ function namedPlaces(text: string, tokens: readonly Token[], listed: readonly st
   for (const name of listed.toSorted((a, b) => b.length - a.length)) {
     const needle = name.normalize('NFC').toLowerCase();
     let at = search.indexOf(needle);
-    for (let tries = 0; at !== -1 && tries < mostPlaces; tries++, at = search.indexOf(needle, at + 1)) {
+    for (let tries = 0; at !== -1 && tries < maxPlaces; tries++, at = search.indexOf(needle, at + 1)) {
       const end = at + needle.length;
       if (used[at] === 1 || !isWhole(text, at, end)) continue;
       used.fill(1, at, end);
@@ -161,7 +161,7 @@ function plain(name: string): string {
   return name
     .normalize('NFC')
     .toLowerCase()
-    .slice(0, longestName)
+    .slice(0, maxNameChars)
     .split(/[\s_.-]+/)
     .filter((part) => part !== '')
     .join(' ');
@@ -176,17 +176,17 @@ function stemPlaces(text: string, tokens: readonly Token[], listed: readonly str
   const found: Place[] = [];
   const isUsed = (at: number) => places.some(({ start, end }) => at >= start && at < end);
   const longest = 6;
-  for (let i = 0; i < tokens.length && found.length < mostPlaces; i++) {
+  for (let i = 0; i < tokens.length && found.length < maxPlaces; i++) {
     const token = tokens[i]!;
     if (token.kind === 'break' || token.kind === 'mark' || isUsed(token.start)) continue;
     for (let to = Math.min(tokens.length, i + longest); to > i; to--) {
       const last = tokens[to - 1]!;
-      if (last.end - token.start > longestName || last.kind === 'break') continue;
+      if (last.end - token.start > maxNameChars || last.kind === 'break') continue;
       const written = to === i + 1 ? token.text : text.slice(token.start, last.end);
       const names = stems.get(plain(written));
       if (names === undefined) continue;
-      const telling = token.kind === 'quoted' || /[\d_-]/.test(written) || to > i + 1;
-      if (!telling && !isStemMarked(tokens, i, to, places)) continue;
+      const isSpecific = token.kind === 'quoted' || /[\d_-]/.test(written) || to > i + 1;
+      if (!isSpecific && !isStemMarked(tokens, i, to, places)) continue;
       for (const name of names) found.push({ name, start: token.start, end: last.end });
       i = to - 1;
       break;
@@ -225,13 +225,13 @@ function describedFiles(tokens: readonly Token[], listed: readonly string[]): st
     const before = tokens[i - 1]?.lower ?? '';
     if (!kindLeads.has(before) && !fileNouns.has(tokens[i + 1]?.lower ?? '') && !lower.endsWith('s')) return;
     if (outputLeads.has(before) || ['as', 'into', 'to', 'a'].includes(before) || isOutput(tokens, i)) return;
-    for (const name of listed) if (kinds.includes(extensionOf(name)) && found.length < mostPlaces) found.push(name);
+    for (const name of listed) if (kinds.includes(extensionOf(name)) && found.length < maxPlaces) found.push(name);
   });
   return found;
 }
 
 function isFileToken({ kind, text }: Token): boolean {
-  if ((kind !== 'word' && kind !== 'quoted') || text.length > longestName || text.includes('\n')) return false;
+  if ((kind !== 'word' && kind !== 'quoted') || text.length > maxNameChars || text.includes('\n')) return false;
   const extension = extensionOf(text);
   return extensions.has(extension) && !text.includes('/');
 }
@@ -259,7 +259,7 @@ function isOutput(tokens: readonly Token[], i: number): boolean {
 function missingNames(text: string, tokens: readonly Token[], listed: readonly string[], places: readonly Place[]): Missing[] {
   const missing = new Map<string, Missing>();
   const known = new Set(listed.map((name) => name.normalize('NFC').toLowerCase()));
-  for (let i = 0; i < tokens.length && missing.size < mostMissing; i++) {
+  for (let i = 0; i < tokens.length && missing.size < maxMissing; i++) {
     const token = tokens[i]!;
     if (!isFileToken(token) || isOutput(tokens, i)) continue;
     if (known.has(token.lower) || places.some(({ start, end }) => start < token.end && end > token.start)) continue;
@@ -285,7 +285,7 @@ function closestTo(asked: string, listed: readonly string[]): Missing {
   const [first, second] = rated;
   const certain =
     first !== undefined && first.distance <= (wanted.length >= 5 ? 2 : 0) && (second === undefined || second.distance > first.distance);
-  return { asked, closest: rated.slice(0, mostClosest).map(({ name }) => name), instead: certain ? first.name : null };
+  return { asked, closest: rated.slice(0, maxClosest).map(({ name }) => name), instead: certain ? first.name : null };
 }
 
 /** Edit distance: letters to change, add, drop or swap. Both texts have at most 64 characters. */

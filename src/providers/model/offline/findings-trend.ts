@@ -2,8 +2,8 @@
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } from './figure.ts';
 
-const mostOtherTrends = 3;
-const mostLonger = 12;
+const maxOtherTrends = 3;
+const maxLonger = 12;
 
 export function trend(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
@@ -52,7 +52,7 @@ export function trend(profile: TableProfile): string[] {
 function otherTrends({ trend: found, columns }: TableProfile, main: ColumnProfile | undefined, period: string): string[] {
   return columns
     .filter((column) => column.name !== main?.name && column.numbers !== undefined && addsUp(column))
-    .slice(0, mostOtherTrends)
+    .slice(0, maxOtherTrends)
     .flatMap(({ name }) => {
       const points = (found?.points ?? []).flatMap(({ period: at, figures }) =>
         figures[name] === undefined ? [] : [{ at, sum: figures[name].sum }],
@@ -84,12 +84,14 @@ function longerPeriods({ trend: found }: TableProfile, measure: ColumnProfile | 
   return keys.flatMap((key, i) => {
     const sums = new Map<string, { sum: number; parts: number }>();
     for (const point of found.points) {
+      // A period whose cells are all missing has no figure; it is not 0.
+      if (measure !== undefined && point.figures[measure.name] === undefined) continue;
       const own = sums.get(key(point.period)) ?? { sum: 0, parts: 0 };
       sums.set(key(point.period), own);
       own.sum += keyFigure(point, measure);
       own.parts++;
     }
-    if (sums.size < 2 || sums.size > mostLonger) return [];
+    if (sums.size < 2 || sums.size > maxLonger) return [];
     const each = [...sums].map(
       ([name, { sum, parts }]) => `${name} ${exact(Number(sum.toPrecision(12)))} (${countOf(parts, found.period)} with rows)`,
     );

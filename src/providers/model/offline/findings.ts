@@ -13,11 +13,11 @@ const telling = new Set(
     ' ',
   ),
 );
-const mostOthers = 6;
+const maxOthers = 6;
 const fewRows = 10;
 /** A profile has at most this many groups of one column. */
-const mostGroups = 300;
-const fewestForOutliers = 8;
+const maxGroups = 300;
+const minForOutliers = 8;
 const valuesListed = 6;
 
 /** The most important first. */
@@ -35,25 +35,25 @@ export function findings(profile: TableProfile): string[] {
     ...said.filter(({ kind }) => !telling.has(kind)).map(({ text }) => text),
     ...correlations(profile),
     ...missing(profile),
-    ...oddities(profile),
+    ...dataProblems(profile),
     ...smallSample(profile),
   ];
 }
 
 /** No rows: the possible cause, and what to do next. */
 function emptyTable(profile: TableProfile): string[] {
-  const aside = profile.warnings.filter((text) => !/^The (?:file is empty|table has a header)/.test(text)).map(safe);
+  const otherWarnings = profile.warnings.filter((text) => !/^The (?:file is empty|table has a header)/.test(text)).map(safe);
   if (profile.column_count === 0)
     return [
       'The file is empty: it has no header and no rows.',
       'Next: check that the export was finished and that the right file was uploaded, then upload it again with its rows.',
-      ...aside,
+      ...otherWarnings,
     ];
   const names = profile.columns.slice(0, 12).map(({ name }) => safe(name));
   return [
     `The table has a header (${names.join(', ')}) and no rows, so there is nothing to analyse.`,
     'Next: check the filter or the period of the export, then upload the file again with at least one row of data below the header.',
-    ...aside,
+    ...otherWarnings,
   ];
 }
 
@@ -61,7 +61,7 @@ function totals(profile: TableProfile): string[] {
   const main = mainMeasure(profile);
   if (main === undefined) return [];
   const others = measures(profile).filter((column) => column !== main);
-  return [...total(main, true), ...others.slice(0, mostOthers).flatMap((column) => total(column, false))];
+  return [...total(main, true), ...others.slice(0, maxOthers).flatMap((column) => total(column, false))];
 }
 
 function total(measure: ColumnProfile, isMain: boolean): string[] {
@@ -150,7 +150,7 @@ function groupFigures(
   const positive = additive && last.figure >= 0 && whole > 0;
   const share = positive ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
   // Groups of the longest tables may be truncated; then the smallest is not known.
-  const complete = values.length < mostGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
+  const complete = values.length < maxGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
   const smallest = complete ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}` : '';
   const each = ranked
     .slice(0, valuesListed)
@@ -248,7 +248,7 @@ function outliers(profile: TableProfile): string[] {
     const { outliers: found, q1, q3, count } = numbers!;
     const reach = 3 * (q3 - q1);
     // Quartiles of a few rows are not meaningful.
-    if (count < fewestForOutliers) return [];
+    if (count < minForOutliers) return [];
     const few = count >= 20 && found.count <= Math.max(2, count * 0.02);
     const telling = found.most_extreme.filter(
       ({ value }) => few || (found.count <= Math.max(1, count * 0.1) && (value < q1 - reach || value > q3 + reach)),
@@ -270,7 +270,7 @@ function weight(profile: TableProfile): string[] {
   if (
     measure?.numbers === undefined ||
     !addsUp(measure) ||
-    measure.numbers.count < fewestForOutliers ||
+    measure.numbers.count < minForOutliers ||
     top === undefined ||
     // A share is meaningless if large amounts of the other sign reduce the sum.
     -measure.numbers.min > measure.numbers.max / 4 ||
@@ -310,11 +310,11 @@ function missing(profile: TableProfile): string[] {
   return [`Missing cells: ${listed.join(', ')}${gaps.length > 6 ? ` and ${gaps.length - 6} more columns` : ''}.`];
 }
 
-function oddities(profile: TableProfile): string[] {
+function dataProblems(profile: TableProfile): string[] {
   const { ragged_rows: ragged } = profile;
-  const told = profile.remarks.some(({ kind }) => kind === 'left_out');
+  const isReported = profile.remarks.some(({ kind }) => kind === 'left_out');
   const mixed = profile.columns
-    .filter(({ unlike, numbers, dates }) => !told && unlike !== undefined && (numbers ?? dates) !== undefined)
+    .filter(({ unlike, numbers, dates }) => !isReported && unlike !== undefined && (numbers ?? dates) !== undefined)
     .map(
       ({ name, unlike }) =>
         `${safe(name)} holds ${exact(unlike!.count)} cells unlike the others (${unlike!.examples.map(safe).join(', ')}); they are left out of its figures.`,

@@ -6,7 +6,7 @@ import type { JoinProfile } from '../../table/join.ts';
 import { looksLikeTable } from '../../table/looks-like-table.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
-import { fileNamesIn, findMentions, tellMissing } from './file-mentions.ts';
+import { describeMissing, fileNamesIn, findMentions } from './file-mentions.ts';
 import { boundsIn } from './limits.ts';
 import type { Orders } from './orders.ts';
 import { ratioIn } from './ratios.ts';
@@ -29,23 +29,23 @@ export type Gathered = {
   searchProblem: string | null;
 };
 
-const mostFiles = 10;
-const mostPages = 8;
+const maxFiles = 10;
+const maxPages = 8;
 const pagesFollowed = 3;
 const callsAtOnce = 10;
-const mostRelated = 3;
+const maxRelated = 3;
 const comparing =
   /\b(?:compare|comparison|both|together|join|merge|match|reconcile|against|versus|vs|between|beide|vergleiche?|abgleich|zusammen)\b/;
 /** Four tables give six pairs. */
-const mostPairs = 6;
-const shortestInlineText = 200;
+const maxPairs = 6;
+const minInlineTextChars = 200;
 /** Most characters before the text that a task contains. */
-const longestLead = 201;
+const maxLeadChars = 201;
 /** Files that this model writes itself are not material. */
 const ownFiles = /^(?:report|summary)\.md$|^analysis\.json$|^chart\.svg$|^output\.json$/i;
 const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson)$/i;
 /** Tables among which chains of three are searched. */
-const mostChained = 4;
+const maxChained = 4;
 const officeFile = /\.(?:pdf|docx?|xlsx?)$/i;
 const officeHint = '. Save it as text, Markdown or CSV and upload that';
 const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
@@ -91,7 +91,7 @@ export function pagedText(
 ): { call: Call } | { text: string; totalChars: number } | { reason: string } {
   let text = '';
   let offset = 0;
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const args = offset === 0 ? { path } : { path, offset };
     const past = conversation.past.find(
       (call) => call.name === 'read_file' && call.args.path === path && (call.args.offset ?? 0) === offset,
@@ -104,7 +104,7 @@ export function pagedText(
     text += textField(past.result, 'text', 'content') ?? '';
     const { next_offset: next, total_chars: total } = isRecord(past.result) ? past.result : {};
     const totalChars = typeof total === 'number' ? total : text.length;
-    if (typeof next !== 'number' || next <= offset || page === mostPages - 1) return { text, totalChars };
+    if (typeof next !== 'number' || next <= offset || page === maxPages - 1) return { text, totalChars };
     offset = next;
   }
   return { text, totalChars: text.length };
@@ -116,17 +116,17 @@ function chooseFiles(conversation: Conversation, orders: Orders, found: Gathered
   if (listed === null)
     return fileNamesIn(asked)
       .filter((name) => tableFile.test(name) || /\.(?:txt|md|log|rst|html?)$/i.test(name))
-      .slice(0, mostFiles);
+      .slice(0, maxFiles);
   const inputs = listed.filter((name) => name !== ownReport);
   const { named, missing } = findMentions(asked, inputs);
-  found.absent.push(...missing.map((each) => tellMissing(each, inputs)));
+  found.absent.push(...missing.map((each) => describeMissing(each, inputs)));
   const chosen = [...new Set([...named, ...missing.flatMap(({ instead }) => instead ?? [])])];
-  if (chosen.length > 0) return chosen.slice(0, mostFiles);
+  if (chosen.length > 0) return chosen.slice(0, maxFiles);
   // A question about the outside world does not mean the files, unless it names them.
   if (missing.length > 0 || orders.urls.length > 0 || orders.search !== null) return [];
   const rest = listed.filter((name) => !ownFiles.test(name) && name !== ownReport);
-  for (const name of rest.slice(mostFiles)) found.unreadable.push({ name, reason: `Only the first ${mostFiles} files are read.` });
-  return rest.slice(0, mostFiles);
+  for (const name of rest.slice(maxFiles)) found.unreadable.push({ name, reason: `Only the first ${maxFiles} files are read.` });
+  return rest.slice(0, maxFiles);
 }
 
 function readFile(conversation: Conversation, name: string, found: Gathered): Call[] {
@@ -180,7 +180,7 @@ function relatedTables(conversation: Conversation, found: Gathered): Call[] {
   if (only === undefined || only.rows === 0 || [...read].filter((name) => tableFile.test(name)).length !== 1) return [];
   if (asked.includes(only.name.toLowerCase()) && !comparing.test(asked)) return [];
   const others = (listedFiles(conversation) ?? []).filter((name) => tableFile.test(name) && !ownFiles.test(name) && !read.has(name));
-  if (others.length > mostRelated) return [];
+  if (others.length > maxRelated) return [];
   const calls: Call[] = [];
   for (const name of others) {
     const args = { path: only.name, compare_with: name };
@@ -199,7 +199,7 @@ function joinTables(conversation: Conversation, found: Gathered): Call[] {
     .map(({ name }) => name);
   const pairs = names.flatMap((left, i) => names.slice(i + 1).map((right) => ({ path: left, compare_with: right })));
   const calls: Call[] = [];
-  for (const args of pairs.slice(0, mostPairs)) {
+  for (const args of pairs.slice(0, maxPairs)) {
     const past = conversation.past.findLast(
       (call) =>
         call.name === 'profile_table' &&
@@ -218,7 +218,7 @@ function joinTables(conversation: Conversation, found: Gathered): Call[] {
 function chains(conversation: Conversation, found: Gathered): Call[] {
   const linked = (one: string, other: string) =>
     found.joins.some(({ left, right }) => (left === one && right === other) || (left === other && right === one));
-  const names = [...new Set(found.joins.flatMap(({ left, right }) => [left, right]))].slice(0, mostChained);
+  const names = [...new Set(found.joins.flatMap(({ left, right }) => [left, right]))].slice(0, maxChained);
   const calls: Call[] = [];
   for (const path of names) {
     for (const middle of names.filter((name) => linked(path, name))) {
@@ -270,9 +270,9 @@ function fetchPage(conversation: Conversation, url: string, found: Gathered): Ca
 /** "Summarise this: …" with the text in the task itself. */
 function inlineText(conversation: Conversation): string | null {
   const task = conversation.task.replace(/https?:\/\/\S+/g, '');
-  const at = task.slice(0, longestLead).search(/[:\n]/);
+  const at = task.slice(0, maxLeadChars).search(/[:\n]/);
   const text = at === -1 ? '' : task.slice(at + 1).trim();
-  return text.length >= shortestInlineText ? text : null;
+  return text.length >= minInlineTextChars ? text : null;
 }
 
 function textMaterial(name: string, text: string, totalChars: number): TextMaterial {

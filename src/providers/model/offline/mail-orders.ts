@@ -54,13 +54,13 @@ const joining = new Set([
   ',',
   ';',
 ]);
-const mostTokens = 60;
-const mostClauses = 20;
-const mostRecipients = 10;
+const maxTokens = 60;
+const maxClauses = 20;
+const maxRecipients = 10;
 
 export function findMailOrders(text: string, tokens: readonly Token[]): MailClause[] {
   const clauses: MailClause[] = [];
-  for (let i = 0; i < tokens.length && clauses.length < mostClauses; i++) {
+  for (let i = 0; i < tokens.length && clauses.length < maxClauses; i++) {
     const { lower } = tokens[i]!;
     if (!mailVerbs.has(lower) && !finalVerbs.has(lower)) continue;
     const clause = finalVerbs.has(lower) ? beforeVerb(text, tokens, i) : afterVerb(text, tokens, i);
@@ -73,15 +73,15 @@ export function findMailOrders(text: string, tokens: readonly Token[]): MailClau
 }
 
 function afterVerb(text: string, tokens: readonly Token[], i: number): MailClause | null {
-  const limit = Math.min(lineEnd(tokens, i), i + mostTokens);
-  let to = sentenceEnd(tokens, i, mostTokens);
+  const limit = Math.min(lineEnd(tokens, i), i + maxTokens);
+  let to = sentenceEnd(tokens, i, maxTokens);
   // "Send the report. The address is ann@example.com": one sentence more.
   if (
     to < limit &&
     !tokens.slice(i, to).some(isAddress) &&
     tokens.slice(to + 1, to + 5).some(({ lower }) => lower === 'address' || lower === 'adresse')
   )
-    to = sentenceEnd(tokens, to + 1, mostTokens);
+    to = sentenceEnd(tokens, to + 1, maxTokens);
   const found = recipientsIn(tokens, i + 1, to, true);
   const stance = stanceOf(tokens, i);
   if (stance === 'none') return null;
@@ -108,7 +108,7 @@ function afterVerb(text: string, tokens: readonly Token[], i: number): MailClaus
 
 /** German puts the verb last: "den Bericht bitte an ann@example.com schicken". */
 function beforeVerb(text: string, tokens: readonly Token[], i: number): MailClause | null {
-  const from = sentenceStart(tokens, i, mostTokens);
+  const from = sentenceStart(tokens, i, maxTokens);
   const found = recipientsIn(tokens, from, i, false);
   if (found.addresses.length === 0) return null;
   const before = tokens.slice(from, i).map(({ lower }) => lower);
@@ -154,7 +154,7 @@ function recipientsIn(
   let last = from;
   let clause = from;
   let toward: boolean | null = direct ? true : null;
-  for (let at = from; at < to && addresses.length < mostRecipients; at++) {
+  for (let at = from; at < to && addresses.length < maxRecipients; at++) {
     const token = tokens[at]!;
     if (isAddress(token)) {
       mentioned = true;
@@ -173,7 +173,7 @@ function recipientsIn(
 
 function lineEnd(tokens: readonly Token[], i: number): number {
   let to = i;
-  while (to < tokens.length && to - i < mostTokens && tokens[to]!.kind !== 'break') to++;
+  while (to < tokens.length && to - i < maxTokens && tokens[to]!.kind !== 'break') to++;
   return to;
 }
 
@@ -188,7 +188,7 @@ function wordsOfMail(
   let message: string | null = null;
   let end = tokens[last]!.end;
   if (tokens[last + 1]?.text === '>' || tokens[last + 1]?.text === ')') end = tokens[last + 1]!.end;
-  const limit = Math.min(tokens.length, last + mostTokens);
+  const limit = Math.min(tokens.length, last + maxTokens);
   for (let at = verb + 1; at < limit; at++) {
     const { lower, kind } = tokens[at]!;
     if (at > last + 1 && mailVerbs.has(lower) && tokens[at - 1]!.kind === 'break') break;

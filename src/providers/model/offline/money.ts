@@ -3,15 +3,15 @@ import { readTokens, type Token } from './prompt-tokens.ts';
 
 const signs = '$€£';
 const currencyWords = new Set(['dollar', 'dollars', 'usd', 'euro', 'euros', 'eur', 'pound', 'pounds', 'gbp', 'bucks']);
-const longestFigure = 40;
-const longestReason = 2000;
+const maxFigureChars = 40;
+const maxReasonChars = 2000;
 
 /** "2,340" and "2.340,5" and "1.5" as a number. */
 export function parseFigure(written: string): number | null {
   let end = written.length;
   while (end > 0 && (written[end - 1] === '.' || written[end - 1] === ',')) end--;
   const text = written.slice(0, end);
-  if (text === '' || text.length > longestFigure) return null;
+  if (text === '' || text.length > maxFigureChars) return null;
   const comma = /^\d{1,3}(?:\.\d{3})+,\d+$|^\d+,\d{1,2}$/.test(text) || /^\d{1,3}(?:\.\d{3}){2,}$/.test(text);
   const value = Number(comma ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', ''));
   return Number.isFinite(value) ? value : null;
@@ -35,7 +35,7 @@ export function amountAt(tokens: readonly Token[], i: number): { value: number; 
 
 /** An amount of money as written: "$1,200.50", "120 dollars", "1.200,50 €"; null when there is none. */
 export function parseAmount(text: string): number | null {
-  const tokens = readTokens(text.slice(0, longestReason));
+  const tokens = readTokens(text.slice(0, maxReasonChars));
   for (let i = 0; i < tokens.length; i++) {
     const amount = amountAt(tokens, i);
     if (amount !== null && amount.currency !== null) return amount.value;

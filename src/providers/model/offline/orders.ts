@@ -2,7 +2,7 @@
 import { findMailOrders, type MailClause } from './mail-orders.ts';
 import { amountAt } from './money.ts';
 import { findPages, publishingAfter } from './page-orders.ts';
-import { readTokens, sentenceEnd, sentenceStart, squeeze, type Token } from './prompt-tokens.ts';
+import { collapseWhitespace, readTokens, sentenceEnd, sentenceStart, type Token } from './prompt-tokens.ts';
 import { refusalOf, sentenceText, stanceOf } from './stance.ts';
 
 export { parseAmount, parseFigure } from './money.ts';
@@ -21,11 +21,11 @@ export type Orders = {
   refused: string[];
 };
 
-const mostOrders = 10;
-const mostUrls = 5;
-const longestQuery = 300;
-const longestContent = 20_000;
-const mostDescriptionTokens = 30;
+const maxOrders = 10;
+const maxUrls = 5;
+const maxQueryChars = 300;
+const maxContentChars = 20_000;
+const maxDescriptionTokens = 30;
 
 export function parseOrders(text: string): Orders {
   const tokens = readTokens(text);
@@ -34,11 +34,11 @@ export function parseOrders(text: string): Orders {
   const buying = findPurchases(text, tokens);
   return {
     mails: mailsOf(clauses),
-    purchases: buying.purchases.slice(0, mostOrders),
-    files: filesOf(text, tokens).slice(0, mostOrders),
+    purchases: buying.purchases.slice(0, maxOrders),
+    files: filesOf(text, tokens).slice(0, maxOrders),
     urls,
     search: urls.length > 0 ? null : findSearch(text, tokens),
-    refused: [...clauses.flatMap(({ refusal }) => (refusal === null ? [] : [refusal])), ...buying.refused].slice(0, mostOrders),
+    refused: [...clauses.flatMap(({ refusal }) => (refusal === null ? [] : [refusal])), ...buying.refused].slice(0, maxOrders),
   };
 }
 
@@ -77,7 +77,7 @@ function urlsOf(tokens: readonly Token[]): string[] {
       ? readTokens(text).flatMap((token) => (token.kind === 'url' ? [token.text] : []))
       : [];
   });
-  return [...new Set(found)].slice(0, mostUrls);
+  return [...new Set(found)].slice(0, maxUrls);
 }
 
 function mailsOf(clauses: readonly MailClause[]): MailOrder[] {
@@ -85,7 +85,7 @@ function mailsOf(clauses: readonly MailClause[]): MailOrder[] {
   for (const { recipients, subject, message } of clauses) {
     for (const to of recipients) if (!mails.some((mail) => mail.to === to)) mails.push({ to, subject, message });
   }
-  return mails.slice(0, mostOrders);
+  return mails.slice(0, maxOrders);
 }
 
 const buyVerbs = new Set(['order', 'buy', 'purchase', 'get', 'bestelle', 'bestell', 'kaufe', 'kauf']);
@@ -112,14 +112,14 @@ const vague = new Set([
 function findPurchases(text: string, tokens: readonly Token[]): { purchases: PurchaseOrder[]; refused: string[] } {
   const purchases: PurchaseOrder[] = [];
   const refused: string[] = [];
-  for (let i = 0; i < tokens.length && purchases.length < mostOrders; i++) {
+  for (let i = 0; i < tokens.length && purchases.length < maxOrders; i++) {
     if (!buyVerbs.has(tokens[i]!.lower)) continue;
     const found = purchaseAt(text, tokens, i);
     if (found === null) continue;
     const stance = stanceOf(tokens, i);
     if (stance === 'order' && !found.vague) purchases.push(found.order);
     else if (stance === 'order')
-      refused.push(`Nothing was ordered, because no exact amount is named: "${squeeze(sentenceText(text, tokens, i))}"`);
+      refused.push(`Nothing was ordered, because no exact amount is named: "${collapseWhitespace(sentenceText(text, tokens, i))}"`);
     else {
       const refusal = refusalOf(stance, 'Nothing was ordered', sentenceText(text, tokens, i));
       if (refusal !== null) refused.push(refusal);
@@ -130,7 +130,7 @@ function findPurchases(text: string, tokens: readonly Token[]): { purchases: Pur
 
 /** "order 3 licences from Acme for 120 dollars" or "order 3 licences for $40 each from Acme". */
 function purchaseAt(text: string, tokens: readonly Token[], i: number): { order: PurchaseOrder; vague: boolean } | null {
-  const to = Math.min(sentenceEnd(tokens, i), i + 1 + 2 * mostDescriptionTokens);
+  const to = Math.min(sentenceEnd(tokens, i), i + 1 + 2 * maxDescriptionTokens);
   const find = (names: readonly string[], from: number) => {
     for (let at = from; at < to; at++) if (names.includes(tokens[at]!.lower)) return at;
     return -1;
@@ -183,8 +183,8 @@ function vendorEndOf(tokens: readonly Token[], from: number, to: number): number
 
 function slice(text: string, tokens: readonly Token[], from: number, to: number): string {
   if (to <= from) return '';
-  if (to === from + 1 && tokens[from]!.kind === 'quoted') return squeeze(tokens[from]!.text);
-  return squeeze(text.slice(tokens[from]!.start, tokens[to - 1]!.end));
+  if (to === from + 1 && tokens[from]!.kind === 'quoted') return collapseWhitespace(tokens[from]!.text);
+  return collapseWhitespace(text.slice(tokens[from]!.start, tokens[to - 1]!.end));
 }
 
 const writeVerbs = new Set(['write', 'create', 'save', 'make', 'schreibe', 'schreib', 'erstelle', 'speichere']);
@@ -245,7 +245,7 @@ function filesOf(text: string, tokens: readonly Token[]): FileOrder[] {
 
 function findFiles(text: string, tokens: readonly Token[]): FileOrder[] {
   const files: FileOrder[] = [];
-  for (let i = 0; i < tokens.length && files.length < mostOrders; i++) {
+  for (let i = 0; i < tokens.length && files.length < maxOrders; i++) {
     if (!writeVerbs.has(tokens[i]!.lower)) continue;
     let at = i + 1;
     while (at < i + 9 && fillers.has(tokens[at]?.lower ?? '')) at++;
@@ -264,7 +264,7 @@ function findFiles(text: string, tokens: readonly Token[]): FileOrder[] {
     if (first.kind !== 'quoted' && reportNouns.has(first.lower)) continue;
     const end = publishingAfter(tokens, at) ?? lineEnd(text, first.start);
     const content = first.kind === 'quoted' ? first.text : text.slice(first.start, end);
-    if (content.trim() !== '') files.push({ path: path.text, content: content.trim().slice(0, longestContent) });
+    if (content.trim() !== '') files.push({ path: path.text, content: content.trim().slice(0, maxContentChars) });
   }
   return files;
 }
@@ -300,10 +300,10 @@ function findSearch(text: string, tokens: readonly Token[]): string | null {
     let to = from;
     const limit = Math.min(tokens.length, from + 60);
     while (to < limit && tokens[to]!.kind !== 'break' && !stopsQuery(tokens, to)) to++;
-    const query = to > from ? text.slice(tokens[from]!.start, tokens[to - 1]!.end).slice(0, longestQuery) : '';
+    const query = to > from ? text.slice(tokens[from]!.start, tokens[to - 1]!.end).slice(0, maxQueryChars) : '';
     // A question that names a file is searched in the file.
     if (query !== '' && !tokens.slice(from, to).some(({ text: word }) => /\.[a-z]\w{1,4}$/i.test(word.slice(-8))))
-      return squeeze(stripEnd(query));
+      return collapseWhitespace(stripEnd(query));
   }
   return findQuestion(text, tokens);
 }
@@ -361,5 +361,5 @@ function findQuestion(text: string, tokens: readonly Token[]): string | null {
   const asked = tokens.slice(sentenceStart(tokens, 0), to);
   if (!asked.some(({ lower }) => worldWords.has(lower)) || asked.some(({ text: word }) => /\.[a-z]\w{1,4}$/i.test(word.slice(-8))))
     return null;
-  return squeeze(text.slice(asked[0]!.start, asked.at(-1)!.end)).slice(0, longestQuery);
+  return collapseWhitespace(text.slice(asked[0]!.start, asked.at(-1)!.end)).slice(0, maxQueryChars);
 }

@@ -12,8 +12,8 @@ type Schema = Record<string, unknown>;
 
 const marker = 'output.json must satisfy this JSON Schema:';
 const deepest = 12;
-const mostNodes = 2000;
-const mostRecords = 100;
+const maxNodes = 2000;
+const maxRecords = 100;
 
 export function writeOutput(conversation: Conversation, material: Gathered | null, said: readonly string[]): Progress {
   const schema = outputSchema(conversation.system);
@@ -37,7 +37,7 @@ export function writeOutput(conversation: Conversation, material: Gathered | nul
 
 /** A value of the schema's shape, and the paths that had to be left empty. It may still violate the schema's finer rules. */
 export function fillSchema(schema: Schema, facts: Facts): { value: unknown; unknown: string[]; invented: string[] } {
-  const filling: Filling = { root: schema, facts, invented: [], left: mostNodes };
+  const filling: Filling = { root: schema, facts, invented: [], left: maxNodes };
   const unknown: string[] = [];
   return { value: fill(schema, '', filling, unknown, 0), unknown, invented: filling.invented };
 }
@@ -116,7 +116,7 @@ function fill(schema: unknown, path: string, filling: Filling, unknown: string[]
 
 /** A list whose entries are known: each is filled by its own names. */
 function records(schema: Schema, known: KnownRecords, path: string, filling: Filling, unknown: string[], depth: number): unknown {
-  const most = Math.min(mostRecords, typeof schema.maxItems === 'number' ? schema.maxItems : mostRecords);
+  const most = Math.min(maxRecords, typeof schema.maxItems === 'number' ? schema.maxItems : maxRecords);
   return known.records.slice(0, most).map((facts) => {
     const own: Filling = { ...filling, facts };
     const value = fill(schema.items, path, own, unknown, depth + 1);

@@ -89,11 +89,11 @@ function clauseFrom(tokens: readonly Token[], at: number): Token[] {
   return tokens.slice(at + 1, to);
 }
 
-const longestTitle = 120;
+const maxTitleChars = 120;
 
 function htmlOf({ title: named, text }: Page): string {
   if (text !== null && /^\s*<(?:!doctype|html|head|body|h[1-6]|p|main|div)\b/i.test(text)) return text;
-  const title = (named ?? text?.trim().split('\n')[0] ?? 'A page').slice(0, longestTitle);
+  const title = (named ?? text?.trim().split('\n')[0] ?? 'A page').slice(0, maxTitleChars);
   const own = 'The offline model wrote this page. It works by fixed rules and writes no texts of its own.';
   const paragraphs = text === null ? [own] : text.trim() === title ? [] : text.trim().split(/\n{2,}/);
   return [

@@ -2,7 +2,7 @@
 import { parseArithmetic } from './arithmetic.ts';
 import { findMentions } from './file-mentions.ts';
 import { findUrls, parseOrders, withoutMailOrders } from './orders.ts';
-import { isDigit, squeeze } from './prompt-tokens.ts';
+import { collapseWhitespace, isDigit } from './prompt-tokens.ts';
 import { parseRequests } from './requests.ts';
 
 /** The agent types of a plan that rules can choose. */
@@ -21,7 +21,7 @@ const frameLines = new Set([
   'task:',
 ]);
 const outputLine = 'the last agent must also write output.json.';
-const mostTitleChars = 80;
+const maxTitleChars = 80;
 
 export function readPlanningRequest(text: string): PlanningRequest {
   const lines = text.split('\n');
@@ -95,7 +95,7 @@ export function makePlan({ task, files, maxAgents }: PlanningRequest): { agents:
 }
 
 function agent(type: AgentType, prompt: string): PlannedAgent {
-  const title = squeeze(prompt.slice(0, 1000)).slice(0, mostTitleChars).trim();
+  const title = collapseWhitespace(prompt.slice(0, 1000)).slice(0, maxTitleChars).trim();
   return { type, title: title || type, prompt: prompt || title, after: [] };
 }
 

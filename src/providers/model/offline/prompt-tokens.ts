@@ -25,9 +25,9 @@ const quotePairs: Readonly<Record<string, string>> = {
   '`': '`',
 };
 const fence = '```';
-const longestQuote = 20_000;
-const longestSingleQuote = 300;
-const longestAddress = 254;
+const maxQuoteChars = 20_000;
+const maxSingleQuoteChars = 300;
+const maxAddressChars = 254;
 
 export function readTokens(text: string): Token[] {
   const tokens: Token[] = [];
@@ -99,7 +99,7 @@ export function isDigit(char: string | undefined): boolean {
 }
 
 /** Runs of white space as one space, trimmed. Linear, unlike a pattern that ends in white space. */
-export function squeeze(text: string): string {
+export function collapseWhitespace(text: string): string {
   const parts: string[] = [];
   let from = -1;
   for (let i = 0; i <= text.length; i++) {
@@ -136,7 +136,7 @@ function quotedSpan(text: string, at: number, closers: NextPositions): { from: n
     const line = closers.at('\n', at);
     const close = line === -1 ? -1 : closers.at(fence, Math.max(line, at + 3));
     // The first line contains at most a language name.
-    if (close !== -1 && line - at < 40 && close - at < longestQuote) return { from: line + 1, to: close, end: close + 3 };
+    if (close !== -1 && line - at < 40 && close - at < maxQuoteChars) return { from: line + 1, to: close, end: close + 3 };
   }
   const open = text[at]!;
   const before = text[at - 1];
@@ -145,7 +145,7 @@ function quotedSpan(text: string, at: number, closers: NextPositions): { from: n
   if (next === undefined || next === '\n') return null;
   if (open === "'" || open === '‘' || open === '‚') {
     if (isSpace(next)) return null;
-    const limit = Math.min(text.length, at + longestSingleQuote);
+    const limit = Math.min(text.length, at + maxSingleQuoteChars);
     for (let to = at + 2; to < limit && text[to] !== '\n'; to++) {
       // An apostrophe within a word does not close a quote.
       if (quotePairs[open]!.includes(text[to]!) && !isWordChar(text[to + 1] ?? ' ')) return { from: at + 1, to, end: to + 1 };
@@ -157,7 +157,7 @@ function quotedSpan(text: string, at: number, closers: NextPositions): { from: n
     const found = closers.at(mark, at + 1);
     if (found !== -1 && (close === -1 || found < close)) close = found;
   }
-  return close === -1 || close - at > longestQuote || close === at + 1 ? null : { from: at + 1, to: close, end: close + 1 };
+  return close === -1 || close - at > maxQuoteChars || close === at + 1 ? null : { from: at + 1, to: close, end: close + 1 };
 }
 
 function isUrlStart(text: string, at: number): boolean {
@@ -205,7 +205,7 @@ function isFigure(text: string, at: number, end: number): boolean {
 function addressEnd(text: string, at: number): number {
   const before = text[at - 1];
   if (before !== undefined && (isWordChar(before) || '.+-@%'.includes(before))) return 0;
-  const limit = Math.min(text.length, at + longestAddress);
+  const limit = Math.min(text.length, at + maxAddressChars);
   let i = at;
   while (i < limit && (isWordChar(text[i]!) || ".+-%&'".includes(text[i]!))) i++;
   if (text[i] !== '@' || i === at || text[i - 1] === '.') return 0;

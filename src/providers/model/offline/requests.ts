@@ -1,6 +1,6 @@
 /** What task and guidance request of a report: figures, focus, and file name. Pure and linear; later requests have priority. */
 import { cannotDo } from './cannot.ts';
-import { endsSentence, readTokens, squeeze, type Token } from './prompt-tokens.ts';
+import { collapseWhitespace, endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
 export type FigureKind = 'sum' | 'mean' | 'median' | 'count' | 'min' | 'max';
 
@@ -29,6 +29,7 @@ const reportPairs = new Set([
   'stand out',
   'stands out',
   'look at',
+  'sum up',
   'look into',
   'tell me',
   'tell us',
@@ -48,10 +49,10 @@ const superlatives = words('most highest largest biggest best lowest least small
 const owning = words('has had have sold sells made makes brought hat is was');
 const clauseJoints = words('tell write also median mean average sum total count max min');
 const noColumn = words('by per for is in and of was are');
-const mostClauseTokens = 80;
-const mostFigures = 12;
-const mostFocus = 12;
-const longestAsked = 120;
+const maxClauseTokens = 80;
+const maxFigures = 12;
+const maxFocus = 12;
+const maxAskedChars = 120;
 
 export function parseRequests(task: string, guidance: readonly string[]): Requests {
   const tokens = readTokens(task);
@@ -82,7 +83,7 @@ function asksForReport(tokens: readonly Token[]): boolean {
 /** False if the text contained no request. */
 function readInto(requests: Requests, text: string, tokens: readonly Token[]): boolean {
   const figures = figuresIn(text, tokens);
-  requests.figures = [...requests.figures, ...figures].slice(0, mostFigures);
+  requests.figures = [...requests.figures, ...figures].slice(0, maxFigures);
   const focus = focusIn(text, tokens);
   requests.focus.push(...focus);
   const path = reportPathIn(tokens);
@@ -92,7 +93,7 @@ function readInto(requests: Requests, text: string, tokens: readonly Token[]): b
 
 function focusIn(text: string, tokens: readonly Token[]): Requests['focus'] {
   const found: Requests['focus'] = [];
-  for (let i = 0; i < tokens.length && found.length < mostFocus; i++) {
+  for (let i = 0; i < tokens.length && found.length < maxFocus; i++) {
     if (tokens[i]!.lower !== 'focus' && tokens[i]!.lower !== 'concentrate') continue;
     let at = i + 1;
     while (at < i + 3 && ['only', 'mainly'].includes(tokens[at]?.lower ?? '')) at++;
@@ -115,7 +116,7 @@ function focusIn(text: string, tokens: readonly Token[]): Requests['focus'] {
     else
       found.push({
         column: first,
-        value: at === from + 1 ? tokens[from]!.text : squeeze(text.slice(tokens[from]!.start, tokens[at - 1]!.end)),
+        value: at === from + 1 ? tokens[from]!.text : collapseWhitespace(text.slice(tokens[from]!.start, tokens[at - 1]!.end)),
       });
   }
   return found;
@@ -151,10 +152,10 @@ function isReportName(text: string): boolean {
 function figuresIn(text: string, tokens: readonly Token[]): FigureRequest[] {
   const found: FigureRequest[] = [];
   for (const [from, to] of clausesOf(tokens)) {
-    if (found.length >= mostFigures) break;
+    if (found.length >= maxFigures) break;
     found.push(...clauseFigures(text, tokens, from, to));
   }
-  return found.slice(0, mostFigures);
+  return found.slice(0, maxFigures);
 }
 
 /** Sentences, split again where "and" begins another request, and after 80 tokens. */
@@ -166,7 +167,7 @@ function clausesOf(tokens: readonly Token[]): [number, number][] {
     from = next;
   };
   for (let i = 0; i < tokens.length; i++) {
-    if (endsSentence(tokens, i) || i - from >= mostClauseTokens) close(i, i + 1);
+    if (endsSentence(tokens, i) || i - from >= maxClauseTokens) close(i, i + 1);
     else if (tokens[i]!.lower === 'and' || tokens[i]!.lower === 'then') {
       const next = tokens[i + 1]?.lower === 'the' ? tokens[i + 2] : tokens[i + 1];
       if (clauseJoints.has(next?.lower ?? '')) close(i, i + 1);
@@ -177,10 +178,9 @@ function clausesOf(tokens: readonly Token[]): [number, number][] {
 }
 
 function clauseFigures(text: string, tokens: readonly Token[], from: number, to: number): FigureRequest[] {
-  const asked = squeeze(text.slice(tokens[from]!.start, Math.min(tokens[to - 1]!.end, tokens[from]!.start + 4 * longestAsked))).slice(
-    0,
-    longestAsked,
-  );
+  const asked = collapseWhitespace(
+    text.slice(tokens[from]!.start, Math.min(tokens[to - 1]!.end, tokens[from]!.start + 4 * maxAskedChars)),
+  ).slice(0, maxAskedChars);
   const by = groupingIn(tokens, from, to);
   const which = by === null ? leaderAsked(tokens, from, to) : null;
   // The sums by group, in order, show the leader.
@@ -199,7 +199,8 @@ function clauseFigures(text: string, tokens: readonly Token[], from: number, to:
 function kindEnd(tokens: readonly Token[], from: number, to: number, kind: FigureKind, names: ReadonlySet<string>): number {
   for (let at = from; at < to; at++) {
     const { lower } = tokens[at]!;
-    if (names.has(lower)) return at + 1;
+    // "Sum up the report" asks for a summary.
+    if (names.has(lower) && !(kind === 'sum' && tokens[at + 1]?.lower === 'up')) return at + 1;
     if (kind !== 'count') continue;
     const [next, afterNext] = [tokens[at + 1]?.lower, tokens[at + 2]?.lower ?? ''];
     if (lower === 'how' && next === 'many') return at + 2;

@@ -8,7 +8,7 @@ const abbreviations = new Set(
 const endMarks = '.!?…';
 const closingMarks = '"\'”’»)';
 const openingMarks = '"\'“„«(';
-const longestAbbreviation = 12;
+const maxAbbreviationChars = 12;
 
 /** The sentences of a text without line breaks. */
 export function sentencesOf(flat: string): string[] {
@@ -38,7 +38,15 @@ export function sentencesOf(flat: string): string[] {
 /** Whether the point at `at` belongs to the word before it: "Dr.", "e.g.", "3." and single capitals. */
 function isAbbreviation(flat: string, from: number, at: number): boolean {
   let start = at;
-  while (start > from && at - start < longestAbbreviation && flat[start - 1] !== ' ' && !openingMarks.includes(flat[start - 1]!)) start--;
+  while (start > from && at - start < maxAbbreviationChars && flat[start - 1] !== ' ' && !openingMarks.includes(flat[start - 1]!)) start--;
   const word = flat.slice(start, at);
+  // "by 7 votes to 2. The swings": the number after such a word is no ordinal.
+  if (
+    /^\d{1,2}$/.test(word) &&
+    /(?:^|[^\p{L}])(?:to|by|of|than|is|was|were|only|nearly|about|around|least|most|and|with) $/iu.test(
+      flat.slice(Math.max(from, start - 8), start),
+    )
+  )
+    return false;
   return abbreviations.has(word.toLowerCase()) || /^\p{L}$/u.test(word) || /^\d{1,2}$/.test(word) || /^(?:\p{L}\.){1,4}\p{L}$/u.test(word);
 }

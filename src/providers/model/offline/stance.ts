@@ -2,7 +2,7 @@
  * Whether a verb of a prompt is an order to be carried out now: not a noun, not about another person, not negated, conditional, postponed
  * or a question.
  */
-import { endsSentence, sentenceEnd, sentenceStart, squeeze, type Token } from './prompt-tokens.ts';
+import { collapseWhitespace, endsSentence, sentenceEnd, sentenceStart, type Token } from './prompt-tokens.ts';
 
 /** `none`: not an order. The others look like orders that must not be carried out, or not now. */
 export type Stance = 'order' | 'negated' | 'conditional' | 'scheduled' | 'question' | 'none';
@@ -152,7 +152,7 @@ export function refusalOf(stance: Stance, what: string, quote: string): string |
     question: 'it is a question, not an order',
   };
   const reason = reasons[stance];
-  return reason === undefined ? null : `${what}, because ${reason}: "${squeeze(quote)}"`;
+  return reason === undefined ? null : `${what}, because ${reason}: "${collapseWhitespace(quote)}"`;
 }
 
 /** The sentence of a token as written, for quoting it. */

@@ -13,16 +13,16 @@ const stopWords = new Set(
     'nicht noch nur oder sehr sein sich sie sind so über um und uns unter von vor war was wenn werden wie wir wird zu zum zur'
   ).split(' '),
 );
-const mostSentencesRead = 3000;
-const longestSentence = 600;
+const maxSentencesRead = 3000;
+const maxSentenceChars = 600;
 
 /** @param most how many sentences at most; fewer for short texts */
 export function summarise(text: string, most = 6): TextSummary {
-  const sentences = splitSentences(text).slice(0, mostSentencesRead);
-  const bags = sentences.map(contentWords);
+  const sentences = splitSentences(text).slice(0, maxSentencesRead);
+  const wordsOfSentences = sentences.map(contentWords);
   const frequency = new Map<string, number>();
-  for (const bag of bags) for (const word of new Set(bag)) frequency.set(word, (frequency.get(word) ?? 0) + 1);
-  const scores = bags.map((bag, i) => score(bag, i, frequency, sentences));
+  for (const bag of wordsOfSentences) for (const word of new Set(bag)) frequency.set(word, (frequency.get(word) ?? 0) + 1);
+  const scores = wordsOfSentences.map((bag, i) => score(bag, i, frequency, sentences));
   // A third of a short text, and a few sentences more of a long one.
   const wanted = Math.min(
     most + Math.min(6, Math.floor(sentences.length / 40)),
@@ -30,12 +30,12 @@ export function summarise(text: string, most = 6): TextSummary {
   );
   const chosen: number[] = [];
   while (chosen.length < wanted) {
-    const next = best(scores, bags, chosen);
+    const next = best(scores, wordsOfSentences, chosen);
     if (next === -1) break;
     chosen.push(next);
   }
   const keywords = [...frequency]
-    .filter(([, count]) => count > 1)
+    .filter(([word, count]) => count > 1 && /\p{L}/u.test(word))
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     .slice(0, 8)
     .map(([word]) => word);
@@ -57,7 +57,7 @@ export function splitSentences(text: string): string[] {
 
 /** Frequent words and the first position raise a sentence's score; very short and very long sentences score lower. */
 function score(bag: string[], index: number, frequency: Map<string, number>, sentences: string[]): number {
-  if (bag.length === 0 || sentences[index]!.length > longestSentence) return 0;
+  if (bag.length === 0 || sentences[index]!.length > maxSentenceChars) return 0;
   const weight = [...new Set(bag)].reduce((sum, word) => sum + Math.log(1 + frequency.get(word)!), 0) / Math.sqrt(bag.length + 4);
   const position = index === 0 ? 1.5 : index < sentences.length * 0.1 ? 1.2 : index === sentences.length - 1 ? 1.1 : 1;
   const isSentence = /[.!?…]["'”’»)]?$/.test(sentences[index]!.slice(-3)) ? 1 : 0.5;
@@ -65,13 +65,16 @@ function score(bag: string[], index: number, frequency: Map<string, number>, sen
 }
 
 /** The best sentence that does not repeat the chosen ones; -1 if none is left. */
-function best(scores: number[], bags: string[][], chosen: number[]): number {
-  const said = chosen.map((i) => new Set(bags[i]));
+function best(scores: number[], wordsOfSentences: string[][], chosen: number[]): number {
+  const usedWords = chosen.map((i) => new Set(wordsOfSentences[i]));
   let winner = -1;
   let highest = 0;
   scores.forEach((value, i) => {
     if (chosen.includes(i) || value === 0) return;
-    const overlap = Math.max(0, ...said.map((words) => bags[i]!.filter((word) => words.has(word)).length / bags[i]!.length));
+    const overlap = Math.max(
+      0,
+      ...usedWords.map((words) => wordsOfSentences[i]!.filter((word) => words.has(word)).length / wordsOfSentences[i]!.length),
+    );
     const net = overlap > 0.8 ? 0 : value * (1 - overlap * 0.6);
     if (net > highest) {
       highest = net;

@@ -4,26 +4,26 @@ import { type Conversation, findCall, isRecord, type PastCall } from './conversa
 import { nothing, notOffered, over, type Progress } from './job.ts';
 import { shownResult, type ToolOrder, type ToolOrders } from './tool-orders.ts';
 
-const mostShown = 1_500;
-const mostPassedOn = 3_000;
+const maxShown = 1_500;
+const maxPassedOn = 3_000;
 
 /** @param reportPath where a report on what was read is to be written; null: none is requested */
 export function callTools(conversation: Conversation, { orders, refused }: ToolOrders, reportPath: string | null): Progress {
   if (orders.length + refused.length === 0) return nothing;
-  const said: string[] = [];
+  const lines: string[] = [];
   const readings: string[] = [];
   for (const order of orders) {
     const progress = callTool(conversation, order, readings);
     if ('calls' in progress) return progress;
-    said.push(...progress.said);
+    lines.push(...progress.said);
   }
   if (reportPath !== null && readings.length > 0 && conversation.offered.has('write_file')) {
     const content = `# What was read\n\n${readings.join('\n\n')}\n`;
     const written = writeOrdered(conversation, { path: reportPath, content });
     if ('calls' in written) return written;
-    said.push(...written.said);
+    lines.push(...written.said);
   }
-  return over(...said, ...refused);
+  return over(...lines, ...refused);
 }
 
 function callTool(conversation: Conversation, { tool, args: given, reads, textField }: ToolOrder, readings: string[]): Progress {
@@ -31,7 +31,7 @@ function callTool(conversation: Conversation, { tool, args: given, reads, textFi
   const args = { ...given };
   if (textField !== null) {
     const read = readings.at(-1);
-    if (read !== undefined) args[textField] = read.slice(0, mostPassedOn);
+    if (read !== undefined) args[textField] = read.slice(0, maxPassedOn);
     else if (textField !== 'body') return over(`${tool} was not called, because the task gives no text for it.`);
   }
   const past = findCall(conversation, tool, args);
@@ -44,8 +44,8 @@ function callTool(conversation: Conversation, { tool, args: given, reads, textFi
   if (past === undefined) return { calls: [{ name: tool, args }] };
   if (past.outcome === 'rejected') return over(`${tool} was not done: a person rejected it.`);
   if (past.outcome === 'failed') return over(`${tool} failed: ${past.said.slice(0, 500)}`);
-  if (reads) readings.push(shownResult(past.result, mostPassedOn));
-  return over(published(past) ?? `${tool} answered: ${shownResult(past.result, mostShown)}`);
+  if (reads) readings.push(shownResult(past.result, maxPassedOn));
+  return over(published(past) ?? `${tool} answered: ${shownResult(past.result, maxShown)}`);
 }
 
 /** null: it is no deployment that is live. */

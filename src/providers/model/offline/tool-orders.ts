@@ -4,7 +4,7 @@
  */
 import type { ToolOffer } from '../port.ts';
 import { isRecord } from './conversation.ts';
-import { isSpace, readTokens, sentenceEnd, sentenceStart, squeeze, type Token } from './prompt-tokens.ts';
+import { collapseWhitespace, isSpace, readTokens, sentenceEnd, sentenceStart, type Token } from './prompt-tokens.ts';
 import { type Clause, serviceOrder, serviceVerbs } from './service-orders.ts';
 import { refusalOf, sentenceText, stanceOf } from './stance.ts';
 
@@ -19,8 +19,8 @@ const others = new Set(
   ),
 );
 const calling = new Set('call use run invoke execute try rufe nutze verwende'.split(' '));
-const mostOrders = 10;
-const longestJson = 20_000;
+const maxOrders = 10;
+const maxJsonChars = 20_000;
 
 /** @param withheld names of tools that exist and are not offered: an order for one is answered with the reason */
 export function parseToolOrders(text: string, offers: readonly ToolOffer[], withheld: readonly string[] = []): ToolOrders {
@@ -29,7 +29,7 @@ export function parseToolOrders(text: string, offers: readonly ToolOffer[], with
   const isKnown = (name: string) => byName.has(name) || withheld.includes(name);
   const found: ToolOrders = { orders: [], refused: [] };
   let from = 0;
-  for (let i = 0; i < tokens.length && found.orders.length < mostOrders && found.refused.length < mostOrders; i++) {
+  for (let i = 0; i < tokens.length && found.orders.length < maxOrders && found.refused.length < maxOrders; i++) {
     if (tokens[i]!.start < from) continue;
     const offer = byName.get(tokens[i]!.text);
     const read = (offer && byItsName(text, tokens, i, offer)) ?? byRule(text, tokens, i, isKnown);
@@ -104,7 +104,7 @@ function jsonAfter(text: string, from: number): { args: Record<string, unknown>;
   const start = from + open;
   let depth = 0;
   let quoted = false;
-  for (let at = start; at < Math.min(text.length, start + longestJson); at++) {
+  for (let at = start; at < Math.min(text.length, start + maxJsonChars); at++) {
     const char = text[at];
     if (quoted) {
       if (char === '\\') at++;
@@ -185,5 +185,5 @@ function requiredOf({ parameters }: ToolOffer): string[] {
 /** A text of a result for people: its own text, or its JSON. */
 export function shownResult(result: unknown, most: number): string {
   const text = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
-  return squeeze(text.slice(0, 4 * most)).slice(0, most);
+  return collapseWhitespace(text.slice(0, 4 * most)).slice(0, most);
 }

@@ -1,6 +1,6 @@
 /**
- * An account under any order of what its tasks and an operator tell it, over months. Its tasks are as simple as can be: they wait, begin, ask
- * for places, use something and end, and believe what they were told last. Messages of one sender to one receiver stay in order.
+ * An account under any order of messages from its tasks and an operator, over months. Its tasks are simple models: they wait, begin,
+ * request slots, use credits and end, and use the last reply. Messages of one sender to one receiver stay in order.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -32,14 +32,14 @@ class Months {
   readonly tasks = new Map<string, SimpleTask>();
   readonly toAccount: Call<AccountContract>[] = [];
   readonly toTasks: ToTask[] = [];
-  /** Ids that were read for a look at the started tasks, and are not told yet. */
+  /** Ids read by a scan of the started tasks that are not notified yet. */
   readonly looks: { ids: string[]; areAll: boolean }[] = [];
   looksAsked = 0;
   arrived: string[] = [];
   begun: string[] = [];
   limit = 2;
   used = { tasks: 0, tokens: 0 };
-  /** What is kept of who worked: one row an agent and period. */
+  /** The stored working times: one row for each agent and period. */
   readonly agentUsage = new Map<string, { agentId: string; periodStartsAt: number; workedMs: number }>();
 
   tell(...[command, input]: Call<AccountContract>): void {
@@ -89,7 +89,7 @@ class Months {
     if (!limitReached && taskPlaces.waiting.length > 0) assert.ok(taskPlaces.held >= this.limit, 'nobody waits beside a free place');
   }
 
-  /** As the usage of a period is told: what an agent had worked before it stands in an earlier row. */
+  /** The usage of a period as it is reported: earlier work of an agent is in an earlier row. */
   breakdownMs(): number {
     const rows = [...this.agentUsage.values()];
     const startsAt = this.account!.periodStartsAt;
@@ -164,7 +164,7 @@ class Months {
     this.toAccount.push(['used', { place: placeName(id, 1), tokens, workedMs, agent }]);
   }
 
-  /** Something on its way arrives; what is read of the started tasks is told later than it is read. */
+  /** A message in transit arrives; started tasks are notified later than they are read. */
   deliver(which: number): void {
     if (this.looksAsked > 0 && which % 3 === 0) {
       this.looksAsked--;
@@ -200,7 +200,7 @@ class Months {
   }
 }
 
-test('whatever the order of messages: first come, first served, no more than allowed, nobody forgotten, and what is used is counted once', () => {
+test('for any order of messages: first come, first served, within the limits, no request is lost, and usage is counted once', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(99), fc.nat(999)), { maxLength: 300, size: 'max' }), (steps) => {
       const months = new Months();
@@ -241,7 +241,7 @@ test('whatever the order of messages: first come, first served, no more than all
   );
 });
 
-test('an upgrade holds at once, a downgrade from the next period on, however many were missed; each is told', () => {
+test('an upgrade applies at once, a downgrade from the next period on, also after missed periods; each emits an event', () => {
   const months = new Months();
   const changes: object[] = [];
   const turn = (command: 'changePlan' | 'beginPeriod', input: object) => {

@@ -1,4 +1,7 @@
-/** Accounts and their tasks on a real database, across crashes and months. The tasks' plans come to nothing, so each ends as soon as it is planned. */
+/**
+ * Accounts and their tasks on a real database, across crashes and months. The plans of the tasks are empty, so each task ends after its
+ * planning.
+ */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { AnyActor, EffectDefinition } from '../../../../src/actors/define-actor.ts';
@@ -8,7 +11,7 @@ import { account } from '../../../../src/domains/accounts/account/messages.ts';
 import { OverrideWatch } from '../../../../src/domains/accounts/account/override-watch.ts';
 import { task } from '../../../../src/domains/tasks/task/messages.ts';
 import { taskActor } from '../../../../src/domains/tasks/task/task.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { setOverrides } from '../../../../src/storage/account-overrides.ts';
 import type { Database } from '../../../../src/storage/database.ts';
 import { testRuntime } from '../../../support/runtime.ts';
@@ -56,12 +59,12 @@ async function start(t: TestContext, planning: () => Promise<void>) {
     /** As the command does, and as a node notices. */
     async set(limits: Parameters<typeof setOverrides>[2]) {
       await setOverrides(node.database, accountId, limits);
-      await new OverrideWatch({ database: node.database, actors: node.actors, placement: node.placement, log: silentLog }).poll();
+      await new OverrideWatch({ database: node.database, actors: node.actors, placement: node.placement, log: noLog }).poll();
     },
   };
 }
 
-test('killed again and again, an account lets its tasks in one after the other, each once, and keeps no place', async (t) => {
+test('an account that is killed repeatedly admits its tasks one after the other, each once, and leaves no slot taken', async (t) => {
   const { node, create, row, statuses } = await start(t, () => new Promise((resolve) => setTimeout(resolve, 3)));
   const count = 30;
   for (let n = 0; n < count; n++) await create(`task_${String(n).padStart(2, '0')}`);
@@ -81,7 +84,7 @@ test('killed again and again, an account lets its tasks in one after the other, 
     ],
   );
   assert.deepEqual([tasksUsed, tokensUsed], [count, count * 1_000], 'each is used once');
-  // What a crash kept from being told is an event all the same.
+  // Changes whose notification was lost in a crash are still events.
   const told = await node.sql("select type, task_id from event where type in ('task.planning', 'task.failed') order by seq");
   const inTurn = Array.from({ length: count }, (_, n) => `task_${String(n).padStart(2, '0')}`);
   assert.deepEqual(
@@ -91,7 +94,7 @@ test('killed again and again, an account lets its tasks in one after the other, 
   );
 });
 
-test('a period that ends while nobody runs begins with the next start, and what waited for it goes on; missed ones are one', async (t) => {
+test('a period that begins while no node runs begins with the next start, and waiting tasks continue; missed periods count as one', async (t) => {
   const { node, create, row, statuses, advance, set } = await start(t, async () => {});
   await create('task_1');
   await until(async () => (await row()).tasksUsed === 1, 'the first task to end');
@@ -112,7 +115,7 @@ test('a period that ends while nobody runs begins with the next start, and what 
   assert.deepEqual(timers, [{ due_at: new Date(periodEndsAt) }]);
 });
 
-test('a paid plan goes on by itself: nobody touches the account, nodes die at the end of its periods, and each has one invoice', async (t) => {
+test('a paid plan is renewed without requests: although nodes die at the end of periods, each period has one invoice', async (t) => {
   const { node, moveTo, row } = await start(t, async () => {});
   const invoices = async () =>
     (await node.sql('select amount_minor::int as minor, period_start, period_end from invoice order by period_start')) as any[];
@@ -138,7 +141,7 @@ test('a paid plan goes on by itself: nobody touches the account, nodes die at th
   assert.deepEqual(told, [{ n: 4 }]);
 });
 
-test('an override wakes an account that is not in memory, is told once, and an older one that comes late changes nothing', async (t) => {
+test('an override activates an account that is not in memory and emits one event, and a late older override has no effect', async (t) => {
   const { node, create, row, statuses, set } = await start(t, async () => {});
   await create('task_1');
   await until(async () => (await row()).tasksUsed === 1, 'the first task to end');
@@ -146,7 +149,7 @@ test('an override wakes an account that is not in memory, is told once, and an o
   await create('task_2');
   await setOverrides(node.database, accountId, { tasksLimit: -1, plan: 'business' });
   await node.crashAndRestart();
-  const watch = new OverrideWatch({ database: node.database, actors: node.actors, placement: node.placement, log: silentLog });
+  const watch = new OverrideWatch({ database: node.database, actors: node.actors, placement: node.placement, log: noLog });
   await watch.poll();
   await until(async () => (await statuses())[1] === 'failed', 'the second task to go on');
   const { overrides, overridesChangedAt } = await row();
@@ -158,7 +161,7 @@ test('an override wakes an account that is not in memory, is told once, and an o
   assert.equal(commits, 1);
 });
 
-test('all started tasks hear of a limit and of its end, however many they are', async (t) => {
+test('all started tasks are notified of a limit and of its end, for any number of tasks', async (t) => {
   const held = Promise.withResolvers<void>();
   const { node, create, row, set } = await start(t, () => held.promise);
   await create('task_0');
@@ -166,7 +169,7 @@ test('all started tasks hear of a limit and of its end, however many they are', 
   await set({ plan: 'business' });
   const ids = Array.from({ length: 1_200 }, (_, n) => `task_${n}`);
   for (let n = 1; n < ids.length; n += 100) await Promise.all(ids.slice(n, n + 100).map(create));
-  // Who has a place and has not begun hears of a limit only when it has been planned, and here none is.
+  // A task with a slot that has not begun is notified of a limit only after its planning, and here no task is planned.
   const begun = async () => (await node.sql("select count(*)::int as n from task where status in ('planning', 'running', 'paused')"))[0].n;
   await until(async () => (await begun()) === ids.length, 'all to start');
   assert.equal((await row()).taskPlaces.held, ids.length);

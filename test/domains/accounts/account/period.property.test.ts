@@ -1,4 +1,4 @@
-/** Billing periods, from any day of signing up to any moment. */
+/** Billing periods, for any day of sign-up and any time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { periodAt } from '../../../../src/domains/accounts/account/period.ts';
 const moment = fc.date({ min: new Date('2020-01-01T00:00:00Z'), max: new Date('2060-12-31T23:59:59Z'), noInvalidDate: true });
 const days = (...dates: string[]) => dates.map((date) => Date.parse(`${date}T00:00:00Z`));
 
-test('every moment lies in one period, periods follow each other without a gap, and begin on the day of signing up or the last of the month', () => {
+test('every time is in one period; periods have no gaps, and begin on the day of sign-up or the last day of the month', () => {
   fc.assert(
     fc.property(moment, moment, (signedUp, later) => {
       const nowMs = Math.max(signedUp.getTime(), later.getTime());
@@ -23,7 +23,7 @@ test('every moment lies in one period, periods follow each other without a gap, 
   );
 });
 
-test('who signed up on a 31st has periods from the last day of shorter months, and from the 31st of longer ones again', () => {
+test('after a sign-up on a 31st, periods begin on the last day of shorter months, and on the 31st of longer ones', () => {
   const signedUp = Date.parse('2026-01-31T17:30:00Z');
   const starts = days('2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31');
   for (const [n, startsAtMs] of starts.slice(0, -1).entries()) {
@@ -32,7 +32,7 @@ test('who signed up on a 31st has periods from the last day of shorter months, a
   assert.equal(periodAt(signedUp, Date.parse('2028-02-29T00:00:00Z')).startsAtMs, Date.parse('2028-02-29T00:00:00Z'), 'a leap year');
 });
 
-test('a clock that stands before the day of signing up is in the first period', () => {
+test('a time before the day of sign-up is in the first period', () => {
   const signedUp = Date.parse('2026-03-15T00:00:00Z');
   assert.deepEqual(periodAt(signedUp, signedUp - 5_000), periodAt(signedUp, signedUp));
 });

@@ -1,4 +1,7 @@
-/** What plans cost over the years: each day is paid once, by the plan of that day; what is paid and not used comes back; lines sum to their invoice. */
+/**
+ * Costs of plans over years: each day is paid once, for the plan of that day; unused paid days become credit; lines sum to their
+ * invoice.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -41,7 +44,7 @@ class Customer {
   quote(plan: Plan, billingPeriod: BillingPeriod): number {
     return quoteFor(this.account, { plan, billingPeriod }, this.nowMs).amountMinor;
   }
-  /** At the price that a page said. */
+  /** At the price of a page. */
   choose(
     plan: Plan,
     billingPeriod: BillingPeriod = 'monthly',
@@ -63,7 +66,7 @@ class Customer {
   }
 }
 
-test('a plan costs the days that are left of its period; a better one gives back what the one before had left', () => {
+test('a plan costs the remaining days of its period; an upgrade refunds the remaining days of the plan before', () => {
   const ann = new Customer('2026-11-01T17:30:00Z');
   ann.at('2026-11-21T23:59:59Z').choose('pro');
   assert.deepEqual(ann.last, [['Pro, monthly, 10 of 30 days', 1_633]]);
@@ -81,7 +84,7 @@ test('a plan costs the days that are left of its period; a better one gives back
   assert.deepEqual(bob.last, [['Pro, monthly, 2026-11-21 to 2026-12-21', 4_900]], 'on the day of signing up it is the price');
 });
 
-test('a paid plan goes on, a lesser one begins when what is paid ends, and the free one costs nothing', () => {
+test('a paid plan is renewed, a lower one begins after the paid term, and the free one costs nothing', () => {
   const ann = new Customer('2026-01-31T12:00:00Z');
   ann.choose('power');
   for (const day of ['2026-02-27', '2026-02-28', '2026-02-28', '2026-03-30', '2026-03-31']) ann.at(`${day}T00:00:00Z`).wake();
@@ -104,7 +107,7 @@ test('a paid plan goes on, a lesser one begins when what is paid ends, and the f
   assert.deepEqual(ann.told.slice(-2), ['invoice.created pro', 'plan.changed free']);
 });
 
-test('a year is paid at once and renewed after a year, or by the month from then on if that was chosen', () => {
+test('a year is paid at once and renewed after a year, or monthly from then on if that was chosen', () => {
   const ann = new Customer('2027-03-31T12:00:00Z');
   ann.choose('pro', 'annual');
   const month = (n: number) => Date.UTC(2027, 3 + n, 1) - dayMs;
@@ -137,7 +140,7 @@ test('a year is paid at once and renewed after a year, or by the month from then
   assert.deepEqual([bob.amounts, bob.account.creditMinor], [[58_800, 0, 0, 0, 5_633], 0]);
 });
 
-test('periods in which the service did not run cost nothing, and the one it comes back in costs what is left of it', () => {
+test('periods in which the service did not run cost nothing, and the period of the next start costs its remaining days', () => {
   const ann = new Customer('2026-11-01T12:00:00Z');
   ann.choose('pro');
   ann.at('2027-02-15T12:00:00Z');
@@ -148,7 +151,7 @@ test('periods in which the service did not run cost nothing, and the one it come
   assert.equal(ann.amounts.length, 2);
 });
 
-test('a price that was promised holds within its period: what it is too much is kept; once more is due, nothing is charged', () => {
+test('a shown price holds within its period: an excess becomes credit; if more is due, nothing is charged', () => {
   const ann = new Customer('2026-11-01T12:00:00Z');
   const promised = ann.at('2026-11-30T23:50:00Z').quote('pro', 'monthly');
   assert.equal(promised, 163);
@@ -165,7 +168,7 @@ test('a price that was promised holds within its period: what it is too much is 
   assert.deepEqual([ann.amounts, ann.account.creditMinor], [[4_900, 4_742], 0]);
 });
 
-test('what a payment processor renews is not renewed here: it tells of each term once, and of the end', () => {
+test('a plan that a payment processor renews is not renewed here: the processor reports each term once, and the end', () => {
   const ann = new Customer('2026-11-01T12:00:00Z');
   assert.deepEqual(ann.choose('pro', 'monthly', 4_900, 'sub_1'), { kind: 'changed', before: 'free', replaced: null });
   ann.at('2026-12-01T00:00:00Z').wake();
@@ -189,7 +192,7 @@ test('what a payment processor renews is not renewed here: it tells of each term
   assert.deepEqual([ann.account.plan, ann.account.subscription], ['free', null], 'nobody has paid for the plan that waited');
 });
 
-test('over the years, whatever is chosen when: each day is paid once, to the cent that rounding leaves, and every invoice is the sum of its lines', () => {
+test('for any choices over years: each day is paid once, up to a cent of rounding, and every invoice is the sum of its lines', () => {
   const plan = fc.constantFrom<Plan>('free', 'pro', 'power');
   const step = fc.oneof(
     fc.record({ choose: plan, billingPeriod: fc.constantFrom<BillingPeriod>('monthly', 'annual') }),

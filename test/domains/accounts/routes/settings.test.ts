@@ -18,7 +18,7 @@ const defaults = {
   trust_tool_content: false,
 };
 
-test('settings are the defaults until they are changed, one by one, for one account, by a person', async (t) => {
+test('settings have their defaults until a session changes them, each separately, for one account', async (t) => {
   const { request, register, createKey } = await startIdentityNode(t);
   const ann = await register('ann@example.com');
   const bob = await register('bob@example.com');
@@ -82,7 +82,7 @@ test('settings are the defaults until they are changed, one by one, for one acco
   assert.deepEqual(await get(ann.access_token), { ...defaults, ...first, ...second });
 });
 
-test('trading with real money is for plans that have it: enabling it is 402 elsewhere, and a plan without it switches it off', async (t) => {
+test('trading with real money needs a plan that includes it: enabling it is 402 otherwise, and a plan without it disables it', async (t) => {
   const { request, register, actors, overrides, database } = await startIdentityNode(t);
   const { access_token: token } = await register('ann@example.com');
   const accountId = ((await (await request('GET', '/v1/auth/me', token)).json()) as any).account_id;

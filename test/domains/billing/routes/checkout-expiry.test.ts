@@ -1,4 +1,4 @@
-/** The checkout page in time: what is shown, taken and booked until its half hour is over, and from then on. */
+/** The checkout page over time: what is shown, accepted and booked before and after its half hour. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
@@ -10,13 +10,13 @@ import { checkoutActor, checkoutLifeMs } from '../../../../src/domains/billing/c
 import { checkoutEffects } from '../../../../src/domains/billing/checkout/effects.ts';
 import { createEmbeddedPayments } from '../../../../src/domains/billing/payments/embedded.ts';
 import { checkoutRoutes } from '../../../../src/domains/billing/routes/checkout.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { startEdge } from '../../../support/http-edge.ts';
 import { identityDatabase, KeptMail, secretKey } from '../../../support/identity-node.ts';
 
 const pro = { plan: 'pro', billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
 
-test('a page that has expired says so, takes neither payment nor message, and books nothing; one moment before it is good', {
+test('an expired page says so, accepts neither payment nor message, and books nothing; a millisecond earlier it is valid', {
   timeout: 60_000,
 }, async (t) => {
   const { database, clock, startRuntime } = await identityDatabase(t);
@@ -32,7 +32,7 @@ test('a page that has expired says so, takes neither payment nor message, and bo
     salesAddress: 'sales@example.com',
     processor: null,
     onMismatch: assert.fail,
-    log: silentLog,
+    log: noLog,
   });
   const defined = [accountActor({ startedTasks: null as never }), accountSettingsActor, checkoutActor(effects, { takesPayments: false })];
   ({ actors } = await startRuntime(defined as unknown as AnyActor[]));

@@ -1,4 +1,7 @@
-/** Cards and wallets of both modes under everything at once: what is acknowledged is booked once, and the books of each mode are right to the cent. */
+/**
+ * Cards and wallets of both modes under concurrent operations and crashes: acknowledged operations are booked once, and the books of
+ * each mode are correct to the cent.
+ */
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -28,14 +31,14 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('limits' as const), dailyMinor: fc.integer({ min: 0, max: 100_000 }) }) },
 );
 const one = fc.tuple(fc.constantFrom(...modes), step);
-/** What is asked at once, and whether the node dies meanwhile. */
+/** The concurrent requests, and whether the node dies meanwhile. */
 const rounds = fc.array(fc.record({ asked: fc.array(one, { minLength: 1, maxLength: 25 }), dies: fc.boolean() }), {
   minLength: 1,
   maxLength: 4,
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-test('whatever is paid, held, frozen and killed at once, every answer stands in the books of its mode, once, and no limit is passed', async () => {
+test('for any concurrent payments, holds, freezes and crashes, every answer is in the books of its mode once, and no limit is exceeded', async () => {
   const service = await testRuntime([walletActor, cardActor]);
   try {
     let run = 0;

@@ -15,7 +15,7 @@ const accountId = 'acct_1';
 const actors = { purchase_order: purchaseOrderActor, wallet: walletActor };
 type Act = ['purchase_order', id: string, ...Call<PurchaseOrderContract>] | ['wallet', id: string, ...Call<WalletContract>];
 
-/** Orders and their wallet in a world without time: a message waits until somebody picks it, those of one sender stay in order. */
+/** Orders and their wallet without time: a message waits until the test picks it, messages of one sender stay in order. */
 class World {
   readonly rows = new Map<string, Json>();
   readonly events: { type: string; data: Json }[] = [];
@@ -72,7 +72,7 @@ const step = fc.oneof(
 );
 const lives = ['created', 'created approved', 'created approved complete', 'created rejected'];
 
-test('whatever comes in whatever order: an order is complete exactly when its one payment is booked, and the limit of the day holds', () => {
+test('for any order of commands, an order is complete exactly when its one payment is booked, and the daily limit holds', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 500, max: 3_000 }), (steps, dailyMinor) => {
       const world = new World();
@@ -111,7 +111,7 @@ test('whatever comes in whatever order: an order is complete exactly when its on
   );
 });
 
-test('asked again with the same approval an approved order answers the same; another approval is a conflict', () => {
+test('a repeated approval gets the same answer; a different approval is a conflict', () => {
   const world = new World();
   world.act('purchase_order', 'po_1', 'create', {
     accountId,

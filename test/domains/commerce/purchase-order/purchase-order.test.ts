@@ -50,7 +50,7 @@ test('an approved order is paid from the wallet at once, and events report each 
   assert.deepEqual(told, ['order.created', 'order.approved', 'order.complete']);
 });
 
-test('without money an order stays approved and says why; those that wait are paid in order when money arrives', async (t) => {
+test('without money an order stays approved with the reason; waiting orders are paid in order when money arrives', async (t) => {
   const { place, approve, deposit, order, statuses, books } = await shop(t);
   const ids: string[] = [];
   for (const amountMinor of [300, 500, 400]) ids.push((await place(amountMinor)).id);
@@ -64,7 +64,7 @@ test('without money an order stays approved and says why; those that wait are pa
   assert.equal((await books()).balance, 50);
 });
 
-test('approved and rejected at once, by many: one decision holds, and it is paid at most once', async (t) => {
+test('of many concurrent approvals and rejections one decision holds, and the order is paid at most once', async (t) => {
   const { place, approve, reject, deposit, order, books } = await shop(t);
   await deposit(100_000);
   for (let round = 0; round < 10; round++) {
@@ -80,7 +80,7 @@ test('approved and rejected at once, by many: one decision holds, and it is paid
   }
 });
 
-test('a spending limit forbids an approval, however many come at once; the order stays pending', async (t) => {
+test('a spending limit refuses approvals, also concurrent ones; the order stays pending', async (t) => {
   const { node, place, approve, deposit, statuses, books } = await shop(t);
   await deposit(100_000);
   await node.actors.ask(wallet, accountId, 'changeLimits', { perTransactionMinor: 1_000, dailyMinor: 2_500 });

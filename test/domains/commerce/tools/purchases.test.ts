@@ -22,7 +22,7 @@ const noEffects = {
   startedTasks: { run: async () => ({ ids: [], areAll: true }), repeatable: () => true, timeoutMs: 1_000, outcome: 'tellTasks' },
 };
 
-test('a tool call orders and charges once however often it is run, and a decline is reported', async (t) => {
+test('a tool call that runs repeatedly orders and charges once, and a decline is reported', async (t) => {
   const node = await testRuntime([accountActor(noEffects), accountSettingsActor, walletActor, cardActor, purchaseOrderActor]);
   t.after(() => node.close());
   const { actors } = node;

@@ -1,4 +1,4 @@
-/** Days, months and what is spent in them, over changes of clocks and of time zones. */
+/** Days, months and the amounts spent in them, over changes of clocks and of time zones. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ const hourMs = 3_600_000;
 /** Apia left out 2011-12-30; Berlin changed its clocks on 2026-03-29 and 2026-10-25. */
 const moment = fc.integer({ min: Date.UTC(2011, 11, 28), max: Date.UTC(2027, 0, 3) });
 
-test('a local day is what the clock on the wall shows, and days follow each other without going back', () => {
+test("a local day is the date of the time zone's clock, and days never go back", () => {
   fc.assert(
     fc.property(zone, moment, fc.integer({ min: 0, max: 30 * hourMs }), (timezone, atMs, laterMs) => {
       const wall = new Date(atMs).toLocaleDateString('sv-SE', { timeZone: timezone });
@@ -46,7 +46,7 @@ test('days with 23 and 25 hours begin at midnight', () => {
   ]);
 });
 
-test('a time zone that is written in many ways, or does not exist, costs no memory without end', () => {
+test('time zones in many spellings or unknown ones use bounded memory', () => {
   for (let n = 0; n < 2_100; n++) {
     const name = [...'europe/berlin'].map((letter, i) => ((n >> (i % 12)) & 1 ? letter.toUpperCase() : letter)).join('');
     assert.equal(localDay(0, name), '1970-01-01');
@@ -61,7 +61,7 @@ const step = fc.record({
   takesBack: fc.boolean(),
 });
 
-test('whatever the clock and the time zone do, no day and no month of the wallet sees more than its limit, and nothing counts below zero', () => {
+test('for any steps of the clock and changes of the time zone, no day or month of the wallet exceeds its limit, and no sum is negative', () => {
   fc.assert(
     fc.property(moment, fc.array(step, { maxLength: 60 }), (startMs, steps) => {
       let nowMs = startMs;
@@ -113,7 +113,7 @@ const payment = fc.record({
   amountMinor: fc.integer({ min: 1, max: 300 }),
 });
 
-test('every payment counts on one day and in one month, those of the wall clock where the account is and stays', () => {
+test('every payment counts on one day and in one month: the local date of an account whose time zone does not change', () => {
   fc.assert(
     fc.property(nearBorder, zone, fc.boolean(), fc.array(payment, { minLength: 10, maxLength: 60 }), (startMs, home, stays, payments) => {
       let nowMs = startMs;
@@ -149,7 +149,7 @@ test('every payment counts on one day and in one month, those of the wall clock 
   );
 });
 
-test('a time zone further east, or west, gives nothing back on the day it is chosen', () => {
+test('a change to a time zone further east or west resets no sum on that day', () => {
   const nowMs = Date.parse('2026-11-30T20:00:00Z');
   const spent = { ...spend(emptyWallet(nowMs), 700), monthSpentMinor: 900 };
   const east = inTimezone(spent, 'Pacific/Kiritimati', nowMs);

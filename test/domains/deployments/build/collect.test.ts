@@ -1,4 +1,4 @@
-/** What is taken of a build's output, on folders of this machine. */
+/** Which files of a build's output are published, with folders of this machine. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -50,7 +50,7 @@ for (const [name, command, message] of [
     assert.throws(() => collected(t, `${make} ${command}`), { code: 'bad_name', message });
   });
 
-test('links to files and folders within the workspace are published as what they lead to', (t) => {
+test('links to files and folders within the workspace are published as their targets', (t) => {
   assert.deepEqual(collected(t, `${make} ln -s ../src/s dist/s; ln -s ../src dist/deep; ln dist/a dist/same`), [
     'a 2',
     'deep/s 5',
@@ -59,7 +59,7 @@ test('links to files and folders within the workspace are published as what they
   ]);
 });
 
-test('the folder is the one that was asked for, or the first usual one', (t) => {
+test('the folder is the configured one, or the first of the default ones', (t) => {
   assert.deepEqual(collected(t, 'mkdir public out; echo > public/p; echo > out/o'), ['o 1']);
   assert.deepEqual(collected(t, 'mkdir public out; echo > public/p; echo > out/o; echo > dist', 'public'), ['p 1']);
   assert.deepEqual(collected(t, 'echo > dist; echo > p', '.'), ['dist 1', 'p 1']);

@@ -13,6 +13,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BuildJob } from '../../../../src/domains/deployments/build/builder.ts';
 import { type LocalBuilderOptions, localBuilder } from '../../../../src/domains/deployments/build/local-builder.ts';
+import { siteChecks } from '../../../../src/domains/deployments/deployment/check-site.ts';
 import type { SiteFile, Snapshots } from '../../../../src/domains/deployments/snapshot/site.ts';
 import { type DeploymentWorld, deploymentWorld, deployToken } from '../../../support/deployment-world.ts';
 
@@ -38,7 +39,8 @@ after(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-type Given = Partial<LocalBuilderOptions> & Partial<Pick<BuildJob, 'outputDir' | 'signal' | 'log'>> & { files?: Record<string, string> };
+type Given = Partial<LocalBuilderOptions> &
+  Partial<Pick<BuildJob, 'outputDir' | 'checks' | 'signal' | 'log'>> & { files?: Record<string, string> };
 
 /** What the build has made, by path, and the lines of its log. */
 async function built(command: string, given: Given = {}) {
@@ -77,7 +79,7 @@ function processesWith(marker: string): number {
   }).length;
 }
 
-test('a service with BUILDS=off says so and builds nothing', async () => {
+test('a service with BUILDS=off reports this and builds nothing', async () => {
   assert.match((await localBuilder({ ...options, snapshots, allowed: false }).refusal())!, /BUILDS is off/);
 });
 
@@ -96,7 +98,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.deepEqual(lines, ['begin', 'CI HOME LANG PATH PWD true']);
   });
 
-  test('publishes output_dir; a folder that is not there, or empty, fails the build', async () => {
+  test('publishes output_dir; a missing or empty folder fails the build', async () => {
     assert.deepEqual((await built('mkdir -p out own/sub; echo s > own/sub/a', { outputDir: 'own/sub' })).made, { a: 's\n' });
     await assert.rejects(built('true'), { code: 'build_failed', message: /none of the folders dist, build, out, public/ });
     await assert.rejects(built('mkdir dist'), { code: 'build_failed', message: /no files/ });
@@ -120,7 +122,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.deepEqual([linked.errorCode, world.host.made.length], ['bad_name', 1]);
   });
 
-  test('that fails tells its code and its last lines', async () => {
+  test('that fails reports its exit code and its last lines', async () => {
     await assert.rejects(built('for i in $(seq 30); do echo line $i; done; exit 3'), {
       code: 'build_failed',
       message: /^The build ended with code 3:\nline 11\n(?:line \d+\n)+line 30$/,
@@ -150,7 +152,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
         'umount /usr; mount -t tmpfs none /tmp; unshare --user true && echo NESTED; chroot / true && echo CHROOT',
         'kill -9 1; kill -9 2; kill -9 -1; touch /usr/x /etc/x /.troupe/x; cat /etc/shadow /etc/hostname',
       ];
-      // The last of them ends the shell: what is killed is the build's own.
+      // The last of them ends the shell: only processes of the build are killed.
       const { lines } = await built(
         `{ ${commands.slice(0, 4).join('; ')}; } 2>&1; ls /proc | grep -c '^[0-9]'; mkdir dist; echo > dist/a`,
         {
@@ -176,14 +178,14 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.deepEqual((await built(command, { network: true })).lines, ['reached']);
   });
 
-  test('that ignores SIGTERM and hides in the background ends timed_out, and no process of it is left', async () => {
+  test('that ignores SIGTERM and continues in the background ends as timed_out, and no process of it is left', async () => {
     const marker = `sleep 98${process.pid}`;
     const command = `trap '' TERM; (setsid ${marker} &) ; setsid sh -c "trap '' TERM; while :; do ${marker}; done" & while :; do ${marker}; done`;
     await assert.rejects(built(command, { timeoutMs: 500 }), { code: 'timed_out', message: 'The build took longer than 0.5 s' });
     assert.equal(processesWith(marker), 0);
   });
 
-  test('that stops its supervisor, as one of a plain user can, is ended', async (t) => {
+  test('that stops its supervisor, which is possible without root, is ended', async (t) => {
     const marker = `sleep 94${process.pid}`;
     const means = [process.getuid!() === 0 ? 'other user' : 'user'] as const;
     const given = { means, limits: { ...options.limits, silenceMs: 1_500 } };
@@ -201,7 +203,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.equal(processesWith(marker), 0);
   });
 
-  test('that forks without end is bounded, and ended where its processes crowd the processors', async () => {
+  test('that forks endlessly is limited, and ended if its processes overload the processors', async () => {
     const marker = `forks-${process.pid}`;
     // Where the shells cannot fork any more, they end by themselves.
     const bomb = built(`: ${marker}; f() { f | f & }; f; while :; do sleep 1; done`, { timeoutMs: 3_000 });
@@ -212,7 +214,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.equal(processesWith(marker), 0);
   });
 
-  test('has bounded space for files, and names', async () => {
+  test('has bounded space and a bounded number of files', async () => {
     const full = { code: 'build_failed', message: /No space left/ };
     await assert.rejects(built('mkdir dist; head -c 10M /dev/zero > /tmp/a; head -c 10M /dev/zero > dist/a'), full);
     await assert.rejects(built('mkdir dist; cd dist; seq 1000 | xargs touch', { limits: { ...options.limits, files: 500 } }), full);
@@ -220,12 +222,34 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     await assert.rejects(built('true', { files: { big: 'x'.repeat(17 * mib) } }), { code: 'build_failed', message: /do not fit/ });
   });
 
+  test('is refused for the limits of its host before any file is stored', async () => {
+    let added = 0;
+    const watched = new Proxy(snapshots, {
+      get: (own, name: keyof Snapshots) =>
+        name !== 'begin'
+          ? own[name]
+          : async (workspace: { id: string; accountId: string }) => {
+              const made = await own.begin(workspace);
+              return { ...made, add: (file: Parameters<typeof made.add>[0]) => made.add(file).finally(() => added++) };
+            },
+    });
+    const given = { snapshots: watched, checks: siteChecks({ title: 'A host', limits: { files: 3, fileBytes: 10 } }) };
+    await assert.rejects(built('mkdir dist; cd dist; touch a b c d', given), {
+      code: 'too_many_files',
+      message: /at most 3 files; there are 4/,
+    });
+    await assert.rejects(built('mkdir dist; seq 100 > dist/a', given), { code: 'file_too_large', message: /at most 10 bytes; a has/ });
+    assert.equal(added, 0);
+    await built('mkdir dist; cd dist; touch a b c', given);
+    assert.equal(added, 3);
+  });
+
   test('has bounded memory, of all its processes together', async () => {
     const several = 'for i in 1 2 3 4; do node -e "const all = Buffer.alloc(100e6, 1); setInterval(() => all, 1e6)" & done; wait';
     await assert.rejects(built(several), { code: 'build_failed', message: /more than 300 MiB of memory/ });
   });
 
-  test('that writes output without measure succeeds, and its log has the first MiB and the end', async () => {
+  test('that writes endless output succeeds, and its log has the first MiB and the end', async () => {
     const { lines } = await built('yes "$(seq -s " " 100)" | head -c 20M; echo; echo the end; mkdir dist; echo > dist/a');
     const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
     assert.ok(chars > mib - 1_000 && chars < mib + 20_000, `${chars} characters`);
@@ -277,7 +301,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.equal(processesWith(marker), 0);
   });
 
-  test('dies with the service that is killed', async () => {
+  test('ends when the service is killed', async () => {
     const marker = `sleep 95${process.pid}`;
     const module = new URL('../../../../src/domains/deployments/build/local-builder.ts', import.meta.url).href;
     const service = `
@@ -295,7 +319,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     assert.equal(processesWith(marker), 0);
   });
 
-  test('gets no file that the service itself was started with', async () => {
+  test('inherits no open file of the service', async () => {
     const module = new URL('../../../../src/domains/deployments/build/local-builder.ts', import.meta.url).href;
     const service = `
       const { localBuilder } = await import(${JSON.stringify(module)});

@@ -1,4 +1,4 @@
-/** The output of builds as lines, and the messages of their supervisors, in whatever pieces they arrive. */
+/** The output of builds as lines, and the messages of their supervisors, for any division into pieces. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ function linesOf(...chunks: (string | Buffer)[]): string[] {
   return lines;
 }
 
-test('a log shows neither colours nor what moves a cursor, nor characters that a database or a terminal cannot take', () => {
+test('a log contains no colours, no cursor movements, and no characters that a database or a terminal cannot accept', () => {
   assert.deepEqual(linesOf('\u001b[32mgreen\u001b[0m\tone\u0000two\u0007\n\u001b]0;title\u0007\n10%\r50%\r100%\r\n'), [
     'green  onetwo',
     '',
@@ -30,7 +30,7 @@ test('a line without an end is shown in pieces of bounded length', () => {
   assert.ok(lines.every((line) => line.length <= 2_000));
 });
 
-test('no character is cut in two, neither between the pieces of a line nor in the last lines', () => {
+test('characters are not split, neither between the pieces of a line nor in the last lines', () => {
   for (const text of [`${'a'.repeat(1_999)}${'😀'.repeat(2_000)}`, `${'😀'.repeat(1_500)}\nend`]) {
     const lines = linesOf(text);
     assert.ok(lines.every((line) => line.isWellFormed() && line.length <= 2_000));
@@ -59,7 +59,7 @@ test('the last lines of a build are kept for its failure, at most 20 and 2,000 c
 
 const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 20 });
 
-test('lines are the same however the output is cut', () => {
+test('lines are the same for any division of the output into pieces', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'é', '😀', '\n', '\r', ' ', '\u001b[1m'), { maxLength: 60 }), cuts, (parts, sizes) => {
       const whole = Buffer.from(parts.join(''));
@@ -68,7 +68,7 @@ test('lines are the same however the output is cut', () => {
   );
 });
 
-test('messages and the bytes that follow them are the same however they are cut', async () => {
+test('messages and the bytes that follow them are the same for any division into pieces', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }), cuts, async (contents, sizes) => {
       const sent = Buffer.concat(contents.flatMap((bytes) => [Buffer.from(`{"size":${bytes.length}}\n`), bytes]));
@@ -82,7 +82,7 @@ test('messages and the bytes that follow them are the same however they are cut'
   );
 });
 
-test('a line that is too long, and an end within bytes, are errors', async () => {
+test('a too long line and an end within bytes are errors', async () => {
   await assert.rejects(new FrameReader(Readable.from([Buffer.alloc(70_000), Buffer.alloc(70_000)])).line(), /too long/);
   await assert.rejects(new FrameReader(Readable.from([Buffer.from('ab')])).whole(3), /ended within/);
 });

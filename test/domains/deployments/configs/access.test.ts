@@ -1,10 +1,10 @@
-/** The name at the host that follows from a configuration's name. */
+/** The name at the host, derived from a configuration's name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { slugOf } from '../../../../src/domains/deployments/configs/access.ts';
 
-test('the name at the host is one that every host takes, whatever the configuration is called', () => {
+test('the name at the host is valid at every host, for any name of the configuration', () => {
   const id = 'cfg_01jny8e2zjv6x0r3k9m4t7w5ab';
   assert.equal(slugOf({ id, name: 'My Web Site!' }), 'my-web-site');
   assert.equal(slugOf({ id, name: '  Über  uns__2 ' }), 'uber-uns-2');

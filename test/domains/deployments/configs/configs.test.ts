@@ -1,4 +1,4 @@
-/** Deploy configurations over HTTP: what is taken, what is shown, and who may do what. One runtime and one server for all of it. */
+/** Deploy configurations over HTTP: accepted input, shown fields, and permissions. One runtime and one server for all tests. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { AnyActor } from '../../../../src/actors/define-actor.ts';
@@ -98,7 +98,7 @@ test('a configuration is shown without its credentials, which are stored encrypt
   assert.throws(() => box.open(sealed, 'cfg_other'));
 });
 
-test('the credentials are tried at the host by one request: what it refuses is not stored, and its text is told without them', async () => {
+test("the credentials are checked at the host by one request: refused ones are not stored, and the host's text is returned without them", async () => {
   const acct = account();
   const bad = { ...good, credentials: { token: 'token-that-is-not-taken' } };
   const before = vercelApi.requests.length;
@@ -115,7 +115,7 @@ test('the credentials are tried at the host by one request: what it refuses is n
   assert.ok(Math.abs(Date.parse(verifiedAt) - Date.now()) < 60_000);
 });
 
-test('a host that is down, limits, or does not answer hinders nobody: the configuration is not verified', async () => {
+test('if the host is down, rate limited or silent, the configuration is created without verification', async () => {
   const acct = account();
   const limited = { status: 429, headers: { 'retry-after': '60' } };
   for (const [i, fault] of ([{ status: 500 }, { status: 404, json: {} }, 'cut', limited] as const).entries()) {
@@ -126,13 +126,13 @@ test('a host that is down, limits, or does not answer hinders nobody: the config
   }
 });
 
-test('nothing is tried with a test key', async () => {
+test('a test key causes no request to the host', async () => {
   const before = vercelApi.requests.length;
   assert.equal((await make(`${account()} test`, { credentials: { token: 'any' } })).verified_at, null);
   assert.equal(vercelApi.requests.length, before);
 });
 
-test('a body that no host could serve is refused with its field, and nothing of it is stored', async () => {
+test('an invalid body is refused with its field, and nothing is stored', async () => {
   const acct = account();
   for (const [loc, body] of [
     ['body.credentials.token', { credentials: {} }],
@@ -163,14 +163,14 @@ test('a body that no host could serve is refused with its field, and nothing of 
   assert.deepEqual((await send(`${acct} live`, 'GET', path)).json, { data: [], has_more: false, total: 0 });
 });
 
-test('fields that may be null are taken as absent, and Expo takes a project of the form @account/slug', async () => {
+test('nullable fields with null count as absent, and Expo accepts a project of the form @account/slug', async () => {
   const acct = account();
   const nothing = { build_command: null, output_dir: null, project: null, team: null, url: null };
   assert.equal((await make(`${acct} live`, nothing)).output_dir, null);
   assert.equal((await make(`${acct} live`, { name: 'App', target: 'expo', project: '@ann/app' })).project, '@ann/app');
 });
 
-test('of one name there is one, however many ask at once, until it is deleted', async () => {
+test('a name is used by one configuration, despite concurrent requests, until it is deleted', async () => {
   const acct = account();
   const answers = await Promise.all([1, 2, 3].map(() => send(`${acct} live`, 'POST', path, good)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409]);
@@ -206,7 +206,7 @@ test('each host is called with the fields that a configuration of its target has
     for (const projectGiven of [true, false]) assert.deepEqual(findHost({ target, projectGiven }).credentials, credentialFields[target]);
 });
 
-test('a test key uses the configurations of live mode and changes none; its own serve test mode alone', async () => {
+test('a test key can use live configurations but not change them; its own are for test mode only', async () => {
   const acct = account();
   const live = await make(`${acct} live`);
   const own = await make(`${acct} test`);
@@ -225,7 +225,7 @@ test('writing needs workspaces.write, reading workspaces.read', async () => {
   assert.equal((await send(`${acct} live read`, 'GET', path)).status, 200);
 });
 
-test('what a host has named stays as it was named first, and is lost with the configuration', async () => {
+test('a site name from the host is stored once and deleted with the configuration', async () => {
   const acct = account();
   const { id } = await make(`${acct} live`, { target: 'netlify' });
   const keep = (values: Record<string, string>, of = id) => runtime.actors.ask(deployConfigs, acct, 'keep', { id: of, values });
@@ -236,7 +236,7 @@ test('what a host has named stays as it was named first, and is lost with the co
   assert.deepEqual(await keep({ site: 'third' }), {});
 });
 
-test('a deployment takes the configuration that it names, else the newest of its target, and is refused in the order of the contract', async () => {
+test('a deployment uses its named configuration, otherwise the newest of its target; refusals have the order of the contract', async () => {
   const acct = account();
   const choose = (target: 'vercel' | 'netlify', configId: string | null, mode: Mode = 'live') =>
     outcomeOf(chooseConfig(runtime.actors, { accountId: acct, mode, target, configId }).then((found) => found?.id ?? null));

@@ -1,4 +1,4 @@
-/** A deployment whose effects end in any way, are told twice or too late, and which is cancelled or out of time at any moment. */
+/** A deployment whose effects end in any way, with duplicate and late reports, and which is cancelled or times out at any time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -183,14 +183,14 @@ function run(world: World, one: Step, create: object): void {
   }
 }
 
-test('whatever happens to it, a deployment keeps D1 to D6 and ends', () => {
+test('for any sequence of events, a deployment keeps D1 to D6 and ends', () => {
   fc.assert(
     fc.property(fc.constantFrom('live' as const, 'test' as const), fc.array(step, { maxLength: 40 }), (mode, steps) => {
       const create = { accountId: 'acct_1', mode, workspaceId: 'ws_1', target: 'vercel', configId: null, taskId: null };
       const world = new World();
       world.take('create', create);
       for (const one of steps) run(world, one, create);
-      // Time goes on: what waits for an answer gets none, and the deadline comes.
+      // Time advances: pending requests get no answer, and the deadline passes.
       if (!['live', 'failed'].includes(world.state!.status)) world.take('timedOut', {});
       if (world.running[0] !== undefined) run(world, { do: 'outcome', pick: 0, how: 'done', again: true }, create);
       assert.deepEqual([world.running, world.state!.config], [[], null], 'nothing is left under way');

@@ -1,4 +1,4 @@
-/** The walk of a deployment at a scripted host, over HTTP where a caller sees it. One runtime for all of it. */
+/** The steps of a deployment at a scripted host, observed over HTTP. One runtime for all tests. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { deployConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
@@ -30,7 +30,7 @@ beforeEach(() => {
   site.status = 200;
 });
 
-/** Resolves when the host is at this moment; the host goes on when `go` is called. */
+/** Resolves when the host reaches this step; the host continues when `go` is called. */
 function holdAt(moment: string): { reached: Promise<void>; go(): void } {
   const reached = Promise.withResolvers<void>();
   const going = Promise.withResolvers<void>();
@@ -47,7 +47,7 @@ async function unnamedSnapshots(): Promise<number> {
   return (await world.runtime.sql(text))[0].n;
 }
 
-test('a deployment is pending, building, deploying and live, each told once, and the host has the files of its creation', async () => {
+test('a deployment is pending, building, deploying and live, with one event each, and the host has the files of its creation', async () => {
   const workspace = await world.workspace({ 'index.html': 'one', 'about/index.html': 'about' });
   const hold = holdAt('begin');
   const { status, json } = await world.send('POST', '/v1/deployments', { workspace_id: workspace, target: 'vercel' });
@@ -79,7 +79,7 @@ test('a deployment is pending, building, deploying and live, each told once, and
   assert.deepEqual((await world.send('POST', `/v1/deployments/${json.id}/cancel`)).status, 409);
 });
 
-test('the log has lines of all parts in order, without credentials, by GET and by events', async () => {
+test('the log has the lines of all parts in order, without credentials, by GET and by events', async () => {
   const id = await world.deploy({ workspace_id: await world.workspace() });
   await world.ended(id);
   const { json } = await world.send('GET', `/v1/deployments/${id}/logs`);
@@ -94,7 +94,7 @@ test('the log has lines of all parts in order, without credentials, by GET and b
   assert.deepEqual(lines, json.data);
 });
 
-test('a test key publishes nothing and gets a preview, by the same events, without any configuration', async () => {
+test('a test key publishes nothing and gets a preview, with the same events and without a configuration', async () => {
   const id = await world.deploy({ workspace_id: await world.workspace() }, 'test');
   const row = await world.ended(id);
   assert.deepEqual([row.status, row.config, world.host.moments], ['live', null, []]);
@@ -127,7 +127,7 @@ test('a workspace without files, of another account, or a configuration of anoth
   );
 });
 
-test('where this service does not build, a configuration with a build command is refused with the reason', async () => {
+test('without builds, a configuration with a build command is refused with the reason', async () => {
   const { id } = await world.configure({ buildCommand: 'make', name: 'built' });
   const { status, json } = await world.send('POST', '/v1/deployments', {
     ...{ workspace_id: await world.workspace(), target: 'vercel', config_id: id },
@@ -139,7 +139,7 @@ test('where this service does not build, a configuration with a build command is
   await world.actors.ask(deployConfigs, world.accountId, 'remove', { id });
 });
 
-test('what the host would refuse is found before anything is sent to it', async () => {
+test('files that the host would refuse are found before anything is sent', async () => {
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`${i}.html`, 'x']));
   for (const [content, code] of [
     [many, 'too_many_files'],
@@ -180,7 +180,7 @@ test('failures of the host keep its code, its text without the token, and its id
   assert.equal(world.host.cancelled.length, 1);
 });
 
-test('a site that does not answer fails as probe_failed with the id at the host; its own address is asked in place of the host’s', async () => {
+test('a site that does not answer fails as probe_failed with the id at the host; a custom address is probed instead of the host’s', async () => {
   world.site.status = 404;
   const requests = world.site.requests;
   const unanswered = await world.ended(await world.deploy({ workspace_id: await world.workspace() }));
@@ -196,7 +196,7 @@ test('a site that does not answer fails as probe_failed with the id at the host;
   await world.actors.ask(deployConfigs, world.accountId, 'remove', { id });
 });
 
-test('the host is asked until it is live, and each of its words is in the log once', async () => {
+test('the host is polled until the site is live, and each of its messages is in the log once', async () => {
   world.host.states = [
     { kind: 'working', detail: 'QUEUED' },
     { kind: 'live', url: world.site.url },
@@ -209,7 +209,7 @@ test('the host is asked until it is live, and each of its words is in the log on
   assert.equal((await world.lines(id)).filter((line) => line === 'The host: QUEUED').length, 1);
 });
 
-test('a deployment that was cancelled is failed at once, and the host is asked to end what it has', async () => {
+test('a cancelled deployment is failed at once, and the host is asked to end it', async () => {
   for (const moment of ['begin', 'made', 'stored', 'finished', 'state']) {
     world.host.made.length = 0;
     world.host.cancelled.length = 0;
@@ -232,7 +232,7 @@ test('a deployment that was cancelled is failed at once, and the host is asked t
   }
 });
 
-test('a part of this service that does not answer for a moment fails no deployment, and nothing is made or sent twice', async () => {
+test('a temporary failure of a part of this service fails no deployment, and nothing is created or sent twice', async () => {
   const away = new Set(['begin', 'made', 'stored', 'uploaded', 'finished', 'state']);
   world.host.at = (moment) => {
     if (away.delete(moment)) throw new AppError('unavailable', 'The database does not answer; try again shortly');
@@ -241,7 +241,7 @@ test('a part of this service that does not answer for a moment fails no deployme
   assert.deepEqual([row.status, away.size, world.host.made.length, world.host.uploads.length], ['live', 0, 1, 1]);
 });
 
-test('what the host creates after it was looked for is removed later, and the log says so', async () => {
+test('a deployment that the host creates after the search for it is removed later, and the log reports it', async () => {
   const lookAgain = async (id: string) => {
     world.host.made.push({ id: `late of ${id}`, tag: id, files: null });
     world.clock.move(10_001);
@@ -273,7 +273,7 @@ test('what the host creates after it was looked for is removed later, and the lo
   assert.deepEqual(await world.runtime.sql('select name from timer where actor_id = $1', [quiet]), [], 'without a doubt nothing is asked');
 });
 
-test('a deployment ends with the configuration that it began with, though that is deleted meanwhile', async () => {
+test('a deployment ends with the configuration that it began with, although it is deleted meanwhile', async () => {
   const { id: configId } = await world.configure();
   const hold = holdAt('made');
   const id = await world.deploy({ workspace_id: await world.workspace(), config_id: configId });
@@ -295,7 +295,7 @@ test('an account has at most 200 deployments under way', async () => {
   assert.equal((await world.ended(await world.deploy({ workspace_id: await world.workspace() }))).status, 'live');
 });
 
-test('a deployment past its time fails as timed_out and is cancelled at the host', async () => {
+test('a deployment beyond its time limit fails as timed_out and is cancelled at the host', async () => {
   world.host.states = [{ kind: 'working', detail: 'QUEUED' }];
   const id = await world.deploy({ workspace_id: await world.workspace() });
   await until(async () => (await world.row(id)).step === 'poll', 'the poll');
@@ -304,7 +304,7 @@ test('a deployment past its time fails as timed_out and is cancelled at the host
   await until(() => world.host.cancelled.length === 1, 'the cancellation at the host');
 });
 
-test('redeploying publishes the files of the earlier deployment under the configuration that is there now, and sends nothing again', async () => {
+test('redeploying publishes the files of the earlier deployment with the current configuration, and sends no content again', async () => {
   const workspace = await world.workspace({ 'index.html': 'an early state' });
   const first = await world.deploy({ workspace_id: workspace });
   await world.ended(first);
@@ -331,7 +331,7 @@ test('files are kept until 30 days after a deployment has ended, and those of th
     await world.deploy({ workspace_id: workspace }, 'test'),
   ];
   const rows = [await world.ended(old), await world.ended(newest)];
-  const sweep = () => unneededSnapshots(world.clock).doSome(1_000, runtime.database.pool as never);
+  const sweep = () => unneededSnapshots(world.clock).runBatch(1_000, runtime.database.pool as never);
   const age = (id: string, days: number) =>
     runtime.sql(`update deployment set completed_at = now() - interval '${days} days' where id = $1`, [id]);
   const kept = async () =>
@@ -360,7 +360,7 @@ test('files are kept until 30 days after a deployment has ended, and those of th
   await world.actors.ask(deployConfigs, world.accountId, 'remove', { id: configId });
 });
 
-test('killed at any moment it goes on where it was: one deployment at the host, each file sent once, each event told once', async () => {
+test('after a kill at any time the deployment continues: one deployment at the host, each file sent once, one event for each status', async () => {
   const killed = await deploymentWorld({ after: (end) => void ends.push(end) });
   await killed.configure();
   const { host } = killed;

@@ -66,7 +66,7 @@ test('a request goes to the base address with the token, and a refusal of any ki
   assert.deepEqual(pauses, []);
 });
 
-test('a limit is waited for as long as Retry-After says, from 1 to 60 s, and the fifth is the failure, also of what must not be repeated', async () => {
+test('after 429 a request waits as long as Retry-After says, from 1 to 60 s, and fails after the fifth, also if it must not be repeated', async () => {
   const limited = (headers: Record<string, string>) => ({ status: 429, json: { message: 'Slowly' }, headers });
   const limit = (after?: string) => limited(after === undefined ? {} : { 'retry-after': after });
   standIn.meet(/./, limit('7'), limit('0'), limit('86400'), limited({ 'x-ratelimit-reset': '1' }));
@@ -79,7 +79,7 @@ test('a limit is waited for as long as Retry-After says, from 1 to 60 s, and the
   assert.match(failure.message, /Slowly/);
 });
 
-test('while a limit holds no other request begins', async () => {
+test('during a rate limit no other request begins', async () => {
   const limited = { status: 429, json: {}, headers: { 'retry-after': '1' } };
   standIn.meet(/./, limited);
   let endPause = () => {};
@@ -99,7 +99,7 @@ test('while a limit holds no other request begins', async () => {
   assert.equal(standIn.requests.length, 4);
 });
 
-test('an outage, a time-out at the host and a lost answer are tried five times where a repeat does no harm', async () => {
+test('repeatable requests are tried five times after an outage, a time-out at the host or a lost answer', async () => {
   standIn.meet(
     /./,
     { status: 500, text: '<html>Oops</html>' },
@@ -116,7 +116,7 @@ test('an outage, a time-out at the host and a lost answer are tried five times w
   assert.equal(standIn.requests.length, 5);
 });
 
-test('what must not be repeated is made once: after an unknown outcome it is looked for first', async () => {
+test('a non-repeatable creation is made once: after an unknown outcome it is searched for first', async () => {
   standIn.meet(/^POST/, 'lost');
   assert.ok((await failureOf(calls().request(make))) instanceof OutcomeUnknown);
   assert.equal(standIn.requests.length, 1);
@@ -136,7 +136,7 @@ test('what must not be repeated is made once: after an unknown outcome it is loo
   assert.equal(doubts, 2);
 });
 
-test('an address from outside gets no token and is judged, and an aborted request ends at once', async () => {
+test('an external address is checked and gets no token, and an aborted request ends at once', async () => {
   const failure = await failureOf(calls().request({ ...read, url: `${standIn.url}/else` }));
   assert.equal(failure.code, 'provider_down');
   assert.match(failure.message, /not a public address/);
@@ -181,7 +181,7 @@ test('uploads run ten at once within the bytes of the node, and end together wit
   assert.equal(sent, 10);
 });
 
-test('a content that is not as long as the snapshot says is not sent, and reading ends when it is aborted', async () => {
+test('a content with another length than in the snapshot is not sent, and an abort ends the reading', async () => {
   const site = { 'a.txt': 'four' };
   const [file] = siteFiles(site);
   const { open } = publicationOf('dep_1', site);
@@ -192,7 +192,7 @@ test('a content that is not as long as the snapshot says is not sent, and readin
   await assert.rejects(contentOf({ open: endless, signal: ending.signal }, file!), { name: 'AbortError' });
 });
 
-test('waiters for bytes are served in their order, and one that leaves blocks nobody', async () => {
+test('requests for bytes of the budget are served in order, and an aborted one blocks no other', async () => {
   const budget = new ByteBudget(10);
   const order: string[] = [];
   const first = await budget.take(8, signal);

@@ -1,4 +1,4 @@
-/** The other side of the stand-in for Cloudflare: the vendor's own SDK passes the same walk, against the same stand-in. */
+/** A check of the test server for Cloudflare: the vendor's own SDK makes the same deployments at it. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
@@ -16,7 +16,7 @@ const contents: Record<string, string> = {
 const keyOf = (content: string) => createHash('sha256').update(content).digest('hex').slice(0, 32);
 const base64 = (content: string) => Buffer.from(content).toString('base64');
 
-test("the SDK of Cloudflare publishes a Worker with assets at the stand-in, and finds it by its version's tag", async (t) => {
+test("the SDK of Cloudflare publishes a Worker with assets at the test server, and finds it by its version's tag", async (t) => {
   const standIn = await CloudflareStandIn.start(t);
   const sdk = clientOf(standIn);
   assert.equal((await sdk.user.tokens.verify()).status, 'active');
@@ -48,7 +48,7 @@ test("the SDK of Cloudflare publishes a Worker with assets at the stand-in, and 
   await assert.rejects(sdk.workers.scripts.subdomain.get('other', account), { status: 404 });
 });
 
-test('the SDK of Cloudflare makes a project of Pages and a deployment at the stand-in, and reads its stages and log', async (t) => {
+test('the SDK of Cloudflare creates a project of Pages and a deployment at the test server, and reads its stages and log', async (t) => {
   const standIn = await CloudflareStandIn.start(t);
   const sdk = clientOf(standIn);
   await assert.rejects(sdk.pages.projects.get('site', account), { status: 404 });

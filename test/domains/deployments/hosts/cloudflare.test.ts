@@ -52,7 +52,7 @@ test('a Worker gets every file once, by its key and with its type, and its asset
   assert.equal(standIn.scripts.scripts.get('my-site')!.isServed, true);
 });
 
-test('a second deployment of a Worker sends the changed file alone, and none where nothing has changed', async () => {
+test('a second deployment of a Worker sends only changed files', async () => {
   await deployWorker().publish();
   const same = deployWorker({ deploymentId: 'dep_2' });
   await same.publish();
@@ -62,7 +62,7 @@ test('a second deployment of a Worker sends the changed file alone, and none whe
   assert.deepEqual(changed.opened, ['app.js']);
 });
 
-test('a Worker that was not deployed from here is not replaced', async () => {
+test('a Worker that was not deployed by this service is not replaced', async () => {
   standIn.scripts.add('my-site');
   await assert.rejects(deployWorker().publish(), { code: 'bad_name', message: /named my-site/ });
   assert.deepEqual(writes(), []);
@@ -70,7 +70,7 @@ test('a Worker that was not deployed from here is not replaced', async () => {
   await deployWorker().publish();
 });
 
-test('without a subdomain of workers.dev nothing is sent, unless the account has an address of its own', async () => {
+test('without a workers.dev subdomain nothing is sent, unless the configuration has a custom address', async () => {
   standIn.subdomain = null;
   await assert.rejects(deployWorker().publish(), { code: 'alias_failed', message: /workers\.dev/ });
   assert.deepEqual(writes(), []);
@@ -80,7 +80,7 @@ test('without a subdomain of workers.dev nothing is sent, unless the account has
   assert.equal(standIn.scripts.scripts.get('my-site')!.isServed, false);
 });
 
-test('the token of an upload that has ended is replaced by that of another session, which asks for what is left', async () => {
+test('an expired upload token is replaced by a new session, which requests the remaining files', async () => {
   const ended = { status: 401, json: { success: false, errors: [{ code: 10_000, message: 'Expired' }] } };
   standIn.meet(/assets\/upload/, { after: ended }, ended);
   const deployment = deployWorker();
@@ -94,7 +94,7 @@ test('the token of an upload that has ended is replaced by that of another sessi
   });
 });
 
-test('a site of Pages makes its project, sends what is missing, and is live once its stages have passed', async () => {
+test('a site of Pages creates its project, sends missing contents, and is live after its stages', async () => {
   const deployment = deployPages();
   const providerId = await deployment.publish();
   assert.deepEqual(standIn.projects.projects.get('my-pages'), { name: 'my-pages', production_branch: 'main' });
@@ -114,7 +114,7 @@ test('a site of Pages makes its project, sends what is missing, and is live once
   assert.deepEqual(next.opened, ['app.js']);
 });
 
-test('a stage of Pages that fails is told with the last line of its log', async () => {
+test('a failed stage of Pages is reported with the last line of its log', async () => {
   const deployment = deployPages();
   const providerId = await deployment.publish();
   standIn.projects.lines = ['Validating asset output directory', 'Error: the manifest is too large'];
@@ -128,7 +128,7 @@ test('a stage of Pages that fails is told with the last line of its log', async 
   assert.equal((await pages.state(deployment.access, providerId, signal)).kind, 'failed');
 });
 
-test('an expired token of Pages is replaced once, and the count that it allows is looked at before anything is sent', async () => {
+test('an expired token of Pages is replaced once, and its limit of files is checked before anything is sent', async () => {
   standIn.meet(/check-missing/, { status: 401, json: { success: false, errors: [{ code: 8_000_013, message: 'Authorization failed' }] } });
   await deployPages().publish();
   assert.equal(standIn.projects.uploadTokens.size, 2);
@@ -138,7 +138,7 @@ test('an expired token of Pages is replaced once, and the count that it allows i
   assert.equal(writes().length, before);
 });
 
-test('files that set headers and redirects go along as settings, and code is refused', async () => {
+test('files with headers and redirects are sent as settings, and code is refused', async () => {
   const routed = { ...site, _headers: '/*\n  X-Test: 1', _redirects: '/old /new', '404.html': 'Nothing' };
   await deployWorker({ site: routed }).publish();
   const { metadata } = standIn.scripts.scripts.get('my-site')!;
@@ -154,7 +154,7 @@ test('files that set headers and redirects go along as settings, and code is ref
   assert.match(pages.limits.badName!('functions/hello.js')!, /code/);
 });
 
-test('a repeated publish takes up what the tag finds and makes nothing again', async () => {
+test('a repeated publish continues the deployment found by the tag and creates nothing again', async () => {
   for (const deploy of [deployWorker, deployPages]) {
     const first = await deploy().publish();
     const before = writes().length;
@@ -163,7 +163,7 @@ test('a repeated publish takes up what the tag finds and makes nothing again', a
   }
 });
 
-test('a lost answer of the last step is looked for by its tag, and a refusal that comes with 200 is a failure', async () => {
+test('after a lost answer the last step is searched by its tag, and a refusal inside a 200 answer is a failure', async () => {
   standIn.meet(/^PUT /, 'lost');
   await deployWorker().publish();
   assert.equal(standIn.scripts.scripts.get('my-site')!.versions.length, 1);
@@ -177,7 +177,7 @@ test('a lost answer of the last step is looked for by its tag, and a refusal tha
   await assert.rejects(deployPages({ deploymentId: 'dep_2' }).publish(), { code: 'provider_down', message: /No such thing/ });
 });
 
-test('a token is checked as one of a user and then by its account', async () => {
+test('a token is checked as a user token and then by its account', async () => {
   const identify = (credentials: Record<string, string>) => {
     const { access, abort } = deployWorker({ credentials: { token: goodToken, account_id: goodAccount, ...credentials } });
     return workers.identify(access, abort.signal);

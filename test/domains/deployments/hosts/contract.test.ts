@@ -1,4 +1,4 @@
-/** What holds for every host: how a site gets there, what is not sent again, and what becomes of refusals, crashes and strange answers. */
+/** Rules for every host: publishing a site, contents that are not sent again, and behaviour after refusals, crashes and invalid answers. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
@@ -26,7 +26,7 @@ const first = 'dep_first000000001';
 const second = 'dep_second00000002';
 const { signal } = new AbortController();
 
-test('every stand-in says where its shapes were read, and when; those older than 180 days are printed', (t) => {
+test('every test server names the source and date of its protocol; those older than 180 days are printed', (t) => {
   const folder = new URL('../../../support/hosts/', import.meta.url);
   for (const name of readdirSync(folder).filter((one) => one.endsWith('-stand-in.ts') && one !== 'host-stand-in.ts')) {
     const [head] = readFileSync(new URL(name, folder), 'utf8').split('*/');

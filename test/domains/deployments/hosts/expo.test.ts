@@ -23,7 +23,7 @@ after(async () => {
   for (const end of ends) await end();
 });
 
-test('an export is published to the channel production, with what installed apps may know of its configuration', async () => {
+test('an export is published to the channel production, with the public part of its configuration', async () => {
   const deployment = deploying();
   const group = await deployment.publish();
   const [update] = standIn.published;
@@ -41,7 +41,7 @@ test('an export is published to the channel production, with what installed apps
     assert.equal(headers.authorization, undefined, 'the storage is not told the token');
 });
 
-test('two platforms with runtime versions of their own are two groups, which a repeat takes up and a cancellation deletes', async () => {
+test('two platforms with different runtime versions are two groups, which a repeat finds and a cancellation deletes', async () => {
   const bundles = { 'bundles/ios.js': 'ios()', 'bundles/android.js': 'android()' };
   const fileMetadata = { ios: { bundle: 'bundles/ios.js', assets: [] }, android: { bundle: 'bundles/android.js', assets: [] } };
   const config = { version: '3.0.0', ios: { runtimeVersion: 'i1' }, runtimeVersion: { policy: 'appVersion' } };
@@ -64,7 +64,7 @@ test('two platforms with runtime versions of their own are two groups, which a r
   assert.equal((await expo.state(access, providerId, abort.signal)).kind, 'failed');
 });
 
-test('assets that Expo does not see yet are waited for, and sent again after 55 seconds, three times in all', async () => {
+test('assets that Expo does not have yet are waited for, and sent again after 55 seconds, three times in all', async () => {
   standIn.unseenFor = 3;
   const deployment = deploying();
   await deployment.publish();
@@ -76,7 +76,7 @@ test('assets that Expo does not see yet are waited for, and sent again after 55 
   assert.equal(standIn.published.length, 1);
 });
 
-test('files that are no export are refused before anything is sent, and say what they lack', async () => {
+test('files that are not an export are refused before anything is sent, with the missing parts', async () => {
   const { 'metadata.json': _metadata, 'app.json': _app, ...bare } = exportedApp;
   const metadata = exportedApp['metadata.json']!;
   const cases: [Record<string, string>, RegExp][] = [
@@ -93,7 +93,7 @@ test('files that are no export are refused before anything is sent, and say what
   assert.deepEqual(standIn.requests, []);
 });
 
-test('the count of assets that the project allows is looked at before anything is sent', async () => {
+test("the project's limit of assets is checked before anything is sent", async () => {
   standIn.assetLimit = 1;
   await assert.rejects(deploying().publish(), { code: 'too_many_files', message: /takes 1 assets/ });
   assert.equal(standIn.sent.length, 0);
@@ -107,7 +107,7 @@ test('a project is found by its id, by its name, and by its slug in the first ac
   await assert.rejects(deploying({ project: id }).publish(), { code: 'provider_down', message: /App with id 7f0bcd4a/ });
 });
 
-test('a passing error is tried again, and a lost answer of the last step is looked for by its message', async () => {
+test('a temporary error is retried, and after a lost answer the last step is searched by its message', async () => {
   const passing = { status: 200, json: { errors: [{ message: 'Try again', extensions: { isTransient: true } }] } };
   standIn.meet(/graphql/, passing, passing);
   const deployment = deploying();

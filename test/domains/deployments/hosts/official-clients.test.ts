@@ -1,4 +1,4 @@
-/** The hosts' own clients pass their scenario at our stand-ins: what the adapters are proven against is not our misunderstanding alone. */
+/** The hosts' own clients pass their scenario at our test servers: so an error in our reading of a protocol fails a test. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ before(() => {
 });
 after(() => outbound.close());
 
-test('@vercel/client deploys a folder at the stand-in of Vercel, sends only what is missing, and is told of failures', async (t) => {
+test('@vercel/client deploys a folder at the test server for Vercel, sends only missing contents, and gets failures', async (t) => {
   const standIn = await VercelStandIn.start(t);
   standIn.quick = true;
   const folder = await temporaryFolder();
@@ -56,7 +56,7 @@ test('@vercel/client deploys a folder at the stand-in of Vercel, sends only what
   assert.equal((await deploy('unknown')).at(-1).payload.code, 'forbidden');
 });
 
-test("@vercel/client and Troupe's adapter leave the same at the stand-in of Vercel", async (t) => {
+test("@vercel/client and Troupe's adapter create the same deployment at the test server for Vercel", async (t) => {
   const world = await HostWorld.start(vercelRow, outbound, t);
   const standIn = world.standIn as VercelStandIn;
   await world.end(await world.publish('dep_ours'));
@@ -72,7 +72,7 @@ test("@vercel/client and Troupe's adapter leave the same at the stand-in of Verc
   }
 });
 
-test('@netlify/api makes a site, deploys by hashes, cancels and is refused at the stand-in of Netlify', async (t) => {
+test('@netlify/api creates a site, deploys by hashes, cancels and is refused at the test server for Netlify', async (t) => {
   const standIn = await NetlifyStandIn.start(t);
   const { host, pathname } = new URL(standIn.apiUrl);
   // Its types name each operation, but not what it answers.
@@ -112,7 +112,7 @@ test('@netlify/api makes a site, deploys by hashes, cancels and is refused at th
   assert.ok(seen.has('uploadDeployFile') && seen.has('cancelSiteDeploy'));
 });
 
-test("Troupe's requests to Netlify, and what the stand-in answers them, are as Netlify's own description says", async (t) => {
+test("Troupe's requests to Netlify, and the answers of the test server, match Netlify's own description", async (t) => {
   const world = await HostWorld.start(netlifyRow, outbound, t);
   const { signal } = new AbortController();
   await netlifyRow.host.identify(world.access, signal);

@@ -1,4 +1,4 @@
-/** The true hosts, where the environment has credentials of an account for tests: a site goes there, is live, and is not sent again. */
+/** The real hosts, where the environment has credentials of a test account: a site is published, is live, and is not sent again. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { machineClock } from '../../../../src/clock.ts';
@@ -25,7 +25,7 @@ for (const { name, host, site: given, projectGiven = false } of hostRows) {
   const missing = Object.values(names).filter((variable) => !process.env[variable]);
   const skip = missing.length > 0 && `no credentials: set ${missing.join(' and ')}`;
 
-  test(`${name}: the true host takes a site, serves it, and is not sent it again`, { skip, timeout: 600_000 }, async (t) => {
+  test(`${name}: the real host accepts a site and serves it, and contents are not sent again`, { skip, timeout: 600_000 }, async (t) => {
     const outbound = createOutbound({ allow: [] });
     t.after(() => outbound.close());
     const credentials = Object.fromEntries(Object.entries(names).map(([field, variable]) => [field, process.env[variable]!]));

@@ -1,4 +1,4 @@
-/** What is Vercel's or Netlify's own, beside what holds for every host. */
+/** Rules of Vercel or Netlify only, beside those for every host. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
@@ -45,7 +45,7 @@ test('vercel: every request names the team, by its id or by its slug', async (t)
   }
 });
 
-test('vercel: a deployment is one of its own for production, served as it is, and a project can be given by its id', async (t) => {
+test('vercel: a deployment is always new, for production and served unchanged; a project can be given by its id', async (t) => {
   const { world, standIn } = await atVercel(t);
   await world.publish('dep_1', world.site, {}, { ...world.access, project: 'prj_abc', projectGiven: true });
   const [{ json, query }] = standIn.requestsOf(vercelRow.requests.create) as [(typeof standIn.requests)[0]];
@@ -54,7 +54,7 @@ test('vercel: a deployment is one of its own for production, served as it is, an
   assert.equal(query.get('forceNew'), '1');
 });
 
-test('vercel: it is live at the address of production where that of the deployment may ask for a sign-in, and only with its alias', async (t) => {
+test('vercel: a deployment is live at the address of production, and only with its alias, because its own address may require a sign-in', async (t) => {
   const { world, standIn } = await atVercel(t);
   const made = await world.publish('dep_1');
   const states = [];
@@ -67,7 +67,7 @@ test('vercel: it is live at the address of production where that of the deployme
   assert.deepEqual(await world.state(made), { kind: 'live', url: 'my-site.vercel.app' });
 });
 
-test('vercel: contents that it counts as missing for a while are sent again, and others are a failure', async (t) => {
+test('vercel: contents that stay missing temporarily are sent again, and unknown ones are a failure', async (t) => {
   const { world, standIn } = await atVercel(t);
   const missing = (hashes: string[]) => ({
     status: 400,
@@ -86,7 +86,7 @@ test('vercel: contents that it counts as missing for a while are sent again, and
   assert.equal(standIn.deployments.length, 1);
 });
 
-test('netlify: a site is made once for a configuration, whatever is lost on the way', async (t) => {
+test('netlify: a site is created once for a configuration, although answers are lost', async (t) => {
   for (const fault of ['lost', 'cut', { after: { status: 502, text: '' } }] as const) {
     const { world, standIn } = await atNetlify(t);
     standIn.meet(/^POST \/api\/v1\/sites$/, fault);
@@ -97,7 +97,7 @@ test('netlify: a site is made once for a configuration, whatever is lost on the 
   }
 });
 
-test('netlify: a crash between making the site and keeping its id leaves no second site', async (t) => {
+test('netlify: a crash between creating the site and storing its id leaves no second site', async (t) => {
   const { world, standIn } = await atNetlify(t);
   const dying = { ...world.publication('dep_1', world.site), keep: () => Promise.reject(new Error('crash')) };
   await assert.rejects(netlify.publish(world.access, dying), /crash/);
@@ -105,14 +105,14 @@ test('netlify: a crash between making the site and keeping its id leaves no seco
   assert.equal(standIn.sites.size, 1);
 });
 
-test('netlify: of two first deployments of a configuration at once both go to one site, and no other is left', async (t) => {
+test('netlify: two concurrent first deployments of a configuration use one site, and no other site remains', async (t) => {
   const { world, standIn } = await atNetlify(t);
   await Promise.all([world.publish('dep_aaaaaaaaaaaa'), world.publish('dep_bbbbbbbbbbbb')]);
   assert.deepEqual([...standIn.sites.keys()], [world.kept.site_id]);
   assert.deepEqual(new Set(standIn.deploys.map(({ siteId }) => siteId)), new Set([world.kept.site_id]));
 });
 
-test('netlify: a given project is a site by its id or its name, and one that is not there is told in the words of Netlify', async (t) => {
+test("netlify: a given project is a site by its id or its name; an unknown one is refused with Netlify's text", async (t) => {
   for (const project of ['site-of-ours', 'our-name']) {
     const { world, standIn } = await atNetlify(t);
     standIn.sites.set('site-of-ours', 'our-name').set('site-of-others', 'our-name-too');
@@ -129,14 +129,14 @@ test('netlify: a given project is a site by its id or its name, and one that is 
   assert.equal(standIn.sites.size, 0);
 });
 
-test('netlify: the site of a team is made in the team, and a name with # or ? is a bad one', async (t) => {
+test('netlify: the site of a team is created in the team, and a name with # or ? is bad_name', async (t) => {
   const { world, standIn } = await atNetlify(t);
   await world.publish('dep_1', world.site, {}, { ...world.access, team: 'acme' });
   assert.equal(standIn.requestsOf(/^POST \/api\/v1\/acme\/sites$/).length, 1);
   for (const path of ['a#b.html', 'a/b?.html']) assert.match(netlify.limits.badName!(path)!, /# or \?/);
 });
 
-test('netlify: what it requires while it still compares is sent, and what it adds afterwards too, each once', async (t) => {
+test('netlify: contents required during and after the comparison of hashes are sent once each', async (t) => {
   const { world, standIn } = await atNetlify(t);
   const hashes = [...new Set(await world.publication('dep_1', world.site).sha1())];
   let looks = 0;
@@ -149,7 +149,7 @@ test('netlify: what it requires while it still compares is sent, and what it add
   assert.equal(standIn.uploads.length, hashes.length);
 });
 
-test('a server that speaks like the host and has no list is created at again after an outage', async (t) => {
+test('after an outage a server without a list of deployments gets the creation again', async (t) => {
   for (const { world, standIn } of [await atVercel(t), await atNetlify(t)]) {
     standIn.meet(world.row.requests.create, { status: 500, text: '' });
     for (const list of [/^GET \/v6\/deployments$/, /^GET .*\/deploys$/]) standIn.meet(list, { status: 404, text: 'No such path' });

@@ -1,4 +1,4 @@
-/** Previews over HTTP, from rows as deployments leave them. */
+/** Previews over HTTP, with rows as deployments store them. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -64,7 +64,7 @@ async function preview(files: Files, { mode = 'test', status = 'live' } = {}): P
 
 const get = (path: string, init: RequestInit = {}) => fetch(edge.url + path, { redirect: 'manual', ...init });
 
-test('a page and the files below it are served without a token, in a sandbox, and kept by nobody', async () => {
+test('a page and the files below it are served without a token, sandboxed and without caching', async () => {
   const id = await preview({
     'index.html': '<h1>Ü</h1>',
     'css/a b.css': { type: 'text/css', content: 'h1{}' },
@@ -106,7 +106,7 @@ test('only GET and HEAD are answered', async () => {
   }
 });
 
-test('an address without its last slash leads to the one with it, where that is a folder', async () => {
+test('an address of a folder without the final slash is redirected to the one with it', async () => {
   const id = await preview({ 'index.html': 'x', 'docs/index.html': 'docs', 'list/a.txt': 'a' });
   for (const [from, to] of [
     [`/preview/${id}`, `/preview/${id}/`],
@@ -120,7 +120,7 @@ test('an address without its last slash leads to the one with it, where that is 
   assert.equal(await (await get(`/preview/${id}/docs/`)).text(), 'docs');
 });
 
-test('a folder without index.html is a list of its files, whose names are text and lead to the files', async () => {
+test('a folder without index.html is a list of its files, with escaped names that link to the files', async () => {
   const id = await preview({
     'a.txt': { type: 'text/plain', content: 'a' },
     'sub/b c.txt': { type: 'text/plain', content: 'b' },
@@ -144,7 +144,7 @@ test('a folder without index.html is a list of its files, whose names are text a
   );
 });
 
-test('what is not there, not live, of live mode or beside the preview is 404', async () => {
+test('files that are missing, not live, of live mode or outside the preview are 404', async () => {
   const id = await preview({ 'index.html': 'x', 'sub/a.txt': 'y' });
   const [pending, live] = [
     await preview({ 'index.html': 'x' }, { status: 'deploying' }),
@@ -164,7 +164,7 @@ test('a name is found in every normal form of its letters', async () => {
     assert.equal((await get(`/preview/${id}/${encodeURIComponent(name)}`)).status, 200);
 });
 
-test('a page of 200 files is loaded at once, from an address that may ask other endpoints 60 times a minute', async () => {
+test('a page of 200 files loads at once, from an address with 60 requests a minute at other endpoints', async () => {
   const names = Array.from({ length: 200 }, (_, n) => `images/${n}.svg`);
   const id = await preview(Object.fromEntries(names.map((name) => [name, name])));
   const answers = await Promise.all(names.map((name) => fetch(`${edge.url}/preview/${id}/${name}`)));

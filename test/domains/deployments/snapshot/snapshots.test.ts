@@ -9,7 +9,7 @@ import { unneededSnapshots } from '../../../../src/domains/deployments/snapshot/
 import { workspaceFile, workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
 import { unneededContents } from '../../../../src/domains/workspaces/workspace-file/orphan-content.ts';
 import { storeFile } from '../../../../src/domains/workspaces/workspace-file/store-file.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { Maintenance } from '../../../../src/storage/maintenance.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspace-node.ts';
@@ -62,7 +62,7 @@ const added = (path: string, content: string) => ({
 });
 
 describe('a snapshot of a workspace', () => {
-  test('has the files of its moment, and their contents stay when they are replaced or deleted afterwards', async () => {
+  test('has the files of one moment, and their contents stay when they are replaced or deleted afterwards', async () => {
     const site = await newWorkspace();
     await site.write('index.html', 'one');
     await site.write('assets/app.css', 'body {}');
@@ -85,7 +85,7 @@ describe('a snapshot of a workspace', () => {
     await assert.rejects(snapshots.files(snapshotId), { code: 'not_found' });
   });
 
-  test('holds contents already while its statement runs, although its rows are not visible yet', async () => {
+  test('protects contents while its statement runs, although its rows are not visible yet', async () => {
     const site = await newWorkspace();
     await site.write('index.html', 'one');
     // The statement has read the files and waits in its insert.
@@ -111,7 +111,7 @@ describe('a snapshot of a workspace', () => {
     }
   });
 
-  test('has all its contents however files are written and deleted meanwhile', async () => {
+  test('has all its contents, although files are written and deleted meanwhile', async () => {
     const site = await newWorkspace();
     const names = ['a.html', 'b/c.html', 'd.html', 'e.html'];
     for (const name of names) await site.write(name, `${name} 0`);
@@ -131,7 +131,7 @@ describe('a snapshot of a workspace', () => {
       for (const [path, content] of Object.entries(await contentsOf(snapshotId))) assert.ok(content.startsWith(path), content);
   });
 
-  test('of 20,001 files takes one statement and well under the bound of a statement', async () => {
+  test('of 20,001 files takes one statement, far below the time limit of a statement', async () => {
     const site = await newWorkspace();
     await node.database.pool.query(
       `insert into workspace_file (id, workspace_id, account_id, name, type, size_bytes, sha256, version, content_key, status, created_at)
@@ -148,7 +148,7 @@ describe('a snapshot of a workspace', () => {
     assert.ok(tookMs < 8_000, `took ${Math.round(tookMs)} ms`);
   });
 
-  test('is refused where a name is a file and a folder', async () => {
+  test('is refused if a name is a file and a folder', async () => {
     const site = await newWorkspace();
     await site.write('docs', 'a file');
     await site.write('docs/guide/index.html', 'a page');
@@ -163,7 +163,7 @@ describe('a snapshot of a workspace', () => {
   });
 });
 
-test('a snapshot of a folder has the files below it, and holds their contents by itself', async () => {
+test('a snapshot of a folder has the files below it, and protects their contents', async () => {
   const site = await newWorkspace();
   for (const name of ['index.html', 'caf\u00e9/public/a.html', 'caf\u00e9/public/b/c.html', 'caf\u00e9/public-2/d.html'])
     await site.write(name, name);
@@ -179,7 +179,7 @@ test('a snapshot of a folder has the files below it, and holds their contents by
 });
 
 describe('a snapshot of added files', () => {
-  test('has them once it is complete, the last of each name', async () => {
+  test('has these files when it is complete, the last of each name', async () => {
     const site = await newWorkspace();
     const begun = await snapshots.begin(site);
     await begun.add(added('index.html', 'draft'));
@@ -296,7 +296,7 @@ test('snapshots are kept as long as a deployment needs them, and a day in any ca
   await take('young');
 
   const removing = new Maintenance({
-    ...{ databaseUrl: node.url, jobs: [unneededSnapshots({ nowMs: Date.now })], log: silentLog },
+    ...{ databaseUrl: node.url, jobs: [unneededSnapshots({ nowMs: Date.now })], log: noLog },
     ...{ pieceRows: 2, pauseMs: 0 },
   });
   const removed = ['unnamed', 'failed, 31 days', 'preview, 31 days', 'replaced 31 days ago', 'abandoned'];
@@ -328,7 +328,7 @@ test('snapshots of an account hold at most five times the bytes of its plan, eac
   limits = unlimited;
 });
 
-test('an announcement holds contents for ten minutes, and its statement reads nothing after five', async () => {
+test('an announcement protects contents for ten minutes, and its statement reads nothing after five', async () => {
   const site = await newWorkspace();
   await site.write('a.html', 'a');
   const { contentKey } = await snapshots.file((await site.take()).snapshotId, 'a.html');

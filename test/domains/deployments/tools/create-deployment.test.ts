@@ -1,4 +1,4 @@
-/** create_deployment: what a person is shown, what holds when the deployment begins, and what the agent is told. */
+/** create_deployment: the approval's text, the checks before the deployment begins, and the agent's result. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { DeployConfig } from '../../../../src/domains/deployments/configs/config.ts';
@@ -51,7 +51,7 @@ test('the tool create_deployment', async (t) => {
     return assert.fail('it was not refused');
   };
 
-  await t.test('without a configuration of the target nothing is asked of a person and nothing is deployed', async () => {
+  await t.test('without a configuration of the target there is no approval and no deployment', async () => {
     const context = contextOf(await world.workspace());
     for (const work of [tool.preview!, tool.run]) {
       const error = await refusal(work({ target: 'vercel' }, context));
@@ -62,7 +62,7 @@ test('the tool create_deployment', async (t) => {
 
   const config: DeployConfig = await world.configure({ name: 'shop', project: 'ann-shop', url: world.site.url });
 
-  await t.test('a person is shown host, configuration, files and what is missing; nothing is kept of that', async () => {
+  await t.test('the approval shows host, configuration, files and missing parts; its snapshot is removed', async () => {
     const context = contextOf(await world.workspace({ 'a.html': 'x'.repeat(1_500), 'css/b.css': 'y' }));
     const { text } = await tool.preview!({ target: 'vercel' }, context);
     assert.match(
@@ -79,7 +79,7 @@ test('the tool create_deployment', async (t) => {
   });
 
   await t.test(
-    'a call without need of approval is live in the end, belongs to its task, and a repeated one is the same deployment',
+    'a call without approval deploys for its task until the site is live, and a repeated call is the same deployment',
     async () => {
       const context = contextOf(await world.workspace());
       const plain = await world.configure({ name: 'plain' });
@@ -101,7 +101,7 @@ test('the tool create_deployment', async (t) => {
     },
   );
 
-  await t.test('what was approved is what is deployed: other files or another newest configuration are asked about again', async () => {
+  await t.test('only approved files are deployed: other files or another newest configuration need another approval', async () => {
     const context = contextOf(await world.workspace());
     const made = host.made.length;
     const { basis } = await tool.preview!({ target: 'vercel' }, context);
@@ -124,7 +124,7 @@ test('the tool create_deployment', async (t) => {
     );
   });
 
-  await t.test('what cannot be deployed is refused before anybody is asked', async () => {
+  await t.test('files that cannot be deployed are refused before the approval', async () => {
     const built = await world.configure({ name: 'built', buildCommand: 'make', target: 'netlify' });
     const workspaceId = await world.workspace();
     const refused: [object, string, RegExp][] = [
@@ -145,7 +145,7 @@ test('the tool create_deployment', async (t) => {
   });
 
   await t.test(
-    'what a completed task with auto_deploy sends is deployed with the newest configuration, and fails with a reason where that cannot be',
+    'the deployment of a completed task with auto_deploy uses the newest configuration, and fails with a reason without one',
     async () => {
       const { name: newest } = await world.configure({ name: 'newest' });
       const send = async (workspaceId: string, target: 'vercel' | 'expo', mode: Mode = 'live') => {

@@ -5,12 +5,12 @@ import { createAuthenticator } from '../../../../src/domains/identity/auth/authe
 import { session } from '../../../../src/domains/identity/session/messages.ts';
 import type { Principal } from '../../../../src/edge/auth/principal.ts';
 import { HttpRequest } from '../../../../src/edge/http/message.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { type IdentityNode, startIdentityNode } from '../../../support/identity-node.ts';
 
 const nowhere = { getRemoteAddressAsText: () => new ArrayBuffer(0) };
 
-/** Counts what is asked of actors and database. */
+/** Counts the queries of actors and database. */
 function counted(node: IdentityNode) {
   const count = { reads: 0, queries: 0 };
   const read: typeof node.database.read = (query) => {
@@ -24,7 +24,7 @@ function counted(node: IdentityNode) {
   const database = Object.create(node.database, { read: { value: read } });
   const actors = Object.create(node.actors, { query: { value: query } });
   const { tokens, cookies, clock } = node;
-  return { count, authenticator: createAuthenticator({ actors, database, tokens, cookies, clock, log: silentLog }) };
+  return { count, authenticator: createAuthenticator({ actors, database, tokens, cookies, clock, log: noLog }) };
 }
 
 async function sessionAndKey(t: TestContext) {
@@ -66,7 +66,7 @@ test('a revoked key and an ended session are refused when the last answer is hal
   assert.equal(await authenticator.authenticate(key), null, 'and stays so');
 });
 
-test('while another node is slow to answer, the last answer serves for 900 ms and no longer', async (t) => {
+test('while another node answers slowly, the last answer is used for at most 900 ms', async (t) => {
   const { node, access } = await sessionAndKey(t);
   let answer: (stands: boolean) => void = () => {};
   let away = false;
@@ -76,7 +76,7 @@ test('while another node is slow to answer, the last answer serves for 900 ms an
       value: (...args: Parameters<typeof node.actors.query>) => (away && args[0] === session ? slow() : node.actors.query(...args)),
     },
   });
-  const authenticator = createAuthenticator({ ...node, actors, log: silentLog });
+  const authenticator = createAuthenticator({ ...node, actors, log: noLog });
   const principal = await authenticator.authenticate(access);
   away = true;
   node.clock.advance(899);
@@ -92,7 +92,7 @@ test('while another node is slow to answer, the last answer serves for 900 ms an
   answer(false);
 });
 
-test('an expired access token is refused to the millisecond, also when it was just in use', async (t) => {
+test('an expired access token is refused to the millisecond, also if it was just used', async (t) => {
   const { node, authenticator, access } = await sessionAndKey(t);
   node.clock.advance(3_599_999);
   assert.notEqual(await authenticator.authenticate(access), null);
@@ -124,7 +124,7 @@ test('an unknown key is looked up once in five seconds, and a burst of one new t
   assert.equal(count.reads, 3);
 });
 
-test('every family names the same key, but not with the other mode', async (t) => {
+test('every prefix family names the same key, except with the other mode', async (t) => {
   const { authenticator, key, keyId } = await sessionAndKey(t);
   const body = key.slice('Bearer mk_live_'.length);
   for (const family of ['mt_live_', 'mk_']) assert.equal((await authenticator.authenticate(`Bearer ${family}${body}`))?.id, keyId, family);
@@ -151,15 +151,15 @@ test('forged tokens, other schemes and nonsense are not authenticated', async (t
   assert.notEqual(await authenticator.authenticate(`bearer ${token}`), null, 'the scheme knows no case');
 });
 
-test('while the database does not answer no caller is authenticated, and none gets 401', async (t) => {
+test('while the database does not answer, no new caller is authenticated, and none gets 401', async (t) => {
   const { node, key } = await sessionAndKey(t);
   const database = Object.create(node.database, { read: { value: () => Promise.reject(new Error('away')) } });
-  const authenticator = createAuthenticator({ ...node, database, log: silentLog });
+  const authenticator = createAuthenticator({ ...node, database, log: noLog });
   await assert.rejects(async () => authenticator.authenticate(key), /away/);
   await assert.rejects(async () => authenticator.authenticate(key), /away/, 'a failure is not remembered as an answer');
 });
 
-test('the use of a key is noted, at most once a minute', async (t) => {
+test('the last use of a key is recorded at most once a minute', async (t) => {
   const { node, authenticator, key } = await sessionAndKey(t);
   const lastUsedAt = async () => (await node.database.read({ text: 'select last_used_at from api_key' })).rows[0].last_used_at;
   await authenticator.authenticate(key);

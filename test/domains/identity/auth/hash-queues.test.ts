@@ -1,9 +1,9 @@
-/** Whose password is hashed next, while others ask for many. */
+/** The order of password hashes while other networks request many. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HashQueues, type HashRequester } from '../../../../src/domains/identity/auth/hash-queues.ts';
 
-/** One hash at a time, each of which ends when `step` says so; `order` tells whose they were, and `finish` lets all end. */
+/** One hash at a time, each of which ends when `step` is called; `order` lists their users, and `finish` ends all. */
 function open(options = {}) {
   const hashQueues = new HashQueues({ maxRunning: 1, ...options });
   const order: string[] = [];
@@ -39,7 +39,7 @@ test('a flood of one network, from all its addresses, delays another user by at 
   }
 });
 
-test('a flood that registers, from as many networks as there are, does not keep anybody from signing in', async () => {
+test('a flood of registrations from any number of networks does not prevent logins', async () => {
   const { hashQueues, order, ask, step, finish } = open();
   let refused = 0;
   for (let n = 0; n < 300; n++)
@@ -53,7 +53,7 @@ test('a flood that registers, from as many networks as there are, does not keep 
   finish();
 });
 
-test('a network that a right password came from is apart from guesses from everywhere, and so is who has proven who they are', async () => {
+test('networks with an earlier correct password, and signed-in users, are not delayed by guesses from other networks', async () => {
   const { hashQueues, order, ask, step, finish } = open();
   hashQueues.noteRight('2001:db8:9::1');
   for (let n = 0; n < 300; n++) void ask(`flood ${n}`, hashQueues.requesterOf(`198.${n % 200}.${n % 250}.1`, 'login')).catch(() => {});
@@ -66,7 +66,7 @@ test('a network that a right password came from is apart from guesses from every
   finish();
 });
 
-test('of one address, of one network and in a lane so many wait and no more, and those are served', async () => {
+test('the number of waiting hashes is limited for an address, a network and a lane, and the waiting ones are served', async () => {
   const counted = async (name: (n: number) => string, many: number, options: object) => {
     const hashQueues = new HashQueues({ maxRunning: 1, ...options });
     const asked = Array.from({ length: many }, (_, n) =>

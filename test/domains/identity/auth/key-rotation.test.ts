@@ -1,4 +1,4 @@
-/** SECRET_KEY is changed while people are signed in: what the earlier key made is taken as long as that key is accepted. */
+/** SECRET_KEY is changed while users are signed in: tokens of the earlier key are accepted as long as that key is. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCookieSessions } from '../../../../src/domains/identity/auth/cookie-session.ts';
@@ -12,7 +12,7 @@ const clock = { nowMs: () => 1_800_000_000_000 };
 const sessionId = `ses_${'0'.repeat(26)}`;
 const claims = { userId: 'usr_1', accountId: 'acct_1', sessionId };
 
-test('tokens of the earlier key count with the later one while it is accepted, and no longer; so do those of a key that is to come', async () => {
+test('tokens of an earlier or a future key are valid while that key is accepted, and not longer', async () => {
   const [old, changed, done, prepared] = await Promise.all([
     createTokens({ secretKey: before, clock }),
     createTokens({ secretKey: after, acceptedKeys: [before], clock }),
@@ -26,7 +26,7 @@ test('tokens of the earlier key count with the later one while it is accepted, a
   assert.deepEqual([await done.readAccessToken(early), await old.readAccessToken(late)], [null, null]);
 });
 
-test('every token is good for its own purpose alone', async () => {
+test('every token is valid for its own purpose only', async () => {
   const tokens = await createTokens({ secretKey: after, clock });
   const made = {
     readAccessToken: await tokens.accessToken(claims),
@@ -57,7 +57,7 @@ test('a footer that names another key, or none, is refused', async () => {
     assert.equal(await tokens.readAccessToken(forged), null, forged);
 });
 
-test('refresh tokens, CSRF tokens and encrypted secrets of the earlier key are taken too, and what is new is of the later one', () => {
+test('refresh tokens, CSRF tokens and encrypted secrets of the earlier key are accepted too, and new ones use the later key', () => {
   const refresh = createRefreshTokens(before).issue(sessionId);
   assert.equal(createRefreshTokens(after, [before]).read(refresh.text)?.hash, refresh.hash);
   assert.equal(createRefreshTokens(after).read(refresh.text), null);

@@ -18,7 +18,7 @@ test('hashes are argon2id with 19 MiB and two passes', async () => {
   assert.deepEqual([algorithm, memoryCost, timeCost, parallelism], [2, 19_456, 2, 1]);
 });
 
-test('no password matches where there is no hash', async () => {
+test('without a hash no password matches', async () => {
   assert.equal(await passwordsWith().matches('correct horse', null), false);
 });
 
@@ -27,7 +27,7 @@ test('the same letters composed in two ways are one password', async () => {
   assert.equal(await passwords.matches('cafe\u0301 au lait', await passwords.hash('caf\u00e9 au lait')), true);
 });
 
-test('a hash that is none frees its place again', async () => {
+test('an invalid hash frees its slot again', async () => {
   const passwords = passwordsWith({ maxRunning: 1, maxWaitingOfAddress: 1 });
   await assert.rejects(passwords.matches('1', 'no hash'));
   await assert.rejects(passwords.matches('1', 'no hash'));

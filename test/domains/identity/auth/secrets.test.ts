@@ -33,7 +33,7 @@ test('every family of prefixes names the same key', () => {
     assert.equal(readApiKey(other), null, other);
 });
 
-test('one mistyped character, wherever it is, is noticed', () => {
+test('a mistyped character at any position is detected', () => {
   const { text } = secrets.create('live', undefined);
   for (let at = 'mk_live_'.length; at < text.length; at++) {
     const other = text[at] === '0' ? '1' : '0';
@@ -41,7 +41,7 @@ test('one mistyped character, wherever it is, is noticed', () => {
   }
 });
 
-test('two neighbours swapped are noticed', () => {
+test('two swapped neighbouring characters are detected', () => {
   const { text } = secrets.create('live', undefined);
   for (let at = 'mk_live_'.length; at < text.length - 1; at++) {
     if (text[at] === text[at + 1]) continue;
@@ -49,14 +49,14 @@ test('two neighbours swapped are noticed', () => {
   }
 });
 
-test('the secret of a command is the same each time it is asked for, and another for every other command and secret key', () => {
+test('the derived secret of a command is always the same, and differs for other commands and secret keys', () => {
   const first = secrets.create('live', 'command 1');
   assert.deepEqual(secrets.create('live', 'command 1'), first);
   assert.notEqual(secrets.create('live', 'command 2').hash, first.hash);
   assert.notEqual(createApiKeySecrets('another').create('live', 'command 1').hash, first.hash);
 });
 
-test('the last four characters are those a person sees at the end of the key', () => {
+test('the shown last four characters are those at the end of the key', () => {
   const { text, lastFour } = secrets.create('live', undefined);
   assert.ok(text.endsWith(lastFour));
   assert.equal(lastFour.length, 4);
@@ -67,7 +67,7 @@ test('the largest and the smallest number fill the same number of digits', () =>
   assert.match(base62(Buffer.alloc(32, 255), 43), /^[1-9A-Za-z][0-9A-Za-z]{42}$/);
 });
 
-test('a refresh token names its session, and a forged one is refused without asking the session', () => {
+test('a refresh token names its session, and a forged one is refused without a query of the session', () => {
   const tokens = createRefreshTokens(secretKey);
   const sessionId = 'ses_01jd0000000000000000000000';
   const { text, hash } = tokens.issue(sessionId);

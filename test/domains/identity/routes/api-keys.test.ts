@@ -3,7 +3,7 @@ import test from 'node:test';
 import { setOverrides } from '../../../../src/storage/account-overrides.ts';
 import { startIdentityNode } from '../../../support/identity-node.ts';
 
-test('a key is made, works, is listed without its secret, and is refused within a second of its end', async (t) => {
+test('a new key works, is listed without its secret, and is refused within a second after its revocation', async (t) => {
   const { request, register, clock } = await startIdentityNode(t);
   const { access_token } = await register('ann@example.com');
   const response = await request('POST', '/v1/api-keys', access_token, { name: 'ci', scopes: ['tasks.read', 'tasks.read'] });
@@ -28,7 +28,7 @@ test('a key is made, works, is listed without its secret, and is refused within 
   assert.deepEqual(await (await request('GET', '/v1/api-keys', access_token)).json(), { data: [], has_more: false, total: 0 });
 });
 
-test('keys are listed newest first, in pages, each account its own', async (t) => {
+test('keys of the account are listed newest first, in pages', async (t) => {
   const { request, register, createKey, clock } = await startIdentityNode(t);
   const ann = await register('ann@example.com');
   const bob = await register('bob@example.com');
@@ -49,7 +49,7 @@ test('keys are listed newest first, in pages, each account its own', async (t) =
     assert.equal((await request('GET', `/v1/api-keys${query}`, ann.access_token)).status, 422, query);
 });
 
-test("another account's key is 404 to everybody else, and goes on working", async (t) => {
+test('a key is 404 for other accounts, and continues to work', async (t) => {
   const { request, register, createKey } = await startIdentityNode(t);
   const ann = await register('ann@example.com');
   const bob = await register('bob@example.com');
@@ -59,7 +59,7 @@ test("another account's key is 404 to everybody else, and goes on working", asyn
   assert.equal((await request('GET', '/v1/auth/me', key)).status, 200);
 });
 
-test('a key makes and revokes only keys whose scopes it has, and a test key only test keys', async (t) => {
+test('a key creates and revokes only keys whose scopes it has, and a test key only test keys', async (t) => {
   const { request, register, createKey } = await startIdentityNode(t);
   const { access_token } = await register('ann@example.com');
   const small = await createKey(access_token, { name: 'small', scopes: ['tasks.read'] });
@@ -77,7 +77,7 @@ test('a key makes and revokes only keys whose scopes it has, and a test key only
   assert.equal((await request('DELETE', `/v1/api-keys/${small.id}`, large.key)).status, 204);
 });
 
-test('an unknown scope, none at all, or a name of nothing is 422', async (t) => {
+test('an unknown scope, no scope, or an empty name is 422', async (t) => {
   const { request, register } = await startIdentityNode(t);
   const { access_token } = await register('ann@example.com');
   for (const body of [
@@ -95,7 +95,7 @@ test('an unknown scope, none at all, or a name of nothing is 422', async (t) => 
   assert.equal((await request('POST', '/v1/api-keys', null, { name: 'x', scopes: ['tasks.read'] })).status, 401);
 });
 
-test('an account has five keys on the free plan, however many it asks for at once; a revoked one gives its place back', async (t) => {
+test('an account on the free plan has at most five keys, also with concurrent requests; a revoked key frees its slot', async (t) => {
   const { request, register, database } = await startIdentityNode(t);
   const { access_token } = await register('ann@example.com');
   const make = (n: number, headers = {}) =>

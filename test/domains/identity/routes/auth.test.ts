@@ -4,7 +4,7 @@ import { startIdentityNode } from '../../../support/identity-node.ts';
 
 const password = 'correct horse battery';
 
-test('a person signs up, is known, refreshes and signs out', async (t) => {
+test('a user registers, reads the profile, refreshes the token and signs out', async (t) => {
   const { request, clock } = await startIdentityNode(t);
   const registered = await request('POST', '/v1/auth/register', null, { email: 'Ann@Example.com', password, name: 'Ann' });
   assert.equal(registered.status, 201);
@@ -40,7 +40,7 @@ test('of two registrations of one address at the same time, one is 201 and one 4
   assert.deepEqual(Object.keys((await later.json()) as object), ['detail']);
 });
 
-test('a login with a wrong password and one with an unknown address are answered alike', async (t) => {
+test('a login with a wrong password and one with an unknown address get the same answer', async (t) => {
   const { request, register } = await startIdentityNode(t);
   await register('ann@example.com', password);
   const answers = [];
@@ -57,7 +57,7 @@ test('a login with a wrong password and one with an unknown address are answered
   assert.equal(right.status, 200);
 });
 
-test('a dead refresh token ends the session: its access token is refused within a second, other sessions stay', async (t) => {
+test('a used refresh token ends the session: its access token is refused within a second, other sessions stay', async (t) => {
   const { request, register, clock } = await startIdentityNode(t);
   const first = await register('ann@example.com', password);
   const other: any = await (await request('POST', '/v1/auth/login', null, { email: 'ann@example.com', password })).json();
@@ -70,7 +70,7 @@ test('a dead refresh token ends the session: its access token is refused within 
   assert.equal((await request('GET', '/v1/auth/me', other.access_token)).status, 200);
 });
 
-test("nobody signs out another's session, nor one without a person's own access token", async (t) => {
+test('a session is ended only with an access token of its own user', async (t) => {
   const { request, register, createKey, clock } = await startIdentityNode(t);
   const ann = await register('ann@example.com');
   const bob = await register('bob@example.com');
@@ -84,7 +84,7 @@ test("nobody signs out another's session, nor one without a person's own access 
   assert.equal((await request('GET', '/v1/auth/me', ann.access_token)).status, 200);
 });
 
-test('a body that is not valid is 422 and repeats no secret', async (t) => {
+test('an invalid body is 422, and the answer contains no secret', async (t) => {
   const { request, database } = await startIdentityNode(t);
   const email = 'ann@example.com';
   for (const [body, field] of [

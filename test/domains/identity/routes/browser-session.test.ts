@@ -1,4 +1,4 @@
-/** The dashboard's cookies: they authenticate, and nothing is changed in their name by a page of another site. */
+/** The dashboard's cookies: they authenticate, and a page of another site can change nothing with them. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { startIdentityNode } from '../../../support/identity-node.ts';
@@ -7,7 +7,7 @@ const password = 'correct horse battery';
 
 async function open(t: TestContext, publicUrl?: string) {
   const node = await startIdentityNode(t, undefined, { publicUrl });
-  /** A browser: what it was told to keep, and `send` with it. */
+  /** A browser: its stored cookies, and `send`, which sends them. */
   async function signIn(body: unknown, token: string | null = null) {
     const response = await node.request('POST', '/v1/auth/session', token, body);
     const set = response.headers.getSetCookie();
@@ -30,7 +30,7 @@ async function open(t: TestContext, publicUrl?: string) {
   return { ...node, signIn };
 }
 
-test('a password sets two cookies, of which scripts see one; with them the session is a person, and unsafe requests need the token', async (t) => {
+test('a login sets two cookies, of which scripts see one; they authenticate the session, and unsafe requests need the CSRF token', async (t) => {
   const { signIn, register } = await open(t);
   await register('ann@example.com', password);
   const { status, json, set, jar, send, csrf } = await signIn({ email: 'ann@example.com', password });
@@ -45,7 +45,7 @@ test('a password sets two cookies, of which scripts see one; with them the sessi
     assert.equal(await send('PATCH', '/settings', wrong === '' ? {} : { 'x-csrf-token': wrong }, change), 403, wrong);
 });
 
-test('a pair of cookies that somebody else could set is no token: it must be the one of this session', async (t) => {
+test('cookies set by another site are not accepted: the CSRF token must belong to this session', async (t) => {
   const { signIn, register, request } = await open(t);
   await register('ann@example.com', password);
   await register('eve@example.com', password);
@@ -69,7 +69,7 @@ test('a pair of cookies that somebody else could set is no token: it must be the
   assert.equal(await planted(ann.jar.troupe_csrf!), 200);
 });
 
-test('a bearer token needs no CSRF token and stands before the cookies; a cookie is no bearer token, nor the other way round', async (t) => {
+test('a bearer token needs no CSRF token and takes precedence over cookies; neither is accepted in place of the other', async (t) => {
   const { signIn, register, request, clock } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   const { cookie, jar } = await signIn({ email: 'ann@example.com', password });
@@ -86,7 +86,7 @@ test('a bearer token needs no CSRF token and stands before the cookies; a cookie
   assert.equal((await request('GET', '/v1/auth/me', null, undefined, { cookie })).status, 401);
 });
 
-test('signing out ends the session within a second and has the browser forget both cookies', async (t) => {
+test('signing out ends the session within a second and deletes both cookies', async (t) => {
   const { signIn, register, request, clock } = await open(t);
   await register('ann@example.com', password);
   const { cookie, send, csrf } = await signIn({ email: 'ann@example.com', password });
@@ -102,7 +102,7 @@ test('signing out ends the session within a second and has the browser forget bo
   assert.equal(await send('GET', '/auth/me'), 401);
 });
 
-test('over https the cookies go over nothing else; the session of an access token can be taken along, and ends with it', async (t) => {
+test('with https the cookies are sent over https only; an access token can be exchanged for cookies of its session, which end with it', async (t) => {
   const { signIn, register, request, createKey, clock } = await open(t, 'https://api.example.com');
   const { access_token, refresh_token } = await register('ann@example.com', password);
   const { status, set, send } = await signIn(undefined, access_token);

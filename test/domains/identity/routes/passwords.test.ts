@@ -1,4 +1,4 @@
-/** A forgotten password: what is mailed to whom, what its token opens, and that nobody learns who has an account. */
+/** A forgotten password: who gets which mail, what its token permits, and that the existence of an account is not revealed. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { AppError } from '../../../../src/errors.ts';
@@ -66,7 +66,7 @@ test('a mailed token sets a new password once and ends every session of the user
   assert.equal(mail.resets.length, 1, 'nobody else was mailed');
 });
 
-test('a token is good for an hour; altered, of another purpose or made up it opens nothing', async (t) => {
+test('a token is valid for an hour; a modified, forged or unrelated token is refused', async (t) => {
   const { forgot, reset, mailed, register, clock, tokens } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   await forgot('ann@example.com');
@@ -82,7 +82,7 @@ test('a token is good for an hour; altered, of another purpose or made up it ope
   assert.equal((await reset(later)).status, 400);
 });
 
-test('one address is mailed three times an hour at most, with the same answer each time, and each token works until one was used', async (t) => {
+test('an address gets at most three mails an hour, with the same answer each time, and each token is valid until one is used', async (t) => {
   const { forgot, reset, mailed, register, clock, mail, quiet } = await open(t);
   await register('ann@example.com', password);
   const answers = new Set<string>();
@@ -97,7 +97,7 @@ test('one address is mailed three times an hour at most, with the same answer ea
   assert.equal((await mailed(4)).to, 'ann@example.com');
 });
 
-test('a mail that surely was not sent is sent later, with the same token id; one whose fate is unknown is not', async (t) => {
+test('a mail that was certainly not sent is sent later, with the same token id; one with an unknown outcome is not', async (t) => {
   const { forgot, reset, mailed, register, mail, quiet, database } = await open(t);
   await register('ann@example.com', password);
   await quiet();
@@ -115,7 +115,7 @@ test('a mail that surely was not sent is sent later, with the same token id; one
   assert.equal((await reset((await mailed(1)).token)).status, 200);
 });
 
-test('a new password leaves API keys alone and says so, unless they are to be revoked: then none is left, nor one that an ended one makes', async (t) => {
+test('a new password keeps API keys and says so, unless their revocation is requested: then no key remains, also none created meanwhile by a revoked key', async (t) => {
   const { forgot, reset, mailed, register, createKey, request, clock } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   const bob = await register('bob@example.com', password);

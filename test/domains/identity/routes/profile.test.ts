@@ -1,4 +1,4 @@
-/** Name and e-mail address of a person: an address is one user's at every moment, whoever wants it at once. */
+/** Name and e-mail address of a user: an address belongs to at most one user at any time, despite concurrent claims. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
@@ -34,7 +34,7 @@ async function open(t: TestContext) {
   return { ...node, patch, login, post, tokenTo, verify, move };
 }
 
-test('who registers is not verified until the token that was mailed comes back, once and within a day', async (t) => {
+test('a new user is unverified until the mailed token is used, once and within a day', async (t) => {
   const { register, request, tokenTo, verify, clock, post, tokens, patch } = await open(t);
   const ann = await register('Ann@Example.com', password);
   const me = async () => (await (await request('GET', '/v1/auth/me', ann.access_token)).json()) as any;
@@ -55,7 +55,7 @@ test('who registers is not verified until the token that was mailed comes back, 
   assert.equal(await post('/auth/verify-email/resend', undefined, fresh.access_token), 409);
 });
 
-test('the link of a verification mail opens a page, and its button confirms the address, once', async (t) => {
+test('the link of a verification mail opens a page, and its button verifies the address once', async (t) => {
   const { register, request, tokenTo, edge } = await open(t);
   const ann = await register('ann@example.com', password);
   const verified = async () => ((await (await request('GET', '/v1/auth/me', ann.access_token)).json()) as any).email_verified;
@@ -74,7 +74,7 @@ test('the link of a verification mail opens a page, and its button confirms the 
   assert.deepEqual([hostile.status, hostile.headers.get('content-type')], [422, 'application/json']);
 });
 
-test('mails that verify an address are bounded by address', async (t) => {
+test('verification mails are limited by address', async (t) => {
   const { register, post, clock } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   const resend = () => post('/auth/verify-email/resend', undefined, access_token);
@@ -84,7 +84,7 @@ test('mails that verify an address are bounded by address', async (t) => {
   assert.equal(await resend(), 429);
 });
 
-test('another address takes the password, and wrong ones are counted apart from logins', async (t) => {
+test('changing the address needs the password, and wrong passwords are counted separately from logins', async (t) => {
   const { patch, login, register, request, mail } = await open(t);
   const ann = await register('ann@example.com', password);
   const bare = await request('PATCH', '/v1/auth/me', ann.access_token, { email: 'anna@example.com' });
@@ -99,7 +99,7 @@ test('another address takes the password, and wrong ones are counted apart from 
   );
 });
 
-test('a person takes another name and address; the old address is free for others, and the session stays', async (t) => {
+test('a user changes name and address; the old address becomes free, and the session stays', async (t) => {
   const { patch, login, register, request, mail, verify, tokenTo, actors, post, database } = await open(t);
   const ann = await register('ann@example.com', password);
   assert.equal(await verify(await tokenTo('ann@example.com')), 200);
@@ -132,7 +132,7 @@ test('a person takes another name and address; the old address is free for other
   assert.equal((await patch(ann.access_token, {})).json.email, 'ANNA@example.com');
 });
 
-test('a second change replaces the first, the present address ends it, and one that is not confirmed within a day ends by itself', async (t) => {
+test('a second change replaces the first; a change ends when the current address is set again or after a day without verification', async (t) => {
   const { patch, register, verify, tokenTo, actors, clock, tokens } = await open(t);
   const { access_token } = await register('a@example.com', password);
   await patch(access_token, { email: 'b@example.com' });
@@ -157,7 +157,7 @@ test('a second change replaces the first, the present address ends it, and one t
   await untilFree(actors, 'd@example.com');
 });
 
-test('a new password by mail ends a change of the address that waits, and verifies the address', async (t) => {
+test('a password reset by mail ends a pending change of address, and verifies the current address', async (t) => {
   const { patch, register, verify, tokenTo, post, mail, actors, login } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   await patch(access_token, { email: 'thief@example.com' });
@@ -173,7 +173,7 @@ test('a new password by mail ends a change of the address that waits, and verifi
   assert.equal((await actors.query(user, holder!.userId, 'profile', null))!.emailVerified, true);
 });
 
-test('an international address is one account however it is typed, and one with invisible characters is refused', async (t) => {
+test('an international address is one account in any spelling, and one with invisible characters is refused', async (t) => {
   const { register, login, post, patch, tokenTo, verify } = await open(t);
   const { access_token } = await register('Jo\u0308rg@Müller.example', password);
   assert.equal(await verify(await tokenTo('Jörg@Müller.example')), 200);
@@ -186,7 +186,7 @@ test('an international address is one account however it is typed, and one with 
   assert.equal((await patch(access_token, { email: '用户@例子.广告' })).json.pending_email, '用户@例子.广告');
 });
 
-test('an address that is taken is refused as a conflict, and then nothing else is changed either', async (t) => {
+test('a taken address is refused as a conflict, and nothing else is changed', async (t) => {
   const { patch, register } = await open(t);
   const ann = await register('ann@example.com', password);
   const bob = await register('bob@example.com', password);
@@ -209,13 +209,13 @@ test('of many concurrent claims of one free address one succeeds', async (t) => 
   for (const [n, { status }] of answers.entries()) assert.equal(await login(`${names[n]}@example.com`), status === 200 ? 401 : 200);
 });
 
-test('a person who wants several addresses at once ends with one of them, and every other one is free', async (t) => {
+test('after concurrent changes to several addresses a user has one of them, and the others are free', async (t) => {
   const { patch, login, register, actors, verify, tokenTo, clock } = await open(t);
   const { access_token } = await register('start@example.com', password);
   const wanted = ['w1@example.com', 'w2@example.com', 'w1@example.com', 'w3@example.com', 'w2@example.com'];
   const claimed = async (expected: (string | null)[]) => {
     for (const other of ['start@example.com', ...wanted]) {
-      // A release is a message on its way.
+      // A release is a message in transit.
       while ((await actors.query(emailAddress, other, 'isTaken', null)) !== expected.includes(other)) await new Promise(setImmediate);
     }
   };
@@ -237,7 +237,7 @@ test('a person who wants several addresses at once ends with one of them, and ev
   }
 });
 
-test('what was mailed to the old address opens nothing once the person has left it', async (t) => {
+test('tokens mailed to the old address are invalid after the change', async (t) => {
   const { move, register, request, mail } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   await request('POST', '/v1/auth/forgot-password', null, { email: 'ann@example.com' });
@@ -247,7 +247,7 @@ test('what was mailed to the old address opens nothing once the person has left 
   assert.equal((await request('POST', '/v1/auth/reset-password', null, { token, password })).status, 400);
 });
 
-test('no key changes who a person is', async (t) => {
+test('no API key can change the profile of a user', async (t) => {
   const { patch, register, createKey } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   const { key } = await createKey(access_token, { name: 'ci', scopes: ['tasks.read'] });
@@ -255,7 +255,7 @@ test('no key changes who a person is', async (t) => {
   assert.equal((await patch(null, { email: 'eve@example.com' })).status, 401);
 });
 
-/** A release is a message on its way. */
+/** A release is a message in transit. */
 async function untilFree(actors: ActorSystem, id: string): Promise<void> {
   while (await actors.query(emailAddress, id, 'isTaken', null)) await new Promise(setImmediate);
 }

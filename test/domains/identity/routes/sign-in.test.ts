@@ -1,4 +1,4 @@
-/** Passwords and codes as a guesser meets them, and as the person does whose they are. The codes come from a TOTP library of the client's own. */
+/** Passwords and codes, from attackers who guess and from their owners. The codes come from a separate TOTP library. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { URI } from 'otpauth';
@@ -9,7 +9,7 @@ const password = 'correct horse battery';
 const minuteMs = 60_000;
 let made = 0;
 
-/** Everybody in a test comes from one address unless a proxy's word counts; so each test has a node of its own. */
+/** All clients of a test have one address unless a proxy is trusted; so each test has its own node. */
 async function open(t: TestContext) {
   const node = await startIdentityNode(t);
   const post = async (path: string, body: unknown, token: string | null = null) => {
@@ -42,7 +42,7 @@ async function challengeOf({ login }: Opened, email: string): Promise<string> {
   return json.challenge_token;
 }
 
-test('after five wrong passwords the sixth answer is 429 for a right one, a wrong one and an address nobody has, and 15 minutes later all is forgotten', async (t) => {
+test('after five wrong passwords the sixth answer is 429 for a correct, a wrong and an unknown login, until 15 minutes have passed', async (t) => {
   const { login, register, clock, newEmail, database, runtime } = await open(t);
   const [known, unknown] = [newEmail(), newEmail()];
   await register(known, password);
@@ -64,7 +64,7 @@ test('after five wrong passwords the sixth answer is 429 for a right one, a wron
   assert.ok(rows.every(({ times }) => times.length <= 20));
 });
 
-test('a right password wipes out the wrong ones of its user, not those of its address', async (t) => {
+test('a correct password resets the count of wrong ones of its user, not of its client address', async (t) => {
   const { login, register, newEmail, clock } = await open(t);
   const email = newEmail();
   await register(email, password);
@@ -78,7 +78,7 @@ test('a right password wipes out the wrong ones of its user, not those of its ad
   assert.equal((await login(email)).status, 200);
 });
 
-test('of many guesses at once no more than five learn whether they were right', async (t) => {
+test('of many concurrent guesses at most five get an answer about their password', async (t) => {
   const { login, register, newEmail } = await open(t);
   const email = newEmail();
   await register(email, password);
@@ -96,7 +96,7 @@ test('many concurrent sign-ins with the right password all succeed', async (t) =
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test('a second factor is shown as text, URL and picture, counts from its first right code on, and then takes a fresh code each time', async (t) => {
+test('a second factor is shown as text, URL and picture, is active after its first correct code, and then needs a new code each time', async (t) => {
   const node = await open(t);
   const { post, clock, request } = node;
   const { email, access_token, enrolled, code, recoveryCodes } = await withSecondFactor(node);
@@ -126,7 +126,7 @@ test('a second factor is shown as text, URL and picture, counts from its first r
   assert.equal((await request('GET', '/v1/auth/me', tokens.json.access_token)).status, 200);
 });
 
-test('a recovery code stands in for a code once, however it is typed, and none of them stands in the database', async (t) => {
+test('a recovery code replaces a code once, in any spelling, and recovery codes are not stored in plain text', async (t) => {
   const node = await open(t);
   const { post, database, runtime } = node;
   const { email, enrolled, recoveryCodes } = await withSecondFactor(node);
@@ -139,7 +139,7 @@ test('a recovery code stands in for a code once, however it is typed, and none o
   for (const secret of [enrolled.secret, recoveryCodes[0]!, recoveryCodes[0]!.replaceAll('-', '')]) assert.ok(!kept.includes(secret));
 });
 
-test('five wrong codes shut the second factor for 15 minutes, for a right code and a recovery code too, whatever challenge they come with', async (t) => {
+test('five wrong codes block the second factor for 15 minutes, also for correct codes and recovery codes, with any challenge', async (t) => {
   const node = await open(t);
   const { post, clock } = node;
   const { email, access_token, code, recoveryCodes } = await withSecondFactor(node);
@@ -152,7 +152,7 @@ test('five wrong codes shut the second factor for 15 minutes, for a right code a
   assert.equal((await enter(recoveryCodes[0]!)).status, 200, 'what was refused was not used up');
 });
 
-test('a right code among wrong ones at once is refused without an effect, or is answered well', async (t) => {
+test('a correct code among concurrent wrong ones is either refused without an effect or accepted', async (t) => {
   const node = await open(t);
   const { post, clock, request } = node;
   const { email, access_token, code, recoveryCodes } = await withSecondFactor(node);
@@ -173,7 +173,7 @@ test('a right code among wrong ones at once is refused without an effect, or is 
   }
 });
 
-test('wrong codes that would begin a second factor are counted', async (t) => {
+test('wrong codes during the setup of a second factor are counted', async (t) => {
   const { post, register, newEmail } = await open(t);
   const { access_token } = await register(newEmail(), password);
   await post('/auth/2fa/enroll', undefined, access_token);
@@ -181,7 +181,7 @@ test('wrong codes that would begin a second factor are counted', async (t) => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [400, 400, 400, 400, 400, 429, 429, 429]);
 });
 
-test('a second factor ends at the price of a code, and one that was never confirmed changes nothing', async (t) => {
+test('removing a second factor needs a code, and an unconfirmed one has no effect', async (t) => {
   const node = await open(t);
   const { post, register, login, newEmail } = node;
   const { email, access_token, code } = await withSecondFactor(node);
@@ -198,7 +198,7 @@ test('a second factor ends at the price of a code, and one that was never confir
   assert.equal(typeof (await login(other)).json.access_token, 'string');
 });
 
-test('a challenge is good for five minutes, for nothing but a code, and not after the password was changed', async (t) => {
+test('a challenge is valid for five minutes, only for a code, and not after a change of the password', async (t) => {
   const node = await open(t);
   const { post, clock, request, mail } = node;
   const { email, code } = await withSecondFactor(node);
@@ -217,7 +217,7 @@ test('a challenge is good for five minutes, for nothing but a code, and not afte
   assert.equal((await post('/auth/login/2fa', { challenge_token: fresh, code: code() })).status, 401);
 });
 
-test('no key, and nobody without a session, comes near the second factor', async (t) => {
+test('the second factor can be managed only with a session', async (t) => {
   const node = await open(t);
   const { post, register, createKey, newEmail } = node;
   const { access_token } = await register(newEmail(), password);

@@ -23,11 +23,11 @@ async function consented(t: TestContext) {
 
 const box = tokenBox(integrationSecretKey);
 
-test('a consent with PKCE connects, and a hundred calls renew a token once at a server that takes a refresh token once', async (t) => {
+test('a consent with PKCE connects, and a hundred calls renew a token once at a server that accepts a refresh token once', async (t) => {
   const { server, api, connect, code, state, row, request, clock } = await consented(t);
   const { grantedScopes } = await connect(code, { state });
   assert.deepEqual(grantedScopes, ['repo']);
-  // The stand-in of the API takes what the server says is good.
+  // The test server of the API accepts the tokens that the authorization server reports as valid.
   const tokens = async () => box.open((await row()).tokens, (await row()).id);
   api.taken.add((await tokens()).access);
   await request();
@@ -41,14 +41,14 @@ test('a consent with PKCE connects, and a hundred calls renew a token once at a 
   assert.equal((await row()).status, 'connected');
 });
 
-test('a code without its verifier, and one that was used, are refused', async (t) => {
+test('a code without its verifier, and a used code, are refused', async (t) => {
   const { connect, code, state } = await consented(t);
   await assert.rejects(connect(code), { code: 'invalid' });
   await connect(code, { state });
   await assert.rejects(connect(code), { code: 'invalid' });
 });
 
-test('a rotation that is lost with its node ends the connection, whose service ends everything of the consent', async (t) => {
+test('a rotation that is lost with its node ends the connection, and the server revokes all tokens of the consent', async (t) => {
   const { server, api, connect, code, state, row, request, clock, runtime, events } = await consented(t);
   await connect(code, { state });
   api.takes = (token) => server.isGood(token);

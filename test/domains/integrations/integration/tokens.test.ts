@@ -1,4 +1,4 @@
-/** The tokens of connections, against a service that says what its tokens are worth. */
+/** The tokens of connections, with a test server that reports the state of its tokens. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { integration } from '../../../../src/domains/integrations/integration/messages.ts';
@@ -26,7 +26,7 @@ const failureOf = (work: Promise<unknown>): Promise<{ type: string; message: str
     (error) => error.failure ?? assert.fail(String(error.stack)),
   );
 
-test('a hundred calls that find less than a fifth of a token left renew it once', async (t) => {
+test("a hundred calls that find less than a fifth of a token's life left renew it once", async (t) => {
   const { clock, request, service, row } = await connected(t, (standIn) => (standIn.expiresIn = 100));
   clock.move(81_000);
   await Promise.all(Array.from({ length: 100 }, () => request()));
@@ -49,7 +49,7 @@ test('a token is not renewed while more than five minutes, or a fifth of its lif
   assert.equal(service.tokenRequests.length, 1);
 });
 
-test('a token without an end is never renewed, and one that a renewal brings without refresh token keeps the old one', async (t) => {
+test('a token without expiry is never renewed, and a renewal without a new refresh token keeps the old one', async (t) => {
   const { clock, request, service } = await connected(t, (standIn) => (standIn.rotates = false));
   clock.move(3_500_000);
   await request();
@@ -65,7 +65,7 @@ test('a token without an end is never renewed, and one that a renewal brings wit
   assert.equal(service.tokenRequests.length, 2);
 });
 
-test('a token that is refused early is renewed once and the call tried once more', async (t) => {
+test('a token that is refused before its expiry is renewed once and the call is retried once', async (t) => {
   const { request, service, row } = await connected(t);
   service.taken.clear();
   assert.equal((await request()).status, 200);
@@ -112,7 +112,7 @@ test('a refresh token that is refused twice ends the connection once, however ma
   assert.doesNotMatch(data.text, /access-|refresh-/);
 });
 
-test('a client that the service does not know ends the connection as misconfigured, and a later check finds it mended', async (t) => {
+test('a client that the service does not know ends the connection as misconfigured, and a later check recovers it', async (t) => {
   const { request, service, row, clock, events, runtime, id } = await connected(t);
   clock.move(3_601_000);
   service.tokenFaults = [{ status: 401, json: { error: 'invalid_client' } }];
@@ -157,7 +157,7 @@ test('after a crash in a renewal the stored token is tried once more, and a lost
   await lost;
 });
 
-test('after a crash before the service has renewed anything the connection goes on', async (t) => {
+test('after a crash before the service has renewed the token the connection continues', async (t) => {
   const { request, service, row, clock, runtime } = await connected(t);
   clock.move(3_601_000);
   service.tokenFaults = ['hang'];
@@ -185,7 +185,7 @@ test('the new refresh token is stored before the first request that has the new 
   );
 });
 
-test('disconnecting ends access at the service, three tries more where it fails, tells agents, and is over for good', async (t) => {
+test('disconnecting revokes access at the service, with three retries, ends agents, and is final', async (t) => {
   const { service, runtime, id, told, row, request, events } = await connected(t);
   service.apiFaults = [{ status: 500 }, { status: 503 }];
   await runtime.actors.ask(integration, id, 'disconnect', null);
@@ -202,7 +202,7 @@ test('disconnecting ends access at the service, three tries more where it fails,
   assert.deepEqual(events(), ['integration.connected', 'integration.disconnected']);
 });
 
-test('connecting again while access is being ended keeps the id and what is new', async (t) => {
+test('connecting again during a revocation keeps the id and the new tokens', async (t) => {
   const { service, runtime, id, connect, row, request } = await connected(t);
   service.apiFaults = [{ status: 500 }];
   await runtime.actors.ask(integration, id, 'disconnect', null);
@@ -212,7 +212,7 @@ test('connecting again while access is being ended keeps the id and what is new'
   assert.deepEqual([(await row()).revokeEffectId, (await row()).status], [null, 'connected']);
 });
 
-test('a limit up to two minutes is waited for, with no request to the same method meanwhile; a longer one is told at once', async (t) => {
+test('a rate limit of up to two minutes is waited for, without requests to the same method meanwhile; a longer one is reported at once', async (t) => {
   const { service, request, calls } = await connected(t);
   service.apiFaults = [{ status: 429, headers: { 'retry-after': '1' }, json: {} }];
   const begunAtMs = performance.now();
@@ -233,7 +233,7 @@ test('a limit up to two minutes is waited for, with no request to the same metho
   assert.equal(service.apiRequests.length, before);
 });
 
-test('reads are tried again while the service is unavailable, writes are not, and no failure repeats a token', async (t) => {
+test('reads are retried while the service is unavailable, writes are not, and no failure contains a token', async (t) => {
   const { service, request } = await connected(t);
   service.apiFaults = [{ status: 502 }, 'cut'];
   assert.equal((await request()).status, 200);
@@ -254,7 +254,7 @@ test('reads are tried again while the service is unavailable, writes are not, an
   assert.match((await failureOf(request({ method: 'POST', json: {} }))).message, /no JSON/);
 });
 
-test('the daily check renews what ends, and finds what was revoked', async (t) => {
+test('the daily check renews expiring tokens and finds revoked ones', async (t) => {
   const { service, runtime, id, row, clock, events } = await connected(t);
   clock.move(86_400_000);
   await runtime.actors.ask(integration, id, 'check', {});
@@ -267,7 +267,7 @@ test('the daily check renews what ends, and finds what was revoked', async (t) =
   assert.deepEqual(events(), ['integration.connected', 'integration.error']);
 });
 
-test('a second token is renewed by its own refresh token and keeps its scopes; refused, it goes with them', async (t) => {
+test('a second token is renewed by its own refresh token and keeps its scopes; a refused one is removed with its scopes', async (t) => {
   const service = await OAuthStandIn.start(t);
   const { url } = service;
   service.takes = async () => true;
@@ -287,7 +287,7 @@ test('a second token is renewed by its own refresh token and keeps its scopes; r
   assert.deepEqual([renewedBy(), bearer()], [['bot-r1', 'user-r1'], 'Bearer user-2']);
   assert.deepEqual((await row()).grantedScopes, ['chat:write', 'search:read']);
 
-  // An outage for the second alone: it is tried again soon, by what is stored.
+  // An outage for the second token only: it is retried soon, with the stored refresh token.
   clock.move(43_000_000);
   service.tokenFaults = [{ json: bot(3) }, { status: 503 }, { json: bot(4) }, { json: { ok: true, ...person(4) } }];
   await request({ method: 'POST', path: '/auth.test' });
@@ -309,7 +309,7 @@ test('a second token is renewed by its own refresh token and keeps its scopes; r
   assert.deepEqual(ended().sort(), ['Bearer bot-6', 'Bearer user-6']);
 });
 
-test('scopes that are good for no tool are an error that says so, when connecting and when a renewal narrows them', async (t) => {
+test('scopes that allow no tool are reported as an error, when connecting and when a renewal reduces them', async (t) => {
   const service = await OAuthStandIn.start(t);
   const { url } = service;
   const settings = { clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token` };
@@ -351,7 +351,7 @@ test('scopes that are good for no tool are an error that says so, when connectin
   assert.deepEqual(events(), ['integration.error', 'integration.recovered', 'integration.error']);
 });
 
-test('a refusal for want of a scope says where a person allows it', async (t) => {
+test('a refusal for a missing scope names the address where a person grants it', async (t) => {
   const service = await OAuthStandIn.start(t);
   const { url } = service;
   service.takes = async () => true;
@@ -365,4 +365,15 @@ test('a refusal for want of a scope says where a person allows it', async (t) =>
     refused.message,
     /allow channels:history by connecting again: https:\/\/troupe\.test\/integrations\/connect\?service=slack$/,
   );
+});
+
+test('a consent is good for ten minutes; after that its state is refused without a request', async (t) => {
+  const { service, begin, connect, clock } = await connected(t);
+  const [early, late] = [await begin(), await begin()].map((url) => url.searchParams.get('state')!);
+  clock.move(599_000);
+  await connect('good', { state: early! });
+  clock.move(2_000);
+  const before = service.tokenRequests.length;
+  await assert.rejects(connect('good', { state: late! }), { code: 'invalid' });
+  assert.equal(service.tokenRequests.length, before);
 });

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const ofV1 = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 const ofV2 = 'node_modules/conformance-next/dist/index.js';
 
-/** Checks that fail because the suite wants a facility or a tool that this server does not have. */
+/** Checks that fail because the suite needs a facility or a tool that this server does not have. */
 const wantsMore = /Method not found|Unknown tool|no tool with x-mcp-header|does not list the diagnostic tool|Tool '\w+' not found/;
 /** Checks that follow one of those, or whose tool behaves in a way that no task of ours does; by name. */
 const notOurs = new Set([

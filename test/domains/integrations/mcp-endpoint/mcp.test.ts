@@ -77,7 +77,24 @@ test('MCP clients use the service', async (t) => {
     assert.deepEqual([refused.isError, refused.structuredContent], [true, { detail: 'This needs the scope tasks.write' }]);
   });
 
-  await t.test("an account's tasks are missing for another account", async () => {
+  await t.test('send_message guides an agent and cancel_task ends its task, as their endpoints do', async () => {
+    const waits = turns(callTool('send_email', mail), finish('Done.'));
+    const { id, workspace_id: workspace } = await world.begin('guided', waits, {});
+    await until(async () => (await caller.json('GET', `/tasks/${id}`)).approvals.length === 1);
+    const { agents } = await caller.json('GET', `/tasks/${id}`);
+    const guided = await mcp.tool('send_message', { agent_id: agents[0].id, message: 'Be brief' });
+    assert.deepEqual([guided.isError, guided.structuredContent.id], [undefined, agents[0].id]);
+    const cancelled = await mcp.tool('cancel_task', { task_id: id });
+    assert.deepEqual([cancelled.structuredContent.id, cancelled.structuredContent.status], [id, 'cancelled']);
+    assert.ok((await caller.events()).some(({ type, data }) => type === 'agent.guided' && data.agent_id === agents[0].id));
+    const made = await mcp.tool('create_task', { prompt: 'case plain', workspace_id: workspace, config: { autonomy_level: 10 } });
+    assert.deepEqual([made.structuredContent.workspace_id, made.structuredContent.config.autonomy_level], [workspace, 10]);
+    const all = (await mcp.tool('list_tasks', { limit: 2 })).structuredContent;
+    const second = (await mcp.tool('list_tasks', { limit: 1, offset: 1 })).structuredContent;
+    assert.deepEqual([second.tasks.length, second.tasks[0].id], [1, all.tasks[1].id]);
+  });
+
+  await t.test('tasks of another account are not found', async () => {
     const { id } = await world.play('own', turns());
     const other = new McpCaller(service.url, (await Caller.register(service)).token);
     assert.deepEqual((await other.tool('get_task', { task_id: id })).structuredContent, { detail: 'Task not found' });
@@ -85,7 +102,7 @@ test('MCP clients use the service', async (t) => {
     assert.deepEqual(message.error, { code: -32_602, message: 'Task not found' });
   });
 
-  await t.test('an idempotency key, of the request or in the _meta of a call, holds as on the endpoint', async () => {
+  await t.test('an idempotency key, of the request or in the _meta of a call, works as at the endpoint', async () => {
     const header = { headers: { 'idempotency-key': 'mcp one' } };
     const first = await mcp.tool('create_task', { prompt: 'case plain' }, header);
     const second = await mcp.tool('create_task', { prompt: 'case plain' }, header);
@@ -99,10 +116,10 @@ test('MCP clients use the service', async (t) => {
   await t.test('run_task is a task whose input requests are the approvals of its agents', () => checkApproval(world, mcp));
   await t.test('decide_approval finds the agent by the approval', () => checkDecision(world, mcp));
 
-  await t.test('subscriptions/listen tells of each state of a task until its end', () => checkListening(world, mcp));
+  await t.test('subscriptions/listen sends the states of a task until its end', () => checkListening(world, mcp));
   await t.test('a stream ends within a second when its key is revoked', () => checkRevoked(world));
 
-  await t.test('tasks/cancel ends the task; of an ended one it is acknowledged too', async () => {
+  await t.test('tasks/cancel ends the task and is acknowledged for ended tasks too', async () => {
     const running = turns(callTool('send_email', { to: 'a@example.com', subject: 's', body: 'b' }));
     const { taskId } = await runTask(world, mcp, 'cancelled', running);
     for (const _ of ['a running one', 'an ended one']) {
@@ -112,7 +129,7 @@ test('MCP clients use the service', async (t) => {
     assert.equal((await taskOf(mcp, taskId)).status, 'cancelled');
   });
 
-  await t.test('a client without the extension gets no tasks: run_task answers at once, tasks/get is refused', async () => {
+  await t.test('a client without the tasks extension gets no MCP tasks: run_task answers at once, tasks/get is refused', async () => {
     const result = await mcp.tool('run_task', { prompt: 'case plain' });
     assert.deepEqual([result.resultType, result.structuredContent.status], ['complete', 'pending']);
     const { status, message } = await mcp.modern('tasks/get', { taskId: result.structuredContent.id });
@@ -122,7 +139,7 @@ test('MCP clients use the service', async (t) => {
     assert.equal(legacy.result.structuredContent.prompt, 'case plain');
   });
 
-  await t.test('without a token it is 401 and names the document about authentication, which is open', async () => {
+  await t.test('a request without a token is 401 and names the public document about authentication', async () => {
     for (const [prefix, end] of [
       ['', ''],
       ['/v1', '/v1/mcp'],
@@ -150,7 +167,7 @@ test('MCP clients use the service', async (t) => {
     }
   });
 
-  await t.test('what is no JSON, too long, or of another type is refused', async () => {
+  await t.test('a body that is not JSON, too long, or of another type is refused', async () => {
     const broken = await mcp.post('{');
     assert.deepEqual([broken.status, broken.message.error.code], [400, -32_700]);
     assert.equal((await mcp.post('{"jsonrpc":"2.0"}')).status, 400);

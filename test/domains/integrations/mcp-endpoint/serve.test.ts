@@ -100,7 +100,7 @@ test('a message that is answered directly has the answer that the SDK gives', as
   assert.ok(compared > 300, `${compared} messages were answered directly`);
 });
 
-test('calls in flight are bounded, and one account leaves places to others', async () => {
+test('calls in progress are limited, and one account leaves slots for others', async () => {
   const serving = createMcpServing(options);
   const { promise, resolve } = Promise.withResolvers<HttpResponse>();
   const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_tasks"}}');
@@ -115,7 +115,7 @@ test('calls in flight are bounded, and one account leaves places to others', asy
 });
 
 test('the SDK is not loaded before a message needs it', async () => {
-  // A process that answers a call directly, then one that the SDK answers, and says each time which packages it holds.
+  // A process that answers a call directly, then one by the SDK, and prints the loaded packages each time.
   const program = `
     const { createMcpServing } = await import('./src/domains/integrations/mcp-endpoint/serve.ts');
     const { HttpRequest } = await import('./src/edge/http/message.ts');
@@ -139,7 +139,7 @@ test('the SDK is not loaded before a message needs it', async () => {
   assert.equal(stdout, 'tools/list false\nping true\n');
 });
 
-test('an origin is allowed that is the service’s own, of this machine where the service is, or listed', () => {
+test('allowed origins are the service’s own, those of this machine for a local service, and listed ones', () => {
   const own = 'https://troupe.example';
   const local = 'http://127.0.0.1:8080';
   const cases: [string, string, string[], boolean][] = [

@@ -1,4 +1,4 @@
-/** MCP servers that want a token: what becomes of access that ends, that is too small, and that is given back. */
+/** MCP servers that require a token: access that ends, that lacks a scope, and that is revoked. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { completeConsent, withConsentUrl } from '../../../../src/domains/integrations/mcp-servers/connect.ts';
@@ -16,7 +16,7 @@ let world: McpWorld;
 let server: McpStandIn;
 let oauth: OAuthStandIn;
 let issuer = '';
-/** Tools that are refused for want of a scope. */
+/** Tools that are refused because of a missing scope. */
 let lacking = new Map<string, string>();
 const ends: (() => unknown)[] = [];
 
@@ -74,29 +74,29 @@ async function refusalOf(work: Promise<unknown>): Promise<ToolError> {
 const told = ({ accountId }: McpServerRow) =>
   world.events(accountId).map(({ type, data }) => [type, (data.integration as Json).status, (data.integration as Json).reason]);
 
-test('access that has ended is an event that says where a person connects again, and so is that it is back', async () => {
+test('ended access emits an event with the address to connect again, and restored access emits an event', async () => {
   const row = await world.connect(server.url);
   await consent(row);
-  assert.deepEqual(told(row), []);
+  assert.deepEqual(told(row), [['integration.connected', 'connected', null]]);
   oauth.taken.clear();
   oauth.refreshTokens.clear();
   const refused = await refusalOf(world.call(row, 'mcp_docs_echo'));
   const page = `https://troupe.test/integrations/mcp/${row.id}/connect`;
   assert.equal(refused.details?.type, 'forbidden');
   assert.ok(refused.message.includes(page), refused.message);
-  assert.deepEqual(told(row), [['integration.error', 'error', 'revoked']]);
-  const { integration } = world.events(row.accountId)[0]!.data as Json;
+  assert.deepEqual(told(row).slice(1), [['integration.error', 'error', 'revoked']]);
+  const { integration } = world.events(row.accountId)[1]!.data as Json;
   assert.deepEqual(
     [integration.service, integration.name, integration.available_tools, integration.reconnect_url],
     ['mcp', 'docs', [], page],
   );
   assert.doesNotMatch(JSON.stringify(integration), /access-|refresh-/);
   await consent(row);
-  assert.deepEqual(told(row).slice(1), [['integration.recovered', 'connected', null]]);
+  assert.deepEqual(told(row).slice(2), [['integration.recovered', 'connected', null]]);
   assert.equal(await world.call(row, 'mcp_docs_echo'), 'echo done {}');
 });
 
-test('a call that needs another scope is forbidden and says so; the next consent asks for it, and the other tools go on', async () => {
+test('a call with a missing scope is forbidden with the scope; the next consent requests it, and other tools continue', async () => {
   const row = await world.connect(server.url);
   await consent(row);
   lacking.set('write', 'files:write');
@@ -109,7 +109,7 @@ test('a call that needs another scope is forbidden and says so; the next consent
     );
   }
   assert.equal(await world.call(row, 'mcp_docs_echo'), 'echo done {}');
-  assert.deepEqual(told(row), [['integration.error', 'connected', 'scope_missing']]);
+  assert.deepEqual(told(row).slice(1), [['integration.error', 'connected', 'scope_missing']]);
   // A renewal brings no scope.
   oauth.taken.clear();
   await world.call(row, 'mcp_docs_echo');
@@ -118,12 +118,12 @@ test('a call that needs another scope is forbidden and says so; the next consent
   assert.equal(asked.get('scope'), 'tools files:write');
   lacking.clear();
   assert.equal(await world.call(row, 'mcp_docs_write'), 'write done {}');
-  assert.deepEqual(told(row).slice(1), [['integration.recovered', 'connected', null]]);
+  assert.deepEqual(told(row).slice(2), [['integration.recovered', 'connected', null]]);
   lacking.set('write', 'bad\\scope');
   assert.deepEqual((await refusalOf(world.call(row, 'mcp_docs_write'))).details, { type: 'forbidden' });
 });
 
-test('removing a server ends its tokens at the authorization server, and tries again where that fails', async () => {
+test('removing a server revokes its tokens at the authorization server, with retries', async () => {
   const row = await world.connect(server.url);
   await consent(row);
   oauth.revokeFaults = [{ status: 503 }];
@@ -134,7 +134,7 @@ test('removing a server ends its tokens at the authorization server, and tries a
   assert.equal(second!.form.client_id, 'http://127.0.0.1:1/integrations/oauth-client.json');
 });
 
-test('a client that the operator has registered goes before one of our own, with its secret', async () => {
+test('a client registered by the operator is preferred and used with its secret', async () => {
   world.parts.registered = registeredClients([`${issuer}/|troupe-client|s3cret`, 'https://other.example|x']);
   try {
     const row = await world.connect(server.url);

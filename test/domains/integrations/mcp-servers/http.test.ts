@@ -19,7 +19,7 @@ test('MCP servers over HTTP', async (t) => {
   };
   let docs: Json;
 
-  await t.test('one is connected with headers whose values are never shown', async () => {
+  await t.test('a server is connected with headers whose values are never shown', async () => {
     docs = await caller.json('POST', base, { name: 'docs', url: server.url, headers: { 'X-Key': 'hunter2' } });
     assert.match(docs.id, /^mcp_/);
     const [tool] = docs.tools;
@@ -29,11 +29,15 @@ test('MCP servers over HTTP', async (t) => {
     );
     const list = await caller.json('GET', base);
     assert.deepEqual([list.total, list.has_more, list.data[0]], [1, false, docs]);
+    assert.deepEqual(Object.keys(docs).sort(), [
+      ...['authorize_url', 'created_at', 'header_names', 'id', 'mode', 'name', 'reason', 'status', 'tools', 'url'],
+    ]);
+    assert.deepEqual(Object.keys(tool).sort(), ['description', 'hash', 'name', 'read_only', 'status', 'tool_name']);
     assert.doesNotMatch(JSON.stringify([docs, list]), /hunter2/);
     assert.ok(server.requests.every(({ headers }) => headers['x-key'] === 'hunter2'));
   });
 
-  await t.test('what cannot be connected is refused, and nothing of it is stored', async () => {
+  await t.test('a server that cannot be connected is refused, and nothing is stored', async () => {
     const [taken] = await statusOf({ name: 'docs', url: server.url });
     assert.equal(taken, 409);
     for (const url of ['https://10.0.0.1/mcp', 'http://example.com/mcp', 'https://169.254.169.254/', 'ftp://example.com']) {
@@ -54,7 +58,31 @@ test('MCP servers over HTTP', async (t) => {
     assert.equal((await statusOf({ name: 'mine', url: server.url }, reader))[0], 403);
   });
 
-  await t.test('a changed tool is approved by the hash that was looked at', async () => {
+  await t.test('tasks of keys are offered the tools of their mode and scopes', async () => {
+    const tools = [{ name: 'say' }, { name: 'look', annotations: { readOnlyHint: true } }];
+    const own = await new McpStandIn().start();
+    own.tools = tools;
+    const { id } = await caller.json('POST', base, { name: 'own', url: own.url });
+    const offered = async (name: string, by = caller): Promise<string[]> => {
+      await begin(name, turns(finish('Done.')), {}, by);
+      const { body } = await site.request(name, 2);
+      return (body.tools ?? []).map((tool) => tool.function.name).filter((tool) => tool.startsWith('mcp_own_'));
+    };
+    const key = (mode: 'live' | 'test', ...more: string[]) => caller.program(mode, ['tasks.read', 'tasks.write', ...more]);
+    const [reader, neither, testing] = await Promise.all([
+      key('live', 'integrations.read'),
+      key('live'),
+      key('test', 'integrations.read', 'integrations.write'),
+    ]);
+    assert.deepEqual(await offered('own-all'), ['mcp_own_say', 'mcp_own_look']);
+    assert.deepEqual(await offered('own-reads', reader), ['mcp_own_look']);
+    assert.deepEqual(await offered('own-none', neither), []);
+    assert.deepEqual(await offered('own-test', testing), []);
+    await caller.fetch('DELETE', `${base}/${id}`);
+    await own.stop();
+  });
+
+  await t.test('a changed tool is approved by its current hash', async () => {
     const path = `${base}/${docs.id}/approve-tools`;
     const stale = await caller.fetch('POST', path, { tools: [{ name: 'echo', hash: '0'.repeat(64) }] });
     assert.equal(stale.status, 409);
@@ -73,7 +101,7 @@ test('MCP servers over HTTP', async (t) => {
     assert.deepEqual(server.calls.at(-1), { name: 'echo', args: { text: 'hi' } });
   });
 
-  await t.test('what a server asks in the middle of a call is asked of a person', async () => {
+  await t.test('a request of a server during a call becomes an approval', async () => {
     server.asks('drop', {
       message: 'Drop the table?',
       requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } }, required: ['sure'] },
@@ -89,7 +117,7 @@ test('MCP servers over HTTP', async (t) => {
     await caller.fetch('DELETE', `${base}/${other.id}`);
   });
 
-  await t.test('a change that the server tells of is an event at once, and the tool is off', async () => {
+  await t.test('a change notified by the server emits an event at once, and the tool is off', async () => {
     server.tools[0]!.description = 'Says it again, louder.';
     server.toolsChanged();
     const echo = async () => (await caller.json('GET', `${base}/${docs.id}`)).tools[0];
@@ -110,7 +138,7 @@ test('MCP servers over HTTP', async (t) => {
     assert.equal((await caller.fetch('DELETE', `${base}/${docs.id}`)).status, 404);
   });
 
-  await t.test('a server that wants a token is connected once a person has consented', async () => {
+  await t.test('a server that requires a token is connected after a person has consented', async () => {
     const issuer = new URL(server.url).origin;
     const json = (response: Parameters<NonNullable<McpStandIn['instead']>>[1], value: object, status = 200, headers = {}) => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
@@ -152,27 +180,92 @@ test('MCP servers over HTTP', async (t) => {
     assert.deepEqual([connected.status, connected.authorize_url, connected.tools[0].status], ['connected', null, 'approved']);
   });
 
-  await t.test(
-    'a token that is not taken any more is renewed by one request, and one that ended for good needs another consent',
-    async () => {
-      const autonomy = { autonomy_level: 100 };
-      const calls = turns(callTool('mcp_guarded_echo', { text: 'again' }), finish('Done.'));
-      oauth.taken.clear();
-      const before = oauth.tokenRequests.length;
-      const { id } = await begin('renew', calls, autonomy);
-      await caller.untilTask(id, ['complete']);
-      assert.match(JSON.stringify(site.requestsOf('renew').at(-1)!.body.messages), /echo done/);
-      assert.deepEqual(
-        oauth.tokenRequests.slice(before).map(({ form }) => [form.grant_type, form.resource]),
-        [['refresh_token', server.url]],
-      );
-      oauth.taken.clear();
-      oauth.refreshTokens.clear();
-      const second = await begin('ended', calls, autonomy);
-      await caller.untilTask(second.id, ['complete']);
-      const [guarded] = (await caller.json('GET', base)).data;
-      assert.deepEqual([guarded.status, guarded.reason], ['authorization_required', 'revoked']);
-      assert.ok((await caller.json('GET', `${base}/${guarded.id}`)).authorize_url);
-    },
-  );
+  await t.test('a refused token is renewed by one request, and a revoked one needs another consent', async () => {
+    const autonomy = { autonomy_level: 100 };
+    const calls = turns(callTool('mcp_guarded_echo', { text: 'again' }), finish('Done.'));
+    oauth.taken.clear();
+    const before = oauth.tokenRequests.length;
+    const { id } = await begin('renew', calls, autonomy);
+    await caller.untilTask(id, ['complete']);
+    assert.match(JSON.stringify(site.requestsOf('renew').at(-1)!.body.messages), /echo done/);
+    assert.deepEqual(
+      oauth.tokenRequests.slice(before).map(({ form }) => [form.grant_type, form.resource]),
+      [['refresh_token', server.url]],
+    );
+    oauth.taken.clear();
+    oauth.refreshTokens.clear();
+    const second = await begin('ended', calls, autonomy);
+    await caller.untilTask(second.id, ['complete']);
+    const [guarded] = (await caller.json('GET', base)).data;
+    assert.deepEqual([guarded.status, guarded.reason], ['authorization_required', 'revoked']);
+    assert.ok((await caller.json('GET', `${base}/${guarded.id}`)).authorize_url);
+  });
+
+  await t.test('a consent leads back to a registered address, for a client that was registered at the authorization server', async () => {
+    const back = 'https://app.example/mcp?x=1';
+    await caller.json('PATCH', '/v1/settings', { redirect_uris: [back] });
+    const foreign = await statusOf({ name: 'registered', url: server.url, redirect_uri: 'https://app.example/mcp' });
+    assert.deepEqual([foreign[0], foreign[1].detail[0].loc], [422, ['body', 'redirect_uri']]);
+    const issuer = new URL(server.url).origin;
+    let registration: Json;
+    server.instead = ({ url, headers }, response, body) => {
+      const json = (value: object, status = 200, more = {}) => {
+        response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(value));
+        return true;
+      };
+      if (url === '/.well-known/oauth-protected-resource/mcp') return json({ resource: server.url, authorization_servers: [issuer] });
+      if (url?.startsWith('/.well-known/')) {
+        const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${oauth.url}/token` };
+        const methods = { response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] };
+        return json({ issuer, ...endpoints, ...methods, registration_endpoint: `${issuer}/register` });
+      }
+      if (url === '/register') {
+        registration = JSON.parse(body);
+        return json({ ...registration, client_id: 'registered-1' }, 201);
+      }
+      const isTaken = oauth.taken.has(String(headers.authorization).replace('Bearer ', ''));
+      const challenge = `Bearer resource_metadata="${issuer}/.well-known/oauth-protected-resource/mcp"`;
+      return isTaken ? false : json({}, 401, { 'www-authenticate': challenge });
+    };
+    const waiting = await caller.json('POST', base, { name: 'registered', url: server.url, redirect_uri: back });
+    const asked = Object.fromEntries(new URL(waiting.authorize_url).searchParams);
+    assert.deepEqual([asked.client_id, asked.resource, registration.redirect_uris], ['registered-1', server.url, [asked.redirect_uri]]);
+    const callback = `${asked.redirect_uri}?${new URLSearchParams({ code: 'good', state: asked.state! })}`;
+    const returned = await fetch(callback, { redirect: 'manual' });
+    assert.deepEqual([returned.status, returned.headers.get('location')], [302, `${back}&${new URLSearchParams({ state: asked.state! })}`]);
+    assert.equal(oauth.last.form.client_id, 'registered-1');
+    assert.equal((await caller.json('GET', `${base}/${waiting.id}`)).status, 'connected');
+    assert.equal((await caller.fetch('DELETE', `${base}/${waiting.id}`)).status, 204);
+  });
+
+  await t.test('events tell that a server was connected and disconnected, in the form of a connected service', async () => {
+    const events: Json[] = (await caller.events()).filter(({ type }) => type.startsWith('integration.'));
+    const of = (name: string) => events.filter(({ data }) => data.integration?.name === name).map(({ type, data }) => ({ type, ...data }));
+    assert.deepEqual(
+      of('docs').map(({ type, integration: { id, service: kind, status, available_tools: tools, mode } }) => [
+        type,
+        id,
+        kind,
+        status,
+        tools,
+        mode,
+      ]),
+      [
+        ['integration.connected', docs.id, 'mcp', 'connected', ['mcp_docs_echo'], 'live'],
+        ['integration.disconnected', docs.id, 'mcp', 'disconnected', [], 'live'],
+      ],
+    );
+    assert.deepEqual(
+      of('registered').map(({ type, integration: { available_tools: tools } }) => [type, tools]),
+      [
+        ['integration.connected', ['mcp_registered_echo', 'mcp_registered_drop']],
+        ['integration.disconnected', []],
+      ],
+    );
+    assert.deepEqual(
+      of('guarded').map(({ type }) => type),
+      ['integration.connected', 'integration.error'],
+    );
+    assert.doesNotMatch(JSON.stringify(events), /hunter2|access-\d|refresh-\d/);
+  });
 });

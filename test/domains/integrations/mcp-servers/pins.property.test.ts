@@ -1,4 +1,4 @@
-/** Which tools of an MCP server agents may use, whatever the server lists over time. */
+/** Which tools of an MCP server agents may use, for any lists of the server over time. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('approve' as const), names: fc.subarray(['a', 'b', 'c']) }),
 );
 
-test('P1 and P2: a tool is approved only as a person saw it, and is never less watched than then', () => {
+test('P1 and P2: a tool is approved only in the version that a person saw, and never needs less approval than that version', () => {
   fc.assert(
     fc.property(list, fc.array(step, { maxLength: 12 }), (first, steps) => {
       let tools: PinnedTool[] = firstPins(first);
@@ -48,13 +48,13 @@ test('P1 and P2: a tool is approved only as a person saw it, and is never less w
   );
 });
 
-test('a hash that is not the present one approves nothing', () => {
+test('an outdated hash approves nothing', () => {
   const tools = firstPins([{ name: 'a', description: '', inputSchema: {}, outputSchema: null, readOnly: false }]);
   assert.equal(approve(tools, [{ name: 'a', hash: 'of before' }]), null);
   assert.equal(approve(tools, [{ name: 'b', hash: tools[0]!.hash }]), null);
 });
 
-test('the changes of a list are told once', () => {
+test('the changes of a list are reported once', () => {
   const tool = (name: string, description = '') => ({ name, description, inputSchema: {}, outputSchema: null, readOnly: false });
   const before = firstPins([tool('a'), tool('b')]);
   const next = merge(before, [tool('a', 'other'), tool('c')]);

@@ -1,6 +1,6 @@
 /**
- * Every service through the calls that agents make: a stored connection with its tokens, limits, further tries and bounds. The services are asked at the
- * same time, so that each wait is waited for once.
+ * Every service through the calls that agents make: a stored connection with its tokens, limits, further tries and bounds. The services
+ * are called concurrently, so that their waits overlap.
  */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
@@ -42,7 +42,7 @@ async function connectable(row: ServiceRow): Promise<Connected> {
   const [standIn, oauth] = await Promise.all([row.start(scope), OAuthStandIn.start(scope)]);
   const scopes = standIn.tokens.get(goodToken)!;
   oauth.scope = undefined;
-  // A renewal that is tried again on a busy machine is no reuse here.
+  // A renewal that is retried on a busy machine does not count as a reuse here.
   oauth.rotates = false;
   const connected = { row, standIn, oauth, scopes };
   oauth.beforeTokenAnswer = () => takeTokens(connected);
@@ -73,7 +73,7 @@ test('each tool does its work through the stored connection', async () => {
   });
 });
 
-test('a token that the service takes no more is renewed once and the call made again', async () => {
+test('a refused token is renewed once and the call is repeated', async () => {
   await ofEach(async (connected) => {
     const { row, standIn, oauth } = connected;
     const { tool, args } = readOf(row);
@@ -102,7 +102,7 @@ test('a token that stays refused is forbidden, and the connection stays', async 
   });
 });
 
-test('a limit of a second is waited for, and nothing is asked of it meanwhile', async () => {
+test('a rate limit of a second is waited for, without requests to the service meanwhile', async () => {
   await ofEach(async ({ row, standIn }) => {
     const { tool, args, path } = readOf(row);
     standIn.meet(path, row.limited.withRetryAfter('1'));
@@ -112,7 +112,7 @@ test('a limit of a second is waited for, and nothing is asked of it meanwhile', 
   });
 });
 
-test('an outage, a lost answer, a page that is no JSON and a silence are tried again where a repeat does no harm', async () => {
+test('repeatable calls are retried after an outage, a lost answer, an answer that is not JSON, and a time-out', async () => {
   const faults = [
     { status: 502, text: '<html>Bad gateway</html>' },
     'lost',
@@ -132,7 +132,7 @@ test('an outage, a lost answer, a page that is no JSON and a silence are tried a
   timeoutMs = undefined;
 });
 
-test('a change whose answer is lost is made once where the service knows no repeats, and told as not known', async () => {
+test('a write whose answer is lost is made once if the service does not detect repeats, and reported as unknown', async () => {
   await ofEach(async ({ row, standIn }) => {
     const once = row.service.tools.filter(({ name, repeatable }) => !repeatable && row.tools[name]!.path !== null);
     for (const { name } of once) {
@@ -147,7 +147,7 @@ test('a change whose answer is lost is made once where the service knows no repe
   });
 });
 
-test('an answer of three megabytes is not read to its end, nor asked for again', async () => {
+test('an answer of three megabytes is not read to its end and not requested again', async () => {
   const giant: Fault = { status: 200, text: `{"items":["${'x'.repeat(3 * 2 ** 20)}"]}`, headers: { 'content-type': 'application/json' } };
   await ofEach(async ({ row, standIn }) => {
     const { tool, args, path, repeatable } = readOf(row);
@@ -156,6 +156,15 @@ test('an answer of three megabytes is not read to its end, nor asked for again',
     assert.equal(failure.type, repeatable ? 'invalid' : 'unavailable', row.service.name);
     assert.match(failure.message, /more than 2 MiB/);
     assert.equal(standIn.requestsOf(path).length, 1, row.service.name);
+  });
+});
+
+test('an answer of more values than are parsed without a pause is refused as a long one', async () => {
+  const many = `{${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`).join()}}`;
+  await ofEach(async ({ row, standIn }) => {
+    const { tool, args, path } = readOf(row);
+    standIn.meet(path, { status: 200, text: many, headers: { 'content-type': 'application/json' } });
+    assert.match((await failureOf(run(row, tool, args(standIn)))).message, /more values than are read/, row.service.name);
   });
 });
 
@@ -170,7 +179,7 @@ test('no failure shows a token, even where the service repeats it', async () => 
   });
 });
 
-test('a limit without a time is tried again, a long one is told at once with its end', async () => {
+test('a rate limit without a time is retried, a long one is reported at once with its end', async () => {
   await ofEach(async ({ row, standIn }) => {
     const { tool, args, path } = readOf(row);
     // GitHub names the end of this one too.

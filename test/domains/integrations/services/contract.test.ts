@@ -1,6 +1,9 @@
-/** What holds for every service: its description, each of its tools against a stand-in, and what becomes of its refusals. */
+/**
+ * Rules for every service: its description, each of its tools with a test server, and its refusals. What can be tried anywhere is tried at the test server
+ * and, where the environment has a token of a test account, at the real service.
+ */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { services } from '../../../../src/domains/integrations/services/catalogue.ts';
 import { ServiceFailed } from '../../../../src/domains/integrations/services/service-failure.ts';
 import { distorted } from '../../../support/distorted.ts';
@@ -8,7 +11,7 @@ import type { Json } from '../../../support/json.ts';
 import { randomFrom } from '../../../support/random.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
 import { failureOf, runTool } from '../../../support/services/run-tool.ts';
-import { goodToken, poorToken, type ServiceRow } from '../../../support/services/service-row.ts';
+import { type Given, goodToken, mark, poorToken, type ServiceRow } from '../../../support/services/service-row.ts';
 import type { ServiceStandIn } from '../../../support/services/service-stand-in.ts';
 
 /** Names of the arguments, with `?` for optional ones, and what a person approves. Clients and models rely on both. */
@@ -52,7 +55,7 @@ const decided: Record<string, Record<string, string>> = {
   whatsapp: { send_message: 'to text template? approved', read_messages: 'from? limit?' },
 };
 
-test('tools have the names, arguments and approvals that were decided', () => {
+test('tools have the listed names, arguments and approvals', () => {
   for (const { name, tools } of services) {
     const described = tools.map(({ name: tool, parameters, highConsequence }) => {
       const required = new Set<string>(parameters.required ?? []);
@@ -69,7 +72,7 @@ test('every service of the catalogue is in this suite with all its tools', () =>
   assert.deepEqual(Object.fromEntries(suite), Object.fromEntries(catalogue));
 });
 
-test('a tool that reads changes nothing that needs approval, and what it brings of others is marked', () => {
+test('a read tool needs no approval, and its results from other people are marked untrusted', () => {
   for (const { name, tools } of services)
     for (const tool of tools) {
       assert.ok(tool.writes || !tool.highConsequence, `${name} ${tool.name} needs approval and writes nothing`);
@@ -77,7 +80,7 @@ test('a tool that reads changes nothing that needs approval, and what it brings 
     }
 });
 
-test('descriptions say when their shapes were read; those older than 180 days are printed', (t) => {
+test('descriptions name the date when their shapes were read; those older than 180 days are printed', (t) => {
   for (const { name, shapeSeen, shapeSource } of services) {
     assert.match(shapeSeen, /^20\d\d-[01]\d-[0-3]\d$/, name);
     assert.ok(shapeSource.length > 5, name);
@@ -88,6 +91,20 @@ test('descriptions say when their shapes were read; those older than 180 days ar
 
 for (const row of serviceRows) {
   const { service } = row;
+  const { variables } = row.truePlan;
+  const missing = Object.values(variables).filter((variable) => !process.env[variable]);
+  const skip = missing.length > 0 && `no credentials: set ${missing.join(' and ')}`;
+
+  test(`${service.name}: tools answer and refuse at the test server as the plan for the real service expects`, async (t) => {
+    const standIn = await row.start(t);
+    await tryPlace(t, row, standIn.apiUrl, row.truePlan.ofStandIn(standIn));
+  });
+
+  test(`${service.name}: the real service answers and refuses like its test server`, { skip, timeout: 600_000 }, async (t) => {
+    const given = Object.fromEntries(Object.entries(variables).map(([name, variable]) => [name, process.env[variable]!]));
+    await tryPlace(t, row, service.apiUrl, given as Given);
+  });
+
   const named = (what: string) => `${service.name}: ${what}`;
 
   test(named('each tool does its work and answers in its own shape'), async (t) => {
@@ -174,6 +191,40 @@ for (const row of serviceRows) {
       standIn.requests.length = 0;
       pages.check((await run(row, standIn, pages.tool, pages.args)) as Json, standIn);
     });
+}
+
+/** Tools answer in the shapes of the stand-in, an unknown token is refused, and so is what does not exist. */
+async function tryPlace(t: TestContext, row: ServiceRow, apiUrl: string, given: Given): Promise<void> {
+  const { calls, unknown, attributes } = row.truePlan;
+  const standIn = await row.start(t);
+  const at = (name: string, args: object, token = given.token) =>
+    runTool(row.service, name, args, { apiUrl, token, attributes: attributes?.(given) ?? {}, callId: `${mark}-${name}` });
+  const reference: Record<string, unknown> = {};
+  for (const [name, { args }] of Object.entries(row.tools)) reference[name] = await run(row, standIn, name, args(standIn));
+  const results: Record<string, Json> = {};
+  for (const [name, args] of Object.entries(calls)) {
+    results[name] = (await at(name, args(given, results))) as Json;
+    assert.deepEqual(misfits(results[name], reference[name], name), []);
+    assert.ok(!JSON.stringify(results[name]).includes(given.token));
+  }
+  const [first] = Object.keys(calls) as [string];
+  assert.equal((await failureOf(at(first, calls[first]!(given, results), 'no-token-of-this-service'))).type, 'forbidden');
+  assert.match((await failureOf(at(unknown.tool, unknown.args(given)))).type, /^(not_found|invalid)$/);
+}
+
+/** Where the two differ in their kinds of values. A field that may be absent, or null, is compared only where both have it. */
+function misfits(real: unknown, reference: unknown, at: string): string[] {
+  if (real === null || reference === null || real === undefined || reference === undefined) return [];
+  if (kindOf(real) !== kindOf(reference)) return [`${at} is ${kindOf(real)}, not ${kindOf(reference)}`];
+  if (Array.isArray(real) && Array.isArray(reference)) return misfits(real[0], reference[0], `${at}[0]`);
+  if (typeof real !== 'object') return [];
+  const both = Object.entries(real).filter(([name]) => Object.hasOwn(reference as object, name));
+  if (both.length === 0 && Object.keys(reference as object).length > 0) return [`${at} has none of the fields`];
+  return both.flatMap(([name, value]) => misfits(value, (reference as Record<string, unknown>)[name], `${at}.${name}`));
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : typeof value;
 }
 
 /** Fields by which services name a further page. */

@@ -1,6 +1,6 @@
 /**
- * The tools of GitHub, Stripe and Notion against stand-ins that these vendors' own clients use with the same success: what the one writes, the other reads. A
- * misunderstanding that tools and stand-in share would fail the vendor's client.
+ * The tools of GitHub, Stripe and Notion with test servers that these vendors' own clients use too: objects created by one are read by
+ * the other. An error shared by tools and test server would fail the vendor's client.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -104,7 +104,7 @@ test('commit_files begins a branch that does not exist at the head of the defaul
   assert.deepEqual(server.filesOf(hello, 'main'), { 'README.md': '# Hello\n' });
 });
 
-test('commit_files commits again on the new head when somebody else moves the branch meanwhile, and loses nothing of theirs', async (t) => {
+test('commit_files commits again on the new head when another commit moves the branch meanwhile, and keeps that commit', async (t) => {
   const { server, hello, run } = await openGithub(t);
   server.beforeMove = () => {
     server.beforeMove = () => {};
@@ -115,7 +115,7 @@ test('commit_files commits again on the new head when somebody else moves the br
   assert.deepEqual(server.filesOf(hello, 'main'), { 'README.md': '# Hello\n', 'theirs.txt': 't', 'ours.txt': 'o' });
 });
 
-test('commit_files gives up when the branch moves a second time, and says so', async (t) => {
+test('commit_files fails with the reason when the branch moves a second time', async (t) => {
   const { server, hello, run } = await openGithub(t);
   let moves = 0;
   server.beforeMove = () => void server.commit(hello, 'main', 'Theirs', { 'theirs.txt': String(++moves) });
@@ -165,7 +165,7 @@ test('read_repository shows root, folders and files as Octokit does', async (t) 
   assert.match((await run('read_repository', { path: 'big.txt' })).note, /too large/);
 });
 
-test("no argument leads GitHub's tools to another path", async (t) => {
+test("no argument changes the path of GitHub's tools", async (t) => {
   const { server, run } = await openGithub(t);
   for (const [tool, args] of [
     ['read_repository', { repository: 'octo/..' }],
@@ -231,7 +231,7 @@ test("a payment link of create_payment_link equals that of Stripe's client, what
     await assert.rejects(run('create_payment_link', { name: 'Book', amount, currency }), failing('invalid', 'amount'));
 });
 
-test('a payment is refunded once however often the call is repeated', async (t) => {
+test('a payment is refunded once, although the call is repeated', async (t) => {
   const { server, client, run } = await openStripe(t);
   const { id } = server.addPayment(5_000, 'usd');
   const first = await run('refund_payment', { payment_id: id, amount: 12.5 }, { callId: 'call_a' });
@@ -244,7 +244,7 @@ test('a payment is refunded once however often the call is repeated', async (t) 
   await assert.rejects(run('refund_payment', { payment_id: id }, { callId: 'call_c' }), failing('invalid', 'amount'));
 });
 
-test('who approves a refund reads how much of which payment it is', async (t) => {
+test('the approval of a refund shows the amount and the payment', async (t) => {
   const { server, preview } = await openStripe(t);
   const { id } = server.addPayment(5_000, 'usd', 'Two books');
   const text = await preview('refund_payment', { payment_id: id, amount: 12.5 });
@@ -287,7 +287,7 @@ test("update_page replaces the content as Notion's client does, by an id or an a
   await assert.rejects(run('update_page', { page_id: page.id, content: '' }), failing('invalid', null));
 });
 
-test('who approves update_page reads which page it is, and what is lost', async (t) => {
+test('the approval of update_page shows the page and the content that is lost', async (t) => {
   const { server, preview } = await openNotion(t);
   const page = server.addPage('Notes', 'old');
   const text = await preview('update_page', { page_id: page.id, content: 'new' });

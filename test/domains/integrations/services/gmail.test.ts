@@ -1,4 +1,4 @@
-/** Gmail: a mail is sent once, whatever fails; what the mails of others can hold is read. */
+/** Gmail: a mail is sent once despite failures, and mails of any form are read. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ const scope = (name: string) => `https://www.googleapis.com/auth/gmail.${name}`;
 const mail = { to: 'ann@example.com', subject: 'Hello', body: 'Good morning' };
 const noPauses = [0, 0];
 
-test('a mail whose first try was cut off after Gmail took it is not sent again', async (t) => {
+test('a mail whose first try was interrupted after Gmail accepted it is not sent again', async (t) => {
   const standIn = await mailbox(t, 'send', 'readonly');
   const first = await sendMail(mail, callAt(standIn), noPauses);
   const repeat = await sendMail(mail, { ...callAt(standIn), isRepeat: true }, noPauses);
@@ -28,7 +28,7 @@ test('a mail whose first try never reached Gmail is sent by the repeat', async (
   assert.equal(standIn.sent.length, 1);
 });
 
-test('two calls send two mails, though they say the same', async (t) => {
+test('two calls with the same content send two mails', async (t) => {
   const standIn = await mailbox(t, 'send');
   await sendMail(mail, callAt(standIn), noPauses);
   await sendMail(mail, callAt(standIn, 'call-2'), noPauses);
@@ -51,7 +51,7 @@ const life = fc.record({
   isKilled: fc.boolean(),
 });
 
-test('whatever requests meet and however often the node is killed, there is one mail at most, and exactly one after a success', async (t) => {
+test('for any failures and kills there is at most one mail, and exactly one after a success', async (t) => {
   const standIn = await mailbox(t, 'send', 'readonly');
   await fc.assert(
     fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 4 }), async (lives) => {
@@ -80,7 +80,7 @@ test('whatever requests meet and however often the node is killed, there is one 
   );
 });
 
-test('a draft whose first try was cut off is not made twice', async (t) => {
+test('a draft whose first try was interrupted is not created twice', async (t) => {
   const standIn = await mailbox(t, 'compose');
   const draft = gmail.tools.find(({ name }) => name === 'draft_email')!;
   const first = await draft.run(mail, callAt(standIn));

@@ -1,4 +1,4 @@
-/** What is particular to WhatsApp and Google Ads. */
+/** Rules of WhatsApp and Google Ads only. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { googleAds } from '../../../../src/domains/integrations/services/google-ads.ts';
@@ -13,7 +13,7 @@ import { WhatsappServer } from '../../../support/services/whatsapp-server.ts';
 const hourMs = 3_600_000;
 const sendMessage = whatsapp.tools.find(({ name }) => name === 'send_message')!;
 
-test('free text goes to a person who wrote within 24 hours, or of whom nothing is known', async (t) => {
+test('free text is sent to a person who wrote within 24 hours or has no record', async (t) => {
   const { standIn, call } = await number(t, [{ id: 'w1', from: '4915123456789', text: 'Hi', at: ago(23) }]);
   await sendMessage.run({ to: '+49 151 23456789', text: 'Hello' }, call);
   await sendMessage.run({ to: '15550001111', text: 'Hello' }, call);
@@ -26,7 +26,7 @@ test('free text goes to a person who wrote within 24 hours, or of whom nothing i
   );
 });
 
-test('free text to a person who wrote longer ago is invalid before a request is made; a template is sent', async (t) => {
+test('free text to a person who wrote earlier is refused before a request; a template is sent', async (t) => {
   const { standIn, call } = await number(t, [{ id: 'w1', from: '4915123456789', text: 'Hi', at: ago(25) }]);
   await assert.rejects(sendMessage.run({ to: '+4915123456789', text: 'Hello' }, call), (error: ServiceFailed) => {
     assert.deepEqual([error.failure.type, (error.failure as { field?: string }).field], ['invalid', 'template']);
@@ -42,7 +42,7 @@ test('a template that does not exist is invalid and names the field', async (t) 
   await assert.rejects(sendMessage.run({ to: '15550001111', text: 'x', template: 'none' }, call), hasFailure({ field: 'template' }));
 });
 
-test('a token that WhatsApp does not take is known by its code, whatever the status', () => {
+test('a refused token of WhatsApp is recognized by its code, with any status', () => {
   const answer = { status: 400, headers: {}, body: { error: { code: 190, message: 'Session has expired' } } };
   assert.equal(whatsapp.refusesToken!(answer), true);
   assert.equal(whatsapp.refusesToken!({ ...answer, body: null }), false);
@@ -52,13 +52,13 @@ const search = { customer_id: '222-222-2222', query: 'SELECT campaign.id FROM ca
 const readReport = googleAds.tools.find(({ name }) => name === 'read_report')!;
 const updateCampaign = googleAds.tools.find(({ name }) => name === 'update_campaign')!;
 
-test('a customer whom no manager of the connection reaches is forbidden, after a bounded number of tries', async (t) => {
+test('a customer without a manager in the connection is forbidden, after a bounded number of tries', async (t) => {
   const { standIn, call } = await customer(t);
   await assert.rejects(readReport.run({ ...search, customer_id: '3333333333' }, call), hasFailure({ type: 'forbidden' }));
   assert.equal(standIn.requests.length, 4);
 });
 
-test('a limit of Google Ads is told with the time that its details name', () => {
+test('a rate limit of Google Ads is reported with the time in its details', () => {
   const details = [
     { errors: [{ errorCode: { quotaError: 'RESOURCE_EXHAUSTED' }, details: { quotaErrorDetails: { retryDelay: '90s' } } }] },
   ];
@@ -67,7 +67,7 @@ test('a limit of Google Ads is told with the time that its details name', () => 
   assert.deepEqual(failure, { type: 'rate_limited', message: 'Google Ads: Too many', retryAt: '2026-01-01T00:01:30.000Z' });
 });
 
-test('a part that failed inside a 200 is a failure', async (t) => {
+test('a partial failure inside a 200 answer is a failure', async (t) => {
   const { standIn, call } = await customer(t);
   const details = [
     { errors: [{ errorCode: { rangeError: 'TOO_LOW' }, message: 'Too low.', location: { fieldPathElements: [{ fieldName: 'status' }] } }] },
@@ -80,7 +80,7 @@ test('a part that failed inside a 200 is a failure', async (t) => {
   });
 });
 
-test('an update that names no status, or one that cannot be set, is invalid before a request is made', async (t) => {
+test('an update without a status, or with an invalid one, is refused before a request', async (t) => {
   const { standIn, call } = await customer(t);
   for (const status of [undefined, 'REMOVED', ''])
     await assert.rejects(updateCampaign.run({ customer_id: standIn.customer, campaign_id: '11', status }, call), ServiceFailed);

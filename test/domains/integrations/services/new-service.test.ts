@@ -1,4 +1,7 @@
-/** `docs/integrations.md` followed to the letter: its files and changes in a copy of the project, then types and the tests that hold for every service. */
+/**
+ * `docs/integrations.md` followed exactly: its files and changes in a copy of the project, then the types and the tests for all
+ * services.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,7 +23,7 @@ const copied = [
 ];
 const suite = 'test/domains/integrations/services/contract.test.ts';
 
-test('a service that is added as the document says passes what holds for every service', async (t) => {
+test('a service that is added as the document says passes the tests for all services', async (t) => {
   const { path: copy, remove } = await temporaryFolder();
   t.after(remove);
   for (const path of copied) cpSync(path, join(copy, path), { recursive: true });
@@ -45,7 +48,7 @@ test('a service that is added as the document says passes what holds for every s
     inCopy(copy, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.']),
     inCopy(copy, ['node_modules/@biomejs/biome/bin/biome', 'format', '--vcs-enabled=false', ...newFiles(steps)]),
   ]);
-  assert.match(tests, /^# pass 9$/m);
+  assert.match(tests, /^# pass 10$/m);
 });
 
 /** `ts`: a new file. `diff`: lines of a file that are replaced. */

@@ -1,11 +1,11 @@
-/** What Slack's token answers and refusals mean. */
+/** The meaning of Slack's token answers and refusals. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { slack } from '../../../../src/domains/integrations/services/slack.ts';
 
 const { tokensIn, errorIn } = slack.oauth!;
 
-test('a consent to the app and to the person brings two tokens, and all scopes of both are granted', () => {
+test('a consent for the app and the user returns two tokens, with all scopes of both', () => {
   const answer = {
     ...{
       ok: true,
@@ -23,18 +23,18 @@ test('a consent to the app and to the person brings two tokens, and all scopes o
   assert.equal(standard.scope, 'chat:write,channels:history,search:read');
 });
 
-test('a consent to the person alone brings one token that serves for all', () => {
+test('a consent for the user alone returns one token for all tools', () => {
   const { standard, user } = tokensIn!({ ok: true, authed_user: { id: 'U1', scope: 'search:read', access_token: 'xoxp-1' } });
   assert.deepEqual([standard.access_token, standard.scope, user], ['xoxp-1', 'search:read', null]);
 });
 
-test('an answer without a person, such as a renewal, is left as it is', () => {
+test('an answer without a user, such as a renewal, is not changed', () => {
   const answer = { ok: true, access_token: 'xoxb-2', refresh_token: 'xoxe-2', expires_in: 43_200, scope: 'chat:write' };
   assert.deepEqual(tokensIn!(answer), { standard: answer, user: null });
   assert.deepEqual(tokensIn!({ ok: true, access_token: 'x', authed_user: { id: 'U1' } }).user, null);
 });
 
-test('a refusal of a code, a client and a moment are told apart', () => {
+test('refusals of a code, of a client and temporary ones are different failures', () => {
   assert.equal(errorIn!({ ok: false, error: 'invalid_code' }), 'invalid_grant');
   assert.equal(errorIn!({ ok: false, error: 'invalid_refresh_token' }), 'invalid_grant');
   assert.equal(errorIn!({ ok: false, error: 'bad_client_secret' }), 'invalid_client');
@@ -42,7 +42,7 @@ test('a refusal of a code, a client and a moment are told apart', () => {
   assert.equal(errorIn!({ ok: true, access_token: 'x' }), undefined);
 });
 
-test('a token that is no longer taken is known from the body of a 200', () => {
+test('a refused token is recognized from the body of a 200 answer', () => {
   const answer = (body: unknown) => ({ status: 200, headers: {}, body });
   for (const error of ['invalid_auth', 'token_expired', 'token_revoked', 'account_inactive'])
     assert.equal(slack.refusesToken!(answer({ ok: false, error })), true, error);
@@ -50,7 +50,7 @@ test('a token that is no longer taken is known from the body of a 200', () => {
     assert.equal(slack.refusesToken!(answer(body)), false);
 });
 
-test('each refusal is of a kind that an agent can act on', () => {
+test('each refusal has a type that an agent can act on', () => {
   const failure = (error: string) => slack.failureIn!({ status: 200, headers: {}, body: { ok: false, error } }, 0);
   assert.deepEqual(failure('name_taken'), { type: 'invalid', message: 'Slack refused: name_taken', field: 'name' });
   assert.deepEqual(failure('msg_too_long'), { type: 'invalid', message: 'Slack refused: msg_too_long', field: 'text' });

@@ -1,7 +1,6 @@
 /**
- * Requests of tools, and answers of the stand-ins, beside what vendors publish in a form that a machine reads: excerpts in `test/support/services/vendor`,
- * each with its source and commit. GitHub's answers are typed by the types of its client, which are made from such a description. The other shapes were read
- * in documentation.
+ * Requests of tools, and answers of the test servers, compared with machine-readable descriptions of the vendors: excerpts in
+ * `test/support/services/vendor`, each with its source and version. The shapes of Google Ads and WhatsApp were read in documentation.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -48,7 +47,35 @@ test("Notion: requests and answers fit Notion's description", async (t) => {
   assert.deepEqual([...seen].sort(), Object.keys(operations).sort());
 });
 
-test("Stripe: what the stand-in answers has fields and kinds of Stripe's own samples", async (t) => {
+for (const [name, title] of [
+  ['github', 'GitHub'],
+  ['gmail', 'Gmail'],
+] as const)
+  test(`${title}: requests and answers have the fields, kinds and values of ${title}'s description, and all that it requires of requests`, async (t) => {
+    const operations = Object.entries<Json>(excerpt(name).operations);
+    const seen = new Set<string>();
+    for (const { request, answer } of await exchanges(t, name)) {
+      const [at, operation] =
+        operations.find(([known]) => isOf(known, request)) ?? assert.fail(`${request.method} ${request.path} is in no excerpt`);
+      seen.add(at);
+      for (const [parameter, value] of request.query) {
+        const schema = operation.query[parameter] ?? assert.fail(`${at} has no parameter ${parameter}`);
+        fits(
+          schema,
+          schema.type === 'integer' ? Number(value) : schema.type === 'boolean' ? value === 'true' : value,
+          `${parameter} of ${at}`,
+        );
+      }
+      if (request.body !== null) fits(operation.request, request.body, `request of ${at}`);
+      fits(operation.response, answer, `answer to ${at}`);
+    }
+    assert.deepEqual(
+      [...seen].sort(),
+      operations.map(([known]) => known),
+    );
+  });
+
+test("Stripe: answers of the test server have the fields and types of Stripe's own samples", async (t) => {
   const { resources } = excerpt('stripe');
   const seen = new Set<string>();
   for (const { answer } of await exchanges(t, 'stripe'))
@@ -61,7 +88,7 @@ test("Stripe: what the stand-in answers has fields and kinds of Stripe's own sam
   assert.deepEqual([...seen].sort(), Object.keys(resources).sort());
 });
 
-/** What each tool of a service sends, with what the stand-in answers. */
+/** The requests of each tool of a service, with the answers of the test server. */
 async function exchanges(t: TestContext, name: string): Promise<{ request: ServiceRequest; answer: Json }[]> {
   const row = serviceRows.find(({ service }) => service.name === name)!;
   const standIn = await row.start(t);
@@ -75,6 +102,12 @@ async function exchanges(t: TestContext, name: string): Promise<{ request: Servi
     await runTool(row.service, toolName, args(standIn), { apiUrl, token: goodToken, callId: `call-of-${toolName}` });
   assert.equal(answers.length, standIn.requests.length);
   return standIn.requests.map((request, i) => ({ request, answer: answers[i] }));
+}
+
+/** Whether a request is of an operation such as `GET /repos/{owner}/{repo}`; a name with a plus sign may hold slashes. */
+function isOf(operation: string, { method, path }: ServiceRequest): boolean {
+  const form = operation.replace(/[.:]/g, '\\$&').replace(/\{(\+?)\w+\}/g, (_name, slashes) => (slashes === '' ? '[^/:]+' : '.*'));
+  return new RegExp(`^${form}$`).test(`${method} ${path}`);
 }
 
 function fits(schema: object, value: unknown, what: string): void {

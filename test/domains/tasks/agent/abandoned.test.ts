@@ -1,13 +1,13 @@
-/** What agents do where a step of theirs is not started again, because it has ended the process that ran it too often. */
+/** Agents whose effect is not started again because it has ended its process too often. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { abandonedBecause } from '../../../../src/actors/abandoned-effect.ts';
+import { abandonedMessage } from '../../../../src/actors/abandoned-effect.ts';
 import { agentActor } from '../../../../src/domains/tasks/agent/agent.ts';
 import type { AgentRow } from '../../../../src/domains/tasks/agent/entity.ts';
 import { newAgent } from '../../../../src/domains/tasks/agent/state.ts';
 import { RecordedTurn } from '../../../support/turn-context.ts';
 
-const abandoned = { effectId: 'eff_1', outcome: { kind: 'failed', message: abandonedBecause, abandoned: true }, tookMs: 0 } as const;
+const abandoned = { effectId: 'eff_1', outcome: { kind: 'failed', message: abandonedMessage, abandoned: true }, tookMs: 0 } as const;
 const { commands } = agentActor({} as never, {} as never);
 
 const working = (more: Partial<AgentRow>): AgentRow => ({
@@ -24,12 +24,12 @@ for (const [what, command, state] of [
   ['check of its output', 'outputChecked', working({ phase: 'closing', result: 'done' })],
   ['model turn', 'modelled', working({ phase: 'modelling', turn: 1 })],
 ] as const) {
-  test(`an agent whose ${what} has ended process after process ends with that reason, and tries nothing of the kind again`, () => {
+  test(`an agent whose ${what} has repeatedly ended its process fails with that reason and does not try it again`, () => {
     const turn = new RecordedTurn('agnt_1');
     const ended = commands[command](state, abandoned, turn as never).state as AgentRow;
-    assert.deepEqual([ended.status, ended.phase, ended.error, ended.effectId], ['error', 'ended', abandonedBecause, null]);
+    assert.deepEqual([ended.status, ended.phase, ended.error, ended.effectId], ['error', 'ended', abandonedMessage, null]);
     assert.deepEqual(turn.effects, []);
-    assert.deepEqual(turn.events.find(({ type }) => type === 'agent.error')?.data.error, abandonedBecause);
+    assert.deepEqual(turn.events.find(({ type }) => type === 'agent.error')?.data.error, abandonedMessage);
     assert.ok(
       turn.messages.some(({ kind, id }) => kind === 'task' && id === 'task_1'),
       'the task is told',

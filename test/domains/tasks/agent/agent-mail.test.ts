@@ -31,7 +31,7 @@ async function mailer(t: Scope, { verified = true, reachesPeople = true } = {}) 
   return { sent, send };
 }
 
-test('a mail of an agent has a sender of its own, says on whose behalf it was written, and is answered to that address', async (t) => {
+test("a mail of an agent has the agents' sender address, names the user for whom it was written, and has that user as Reply-To", async (t) => {
   const { sent, send } = await mailer(t);
   assert.deepEqual(await send(1), { detail: 'sent 1' });
   const [{ mail, id }] = sent as [{ mail: Mail; id: string }];
@@ -42,7 +42,7 @@ test('a mail of an agent has a sender of its own, says on whose behalf it was wr
   assert.equal(mail.text, 'The text\n\n-- \nAn AI agent wrote this on behalf of ann@example.com. Answers go to that address.\n');
 });
 
-test('however many calls run at once, no more mails leave within 24 hours than the plan allows', async (t) => {
+test('for any number of concurrent calls, no more mails are sent within 24 hours than the plan allows', async (t) => {
   const { sent, send } = await mailer(t);
   const outcomes = await Promise.allSettled(Array.from({ length: 3 * mailsPerDay.free }, (_, n) => send(n)));
   assert.equal(sent.length, mailsPerDay.free);
@@ -50,7 +50,7 @@ test('however many calls run at once, no more mails leave within 24 hours than t
   for (const { reason } of refused) assert.match(reason.message, /allows its agents 10 mails in 24 hours.* Nothing was sent/);
 });
 
-test('an account whose address is not verified sends nothing to people, and a test key never does; kept mails are neither counted nor refused', async (t) => {
+test('an unverified account and a test key send no mails; mails that are only stored are neither counted nor refused', async (t) => {
   const unverified = await mailer(t, { verified: false });
   await assert.rejects(unverified.send(1), /not verified.*Nothing was sent/);
   const { sent, send } = await mailer(t);

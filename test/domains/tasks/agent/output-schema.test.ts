@@ -1,9 +1,9 @@
-/** Which schemas of output are taken when a task is created. */
+/** Which output schemas are accepted when a task is created. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { schemaProblem } from '../../../../src/domains/tasks/agent/output-schema.ts';
 
-test('what is no JSON Schema, or reaches beyond itself, is told with what is wrong', () => {
+test('an invalid schema and a schema with external references are refused with the reason', () => {
   const wrong: [object, RegExp][] = [
     [{ type: 'nonsense' }, /type that is not one of .*: nonsense/],
     [{ type: ['string', 'string'] }, /type that is not/],
@@ -36,7 +36,7 @@ test('what is no JSON Schema, or reaches beyond itself, is told with what is wro
   for (const [schema, words] of wrong) assert.match(schemaProblem(schema) ?? 'taken', words, JSON.stringify(schema));
 });
 
-test('schemas of every kind of keyword are taken, also recursive ones and those that are costly to check', () => {
+test('schemas with every keyword are accepted, also recursive and costly ones', () => {
   const right: object[] = [
     {},
     {

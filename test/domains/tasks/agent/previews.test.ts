@@ -1,4 +1,4 @@
-/** Calls of a tool that says what it will do: a person decides about that text, and decides again where it holds no more. */
+/** Calls of a tool with a preview: a person decides about the preview's text, and decides again when it is no longer valid. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { World } from '../../../support/agent-world.ts';
@@ -8,7 +8,7 @@ import { somebody } from '../../../support/memory-workspace.ts';
 const reply = (toolCalls: object[]) => ({ text: '', toolCalls, inputTokens: 1, outputTokens: 1, costMillicents: 0, model: 'm' });
 const trade = { id: 'c', name: 'trade', arguments: { symbol: 'AAPL' } };
 
-/** A world whose one agent has called the tool; steps go on until an effect of this name, or nothing, is left. */
+/** A world whose only agent has called the tool; it runs until an effect with this name, or nothing, is left. */
 function trading(autonomyLevel: number) {
   const world = new World({ autonomy_level: autonomyLevel });
   const goOn = () => {
@@ -32,7 +32,7 @@ function trading(autonomyLevel: number) {
   return { world, goOn, done, approve, agent: () => world.agents[0]! };
 }
 
-test('a person is asked with the text of the preview, and the call runs with what it rests on', () => {
+test('the approval has the text of the preview, and the call runs with its basis', () => {
   const { done, approve, agent, world } = trading(99);
   assert.equal(done('preview', { result: { text: 'rests on 100', basis: 100 }, isError: false }), undefined);
   assert.deepEqual([agent().status, agent().approvals[0]!.summary], ['waiting', 'rests on 100']);
@@ -40,7 +40,7 @@ test('a person is asked with the text of the preview, and the call runs with wha
   assert.deepEqual(approve(true)!.input.approvedBasis, 100);
 });
 
-test('where what was approved holds no more, nothing is recorded, and a person decides again about the new text', () => {
+test('if an approved preview is no longer valid, nothing is recorded, and a person decides again about the new text', () => {
   const { done, approve, agent, world } = trading(99);
   done('preview', { result: { text: 'rests on 100', basis: 100 }, isError: false });
   const first = approve(true)!;
@@ -62,7 +62,7 @@ test('where what was approved holds no more, nothing is recorded, and a person d
   assert.ok(world.history.get(agent().id)!.some((entry) => entry.role === 'tool' && !entry.isError));
 });
 
-test('a call that its preview refuses asks nobody, and the agent is told why', () => {
+test('a call that its preview refuses needs no approval, and the agent gets the reason', () => {
   const { done, agent, world } = trading(0);
   done('preview', { result: { error: 'There is no symbol' }, isError: true });
   assert.deepEqual([agent().approvals, agent().calls], [[], []]);

@@ -1,6 +1,6 @@
 /**
- * Agents that pay, on a node that crashes between any two steps from a person's approval to the agent's closing words: what was approved is paid
- * once, what a limit forbids is not paid and told, and only full autonomy asks nobody.
+ * Agents that pay, on a node that crashes between any two steps from the approval to the agent's final answer: an approved payment is
+ * made once, a payment beyond a limit is refused with the reason, and only full autonomy needs no approval.
  */
 
 import assert from 'node:assert/strict';
@@ -30,7 +30,7 @@ import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.t
 import type { Tool } from '../../../../src/domains/tasks/tools/port.ts';
 import { workspaceActor } from '../../../../src/domains/workspaces/workspace/workspace.ts';
 import { newId } from '../../../../src/ids.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import type { Model } from '../../../../src/providers/model/port.ts';
 import { checkLedger } from '../../../../src/storage/ledger-check.ts';
@@ -59,7 +59,9 @@ const spending = fc.record({
   autonomy: fc.constantFrom(0, 99, 100),
 });
 
-test('an agent pays what was approved once, wherever its node dies, and hears what a limit forbids', { timeout: 240_000 }, async () => {
+test('an agent makes an approved payment once, whenever its node dies, and gets the reason when a limit refuses it', {
+  timeout: 240_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(spending, fc.subarray([...steps]), async (wanted, crashes) => {
       const { tool, amountMinor, autonomy } = wanted;
@@ -128,7 +130,7 @@ async function spendingWorld() {
     return answer;
   };
   const spendingTools = commerceTools({ actors: null as never }).map(
-    // The tool of the node that lives: after a crash it is another one.
+    // The tool of the live node: after a crash it is another one.
     (tool, at): Tool => ({ ...tool, run: (args, context) => onTheWay(() => commerceTools(node)[at]!.run(args, context)) }),
   );
   const toolbox = createCatalogue(spendingTools);
@@ -139,7 +141,7 @@ async function spendingWorld() {
     workspace: () => memoryWorkspace(),
     mail: () => ({ send: async () => ({ detail: 'posted' }) }),
     compute: inlineCompute,
-    log: silentLog,
+    log: noLog,
     get database() {
       return node.database;
     },
@@ -177,7 +179,7 @@ async function spendingWorld() {
   }
 
   return {
-    /** Lets an agent spend on an account of its own, while its node dies at these steps, and answers what the agent was told. */
+    /** Lets an agent spend on its own account, while its node dies at these steps, and returns the agent's results. */
     async spend({ tool, amountMinor, autonomy }: Spending, dying: Set<Step>, rejection: string | null = null) {
       const accountId = newId(accountsIds.account, null);
       const cardId = cardIdOf(accountId, newId(commerceIds.card, null));
@@ -225,7 +227,7 @@ async function spendingWorld() {
           editedArguments: null,
           by: somebody,
         });
-        // What is rejected comes to no further step of the way to the money.
+        // A rejected payment reaches no further step.
         if (rejection !== null && crashes.delete('approved')) await node.crashAndRestart();
       }
       await until(async () => {

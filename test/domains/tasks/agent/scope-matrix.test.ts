@@ -1,6 +1,7 @@
 /**
- * Every tool and every approval, with every scope, in live and test mode: what an agent may do, and who may decide about it, is what the same
- * act needs over REST. The table of operations is the contract's (`test/contract/scopes.ts`), so the two cannot drift apart.
+ * Every tool and every approval, with every scope, in live and test mode: an agent, and a person who decides about its call, need the
+ * scopes of the same operation over REST. The table of operations is that of the contract (`test/contract/scopes.ts`), so both have the
+ * same rules.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -104,12 +105,12 @@ function answered(agent: AgentRow, toolCalls: ToolCall[]) {
   return turn(agent, 'modelled', { effectId: agent.effectId!, outcome: { kind: 'done', value: reply }, tookMs: 0 });
 }
 
-test('the table names every tool that agents have, each with an operation that the contract knows', () => {
+test('the table has every tool of agents, each with an operation of the contract', () => {
   assert.deepEqual([...new Set(tools.map(({ tool }) => tool.name))].sort(), Object.keys(acts).sort());
   for (const name of Object.keys(acts)) assert.notEqual(neededFor(name, false), undefined, name);
 });
 
-test('a model is offered the tools that its task may use, and is told which it may not use, and why', () => {
+test('a model is offered the permitted tools of its task, and gets a list of the others with reasons', () => {
   for (const authority of authorities) {
     for (const type of agentTypes) {
       const names = catalogue.toolsFor(type).map(({ name }) => name);
@@ -146,7 +147,7 @@ test('a call of a tool that the task may not use is refused with its scope, and 
   }
 });
 
-test('a call that comes to a tool all the same is refused there too', async () => {
+test('a call that reaches a forbidden tool is refused there too', async () => {
   for (const authority of authorities) {
     for (const { tool } of tools.filter(({ type }) => type === 'analyst')) {
       const scope = missingScope(authority, tool.need);
@@ -158,7 +159,7 @@ test('a call that comes to a tool all the same is refused there too', async () =
   }
 });
 
-test('whoever decides about a call holds its scope, whatever the decision, and a test key decides about test work alone', () => {
+test('a decision about a call needs the scope of the call, and a test key can decide only about test tasks', () => {
   const deciders = granted.flatMap((held) =>
     (['live', 'test'] as const).map((mode): DirectedBy => ({ id: 'key-1', via: 'api_key', mode, scopes: held })),
   );
@@ -199,7 +200,7 @@ test('whoever decides about a call holds its scope, whatever the decision, and a
   }
 });
 
-test('guidance by a key leaves an agent what both may do, from the turn that hears it; calls before it keep their authority', () => {
+test('from the turn that reads guidance by a key, an agent has only the rights of both; earlier calls keep their rights', () => {
   const authority: Authority = { mode: 'live', scopes: null, ownsWorkspace: false };
   const by: DirectedBy = { id: 'key-1', via: 'api_key', mode: 'live', scopes: ['agents.write', 'workspaces.read'] };
   const order: ToolCall = { id: 'c', name: 'create_purchase_order', arguments: acts.create_purchase_order!.args };
@@ -226,7 +227,7 @@ test('guidance by a key leaves an agent what both may do, from the turn that hea
   assert.deepEqual(asked!.input.scopes, ['agents.write', 'workspaces.read'], 'whom it asks may do no more');
 });
 
-test('a test key guides no live agent; a person guides all, and takes nothing away', () => {
+test('a test key cannot guide live agents; a session can guide all agents and removes no rights', () => {
   const live = thinking('email', { mode: 'live', scopes: null, ownsWorkspace: true }, 99);
   const by: DirectedBy = { id: 'key-1', via: 'api_key', mode: 'test', scopes: [...scopes] };
   assert.throws(() => turn(live, 'guide', { message: 'm', by }), { code: 'forbidden' });

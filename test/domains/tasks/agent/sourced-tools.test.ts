@@ -1,4 +1,4 @@
-/** Agents with tools that depend on what their account has connected, on a real runtime, with a source that a test changes at will. */
+/** Agents with tools of their account's connections, on a real runtime, with a tool source that the test controls. */
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import test, { after, before } from 'node:test';
@@ -125,7 +125,7 @@ test('agents are offered the tools of their account, and send_email through the 
   assert.equal(requestsOf(none.accountId)[0]!.tools[0]!.description, sendEmail.description);
 });
 
-test('a key is offered reads or writes by its scopes, and learns what it lacks only where it may read integrations', async () => {
+test('a key is offered reads or writes by its scopes, and sees missing connections only with the scope to read integrations', async () => {
   const offers = async (...scopes: string[]) => {
     const accountId = account('mailbox', 'chat');
     await (await world.begin([[]], { accountId, scopes: scopes as never })).ended();
@@ -165,13 +165,13 @@ test('an error with details reaches the model as JSON with them', async () => {
   assert.deepEqual(wire(accountId), [{ type: 'error-json', value: { error } }]);
 });
 
-/** The results as they are sent to a provider. */
+/** The results in the form that is sent to a provider. */
 const wire = (accountId: string) =>
   toSdkMessages(requestsOf(accountId).at(-1)!.messages).flatMap((message) =>
     message.role === 'tool' ? (message.content as { output: { type: string; value: any } }[]).map(({ output }) => output) : [],
   );
 
-test('with full autonomy nobody is asked until the agent, or one before it, has read text of others', async () => {
+test('with full autonomy no approval is needed until an agent of the task has read untrusted text', async () => {
   const config = { autonomy_level: 100 };
   const free = await world.begin([[[['post_message', {}]], [['read_channel', {}]]]], { accountId: account('chat'), config });
   assert.equal((await free.ended()).approvals.length, 0);
@@ -195,7 +195,7 @@ test('with full autonomy nobody is asked until the agent, or one before it, has 
   assert.equal((await trusting.ended()).approvals.length, 0);
 });
 
-test('a result over 32 KB is cut, and a file of the workspace that is no deliverable holds all', async () => {
+test('a result over 32 KB is cut, and a workspace file that is not a deliverable has the complete result', async () => {
   for (const [result, extension] of [
     [{ messages: Array.from({ length: 4_000 }, (_, id) => ({ id, text: 'ä' })) }, 'json'],
     ['ü'.repeat(40_000), 'txt'],
@@ -222,7 +222,7 @@ test('a result over 32 KB is cut, and a file of the workspace that is no deliver
   assert.deepEqual((await whole.results())[0]!.result, { text: 'x'.repeat(31_000) });
 });
 
-test('when a connection is lost, agents that used it, use it or wait to use it end with an error, and others lose the tools', async () => {
+test('when a connection is lost, agents that have used it, use it or wait for it end with an error, and others lose its tools', async () => {
   const accountId = account('chat', 'mailbox');
   const never = new Promise<never>(() => {});
   const waits = await world.begin([[[['post_message', {}]]]], { accountId });
@@ -293,7 +293,7 @@ test('a planned call whose tool is gone when it is approved is answered forbidde
   assert.equal(((await one.results())[0]!.result as { error: { type: string } }).error.type, 'forbidden');
 });
 
-test('an agent that may connect waits for the service, and goes on by itself with an approval once it is connected', async () => {
+test('an agent that may connect waits for the service, and continues with an approval when the service is connected', async () => {
   const accountId = account('mailbox');
   const one = await world.begin([[[['post_message', { text: 'hi' }]]]], { accountId, config: { allow_connect: true } });
   const waiting = await one.waitsForConnection();
@@ -324,7 +324,7 @@ test('a service that is not connected is offered only to tasks that may connect,
   assert.equal(requestsOf(accountId)[0]!.tools[0]!.description, sendEmail.description);
 });
 
-test('a connection that is made while the agent tries the call without is not missed', async () => {
+test('a connection that is made during a call without it is not missed', async () => {
   const accountId = account();
   const looked = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -352,7 +352,7 @@ test('a connection that is made while the agent tries the call without is not mi
   }
 });
 
-test('guidance to an agent that waits for a connection lets it go on without; a pause and a resume let it wait', async () => {
+test("guidance ends an agent's wait for a connection; a pause and a resume do not", async () => {
   const one = await world.begin([[[['read_channel', {}]]]], { accountId: account(), config: { allow_connect: true } });
   const { id } = await one.waitsForConnection();
   await world.node.actors.ask(agent, id, 'pause', {});
@@ -364,7 +364,7 @@ test('guidance to an agent that waits for a connection lets it go on without; a 
   assert.equal((result!.result as { error: { type: string } }).error.type, 'unavailable');
 });
 
-test('after a crash a repeatable call is made again and is told so; another is not, and its outcome is unknown', async () => {
+test('after a crash a repeatable call is repeated with a mark; another call is not repeated, and its outcome is unknown', async () => {
   for (const [name, repeats] of [
     ['read_channel', true],
     ['post_message', false],

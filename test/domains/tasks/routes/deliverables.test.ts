@@ -51,7 +51,7 @@ test('a download honours Range and ETag', async (t) => {
   assert.equal((await node.call(path, { headers: { 'if-none-match': part.headers.get('etag')! } })).status, 304);
 });
 
-test('a link bent, expired, or made for another deliverable is 403', async (t) => {
+test('a modified or expired link, or one of another deliverable, is 403', async (t) => {
   const node = await startWorkspaceNode(t);
   const taskId = await deliveredTask(node, { 'a.md': 'A', 'b.md': 'B' });
   const [one, two] = (await node.json(`/v1/tasks/${taskId}/deliverables`)).map((file: any) =>

@@ -1,4 +1,4 @@
-/** Tasks and agents under every order of messages, outcomes and people that chance finds. The promises looked at stand in `agent-world.ts`. */
+/** Tasks and agents under random orders of messages, outcomes and decisions of users. The checked guarantees are in `agent-world.ts`. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ const tokensPerTurn = 700;
 const plainly = { reason: null, editedArguments: null, by: somebody };
 const numRuns = Number(process.env.RUNS ?? 400);
 
-test('whatever the order of messages, replies, outcomes and people, agents and their task keep every promise and come to an end', () => {
+test('for any order of messages, replies, outcomes and decisions, agents and their task keep all guarantees and end', () => {
   fc.assert(
     fc.property(
       fc.record(
@@ -43,7 +43,7 @@ test('whatever the order of messages, replies, outcomes and people, agents and t
   );
 });
 
-test('where messages between a task and its account overtake one another, as those that an operator puts back, the task ends and no place is lost', () => {
+test('if messages between a task and its account overtake each other, as retried dead letters do, the task ends and no slot is lost', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(1, 2, -1),
@@ -64,7 +64,7 @@ test('where messages between a task and its account overtake one another, as tho
 
 const services = ['chat', 'mailbox'];
 
-/** Mostly the work goes on; now and then a person does something. */
+/** Mostly the work continues; sometimes a user acts. */
 function step(world: World, what: number, which: number): void {
   if (what < 45 && !world.isQuiet) return world.deliver(which);
   if (what < 80 && world.effects.length > 0) return completeOne(world, which, what);
@@ -155,7 +155,7 @@ function reply(which: number, world: World): AgentReply {
   return { ...said, ...trusts, inputTokens: 600, outputTokens: 100, costMillicents: 3, model: 'm' };
 }
 
-/** From any state: the people approve and resume, the model says `finish`, and then it must end, or be out of budget. */
+/** From any state: users approve and resume, the model calls `finish`, and then the task must end or be out of budget. */
 function bringToEnd(world: World): void {
   for (let steps = 0; steps < 3_000; steps++) {
     world.assertShownTruly();

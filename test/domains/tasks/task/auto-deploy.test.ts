@@ -1,4 +1,4 @@
-/** `auto_deploy`: what a task sends when it ends, and what is refused when it is created. */
+/** `auto_deploy`: the deployment that a task creates when it ends, and refusals when it is created. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
@@ -49,7 +49,7 @@ function ended(config: TaskConfig, how: AgentReport['status'] | 'cancel', mode: 
   return { sent, task: last };
 }
 
-test('a task with auto_deploy that completes creates one deployment beside it, whose id follows from its own, in its mode', () => {
+test("a completed task with auto_deploy creates one deployment on its shard, with an id derived from the task's, in its mode", () => {
   const ids = (['live', 'test'] as const).map((mode) => {
     const { sent, task } = ended(deploying, 'complete', mode);
     const input = { accountId, mode, workspaceId: 'ws_1', target: 'netlify', configId: null, taskId };
@@ -60,7 +60,7 @@ test('a task with auto_deploy that completes creates one deployment beside it, w
   assert.equal(ids[0], ids[1]);
 });
 
-test('a failed or cancelled task deploys nothing, nor one without auto_deploy, nor one of an earlier version without a target', () => {
+test('no deployment is created by a failed or cancelled task, a task without auto_deploy, or one of an earlier version without a target', () => {
   const none = (config: TaskConfig, how: AgentReport['status'] | 'cancel', status: string) => {
     const { sent, task } = ended(config, how);
     assert.deepEqual([task.status, task.deploymentId, sent], [status, null, []]);
@@ -91,7 +91,7 @@ test('auto_deploy needs a target, and a live key a configuration of it', async (
   assert.equal(await refused('live', { auto_deploy: false, deploy_target: 'vercel' }), null);
 });
 
-test('the plan is made in the knowledge of what is published by whom', () => {
+test('the planning model gets the target and whether the task publishes by itself', () => {
   const asked = (config: Partial<TaskConfig>) =>
     JSON.stringify(planRequest({ prompt: 'p', config: { ...deploying, ...config } }, []).messages);
   assert.match(asked({}), /service itself publishes the workspace at netlify when the task is complete: no agent deploys it/);

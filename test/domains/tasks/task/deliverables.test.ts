@@ -10,7 +10,7 @@ import { RecordedTurn } from '../../../support/turn-context.ts';
 
 const { delivered } = taskActor({ plan: null as never }).commands;
 
-test('a deliverable ends as its account does, keeps its id however often it is written, and one of a version before slots keeps its own', () => {
+test('the id of a deliverable has the slot of its account and does not change with new versions; older ids without a slot are kept', () => {
   const accountId = newId(accountsIds.account, null);
   const id = newId(tasksIds.task, accountId);
   const earlier = derivedId(tasksIds.deliverable, null, id, 'old.md');

@@ -1,4 +1,4 @@
-/** Why a task waits, as its account tells it and as it tells others. */
+/** The reason why a task waits, from its account and in its events. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accountActor } from '../../../../src/domains/accounts/account/account.ts';
@@ -28,7 +28,7 @@ function told(...commands: Call<AccountContract>[]) {
   return sent;
 }
 
-test('a place that is given back goes to who came first, and its task hears where another agent of it goes on waiting', () => {
+test('a freed slot goes to the first in the queue, and its task is notified if another agent of it still waits', () => {
   const asks = (place: string): Call<AccountContract> => ['agentWaits', { place }];
   const queue = [asks('task_a/1'), asks('task_b/1'), asks('task_a/2')];
   assert.deepEqual(told(...queue), [['task_a', 'placeLacking', 'task_a/2']]);
@@ -38,7 +38,7 @@ test('a place that is given back goes to who came first, and its task hears wher
   ]);
 });
 
-test('a task tells once why it waits, again when the reason is another, and nothing when it begins', () => {
+test('a task emits its reason to wait once, again when the reason changes, and nothing when it begins', () => {
   const limit: WaitingFor = { kind: 'plan_limit', of: 'tasks', allowed: 50, resetsAtMs: Date.parse('2026-12-22T00:00:00Z') };
   const line: WaitingFor = { kind: 'concurrency', of: 'tasks', allowed: 1 };
   const events: [string, unknown][] = [];

@@ -28,14 +28,14 @@ const catalogue = createCatalogue([
 ]);
 
 for (const type of agentTypes) {
-  test(`every tool an agent of type ${type} is offered is found, and it can always read, write, mail, order, delegate and finish`, () => {
+  test(`every tool offered to an agent of type ${type} exists, and it can always read, write, mail, order, delegate and finish`, () => {
     const names = catalogue.offersFor(type, everything).map(({ name }) => name);
     for (const name of ['list_files', 'read_file', 'write_file', 'send_email', 'create_purchase_order', 'delegate', 'finish'])
       assert.ok(names.includes(name), name);
     for (const name of names) assert.equal(catalogue.find(type, name)?.name, name);
   });
 
-  test(`the instructions of ${type} name no tool that it does not have`, () => {
+  test(`the instructions of ${type} name only tools that it has`, () => {
     const names = catalogue.offersFor(type, everything).map(({ name }) => name);
     const known = [
       'web_search',
@@ -69,13 +69,13 @@ test('a model is offered the tools of its type in this order', () => {
   });
 });
 
-test('two tools of one name make no toolbox, nor does one with the name of delegate or finish', () => {
+test('two tools with one name are refused, and so is a tool named delegate or finish', () => {
   const [order] = commerceTools({ actors: null as never });
   for (const name of [order!.name, 'delegate', 'finish'])
     assert.throws(() => createCatalogue([order!, { ...order!, name }]), new RegExp(`Two tools are named ${name}`));
 });
 
-test('an invented tool, and a tool of another type, are not found', () => {
+test('an unknown tool, and a tool of another type, are not found', () => {
   for (const name of ['rm_rf', '', 'constructor', '__proto__', 'toString']) {
     assert.equal(catalogue.find('analyst', name), undefined);
     assert.equal(catalogue.get(name), undefined);
@@ -83,12 +83,12 @@ test('an invented tool, and a tool of another type, are not found', () => {
   assert.equal(catalogue.find('email', 'code_exec'), undefined);
 });
 
-test('each type has a choice of tools and words of its own', () => {
+test('each type has its own tools and instructions', () => {
   const all = agentTypes.map((type) => agentInstructions[type]);
   assert.equal(new Set(all).size, agentTypes.length);
 });
 
-test('offers are what a model port takes: a name, a description, an object schema', () => {
+test('offered tools have the form of the model port: a name, a description, an object schema', () => {
   for (const offer of catalogue.offersFor('analyst', everything)) {
     assert.match(offer.name, /^[a-z_]{1,64}$/);
     assert.ok(offer.description.length > 20);

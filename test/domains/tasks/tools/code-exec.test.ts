@@ -26,7 +26,7 @@ function exec(code: string, workspace = memoryWorkspace(), by = pool): Promise<S
   return createCodeExec(by).run({ code }, toolContext(workspace)) as Promise<SandboxResult>;
 }
 
-describe('what the code answers', () => {
+describe('the result of the code', () => {
   const answers: [string, string, unknown][] = [
     ['the last expression', 'const a = 2; a * 21', 42],
     ['an object', '({ sum: [1, 2, 3].reduce((a, b) => a + b) })', { sum: 6 }],
@@ -61,19 +61,19 @@ describe('what the code answers', () => {
     ['an error that throws when it is read', 'throw { get message() { throw 1 }, get stack() { throw 2 } }', /./],
   ];
   for (const [name, code, error] of failures) {
-    test(`${name} is told as the error`, async () => {
+    test(`${name} is reported as the error`, async () => {
       const outcome = await exec(code);
       assert.match(outcome.error ?? '', error);
       assert.equal(outcome.result, null);
     });
   }
 
-  test('an error that never finishes telling where it was is told without that', async () => {
+  test('an error whose stack never ends is reported without its stack', async () => {
     const outcome = await exec('throw { get stack() { for (;;) {} }, message: "m" }', undefined, hurried);
     assert.match(outcome.error!, /^Error: m$|time limit/);
   });
 
-  test('what was printed before a failure is kept', async () => {
+  test('output before a failure is kept', async () => {
     const outcome = await exec('console.log("step 1"); for (;;) {}', undefined, hurried);
     assert.equal(outcome.stdout, 'step 1\n');
     assert.match(outcome.error!, /time limit/);
@@ -91,7 +91,7 @@ describe('the workspace', () => {
     assert.equal(workspace.text('out.txt'), 'A,B\n1,2\n');
   });
 
-  test('surrogate pairs, quotes, line ends and null characters arrive as they were written', async () => {
+  test('surrogate pairs, quotes, line ends and null characters are stored unchanged', async () => {
     const workspace = memoryWorkspace();
     const outcome = await exec(
       String.raw`writeFile('x', '"\n\r\u0000\u2028é😀'); console.log('a\u0000b'); writeFile('y', '"\n\r\u2028é😀'); readFile('y')`,
@@ -131,7 +131,7 @@ describe('the workspace', () => {
     assert.equal(workspace.files.size, 0);
   });
 
-  test('a binary file is refused by its kind', async () => {
+  test('a binary file is refused with its type', async () => {
     const outcome = await exec('readFile("p.png")', memoryWorkspace({ 'p.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]) }));
     assert.match(outcome.error!, /looks like a PNG image/);
   });
@@ -182,7 +182,7 @@ describe('abuse', () => {
     });
   }
 
-  test('bending the prototypes bends only its own world', async () => {
+  test('changes of prototypes affect only the run that makes them', async () => {
     const code = `JSON.stringify = () => 'x'; JSON.parse = () => 1; Object.prototype.op = 'done'; Array.prototype.map = null; String.prototype.slice = null;
       Promise.prototype.then = null; Object.prototype.toJSON = undefined; [listFiles().length, 7]`;
     const outcome = await exec(code, memoryWorkspace({ a: '1' }));
@@ -221,14 +221,14 @@ describe('abuse', () => {
     ['bound functions', 'let f = () => 1; for (let i = 0; i < 1e6; i++) f = f.bind(null); f()'],
   ];
   for (const [name, code] of bombs) {
-    test(`a bomb of ${name} ends with an error and harms nobody`, async () => {
+    test(`a memory bomb of ${name} ends with an error and affects no other run`, async () => {
       const outcome = await exec(code);
       assert.ok(outcome.error, JSON.stringify(outcome).slice(0, 200));
       assert.equal((await exec('1 + 1')).result, 2);
     });
   }
 
-  test('a flood of output is cut with a note', async () => {
+  test('too much output is cut with a note', async () => {
     const outcome = await exec('for (let i = 0; i < 1e5; i++) console.log("line " + i)');
     assert.match(outcome.stdout, /\[output cut at 65536 characters\]$/);
     assert.ok(outcome.stdout.length < 66_000);
@@ -245,7 +245,7 @@ describe('abuse', () => {
     assert.match(String((await exec('"x".repeat(1e6)')).result), /cut: 1000002 characters/);
   });
 
-  test('two runs share nothing', async () => {
+  test('two runs share no state', async () => {
     await exec('globalThis.left = 1; Object.prototype.left = 1');
     assert.equal((await exec('typeof left + typeof ({}).left')).result, 'undefinedundefined');
   });

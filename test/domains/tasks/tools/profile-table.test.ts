@@ -1,4 +1,6 @@
-/** The tool profile_table as an agent calls it: over a workspace, with results that fit, and with memory that does not grow with the file. */
+/**
+ * The tool profile_table as an agent calls it: over a workspace, with bounded results, and with memory that does not grow with the file.
+ */
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +14,7 @@ import type { TableProfile } from '../../../../src/providers/table/port.ts';
 import { column, numbersOf } from '../../../providers/table/tables.ts';
 import { toolContext } from '../../../support/memory-workspace.ts';
 
-test('the example sales file has the figures a plain addition gives', async () => {
+test('the figures of the example sales file equal those of a simple addition', async () => {
   const text = await readFile(new URL('../../../../examples/sales.csv', import.meta.url), 'utf8');
   const profile = await run('sales.csv', () => Readable.from([Buffer.from(text)]));
   const rows = text
@@ -84,7 +86,7 @@ test('fifty megabytes are read with exact sums in bounded memory', async () => {
   assert.ok(peakBytes > 0 && peakBytes < 220 * 2 ** 20, `memory grew by ${Math.round(peakBytes / 2 ** 20)} MiB`);
 });
 
-test('a profile too large for a result loses its groups first and says so', async () => {
+test('a profile too large for a result first omits its groups and states it', async () => {
   const names = Array.from({ length: 150 }, (_, i) => `a rather long column name ${i} ${'x'.repeat(80)}`);
   const line = (n: number) => names.map((_, i) => (i % 3 === 0 ? `group ${(n + i) % 35}` : n * i)).join(',');
   const text = `${names.join(',')}\n${Array.from({ length: 100 }, (_, n) => line(n)).join('\n')}\n`;
@@ -94,7 +96,7 @@ test('a profile too large for a result loses its groups first and says so', asyn
   assert.equal(profile.column_count, 150);
 });
 
-test('lists within the records of a JSON file are made to fit as well', async () => {
+test('lists within the records of a JSON file are also reduced to fit', async () => {
   const entry = (n: number) =>
     Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`field ${i} ${'y'.repeat(60)}`, `value ${(n * i) % 37}`]));
   const records = Array.from({ length: 40 }, (_, n) => ({ id: `R${n}`, a: [entry(n), entry(n + 1)], b: [entry(n + 2)] }));
@@ -106,14 +108,14 @@ test('lists within the records of a JSON file are made to fit as well', async ()
   );
 });
 
-test('a file that is no table is refused in words', async () => {
+test('a file that is not a table is refused with the reason', async () => {
   await assert.rejects(
     run('scan.png', () => Readable.from([Buffer.from([0x89, 0x50, 0x4e, 0x47, 1, 2, 3, 4])])),
     ToolError,
   );
 });
 
-test('an abort in the middle of a long file ends the reading', async () => {
+test('an abort ends the reading of a long file', async () => {
   const abort = new AbortController();
   let chunks = 0;
   const endless = () =>

@@ -45,7 +45,7 @@ describe('runTool', () => {
     assert.deepEqual(await outcomeOf(failing), { result: { error: 'no such file' }, isError: true, defects: [] });
   });
 
-  test('hides a defect from the agent and hands it to the log, also one thrown at once or as a cycle', async () => {
+  test('logs a defect and hides it from the agent, also one thrown synchronously or with a cycle', async () => {
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
     const runs: Tool['run'][] = [
@@ -66,7 +66,7 @@ describe('runTool', () => {
     }
   });
 
-  test('waits and tries again while the service is too busy, and logs nothing of it', async () => {
+  test('retries while the service is too busy, and does not log it', async () => {
     let tries = 0;
     const busyAtFirst = tool(async () => {
       if (++tries < 3) throw new AppError(tries === 1 ? 'overloaded' : 'unavailable', 'Too much to read');
@@ -76,7 +76,7 @@ describe('runTool', () => {
     assert.equal(tries, 3);
   });
 
-  test('tells the agent that the service is too busy where the time is up or the call must not be repeated, and what was refused', async () => {
+  test('reports to the agent that the service is too busy if the time is up or the call must not be repeated', async () => {
     const refusals: [AppError, Partial<Tool>][] = [
       [new AppError('overloaded', 'Too much to read'), { timeoutMs: 150 }],
       [new AppError('overloaded', 'Too much to send'), { repeatable: false }],
@@ -93,7 +93,7 @@ describe('runTool', () => {
     }
   });
 
-  test('stops waiting at the time limit, for a tool that listens and for one that does not', async () => {
+  test('stops waiting at the time limit, for tools that react to the abort and for others', async () => {
     const deaf = tool(() => new Promise(() => {}), { timeoutMs: 5 });
     const listening = tool(
       (_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -106,12 +106,12 @@ describe('runTool', () => {
     }
   });
 
-  test('says that the outcome is unknown when what cannot be repeated ran out of time', async () => {
+  test('reports an unknown outcome when a non-repeatable call exceeds its time limit', async () => {
     const { result } = await outcomeOf(tool(() => new Promise(() => {}), { timeoutMs: 5, repeatable: false }));
     assert.match((result as { error: string }).error, /not known whether it took effect/);
   });
 
-  test('rejects with the reason of the caller when it is aborted, before and during', async () => {
+  test("rejects with the caller's reason when it is aborted before or during the call", async () => {
     const reason = new Error('task cancelled');
     let ran = false;
     const probe = tool(async () => void (ran = true));
@@ -127,14 +127,14 @@ describe('runTool', () => {
     await assert.rejects(deaf, reason);
   });
 
-  test('leaves the call to another node when this one stops', async () => {
+  test('leaves the call to another node when this node stops', async () => {
     const stopping = tool(async () => {
       throw new AppError('draining', 'The service is stopping');
     });
     await assert.rejects(outcomeOf(stopping), { code: 'draining' });
   });
 
-  test('a tool that fails after its time has nobody to tell, and breaks nothing', async () => {
+  test('ignores a failure of the tool after its time limit', async () => {
     const late = Promise.withResolvers<never>();
     await outcomeOf(tool(() => late.promise, { timeoutMs: 5 }));
     late.reject(new Error('too late'));
@@ -151,7 +151,7 @@ describe('runTool', () => {
     ['one very long name', { ['n\u0001'.repeat(100_000)]: 1 }],
   ];
   for (const [name, value] of large) {
-    test(`${name} is cut to what is recorded`, async () => {
+    test(`cuts ${name} to the recorded size`, async () => {
       const { result, isError } = await outcomeOf(tool(async () => value));
       const bytes = Buffer.byteLength(JSON.stringify(result));
       assert.equal(isError, false);
@@ -159,7 +159,7 @@ describe('runTool', () => {
     });
   }
 
-  test('wrong arguments never reach the tool', async () => {
+  test('never passes invalid arguments to the tool', async () => {
     let ran = false;
     const probe = tool(async () => void (ran = true), { parameters: Type.Object({ path: Type.String() }) });
     const { result, isError } = await outcomeOf(probe, { path: {} });
@@ -195,7 +195,7 @@ describe('checkArguments', () => {
     ['a wrong field inside', { path: 'a', deep: { a: 'x' } }, /deep\.a: /],
   ];
   for (const [name, sent, message] of refused) {
-    test(`refuses ${name}, and says what is expected`, () => {
+    test(`refuses ${name} with the expected form`, () => {
       const checked = checkArguments(probe, sent);
       assert.equal(checked.ok, false);
       assert.match((checked as { message: string }).message, message);
@@ -203,12 +203,12 @@ describe('checkArguments', () => {
     });
   }
 
-  test('takes nothing at all for a tool without fields', () => {
+  test('accepts missing arguments for a tool without fields', () => {
     for (const sent of [undefined, null, '', {}])
       assert.deepEqual(checkArguments({ name: 'list_files', parameters: Type.Object({}) }, sent), { ok: true, args: {} });
   });
 
-  test('does not change what was sent', () => {
+  test('does not change the arguments', () => {
     const sent = { path: 'a', offset: '1', x: 1 };
     checkArguments(probe, sent);
     assert.deepEqual(sent, { path: 'a', offset: '1', x: 1 });

@@ -32,7 +32,7 @@ test('a mail is sent on behalf of the account, and the agent gets the outcome', 
   assert.deepEqual(sent, [{ to: 'ann@example.com', subject: 'Hi', text: 'Text' }]);
 });
 
-test('the tool asks for approval and is never repeated blindly', () => {
+test('the tool needs approval and is not repeatable', () => {
   assert.deepEqual([sendEmail.highConsequence, sendEmail.repeatable], [true, false]);
 });
 
@@ -56,7 +56,7 @@ for (const [name, change] of bad) {
   });
 }
 
-test('the agent learns whether a failed mail was certainly not sent or is unknown', async () => {
+test('the agent is told whether a failed mail was certainly not sent or has an unknown outcome', async () => {
   const surely = await postbox(new AppError('unavailable', 'The mail server refused the mail (550)')).send(mail);
   assert.match(surely.result.error, /refused the mail \(550\)\. It was not sent\./);
   const unknown = await postbox(new AppError('outcome_unknown', 'The mail server broke off')).send(mail);

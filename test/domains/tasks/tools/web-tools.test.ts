@@ -46,7 +46,7 @@ async function fetched(body: string | Uint8Array, type: string | undefined = 'te
 const long = 'Words that make this the main part of the page, not a caption. '.repeat(5);
 
 describe('fetch_url', () => {
-  test('a page comes as its title, main text and absolute links', async () => {
+  test('a page is returned as its title, main text and absolute links', async () => {
     const page =
       await fetched(`<!doctype html><html><head><title>A &amp; B</title><meta name="description" content="What it &lt;is&gt;"><style>p{}</style></head>
       <body><nav><a href="/home">Home</a></nav><main><h1>Head&shy;ing</h1><p>First&nbsp;<b>bold</b> text,<br>next line. ${long}</p>
@@ -66,7 +66,7 @@ describe('fetch_url', () => {
     assert.equal(page.truncated, false);
   });
 
-  test('a page that is all sides is still read', async () => {
+  test('a page that has only navigation and side elements is still read', async () => {
     assert.match((await fetched('<nav>Only a menu here<p>and a line')).text, /Only a menu here\n+and a line/);
   });
 
@@ -85,20 +85,20 @@ describe('fetch_url', () => {
     ['an invention', 'text/html; charset=klingon', Buffer.from('<p>grün')],
   ];
   for (const [by, type, body] of encodings)
-    test(`the encoding is told by ${by}`, async () => assert.equal((await fetched(body, type)).text, 'grün'));
+    test(`the encoding is detected by ${by}`, async () => assert.equal((await fetched(body, type)).text, 'grün'));
 
   test('a page in an Asian encoding is read as declared', async () => {
     const body = Buffer.concat([Buffer.from('<p>'), Buffer.from([0x93, 0xfa, 0x96, 0x7b])]);
     assert.equal((await fetched(body, 'text/html; charset=shift_jis')).text, '日本');
   });
 
-  test('JSON and plain text come as they are', async () => {
+  test('JSON and plain text are returned unchanged', async () => {
     assert.equal((await fetched('{"a": "<b>"}', 'application/json')).text, '{"a": "<b>"}');
     assert.equal((await fetched('a <b> c', 'text/plain')).text, 'a <b> c');
     assert.equal((await fetched('<html><p>untyped', undefined)).text, 'untyped');
   });
 
-  test('what is not text is told by its kind, also when it claims to be a page', async () => {
+  test('content that is not text is reported with its type, also if it is declared as a page', async () => {
     for (const type of ['application/pdf', 'text/html']) {
       const page = await fetched(Buffer.from('%PDF-1.7\n\x00\x01', 'latin1'), type);
       assert.equal(page.text, null);
@@ -106,7 +106,7 @@ describe('fetch_url', () => {
     }
   });
 
-  test('a long page is cut, says so, and fits the record', async () => {
+  test('a long page is cut with a note and fits the record', async () => {
     for (const body of [`<main>${long.repeat(2000)}`, `<p>${'"é'.repeat(100_000)}`, '<a href="/x">'.concat('y'.repeat(3e6))]) {
       const page = await fetched(body);
       assert.equal(page.truncated, true);
@@ -114,7 +114,7 @@ describe('fetch_url', () => {
     }
   });
 
-  test('pages made to choke a reader are read in time', async () => {
+  test('hostile pages are read within the time limit', async () => {
     const hostile = [
       '<a>',
       '<div>',
@@ -135,13 +135,13 @@ describe('fetch_url', () => {
     for (const piece of hostile) assert.ok(await fetched(piece.repeat(Math.floor(1.5e6 / piece.length))), piece);
   });
 
-  test('a page that never closes what it hides, or closes what it never opened, does no harm', async () => {
+  test('a page with unbalanced elements is read', async () => {
     assert.equal((await fetched('<svg><p>gone')).text, '');
     assert.equal((await fetched('</nav></main></svg></pre><p>still here')).text, 'still here');
     assert.equal((await fetched('<title>only a title')).title, 'only a title');
   });
 
-  test('a failed status, a refused address and a browser that is not there are told in words', async () => {
+  test('a failed status, a refused address and a missing browser are reported with the reason', async () => {
     answer = { status: 404, body: 'no' };
     assert.match((await call(createFetchUrl(local, inlineCompute, noBrowser), { url })).result.error, /answered with status 404/);
     assert.match((await call(createFetchUrl(strict, inlineCompute, noBrowser), { url })).result.error, /not a public address/);
@@ -161,13 +161,13 @@ describe('fetch_url', () => {
 });
 
 describe('web_search', () => {
-  test('without an endpoint the agent is told what to do instead', async () => {
+  test('without an endpoint the agent is told the alternative', async () => {
     const { result, isError } = await call(createWebSearch(strict, null), { query: 'x' });
     assert.equal(isError, true);
     assert.match(result.error, /SEARCH_URL.*fetch_url/);
   });
 
-  test('results come bounded and cleaned, from an endpoint that may be private', async () => {
+  test('results are limited and cleaned; the endpoint may be private', async () => {
     const many = Array.from({ length: 30 }, (_, i) => ({ title: `T${i}\n `, url: `https://e.example/${i}`, content: 'c'.repeat(5000) }));
     answer = { body: JSON.stringify({ results: [{ url: 'javascript:1' }, null, 7, { url: 5 }, ...many] }) };
     const { result } = await call(createWebSearch(strict, `${url}/search?language=de`), { query: 'a & b=c' });
@@ -176,7 +176,7 @@ describe('web_search', () => {
     assert.deepEqual(result.results[0], { title: 'T0', url: 'https://e.example/0', snippet: 'c'.repeat(600) });
   });
 
-  test('an endpoint that fails, talks HTML or is away is told in words', async () => {
+  test('an endpoint that fails, answers with HTML or is unreachable is reported with the reason', async () => {
     const search = createWebSearch(strict, url);
     for (const bad of [
       { status: 403, body: '' },

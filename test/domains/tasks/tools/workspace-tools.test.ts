@@ -28,12 +28,12 @@ async function readAll(content: string | Uint8Array, length?: number): Promise<s
 }
 
 describe('read_file', () => {
-  test('a short file comes whole', async () => {
+  test('a short file is returned completely', async () => {
     assert.deepEqual(await read('hello'), { path: 'f', text: 'hello', offset: 0, next_offset: null, total_chars: 5 });
     assert.deepEqual(await read(''), { path: 'f', text: '', offset: 0, next_offset: null, total_chars: 0 });
   });
 
-  test('pages put together are the file, also where characters lie across pieces and pages', async () => {
+  test('all pages together are the file, also where characters cross pieces and pages', async () => {
     const text = Array.from({ length: 30_000 }, (_, i) => `${i} é€😀`).join('\n');
     assert.equal(await readAll(text), text);
     const short = '😀é'.repeat(20);
@@ -58,7 +58,7 @@ describe('read_file', () => {
   ];
   for (const [name, bytes] of encodings) test(`${name} is read as text`, async () => assert.equal((await read(bytes)).text, 'grün €'));
 
-  test('a UTF-8 character across the end of the first piece looked at is no reason to doubt', async () => {
+  test('a UTF-8 character that crosses the end of the first piece is accepted', async () => {
     const text = `${'a'.repeat(65_535)}é${'b'.repeat(100)}`;
     assert.equal(await readAll(text), text);
   });
@@ -70,14 +70,14 @@ describe('read_file', () => {
     ['noise', Buffer.from(Array.from({ length: 1000 }, (_, i) => (i * 7919) % 256)), /binary data/],
   ];
   for (const [name, bytes, kind] of binaries) {
-    test(`${name} is refused by what it is`, async () => {
+    test(`${name} is refused with its type`, async () => {
       const { result, isError } = await runTool(readFile, { path: 'f' }, toolContext(memoryWorkspace({ f: bytes })), failOnDefect);
       assert.equal(isError, true);
       assert.match((result as { error: string }).error, kind);
     });
   }
 
-  test('a missing file and a path are refused in words', async () => {
+  test('a missing file and a path are refused with the reason', async () => {
     for (const path of ['none', '../etc/passwd', '/etc/passwd']) {
       const { result, isError } = await runTool(readFile, { path }, toolContext(memoryWorkspace()), failOnDefect);
       assert.equal(isError, true);
@@ -85,7 +85,7 @@ describe('read_file', () => {
     }
   });
 
-  test('a stream that breaks is a defect, and a page of a cancelled read never comes', async () => {
+  test('a broken stream is a defect, and a cancelled read returns no page', async () => {
     const workspace = memoryWorkspace({ f: 'x' });
     workspace.open = async () => ({
       stream: (async function* () {

@@ -1,4 +1,4 @@
-/** Code of callers over bars: what it is given, what it may cost, and what is said when it fails. */
+/** Code of callers over bars: its inputs, its limits, and its errors. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ async function seen(expression: string, series = seriesOf(3)) {
   return weights.map((column) => [...column].map((weight) => Math.round(weight * 1e6) / 1e3));
 }
 
-test('onBar is given the bar, its index, what it holds and what is left, symbol by symbol; its state lives through the run', async () => {
+test('onBar gets the bar, its index, position and cash for each symbol; its state is kept during the run', async () => {
   const [own] = seriesOf(3);
   const { bars } = own!;
   assert.deepEqual(await seen('bar.close'), [[...bars.close]]);
@@ -53,7 +53,7 @@ test('onBar is given the bar, its index, what it holds and what is left, symbol 
   assert.deepEqual([...weights[0]!.slice(0, 2)], [0.5, 1], 'bars that the code keeps stay as they were');
 });
 
-test('position is the weight last filled, and quantity, cash and equity are the book at the close', async () => {
+test('position is the last filled weight, and quantity, cash and equity are those of the book at the close', async () => {
   const code = `const out = []; function onBar(bar, ctx) {
     if (ctx.index === 0) return 0.5;
     if (ctx.position !== 0.5) throw new Error('position ' + ctx.position);
@@ -64,7 +64,7 @@ test('position is the weight last filled, and quantity, cash and equity are the 
   assert.equal(simulation.trades.count, 1);
 });
 
-test('the clock is that of the bar, local time is UTC, and chance is the same in every run', async () => {
+test('the clock shows the time of the bar, local time is UTC, and random numbers are the same in every run', async () => {
   const [day] = await seen('new Date().getDate() + new Date().getHours() + (Date.now() === Date.parse(bar.date) ? 0 : 100)');
   assert.deepEqual(day, [1, 2, 3]);
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('a finite weight outside -1 to 1 is clamped', async () => {
   assert.deepEqual([...weights[0]!], [-1, 1]);
 });
 
-test('the book in the sandbox is the engine, to the bit, for any weights and with symbols that lack bars', async () => {
+test('the book in the sandbox equals that of the engine exactly, for any weights and with symbols that lack bars', async () => {
   const code = `function onBar(bar, ctx) { const pick = Math.random(); return pick < 0.3 ? ctx.position : pick < 0.5 ? 0 : Math.random() * 2 - 1; }`;
   const costs = fc.record({
     initialCapital: fc.constantFrom(0.01, 1e5, 1e12),
@@ -104,7 +104,7 @@ test('the book in the sandbox is the engine, to the bit, for any weights and wit
   );
 });
 
-test('batches join without a seam', async () => {
+test('results do not depend on the division into batches', async () => {
   const { weights, market, equityHash, simulation } = await run(
     'let i = 0; function onBar() { return (i++ % 1000) / 1000; }',
     seriesOf(20_000),
@@ -153,7 +153,7 @@ const failures: [string, string, RegExp][] = [
 ];
 
 for (const [what, code, message] of failures)
-  test(`code that gives ${what} fails with a sentence that says so`, async () => {
+  test(`code that returns ${what} fails with this reason`, async () => {
     await assert.rejects(run(code, seriesOf(3)), (error: Error) => {
       assert.equal(error.name, 'BacktestFailed');
       assert.match(error.message, message);
@@ -161,7 +161,7 @@ for (const [what, code, message] of failures)
     });
   });
 
-test('code that changes the language about it changes nothing of the book, or fails', async () => {
+test('code that changes built-in objects does not change the book, or fails', async () => {
   const honest = await run(onBar('return ctx.index % 3 ? 1 : -0.5;'));
   const hostile = `
     Object.defineProperty(Object.prototype, 'close', { set() { throw 1; }, get() { return 1e9; } });

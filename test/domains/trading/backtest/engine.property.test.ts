@@ -1,4 +1,4 @@
-/** The engine beside an independent reference, and its one promise that matters most: nothing depends on what comes later. */
+/** The engine compared with an independent reference, and its main guarantee: results do not depend on later bars. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -83,7 +83,7 @@ function near(actual: number, expected: number, scale: number, what: string): vo
   assert.ok(Math.abs(actual - expected) <= least, `${what}: ${actual}, the reference has ${expected}`);
 }
 
-test('equity, trades and metrics are those of the reference, which is written from the text alone', () => {
+test('equity, trades and metrics equal those of the reference, which is written from the documentation only', () => {
   fc.assert(
     fc.property(worlds, strategies, terms, (world, strategy, costs) => {
       const series = seriesOf(world, strategy);
@@ -127,7 +127,7 @@ test('equity, trades and metrics are those of the reference, which is written fr
   );
 });
 
-test('nothing up to a bar changes when the bars after it are cut off or are others', () => {
+test('results up to a bar do not change when later bars are removed or changed', () => {
   fc.assert(
     fc.property(worlds, strategies, terms, fc.nat(), fc.integer(), (world, strategy, costs, where, otherSeed) => {
       const series = seriesOf(world, strategy);
@@ -157,7 +157,7 @@ test('nothing up to a bar changes when the bars after it are cut off or are othe
   );
 });
 
-/** All that the log says of trades that ended before the bar, and when the others began. */
+/** All log entries of trades that ended before the bar, and the beginnings of the others. */
 function past({ count, ...columns }: ReturnType<typeof simulate>['trades'], at: number) {
   const rows = [...Array(count).keys()].filter((i) => columns.entryBar[i]! < at);
   return rows
@@ -181,7 +181,7 @@ function changedFrom(bars: BarColumns, row: number, seed: number): BarColumns {
   return Object.fromEntries(mixed);
 }
 
-test('the benchmark is what the engine makes of a weight of 1 after every bar', () => {
+test("the benchmark equals the engine's result for a weight of 1 after every bar", () => {
   fc.assert(
     fc.property(worlds, terms, (world, costs) => {
       const market = alignAll(seriesOf(world, { type: 'momentum', config: { lookback: 1 } }));
@@ -201,7 +201,7 @@ test('the benchmark is what the engine makes of a weight of 1 after every bar', 
   );
 });
 
-test('any weights at all keep cash, holdings and trades together: what was won is the sum of the trades', () => {
+test('for any weights cash, holdings and trades are consistent: the profit is the sum of the trades', () => {
   const weight = fc.oneof(fc.double({ min: -1, max: 1, noNaN: true }), fc.constantFrom(-1, 0, 1));
   fc.assert(
     fc.property(fc.array(weight, { minLength: 3, maxLength: 60 }), fc.nat(), terms, (weights, seed, costs) => {

@@ -1,6 +1,7 @@
 /**
- * The arithmetic of strategies and backtests once more, slow and plain, written from the text of docs/trading.md and from nothing in src: one
- * object for each bar, every window summed anew, the book kept as a list of fills. Symbols have their own bars; the row of times is made here.
+ * A second, simple and slow implementation of strategies and backtests, written from docs/trading.md without code of src: one object for
+ * each bar, every window summed again, the book as a list of fills. Each symbol has its own bars; the common list of times is computed
+ * here.
  */
 
 export type RefBar = { time: number; open: number; high: number; low: number; close: number; volume: number };

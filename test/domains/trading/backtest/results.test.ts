@@ -1,4 +1,4 @@
-/** Backtests by hand, and what is made of them: figures, curve, files. */
+/** Backtests calculated by hand, and their results: figures, curve, files. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { curveCsv, curveSvg, money, thinCurve } from '../../../../src/domains/trading/backtest/curve.ts';
@@ -66,12 +66,12 @@ test('a flip ends one trade and begins another, a reduction trades the differenc
   assert.deepEqual([...trades.exitBar], [3, -1]);
   assert.deepEqual([...trades.profit], [500, 500]);
   const half = simulate(market, [Float64Array.of(1, 1, 0.5, 0.5, 0.5)], 1, free);
-  // At 15: 50 of 100 shares are sold; the rest stays 50 shares whatever the price.
+  // At 15: 50 of 100 shares are sold; the rest stays 50 shares at any price.
   assert.deepEqual([...half.equity], [1_000, 1_000, 1_200, 1_500, 1_250]);
   assert.deepEqual([half.trades.count, half.trades.quantity[0], half.tradedNotional], [1, 100, 1_750]);
 });
 
-test('an account that has lost everything opens nothing more', () => {
+test('an account that has lost everything opens no further positions', () => {
   const market = one(
     days([
       [10, 10],
@@ -89,7 +89,7 @@ test('an account that has lost everything opens nothing more', () => {
   assert.deepEqual([...ruined.equity], [1_000, 1_000, -1_000, -1_000, -1_000, -1_000]);
 });
 
-test('a dividend is cash for what was held at the close before, and a debt for one who is short', () => {
+test('a dividend is paid for holdings at the close before, and charged for short positions', () => {
   const series = [
     {
       symbol: 'A',
@@ -188,7 +188,7 @@ test('metrics by hand', () => {
   assert.deepEqual(Object.values(metricsOf(flat, 1_000, 252)), [0, 0, 0, 0, 0, 0, 0, 0]);
 });
 
-test('too few bars, figures beyond doubles and missing halves of a pair fail with a sentence', async () => {
+test('too few bars, figures beyond doubles and an incomplete pair fail with the reason', async () => {
   const momentum: Strategy = { type: 'momentum', config: { lookback: 1 } };
   const pair: Strategy = { type: 'arbitrage', config: { pair: ['A', 'B'], z_entry: 1, z_exit: 0 } };
   assert.throws(() => marketOf(momentum, [{ symbol: 'A', bars: days([[1, 1]]) }]), {
@@ -279,7 +279,7 @@ test('the same backtest has the same bytes, in figures and in every file', async
   assert.match(first, /A &#38; &#60;B&#62;/);
 });
 
-test('a sweep tells how many runs were tried, which was best, and what choosing by the past would have brought', () => {
+test('a sweep reports the number of runs, the best run, and the result of choosing by past results', () => {
   const strategy: BuiltInStrategy = { type: 'mean_reversion', config: { lookback: 5, z_entry: 2, z_exit: 0 } };
   const market = marketOf(strategy, [{ symbol: 'A', bars: randomBars({ seed: 5, bars: 600 }) }]);
   const grid = { lookback: [3, 5, 10], z_entry: [1, 1.5] };
@@ -296,7 +296,7 @@ test('a sweep tells how many runs were tried, which was best, and what choosing 
   });
 });
 
-test('a grid that is empty, too large, of unknown parameters or with a combination that makes no sense is refused', () => {
+test('a grid that is empty, too large, or has unknown parameters or an invalid combination is refused', () => {
   const strategy: BuiltInStrategy = { type: 'mean_reversion', config: { lookback: 5, z_entry: 2, z_exit: 1 } };
   const many = Array.from({ length: 23 }, (_, i) => i + 2);
   const grids: Grid[] = [{}, { lookback: [] }, { lookback: many, z_entry: many }, { speed: [1] }, { lookback: [1] }, { z_entry: [2, 0.5] }];

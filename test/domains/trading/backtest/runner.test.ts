@@ -1,4 +1,4 @@
-/** Backtests in the computing processes: where their bars come from, what they report, how they end. */
+/** Backtests in the computing processes: the source of their bars, their reports, and their ends. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
@@ -34,7 +34,7 @@ async function run(
   return { result, files, progress };
 }
 
-test('a run answers figures and whole files, and tells how far it is', async () => {
+test('a run returns figures and complete files, and reports its progress', async () => {
   const { result, files, progress } = await run(momentum, columns(20_000));
   assert.ok(result.kind === 'complete');
   assert.equal(result.bars, 20_000);
@@ -49,7 +49,7 @@ test('a run answers figures and whole files, and tells how far it is', async () 
   assert.match(result.data_hash + result.code_hash, /^[0-9a-f]{128}$/);
 });
 
-test('code of the caller runs below the job, and its failure is the result', async () => {
+test('code of the caller runs in a process below the job, and its failure is the result', async () => {
   const code = (body: string): Strategy => ({ type: 'custom', config: { code: `function onBar(bar, ctx) { ${body} }` } });
   const good = await run(code('return ctx.index % 2 ? 1 : 0;'), columns(300));
   assert.ok(good.result.kind === 'complete' && good.result.metrics.trades === 149);
@@ -61,7 +61,7 @@ test('code of the caller runs below the job, and its failure is the result', asy
   assert.equal(bad.files['equity.csv'].length, 0);
 });
 
-test('bars come from a file, with its faults told by line, and from the embedded market, the same each time', async () => {
+test('bars come from a file, with errors by line, or from the embedded market, always the same', async () => {
   const lines = ['date,open,high,low,close,volume', '2024-01-02,10,11,9,10,5', '2024-01-03,10,12,10,12,5', '2024-01-04,12,12,12,12,5'];
   const file = (content: string[]) => ({ open: async () => Readable.from([Buffer.from(content.join('\n'))]) });
   const csv: BarsFrom = { kind: 'csv', files: [{ symbol: 'X', assetClass: 'equity' }], start: null, end: null, timeframe: null };
@@ -87,7 +87,7 @@ test('bars come from a file, with its faults told by line, and from the embedded
   assert.deepEqual(unknown.result, { kind: 'failed', error: 'the market data has no symbol NOSUCH' });
 });
 
-test('a sweep is computed in as many jobs as it needs', async () => {
+test('a sweep is computed in several jobs', async () => {
   const request = {
     strategy: { type: 'momentum' as const, config: { lookback: 1 } },
     terms,

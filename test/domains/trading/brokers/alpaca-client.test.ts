@@ -1,10 +1,13 @@
-/** Alpaca's own client passes the scenario of our adapter against the same stand-in, so the two do not share a misunderstanding of ours alone. */
+/**
+ * Alpaca's own client passes the scenario of our adapter with the same test server: so an error in our reading of the protocol fails a
+ * test.
+ */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Alpaca, streaming } from '@alpacahq/alpaca-trade-api';
 import { AlpacaServer, alpacaKeys } from '../../../support/alpaca-server.ts';
 
-test("alpaca's own client places, finds, fills, lists and cancels an order at the stand-in, and hears of it in binary frames", async () => {
+test("alpaca's own client places, finds, fills, lists and cancels an order at the test server, and gets its updates in binary frames", async () => {
   const server = await new AlpacaServer().start();
   const { apiKey: keyId, apiSecret: secret } = alpacaKeys;
   // It has no setting for the host of the trading API.
@@ -34,7 +37,7 @@ test("alpaca's own client places, finds, fills, lists and cancels an order at th
     await filled;
     assert.deepEqual(heard, ['partial_fill ord_client']);
     const [fill] = await trading.accountActivities.getAccountActivitiesByActivityType({ activityType: 'FILL' });
-    // It reads every activity as one that is no trade, so price and order are lost in it.
+    // It reads every activity as one that is not a trade, so price and order are lost.
     assert.deepEqual([fill!.activityType, fill!.qty, (fill as { symbol?: string }).symbol], ['FILL', '1', 'AAPL']);
     assert.deepEqual(
       (await trading.positions.getAllOpenPositions()).map(({ symbol, qty }) => [symbol, qty]),

@@ -1,4 +1,4 @@
-/** The adapters of the three brokers against their stand-ins: real HTTP and WebSockets on 127.0.0.1. */
+/** The adapters of the three brokers with their test servers: real HTTP and WebSockets on 127.0.0.1. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import test, { after, afterEach, before } from 'node:test';
@@ -65,7 +65,7 @@ afterEach(() => {
 const names = ['alpaca', 'tradier', 'coinbase'] as const;
 const lookUp = (terms: OrderTerms) => ({ ourId, brokerOrderId: null, symbol: terms.symbol, sinceMs: Date.now() - 1_000 });
 
-/** Places an order; the stand-in's and the venue's id of it. */
+/** Places an order; returns its ids at the test server and at the venue. */
 async function placed({ server, open, terms }: Venue): Promise<{ broker: BrokerConnection; order: StandInOrder; body: string }> {
   const broker = open();
   const body = broker.bodyOf(ourId, terms, false);
@@ -122,7 +122,7 @@ for (const name of names) {
     assert.deepEqual(await open(), []);
   });
 
-  test(`${name}: a post is sent once, and what is no answer is unknown: cut, lost, late, 5xx, no JSON`, async () => {
+  test(`${name}: a post is sent once, and its outcome is unknown if the answer is cut, lost, late, 5xx or not JSON`, async () => {
     const { server, open, terms } = venues[name];
     const broker = open();
     for (const fault of [
@@ -141,7 +141,7 @@ for (const name of names) {
     }
   });
 
-  test(`${name}: "later" says when, and other refusals carry the venue's words`, async () => {
+  test(`${name}: a "later" answer has a time, and other refusals have the venue's text`, async () => {
     const { server, open, terms } = venues[name];
     const broker = open();
     const body = broker.bodyOf(ourId, terms, false);
@@ -153,7 +153,7 @@ for (const name of names) {
     assert.deepEqual(await broker.place(body), { kind: 'refused', reason: 'market is halted' });
   });
 
-  test(`${name}: an order that is in no list is absent, and a dark venue is unknown`, async () => {
+  test(`${name}: an order that is in no list is absent; an unreachable venue is unknown`, async () => {
     const venue = venues[name];
     const { broker, order } = await placed(venue);
     order.hidden = true;
@@ -164,7 +164,7 @@ for (const name of names) {
     assert.equal((await broker.cancel(order.id)).kind, 'unknown');
   });
 
-  test(`${name}: wrong credentials are told as that, and hold nothing of themselves`, async () => {
+  test(`${name}: wrong credentials are reported as such, without their values`, async () => {
     const other = { apiKey: 'another-key', accessToken: 'another-token' };
     const answer = await venues[name].open(other).account();
     assert.equal(answer.kind, 'credentials');
@@ -188,7 +188,7 @@ for (const name of names) {
     assert.deepEqual(positions.value, [expected]);
   });
 
-  test(`${name}: the stream tells that an order changed, and connects again after it was cut`, async () => {
+  test(`${name}: the stream reports changed orders, and reconnects after it was cut`, async () => {
     const venue = venues[name];
     const { broker, order } = await placed(venue);
     const heard: string[] = [];
@@ -253,7 +253,7 @@ async function deliver({ open, terms }: Venue, rules: OutboundTiming): Promise<s
 }
 
 for (const name of names) {
-  test(`${name}: an order whose answer is lost is made once and known in the end`, async () => {
+  test(`${name}: an order whose answer is lost is placed once and found in the end`, async () => {
     const { server } = venues[name];
     server.faults = ['lost'];
     const told = await deliver(venues[name], { lookUpMs: 5_000, reconcileMs: 1_000 });
@@ -262,7 +262,7 @@ for (const name of names) {
   });
 }
 
-test('an order that never arrived is sent again where that is harmless, and at Tradier waits for a person', async () => {
+test('an order that never arrived is sent again where a repeat is safe, and at Tradier waits for a person', async () => {
   const rules = { lookUpMs: 600, reconcileMs: 50 };
   for (const name of ['alpaca', 'coinbase'] as const) {
     venues[name].server.faults = ['cut', 'cut'];
@@ -278,7 +278,7 @@ test('an order that never arrived is sent again where that is harmless, and at T
   assert.equal(tradier.orders.length, 0);
 });
 
-test('a connection that was never made is told apart from a lost answer', async () => {
+test('a failed connection is distinguished from a lost answer', async () => {
   const addresses = { alpacaApiUrl: 'http://127.0.0.1:1', tradierApiUrl: null, coinbaseApiUrl: null };
   const broker = openBroker({ venue: 'alpaca', ...alpacaKeys }, 'paper', 'acc_1', { outbound, clock: systemClock, addresses, timeoutMs });
   assert.equal((await broker.place(broker.bodyOf(ourId, shares, false))).kind, 'not_sent');
@@ -291,7 +291,7 @@ test('a stream to a private address is refused unless the operator named it', ()
   outbound.webSocket('ws://127.0.0.1:1/', listener, { configured: true }).close();
 });
 
-test('alpaca: a client order id that was used means that the order exists; another 422 of that code is a refusal', async () => {
+test('alpaca: a used client order id means that the order exists; another 422 with that code is a refusal', async () => {
   const { broker, body } = await placed(venues.alpaca);
   assert.deepEqual(await broker.place(body), { kind: 'exists' });
   const { qty: _, ...without } = JSON.parse(broker.bodyOf(`${ourId}b`, shares, false));
@@ -305,7 +305,7 @@ test('alpaca: 403 to an order is a refusal of the order, not of the credentials'
   assert.deepEqual(await broker.place(body), { kind: 'refused', reason: 'insufficient buying power' });
 });
 
-test('alpaca: a pair is written with a slash there and read back from both of its forms', async () => {
+test('alpaca: a pair is sent with a slash and read in both forms', async () => {
   const broker = venues.alpaca.open();
   await broker.place(broker.bodyOf(ourId, { ...coins, limitPrice: '100' }, false));
   assert.equal(alpaca.orders[0]!.symbol, 'BTC/USD');
@@ -314,7 +314,7 @@ test('alpaca: a pair is written with a slash there and read back from both of it
   assert.deepEqual(positions.kind === 'known' && positions.value.map(({ symbol, quantity }) => [symbol, quantity]), [['BTC-USD', '0.5']]);
 });
 
-test('alpaca: fills are listed page by page, and asked for again they are the same', async () => {
+test('alpaca: fills are listed page by page, and a repeated request returns the same', async () => {
   const { broker, order } = await placed(venues.alpaca);
   order.quantity = 1_000;
   for (let i = 0; i < 250; i++) alpaca.fill(order, 1, 100);
@@ -325,13 +325,13 @@ test('alpaca: fills are listed page by page, and asked for again they are the sa
   assert.deepEqual(again, first);
 });
 
-test('tradier: 200 is no acceptance: the order is asked, and a rejection there is one', async () => {
+test('tradier: 200 is not an acceptance: the order is queried, and may be rejected', async () => {
   tradier.rejectsWith = 'Buying power is too low';
   const broker = venues.tradier.open();
   assert.deepEqual(await broker.place(broker.bodyOf(ourId, shares, false)), { kind: 'refused', reason: 'Buying power is too low' });
 });
 
-test('tradier: requests are forms, the tag has no underscore, and shorts have words of their own', async () => {
+test('tradier: requests are forms, the tag has no underscore, and short orders have separate sides', async () => {
   const { broker } = await placed(venues.tradier);
   assert.match(tradier.posts[0]!.headers['content-type']!, /^application\/x-www-form-urlencoded/);
   assert.equal(new URLSearchParams(tradier.posts[0]!.body).get('tag'), ourId.replace('_', '-'));
@@ -343,14 +343,14 @@ test('tradier: requests are forms, the tag has no underscore, and shorts have wo
   );
 });
 
-test('tradier: two posts of one body would be two orders, so its rule after a lost answer is to look up alone', async () => {
+test('tradier: two posts of one body would be two orders, so a lost answer is only looked up', async () => {
   const { broker, body } = await placed(venues.tradier);
   await broker.place(body);
   assert.equal(tradier.orders.length, 2);
   assert.equal(broker.afterUnknown, 'look_up');
 });
 
-test('coinbase: the same body again is answered with the order that it made; success false is a refusal, a used id is not', async () => {
+test('coinbase: a repeated body is answered with its order; success false is a refusal, a used id is not', async () => {
   const { broker, body } = await placed(venues.coinbase);
   const again = await broker.place(body);
   assert.equal(again.kind === 'accepted' && again.brokerOrderId, coinbase.orders[0]!.id);
@@ -361,7 +361,7 @@ test('coinbase: the same body again is answered with the order that it made; suc
   assert.deepEqual(await broker.place(body), { kind: 'exists' });
 });
 
-test('coinbase: a key that is not on P-256 is told without asking the venue', async () => {
+test('coinbase: a key that is not on P-256 is reported without a request to the venue', async () => {
   const ed25519 = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   for (const apiSecret of [ed25519, 'no key']) assert.equal((await venues.coinbase.open({ apiSecret }).account()).kind, 'credentials');
   assert.equal(coinbase.requests.length, 0);

@@ -1,4 +1,4 @@
-/** What each broker takes, by its table. */
+/** Which orders each broker accepts, by its table. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type BrokerName, shownCapabilities } from '../../../../src/domains/trading/brokers/capabilities.ts';
@@ -23,7 +23,7 @@ function fault(broker: BrokerName, terms: OrderTerms, held?: bigint): unknown {
   return found.type === 'price_increment' ? [found.loc, found.ctx.tick] : [found.loc, found.ctx.allowed];
 }
 
-test('what a broker lacks is told with the field and what is allowed in it', () => {
+test('an unsupported value is refused with its field and the allowed values', () => {
   assert.deepEqual(checkOrder('tradier', { ...shares, timeInForce: 'ioc' }), {
     type: 'order_not_supported_by_broker',
     loc: 'time_in_force',
@@ -39,7 +39,7 @@ test('what a broker lacks is told with the field and what is allowed in it', () 
   for (const broker of ['embedded', 'alpaca', 'tradier'] as const) assert.equal(fault(broker, shares), null);
 });
 
-test('fractions are taken where the table says so, and of the lot alone', () => {
+test('fractions are accepted where the table allows them, in multiples of the lot', () => {
   assert.equal(fault('embedded', { ...shares, quantity: '0.000000001', orderType: 'limit', limitPrice: '5' }), null);
   assert.equal(fault('alpaca', { ...shares, quantity: '0.5' }), null);
   assert.deepEqual(fault('alpaca', { ...shares, quantity: '0.5', timeInForce: 'gtc' }), ['quantity', ['whole numbers']]);
@@ -47,7 +47,7 @@ test('fractions are taken where the table says so, and of the lot alone', () => 
   assert.deepEqual(fault('coinbase', { ...coins, quantity: '0.000000001' }), ['quantity', ['multiples of 0.00000001']]);
 });
 
-test('prices finer than the tick are refused by the field', () => {
+test('prices finer than the tick are refused with the field', () => {
   const limit = (limitPrice: string) => ({ ...shares, orderType: 'limit', limitPrice }) as const;
   assert.deepEqual(fault('embedded', limit('1.001')), ['limit_price', 0.01]);
   assert.equal(fault('embedded', limit('0.9999')), null);
@@ -61,7 +61,7 @@ test('only the embedded broker lets one order close a position and open the othe
   assert.equal(fault('embedded', sell, 1_000_000_000n), null);
 });
 
-test('the table as callers see it lacks the classes that the broker lacks', () => {
+test('the table for callers lists only classes that the broker trades', () => {
   const shown = shownCapabilities('tradier', 'paper');
   assert.deepEqual(Object.keys(shown.asset_classes), ['equity']);
   const { order_types, fractional, lot, min_quantity, shorts } = shown.asset_classes.equity;

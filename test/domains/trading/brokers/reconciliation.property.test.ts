@@ -1,6 +1,6 @@
 /**
- * Reconciliation against a venue that lists late, answers twice, in another order, in part, or not at all, while this side dies between any two steps. In
- * the end both sides hold the same, each fill is booked once, and nothing halts that only was late.
+ * Reconciliation with a venue whose answers are late, duplicate, reordered, partial or missing, while this side crashes between any two
+ * steps. In the end both sides are equal, each fill is booked once, and late data alone causes no halt.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -27,7 +27,7 @@ type Action =
   | { kind: 'end'; order: number; as: 'cancelled' | 'expired' | 'rejected' }
   | { kind: 'round'; extent: 'orders' | 'all'; fault: Fault; shuffle: number }
   | { kind: 'wait'; ms: number };
-/** `die`: after so many orders were told, and before the cursor is stored. `late`: told after the next round. */
+/** `die`: after this number of orders was reported, and before the cursor is stored. `late`: reported after the next round. */
 type Fault = { kind: 'none' } | { kind: 'lost'; call: number } | { kind: 'die'; told: number } | { kind: 'twice' } | { kind: 'late' };
 
 type VOrder = VenueOrder & { listedAtMs: number };
@@ -120,7 +120,7 @@ class ModelVenue implements RoundBroker {
 
 type Own = { state: OrderState; external: boolean; symbol: string; side: Side };
 
-/** This side: what is stored. Orders and book move together; each order told, and the cursor, is a commit of its own. */
+/** The stored state of this side. Orders and book change together; each reported order, and the cursor, is a separate commit. */
 class Holder {
   readonly venue: ModelVenue;
   readonly sinceMs: number;
@@ -205,7 +205,7 @@ class Holder {
     ];
     const dies = fault.kind === 'die';
     for (const step of dies ? steps.slice(0, fault.told) : steps) step();
-    // What only memory has is gone.
+    // State that is only in memory is lost.
     if (dies) return this.booked.clear();
     for (const { fills } of result.told) for (const { venueTradeId } of fills) this.booked.add(venueTradeId);
     // A late answer must not take the cursor back.
@@ -285,7 +285,7 @@ async function play(fillSource: 'trades' | 'orders', before: Action[], actions: 
   return holder;
 }
 
-/** Rounds without faults, until everything is listed and told. */
+/** Rounds without faults, until everything is listed and reported. */
 async function settle(holder: Holder, rounds: number): Promise<void> {
   for (let i = 0; i < rounds; i++) {
     holder.venue.nowMs += 20_000;
@@ -338,7 +338,7 @@ const actions = fc.array(
 );
 const source = fc.constantFrom('trades' as const, 'orders' as const);
 
-test('both sides hold the same in the end, whatever was lost, doubled, late, in another order or interrupted (R1 to R3)', async () => {
+test('both sides are equal in the end, despite lost, duplicate, late, reordered or interrupted answers (R1 to R3)', async () => {
   await fc.assert(
     fc.asyncProperty(source, before, actions, async (fillSource, first, rest) => {
       const holder = await play(fillSource, first, rest);
@@ -372,7 +372,7 @@ test('no fill is booked twice, and positions are the fold of the fills that were
   );
 });
 
-test('what is only late never halts; what changed without a fill does, after the second round that finds it (R4)', async () => {
+test('late data never halts a connection; a position that changed without a fill does, after the second round that finds it (R4)', async () => {
   await fc.assert(
     fc.asyncProperty(source, before, actions, fc.integer({ min: -3, max: 3 }), async (fillSource, first, rest, byHand) => {
       const holder = await play(fillSource, first, rest);

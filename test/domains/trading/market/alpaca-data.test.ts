@@ -74,7 +74,7 @@ test("a stock's latest quote is the vendor's bid, ask and time, with the middle 
   assert.equal(server.requests.length, 2, 'what is no symbol is not asked for');
 });
 
-test("a pair's latest quote is asked for by the vendor's name", async (t) => {
+test("a pair's latest quote is requested by the vendor's name", async (t) => {
   const { server, data } = await source(t);
   server.quotes.set('BTC/USD', { ap: 29059, as: 3.252, bp: 29058, bs: 0.3544, t: '2026-11-23T14:59:59.44347136Z' });
   const quote = (await data.quote('BTC-USD'))!;
@@ -83,7 +83,7 @@ test("a pair's latest quote is asked for by the vendor's name", async (t) => {
   assert.equal(await data.quote('XYZ-USD'), null);
 });
 
-test('a side that nobody offers takes the price of the other, and nothing can trade', async (t) => {
+test('a side without offers has the price of the other side, and nothing can trade', async (t) => {
   const { server, data } = await source(t);
   server.quotes.set('AAPL', { ap: 0, as: 0, bp: 172.6, bs: 2, t: '2026-11-23T14:59:54Z' });
   const { bid, ask, last, volume } = (await data.quote('AAPL'))!;
@@ -92,7 +92,7 @@ test('a side that nobody offers takes the price of the other, and nothing can tr
   await assert.rejects(data.quote('AAPL'), { code: 'unavailable' });
 });
 
-test('bars come in pages, of regular sessions alone, and only once they are complete', async (t) => {
+test('bars are read in pages, of regular sessions only, and only when they are complete', async (t) => {
   const { server, data } = await source(t, { now: '2026-11-23T14:32:30Z' });
   server.pageBars = 2;
   const times = [
@@ -122,7 +122,7 @@ test('bars come in pages, of regular sessions alone, and only once they are comp
   assert.deepEqual([server.requests[4]!.query.end, server.requests[4]!.query.adjustment], ['2026-11-20T23:59:59Z', 'raw']);
 });
 
-test("hours begin at the session's opening and days of crypto at midnight UTC, whatever the vendor's own are", async (t) => {
+test("hourly bars begin at the session's opening and daily crypto bars at midnight UTC, independent of the vendor's bars", async (t) => {
   const { server, data } = await source(t);
   const minute = (n: number) => new Date(at('2026-11-20T14:30:00Z') + n * 60_000).toISOString().replace('.000', '');
   server.bars.set(
@@ -147,7 +147,7 @@ test("hours begin at the session's opening and days of crypto at midnight UTC, w
   ]);
 });
 
-test("a day's bar of an equity has the date that its midnight has in New York", async (t) => {
+test('the daily bar of an equity has the date of its midnight in New York', async (t) => {
   const { server, data } = await source(t, { now: '2026-11-23T20:59:59Z' });
   server.bars.set(
     'AAPL 1Day',
@@ -161,7 +161,7 @@ test("a day's bar of an equity has the date that its midnight has in New York", 
   assert.equal((await data.bars({ ...request, symbol: 'NOPE' }))!.bars.time.length, 0);
 });
 
-test('splits and dividends are of their ex-date, however late they are processed', async (t) => {
+test('splits and dividends have their ex-date, also if they are processed later', async (t) => {
   const { server, data } = await source(t);
   server.actions = {
     forward_splits: [
@@ -187,7 +187,7 @@ test('splits and dividends are of their ex-date, however late they are processed
   assert.deepEqual(await data.actions('BTC-USD', '2023-08-01', '2023-08-31'), []);
 });
 
-test('keys that are refused are told apart from a vendor that does not answer', async (t) => {
+test('refused keys are distinguished from a vendor that does not answer', async (t) => {
   const refused = await source(t, { keys: { apiKey: 'PKWRONG', apiSecret: 'hunter2' } });
   await assert.rejects(
     refused.data.quote('AAPL'),

@@ -79,7 +79,7 @@ test('next and previous sessions skip weekends, holidays and closures of several
   assert.equal(isoDate(calendar.sessionAfter(day('2026-11-25')).day), '2026-11-27');
 });
 
-test('at any moment the neighbours fit: closed before, opens later, and nothing lies between', () => {
+test('at any time the previous session is closed, the next opens later, and no session is between them', () => {
   const moment = fc.integer({ min: firstDay * calendar.msPerDay, max: lastDay * calendar.msPerDay });
   fc.assert(
     fc.property(moment, (ms) => {
@@ -103,7 +103,7 @@ test('crypto is always open, and its day is that of UTC', () => {
   assert.equal(iso(calendar.blockEndsMs('crypto', sunday)), '2026-11-23T00:00Z');
 });
 
-test('an exchange that is taken for open around the clock still tells its openings', () => {
+test('an exchange that counts as open around the clock still has its opening times', () => {
   const sunday = at('2026-11-22T03:00:00Z');
   const times = { nextOpenMs: at('2026-11-23T14:30:00Z'), nextCloseMs: at('2026-11-23T21:00:00Z') };
   assert.deepEqual(calendar.sessionState('equity', 'exchange', sunday), { session: 'closed', ...times });
@@ -112,13 +112,13 @@ test('an exchange that is taken for open around the clock still tells its openin
   assert.equal(iso(calendar.resultDayBeganMs('equity', sunday)), '2026-11-20T21:00Z');
 });
 
-test('what is no date of the calendar is refused', () => {
+test('an invalid date is refused', () => {
   assert.equal(parseDate('2024-02-29'), calendar.dayNumber(2024, 2, 29));
   for (const text of ['2023-02-29', '2024-13-01', '2024-00-10', '2024-1-1', '20240101', '2024-01-01T00:00', '0099-01-01', ''])
     assert.equal(parseDate(text), null, text);
 });
 
-test('the next and the previous session of a moment do not depend on the moment that was asked for before', () => {
+test('the next and the previous session do not depend on earlier queries', () => {
   const hourMs = 3_600_000;
   const start = fc.integer({ min: Date.UTC(2001, 0, 1), max: Date.UTC(2090, 0, 1) });
   const steps = fc.array(fc.integer({ min: -60 * hourMs, max: 60 * hourMs }), { minLength: 1, maxLength: 10 });

@@ -66,7 +66,7 @@ test('only the period is kept, both dates inclusive, by UTC date', async () => {
   assert.match(await faultOf(header), /^The file has no bars/);
 });
 
-test('the timeframe is that of the closest bars, unless one is asked for that fits', async () => {
+test('the timeframe is that of the closest bars, unless a fitting one is requested', async () => {
   const timed = (...minutes: number[]) =>
     file(
       ...minutes.map(
@@ -84,7 +84,7 @@ test('the timeframe is that of the closest bars, unless one is asked for that fi
   assert.match(await faultOf(file(...rows), { timeframe: '5m' }), /without times/);
 });
 
-test('what is wrong is told with its line', async () => {
+test('errors are reported with their line', async () => {
   const second = (line: string) => file(rows[0]!, line);
   const good = '2024-01-03,11,12,10,11,5';
   const cases: [string, RegExp][] = [
@@ -131,7 +131,7 @@ test('what is wrong is told with its line', async () => {
   assert.match(await faultOf(file(rows[0]!, 'x'), { start: '2030-01-01' }), /^line 3: has 1 cells/, 'also outside the period');
 });
 
-test('a file without a line end is refused before it fills the memory', async () => {
+test('a file without line ends is refused before it fills the memory', async () => {
   let given = 0;
   async function* endless() {
     for (; given < 100; given++) yield new Uint8Array(10_000).fill(0x31);
@@ -140,7 +140,7 @@ test('a file without a line end is refused before it fills the memory', async ()
   assert.ok(given <= 1);
 });
 
-test('hostile content gives bars or a fault, never another error', async () => {
+test('hostile content results in bars or a reported error, never another exception', async () => {
   const cell = fc.oneof(
     fc.constantFrom('2024-01-02', '2024-01-02T14:30:00Z', '1', '-1', 'NaN', '', '"', '"1"', '1e5', '.', '+', '__proto__'),
     fc.string({ maxLength: 6 }),
@@ -167,7 +167,7 @@ test('hostile content gives bars or a fault, never another error', async () => {
   );
 });
 
-test('what the feed gives as rows comes back from a file bit by bit, in pieces of any size', async () => {
+test('rows of the feed are read back from a file exactly, in pieces of any size', async () => {
   const piece = fc.integer({ min: 1, max: 5_000 });
   const bars = embeddedBars(
     { symbol: 'ETH-USD', timeframe: '1m', start: '2024-02-29', end: '2024-02-29', adjusted: false },

@@ -33,7 +33,7 @@ test('prices of this version of the feed never change', () => {
   assert.deepEqual(golden(), goldenValues);
 });
 
-test('the same moment has the same price, whatever was asked before and in whatever pieces', () => {
+test('the price of a moment does not depend on earlier queries and their ranges', () => {
   fc.assert(
     fc.property(anySymbol, anyDay, fc.nat(20), (symbol, end, before) => {
       const start = isoDate(parseDate(end)! - before);
@@ -46,7 +46,7 @@ test('the same moment has the same price, whatever was asked before and in whate
   );
 });
 
-test('a day found alone has the level that it has among its neighbours', () => {
+test('a day computed alone has the same level as within a longer range', () => {
   fc.assert(
     fc.property(anySymbol, anyDay, (symbol, day) => {
       const listing = universe.get(symbol)!;
@@ -93,7 +93,7 @@ test('a bar holds its own prices, all on the tick, and trades something in a day
   );
 });
 
-test('quotes lie in the bar of their minute, begin at its open, end at its close, and trade its volume together', () => {
+test('quotes are within the bar of their minute, begin at its open, end at its close, and together have its volume', () => {
   fc.assert(
     fc.property(anySymbol, anyDay, fc.nat(1439), fc.nat(59_999), (symbol, day, nth, msInMinute) => {
       const minutes = bars(symbol, '1m', day);
@@ -115,7 +115,7 @@ test('quotes lie in the bar of their minute, begin at its open, end at its close
   );
 });
 
-test('bars are of regular sessions alone: none on holidays, 210 minutes on half days, 1440 a day of crypto, through changes of clocks', () => {
+test('equities have bars only in regular sessions: none on holidays, 210 minutes on half days; crypto has 1440 a day, also when clocks change', () => {
   const count = (symbol: string, timeframe: Timeframe, day: string) => bars(symbol, timeframe, day).bars.time.length;
   const first = (day: string) => barDate(bars('AAPL', '1m', day).bars.time[0]!, false);
   assert.deepEqual(
@@ -141,7 +141,7 @@ test('bars are of regular sessions alone: none on holidays, 210 minutes on half 
   ]);
 });
 
-test('no bar is given before it is complete', () => {
+test('no bar is returned before it is complete', () => {
   const until = (timeframe: Timeframe, now: string) =>
     barRows(bars('AAPL', timeframe, '2026-11-19', '2026-12-31', false, at(now))).at(-1)?.date;
   assert.equal(until('1m', '2026-11-20T14:30:59.999Z'), '2026-11-19T20:59:00Z');
@@ -154,7 +154,7 @@ test('no bar is given before it is complete', () => {
   assert.equal(until('1d', '2026-11-18T00:00:00Z'), undefined);
 });
 
-test('a split divides the price at midnight in New York, and adjusted history knows no jump', () => {
+test('a split divides the price at midnight in New York, and adjusted history has no jump', () => {
   const listed = symbols.flatMap((symbol) => embeddedActions(symbol, '2000-01-03', '2099-12-31')!.filter(({ type }) => type === 'split'));
   assert.ok(listed.length > 100);
   for (const action of listed.filter((_, n) => n % 8 === 0)) {
@@ -176,7 +176,7 @@ test('a split divides the price at midnight in New York, and adjusted history kn
   }
 });
 
-test('adjusted history may be told to which date, so that its parts fit', () => {
+test('adjusted history can be requested up to a date, so that its parts fit', () => {
   const [split] = embeddedActions('NVDA', '2000-01-03', '2099-12-31')!.filter(({ type }) => type === 'split');
   const before = isoDate(sessionBefore(parseDate(split!.date)!).day);
   const part = embeddedBars(
@@ -207,7 +207,7 @@ test('dividends are paid four times a year, in cents, on sessions', () => {
   ]);
 });
 
-test('around the clock the price leads from the close to the next open; with exchange hours it stands at the close, and nothing trades', () => {
+test('around the clock the price moves from the close to the next open; with exchange hours it stays at the close, and nothing trades', () => {
   const close = at('2026-11-20T21:00:00Z');
   const open = at('2026-11-23T14:30:00Z');
   const last = barRows(bars('AAPL', '1d', '2026-11-20'))[0]!.close;
@@ -224,7 +224,7 @@ test('around the clock the price leads from the close to the next open; with exc
   assert.deepEqual([closed.nextOpenMs, closed.nextCloseMs], [open, at('2026-11-23T21:00:00Z')]);
 });
 
-test('days differ as those of a market do: gaps, fatter tails than a bell curve, more trading at both ends of a session', () => {
+test('days have the statistics of a market: gaps, fat tails, more volume at both ends of a session', () => {
   const { open, close } = bars('SPY', '1d', '2000-01-03', '2025-12-31').bars;
   const gaps = Array.from(open.slice(1), (price, n) => Math.abs(price / close[n]! - 1));
   assert.ok(gaps.filter((gap) => gap > 0.001).length > gaps.length / 2);
@@ -256,7 +256,7 @@ test('a symbol that the feed does not have, and a time beyond its century, have 
   assert.throws(() => bars('AAPL', '1d', '2026-02-30'), RangeError);
 });
 
-test('its exponential and logarithm are right to the last digits, without those of the engine', () => {
+test('its exponential and logarithm are exact to the last digits, without those of the JavaScript engine', () => {
   fc.assert(
     fc.property(fc.double({ min: -40, max: 40, noNaN: true }), (x) => {
       assert.ok(Math.abs(exp(x) / Math.exp(x) - 1) < 4e-16 * Math.max(1, Math.abs(x)));

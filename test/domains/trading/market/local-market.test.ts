@@ -8,21 +8,21 @@ import { openLocalMarket } from '../../../../src/domains/trading/market/local-ma
 import { MarketFile } from '../../../../src/domains/trading/market/market-file.ts';
 import { MarketFileFault, parseMarketFile } from '../../../../src/domains/trading/market/market-file-content.ts';
 import { barsView, isStale, quoteView } from '../../../../src/domains/trading/market/quote-view.ts';
-import { type Log, silentLog } from '../../../../src/log.ts';
+import { type Log, noLog } from '../../../../src/log.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const at = (text: string) => Date.parse(text);
 const aapl = { bid: 99.99, ask: 100.01, last: 100, volume: 5000 };
 const systemMs = at('2026-11-23T06:00:00Z');
 
-/** A market file with clocks that are moved by hand. It looks when it is told to. */
+/** A market file with clocks that the test sets. The market reads the file when the test says so. */
 async function marketFile(t: TestContext, first: unknown, hours: 'always' | 'exchange' = 'exchange') {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const path = join(folder.path, 'market.json');
   const time = { ms: 0 };
   const warnings: object[] = [];
-  const log: Log = { ...silentLog, warn: (fields) => warnings.push(fields) };
+  const log: Log = { ...noLog, warn: (fields) => warnings.push(fields) };
   const write = async (content: unknown) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     await writeFile(`${path}.new`, text);
@@ -40,7 +40,7 @@ async function marketFile(t: TestContext, first: unknown, hours: 'always' | 'exc
   return { file, path, time, warnings, replace };
 }
 
-test('a quote of the file is told as it stands there, with the session of the market', async (t) => {
+test('a quote of the file is returned unchanged, with the session of the market', async (t) => {
   const { file } = await marketFile(t, {
     now: '2026-11-20T15:00:00Z',
     quotes: { AAPL: aapl, 'BTC/USD': { ...aapl, at: '2026-11-20T14:59:50Z' } },
@@ -62,7 +62,7 @@ test('a quote of the file is told as it stands there, with the session of the ma
   assert.equal(file.quote('BTC/USD'), null, 'symbols are asked for in their one form');
 });
 
-test("the file's now is the market's clock when it is read, and runs on; without it the system's clock is", async (t) => {
+test("the file's now sets the market's clock when it is read; without it the system's clock is used", async (t) => {
   const { file, time, replace } = await marketFile(t, { now: '2026-11-20T20:59:59Z', quotes: { AAPL: aapl } });
   assert.equal(file.quote('AAPL')!.session, 'open');
   time.ms = 1000;
@@ -109,7 +109,7 @@ test('every changed content is one new quote of each symbol, and the same conten
 test('a content has the same sequence on every node and after a restart, and a later one has a larger sequence', async (t) => {
   const { file, path, replace } = await marketFile(t, { quotes: { AAPL: aapl } });
   await replace({ quotes: { AAPL: { ...aapl, last: 100.01 } } });
-  const other = MarketFile.open({ path, hours: 'exchange', log: silentLog, everyMs: 600_000 });
+  const other = MarketFile.open({ path, hours: 'exchange', log: noLog, everyMs: 600_000 });
   t.after(() => other.close());
   await other.looked;
   const first = file.quote('AAPL')!.sequence;
@@ -120,7 +120,7 @@ test('a content has the same sequence on every node and after a restart, and a l
   assert.equal(other.quote('AAPL')!.sequence, file.quote('AAPL')!.sequence);
 });
 
-test('bad content leaves the last good one in force and is logged once; a file that comes later is taken', async (t) => {
+test('invalid content is logged once and the last valid content stays in use; a later valid file is used', async (t) => {
   const { file, path, warnings, replace } = await marketFile(t, null);
   assert.equal(file.quote('AAPL'), null);
   assert.equal(warnings.length, 1, 'missing');
@@ -149,7 +149,7 @@ test('bad content leaves the last good one in force and is logged once; a file t
   assert.equal(file.quote('AAPL')!.last, 101);
 });
 
-test('an action appears once while it stays in the file, and anew when it comes again', async (t) => {
+test('an action takes effect once while it is in the file, and again when it is removed and added again', async (t) => {
   const split = { type: 'split', symbol: 'AAPL', ratio: 2 };
   const dividend = { type: 'dividend', symbol: 'AAPL', amount: 0.25 };
   const { file, replace } = await marketFile(t, { now: '2026-11-20T15:00:00Z', quotes: { AAPL: aapl } });
@@ -177,7 +177,7 @@ test('an action appears once while it stays in the file, and anew when it comes 
   ]);
 });
 
-test('whatever a file holds, it is a market or a fault that says where', () => {
+test('any file is either a valid market or an error with its position', () => {
   const quote = fc.record(
     { bid: fc.anything(), ask: fc.anything(), last: fc.anything(), volume: fc.anything(), at: fc.anything() },
     { requiredKeys: [] },
@@ -219,9 +219,9 @@ test('whatever a file holds, it is a market or a fault that says where', () => {
   assert.equal(parseMarketFile('{"quotes":{"AAPL":{"bid":1,"ask":1,"last":1,"volume":0,"note":"x"}},"more":1}').quotes.size, 1);
 });
 
-test('without a file the market is embedded and open around the clock, and quotes and bars go by the clock it is given', async () => {
+test('without a file the market is embedded and open around the clock, and quotes and bars use the given clock', async () => {
   const system = { nowMs: () => at('2026-11-22T03:00:00.700Z') };
-  const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system });
+  const market = openLocalMarket({ settings: loadConfig({}), log: noLog, system });
   const quote = quoteView((await market.quote('AAPL'))!);
   assert.deepEqual(
     [quote.source, quote.session, quote.at, quote.next_open],
@@ -233,11 +233,11 @@ test('without a file the market is embedded and open around the clock, and quote
     ['2026-11-19', '2026-11-20'],
   );
   assert.match(bars.data_hash, /^[0-9a-f]{64}$/);
-  const byTheExchange = openLocalMarket({ settings: loadConfig({ MARKET_HOURS: 'exchange' }), log: silentLog, system });
+  const byTheExchange = openLocalMarket({ settings: loadConfig({ MARKET_HOURS: 'exchange' }), log: noLog, system });
   assert.equal(byTheExchange.quoteNow('AAPL')!.session, 'closed');
 });
 
-test('with a file the market keeps the hours of the exchange unless told otherwise, sees each replacement by itself, and history ends at its clock', async (t) => {
+test('with a file the market has exchange hours by default, detects each replacement of the file, and its history ends at its clock', async (t) => {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const path = join(folder.path, 'market.json');
@@ -246,7 +246,7 @@ test('with a file the market keeps the hours of the exchange unless told otherwi
     JSON.stringify({ now: '2026-03-08T12:00:00Z', quotes: { AAPL: aapl }, actions: [{ type: 'dividend', symbol: 'AAPL', amount: 1 }] }),
   );
   const open = async (env: Record<string, string> = {}) => {
-    const opened = openLocalMarket({ settings: loadConfig({ MARKET_DATA_FILE: path, ...env }), log: silentLog });
+    const opened = openLocalMarket({ settings: loadConfig({ MARKET_DATA_FILE: path, ...env }), log: noLog });
     await opened.ready;
     return opened;
   };

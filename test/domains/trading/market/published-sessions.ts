@@ -1,6 +1,6 @@
 /**
- * Two published lists of the days on which the New York exchanges were closed, or closed at 13:00, weekends left out: month and day, by year. Facts,
- * taken over as they stand there.
+ * Two published lists of the days on which the New York exchanges were closed, or closed at 13:00, without weekends: month and day, by
+ * year. Copied unchanged.
  */
 
 /** Sessions that the tests of gerrymanoim/exchange_calendars expect of XNYS (tests/resources/xnys.csv), 2000-01-01 to 2023-01-13. */

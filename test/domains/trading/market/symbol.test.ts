@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { fromNano, one, toNano } from '../../../../src/domains/trading/decimal.ts';
 import { isOnTick, lotOf, onTick, parseSymbol, symbolPattern, tickOf } from '../../../../src/domains/trading/market/symbol.ts';
 
-test('the form of a symbol tells its class, and a pair has one form', () => {
+test('the form of a symbol determines its class, and a pair has one form', () => {
   assert.deepEqual(parseSymbol('AAPL'), { symbol: 'AAPL', assetClass: 'equity' });
   assert.deepEqual(parseSymbol('BRK.B'), { symbol: 'BRK.B', assetClass: 'equity' });
   for (const text of ['BTC-USD', 'BTC/USD']) assert.deepEqual(parseSymbol(text), { symbol: 'BTC-USD', assetClass: 'crypto' });
@@ -26,13 +26,13 @@ test('the form of a symbol tells its class, and a pair has one form', () => {
     assert.equal(parseSymbol(text), null, JSON.stringify(text));
 });
 
-test('the pattern of requests takes what the parser takes', () => {
+test('the pattern of requests accepts exactly what the parser accepts', () => {
   const pattern = new RegExp(symbolPattern);
   const text = fc.oneof(fc.string({ maxLength: 14 }), fc.stringMatching(/^[A-Z0-9.]{1,11}([-/](USD|USDC|USDT|EUR|GBP))?$/));
   fc.assert(fc.property(text, (symbol) => assert.equal(pattern.test(symbol), parseSymbol(symbol) !== null)));
 });
 
-test('prices of equities go by cents from 1 USD on and by hundredths of a cent below; coins each by their own step', () => {
+test('prices of equities have steps of a cent from 1 USD on and of a hundredth of a cent below; each coin has its own step', () => {
   const [share, bitcoin, doge, other] = ['AAPL', 'BTC-USD', 'DOGE-USD', 'CONSTRUCTOR-USD'].map((text) => parseSymbol(text));
   assert.equal(other, null);
   assert.equal(tickOf(share!, one), one / 100n);

@@ -8,7 +8,7 @@ import { numberOf } from '../../../../src/domains/trading/orders/order-view.ts';
 import { AppError } from '../../../../src/errors.ts';
 
 const order = { symbol: 'AAPL', side: 'buy', quantity: 1, order_type: 'market' } as const satisfies OrderForm;
-/** Of each issue its field, type and what it says beyond. */
+/** The field, type and further details of each issue. */
 function faults(work: () => unknown): unknown[] {
   try {
     work();
@@ -69,7 +69,7 @@ test('quantities have at most nine places, prices are multiples of the step of t
   );
 });
 
-test('the terms are exact, of the one form of the symbol, and valid for the class’s usual time', () => {
+test('the terms are exact, with the normalized symbol, and with the default duration of the class', () => {
   assert.deepEqual(termsOf({ ...order, symbol: 'BTC/USD', quantity: 0.1, order_type: 'stop_limit', limit_price: 3.1, stop_price: 3 }), {
     symbol: 'BTC-USD',
     assetClass: 'crypto',
@@ -84,7 +84,7 @@ test('the terms are exact, of the one form of the symbol, and valid for the clas
   assert.equal(termsOf({ ...order, time_in_force: 'ioc' }).timeInForce, 'ioc');
 });
 
-test('a replacement asks for something, and for no price that the order’s type lacks', () => {
+test('a replacement changes something, and has no price that the order’s type lacks', () => {
   const limit = { symbol: 'AAPL', assetClass: 'equity', orderType: 'limit' } as const;
   assert.deepEqual(
     faults(() => replaceRequestOf({}, limit)),
@@ -108,7 +108,7 @@ test('a replacement asks for something, and for no price that the order’s type
   });
 });
 
-test('a bracket’s target lies beyond its stop, and both on the step', () => {
+test('a bracket’s target is beyond its stop, and both are on the step', () => {
   const form = { symbol: 'AAPL', quantity: 1, side: 'long' } as const;
   const of = (more: object) => faults(() => bracketOf({ ...form, ...more }));
   assert.deepEqual(bracketOf({ ...form, stop_loss: 95.5, take_profit: null }), { stopLoss: '95.5', takeProfit: null });
@@ -164,7 +164,7 @@ test('an order goes to the named connection, else to the newest connected one of
   });
 });
 
-test('what is taken is stored as the decimal that was written, and everything else is refused with a field', () => {
+test('an accepted number is stored as the written decimal, and others are refused with their field', () => {
   const number = fc.oneof(
     fc.double({ noNaN: true, min: 0, max: 1e9 }),
     fc.tuple(fc.nat(1e9), fc.nat(12)).map(([n, places]) => Number(`${n}e-${places}`)),

@@ -1,4 +1,4 @@
-/** An order under fills and reports that come late, twice and in any order. */
+/** An order with late, duplicate and reordered fills and reports. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -45,7 +45,7 @@ function play(quantity: string, ...events: OrderEvent[]): { order: OrderState; c
 const statusesOf = (changes: OrderChange[]) =>
   changes.map((change) => (change.kind === 'fill' ? `fill ${change.fill.quantity}: ${change.status}` : change.status));
 
-test('each fill gives one change, and the fill that completes the order makes it filled (O4)', () => {
+test('each fill causes one change, and the last fill makes the order filled (O4)', () => {
   const { order, changes } = play('3', { kind: 'accepted', brokerOrderId: 'b' }, trade(1, '1'), trade(1, '1'), trade(2, '2'));
   assert.deepEqual(statusesOf(changes), ['accepted', 'fill 1: partially_filled', 'fill 2: filled']);
   assert.equal(remainingQuantity(order), '0');
@@ -62,7 +62,7 @@ test('a fill after the cancel is booked, and the order stays cancelled (O1)', ()
   assert.equal(remainingQuantity(order), '2');
 });
 
-test('an end waits for the fills that the venue counts, and carries them (O3)', () => {
+test('an end waits for the fills that the venue counts, and includes them (O3)', () => {
   const { order, changes } = play(
     '3',
     { kind: 'accepted', brokerOrderId: 'b' },
@@ -83,7 +83,7 @@ test('a cancel is a request: the state stays, a second one changes nothing, and 
   assert.deepEqual(moveOrder(play('1', trade(1, '1')).order, { kind: 'cancel_requested', atMs: 9 }), { kind: 'refused', because: 'final' });
 });
 
-test('a rejected order tells why, and an unknown outcome ends with the first word of the venue', () => {
+test('a rejected order has its reason, and an unknown outcome ends with the first answer of the venue', () => {
   const unknown = play('3', { kind: 'outcome_unknown' });
   assert.deepEqual([unknown.order.status, unknown.order.unknownOutcome, unknown.changes.length], ['submitted', true, 0]);
   assert.equal(play('3', { kind: 'outcome_unknown' }, { kind: 'accepted', brokerOrderId: 'b' }).order.unknownOutcome, false);
@@ -102,7 +102,7 @@ const step = fc.oneof(
   ),
 );
 
-test('whatever comes in whatever order: no final state is left, no trade is booked twice, and never more than the venue told of (O1, F1, F2)', () => {
+test('for any order of reports, final states never change, no trade is booked twice, and never more than the venue reported (O1, F1, F2)', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (events) => {
       let order = newOrder('15');
@@ -127,7 +127,7 @@ test('whatever comes in whatever order: no final state is left, no trade is book
   );
 });
 
-test('trades that a cumulative quantity was booked for add only what is beyond it, and the average is the venue’s (F3)', () => {
+test('after a cumulative quantity was booked, its trades add only the rest, and the average is the venue’s (F3)', () => {
   const first = takeCumulative(noFills(), { quantity: '3', averagePrice: '11', atMs: 0 });
   assert.deepEqual([first.fill!.quantity, first.fill!.price, first.fill!.venueTradeId], ['3', '11', null]);
   const trades = ['1', '2', '4'].map((quantity, i) => ({ venueTradeId: `t${i}`, quantity, price: '12', commission: '0', atMs: 0 }));
@@ -143,7 +143,7 @@ test('trades that a cumulative quantity was booked for add only what is beyond i
   assert.equal(averagePrice(second.fills), '12');
 });
 
-test('a replacement is for what remains, less what the old order fills until it ends', () => {
+test('a replacement is for the remaining quantity, less fills of the old order until it ends', () => {
   const old = {
     symbol: 'AAPL',
     assetClass: 'equity',

@@ -1,4 +1,4 @@
-/** Orders on their way to a venue that answers late, twice, after acting, never, or loses; with a death of the process between any two steps. */
+/** Orders sent to a venue that answers late, twice, after acting or never, or loses requests, with a crash between any two steps. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -14,7 +14,7 @@ import {
 
 const timing = { lookUpMs: 60_000, reconcileMs: 60_000 };
 
-/** What becomes of one post on its way. `acts`: the venue gets it. `lateMs`: so much later than it was sent. */
+/** The fate of one post in transit. `acts`: the venue gets it. `lateMs`: the delay after it was sent. */
 type Fate = { acts: boolean; lateMs: number; answer: 'its own' | 'lost' | 'not sent' | 'later'; dies: boolean };
 type Script = {
   afterUnknown: AfterUnknown;
@@ -114,7 +114,7 @@ function run(script: Script): Run {
     nowMs = Math.max(nowMs, atMs);
     const event = act();
     if (event === null) continue;
-    // Outcomes are told again after a crash before their turn was committed: the second time changes nothing.
+    // Outcomes are delivered again after a crash before their turn was committed: the second time changes nothing.
     const stored = JSON.parse(JSON.stringify(state)) as OutboundState;
     const move = moveOutbound(stored, event, { afterUnknown: script.afterUnknown, ...timing }, nowMs);
     assert.deepEqual(stored, state, 'the stored state was changed in place');
@@ -146,25 +146,25 @@ const check = (property: (run: Run, script: Script) => void) =>
     { numRuns: 250 },
   );
 
-test('an order is never made twice at a venue (U1, U3)', () => {
+test('an order is never placed twice at a venue (U1, U3)', () => {
   check(({ venue }) => assert.ok(venue.orders.length <= 1, `${venue.orders.length} orders`));
 });
 
-test('an order that the venue has is never called rejected or cancelled unsent (U2, U4, U5)', () => {
+test('an order that the venue has is never marked as rejected or cancelled unsent (U2, U4, U5)', () => {
   check(({ venue, told }) => {
     const isDenied = told.some(({ kind }) => kind === 'reject' || kind === 'cancel');
     assert.ok(!(isDenied && venue.orders.length > 0));
   });
 });
 
-test('what is called known and not rejected is an order that the venue has', () => {
+test('an order marked as known and not rejected exists at the venue', () => {
   check(({ venue, told, state }) => {
     const isDenied = told.some(({ kind }) => kind === 'reject' || kind === 'cancel');
     if (state.step === 'known' && !isDenied) assert.equal(venue.orders.length, 1);
   });
 });
 
-test('an order that the venue has and lists is found in the end, and an order that is not known is told to a person', () => {
+test('an order that the venue lists is found in the end, and an unknown order is reported to a person', () => {
   check(({ venue, told, state, nowMs }, { listedAfterMs }) => {
     const [order] = venue.orders;
     const settledMs = order === undefined ? 0 : order.atMs + listedAfterMs + 10 * timing.reconcileMs;
@@ -173,7 +173,7 @@ test('an order that the venue has and lists is found in the end, and an order th
   });
 });
 
-test('after a cancel nothing is sent any more', () => {
+test('after a cancel no order is sent', () => {
   check(({ told, state }, { cancelAtMs }) => {
     if (cancelAtMs !== 0 || !state.cancelled) return;
     assert.equal(told.filter(({ kind }) => kind === 'post').length, 1);
@@ -189,7 +189,7 @@ const after = (afterUnknown: AfterUnknown, ...events: [number, OutboundEvent][])
 };
 const lost: OutboundEvent = { kind: 'posted', post: 1, answer: { kind: 'unknown', reason: 'cut' } };
 
-test('a lost answer is looked up first where ids are unique, repeated where that is harmless, and only looked up elsewhere', () => {
+test('after a lost answer the order is looked up first where ids are unique, sent again where a repeat is safe, and otherwise only looked up', () => {
   assert.deepEqual(after('look_up_then_repeat', [0, lost]).actions, [{ kind: 'tell_unknown' }, { kind: 'look_up', lookUp: 1 }]);
   assert.deepEqual(after('repeat', [0, lost]).actions, [{ kind: 'tell_unknown' }, { kind: 'wake', atMs: 250 }]);
   assert.deepEqual(after('repeat', [0, lost], [250, { kind: 'due' }]).actions, [{ kind: 'post', post: 2 }]);
@@ -197,7 +197,7 @@ test('a lost answer is looked up first where ids are unique, repeated where that
   assert.equal(tradier.state.step, 'look_up_due');
 });
 
-test('"later" is obeyed three times, then the order is rejected', () => {
+test('after a "later" answer the order is sent again up to three times, then it is rejected', () => {
   const later = (post: number): OutboundEvent => ({ kind: 'posted', post, answer: { kind: 'retry_after', waitMs: 2_000 } });
   const due: OutboundEvent = { kind: 'due' };
   const thrice: [number, OutboundEvent][] = [
@@ -213,7 +213,7 @@ test('"later" is obeyed three times, then the order is rejected', () => {
   assert.equal(after('look_up_then_repeat', ...thrice, [6_000, later(4)]).actions[0]!.kind, 'reject');
 });
 
-test('a timer that goes off too early is set again', () => {
+test('a timer that fires too early is set again', () => {
   assert.deepEqual(after('repeat', [0, lost], [249, { kind: 'due' }]).actions, [{ kind: 'wake', atMs: 250 }]);
 });
 

@@ -50,7 +50,7 @@ test('a market order fills at the content after its acceptance, and pays the spr
   assert.deepEqual(play(accepted({ side: 'sell' }), content(2)), ['10@99 filled']);
 });
 
-test('a tenth of a content’s volume fills at most; the rest follows; volume 0 fills nothing', () => {
+test('at most a tenth of a content’s volume fills; the rest follows; volume 0 fills nothing', () => {
   const order = accepted({ quantity: '10' });
   assert.deepEqual(play(order, content(2, { volume: 55 }), content(3, { volume: 0 }), content(4, { volume: 40, ask: 102 }), content(5)), [
     '5.5@101',
@@ -69,18 +69,18 @@ test('a limit order fills at the market’s price when that is its price or bett
   ]);
 });
 
-test('a stop is touched by a trade and fills at the content after, so a gap hurts (P2)', () => {
+test('a stop is triggered by a trade and fills at the next content, also at a worse price after a gap (P2)', () => {
   const stop = accepted({ side: 'sell', orderType: 'stop', stopPrice: '95' });
   assert.deepEqual(play(stop, content(2), content(3, { last: 95 }), content(4, { bid: 80, last: 81 })), ['', '', '10@80 filled']);
   const stopLimit = accepted({ side: 'sell', orderType: 'stop_limit', stopPrice: '95', limitPrice: '94' });
   assert.deepEqual(play(stopLimit, content(3, { last: 95 }), content(4, { bid: 80 }), content(5, { bid: 94 })), ['', '', '10@94 filled']);
 });
 
-test('a stop on the wrong side of the market is touched when it is accepted', () => {
+test('a stop on the wrong side of the market is triggered when it is accepted', () => {
   assert.deepEqual(play(accepted({ orderType: 'stop', stopPrice: '90' }), content(2)), ['10@101 filled']);
 });
 
-test('out of session nothing fills, and a day order ends at the close it is for (P4)', () => {
+test('outside the session nothing fills, and a day order ends at the close of its session (P4)', () => {
   const order = accepted({}, content(1, { session: 'closed' }), 9_000);
   assert.deepEqual(play(order, content(2, { session: 'closed' }), content(3, { volume: 10 }), content(9, { session: 'closed' })), [
     '',
@@ -91,12 +91,12 @@ test('out of session nothing fills, and a day order ends at the close it is for 
   assert.equal(expiryOf('gtc', 9_000), null);
 });
 
-test('ioc fills what it can at the next content, and the rest is cancelled', () => {
+test('an ioc order fills as much as possible at the next content, and the rest is cancelled', () => {
   assert.deepEqual(play(accepted({ timeInForce: 'ioc' }), content(2, { volume: 40 })), ['4@101 cancelled']);
   assert.deepEqual(play(accepted({ timeInForce: 'ioc', orderType: 'limit', limitPrice: '90' }), content(2)), ['cancelled']);
 });
 
-test('after a split a resting order is for the same value, its prices on the tick', () => {
+test('after a split a resting order has the same value, and prices on the tick', () => {
   const resting = accepted({ orderType: 'limit', limitPrice: '100.01', timeInForce: 'gtc', quantity: '3' });
   const split = splitPaper(resting, 3_000_000_000n)!;
   assert.deepEqual([split.terms.quantity, split.terms.limitPrice], ['9', '33.33']);

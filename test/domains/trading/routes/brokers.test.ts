@@ -1,4 +1,4 @@
-/** Connections to brokers over HTTP: credentials that are tried, orders that go there, and who may do what. */
+/** Connections to brokers over HTTP: checked credentials, orders at brokers, and permissions. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runningEmbeddedPostgres } from '../../../../src/storage/embedded-postgres.ts';
@@ -29,7 +29,7 @@ const issueOf = async (answer: Response) => {
   return [answer.status, issue.loc.join('.'), issue.type];
 };
 
-test('a connection is made once its credentials were tried, shows none of them, and takes the order that fits it', async () => {
+test('a connection is created after a check of its credentials, does not show them, and gets fitting orders', async () => {
   const made = await own.json('POST', base, asAlpaca);
   const { id, connected_at, ...rest } = made;
   assert.match(id, /^brk_/);
@@ -63,7 +63,7 @@ test('a connection is made once its credentials were tried, shows none of them, 
   assert.equal((await own.json('POST', '/v1/trading/orders', elsewhere)).broker_name, 'embedded');
 });
 
-test('what a broker takes is shown, also of the embedded one, and what it does not take is refused with what it does', async () => {
+test('the accepted orders of each broker, also the embedded one, are shown, and others are refused with the accepted values', async () => {
   const { id } = (await own.json('GET', base)).data[0];
   const shown = await own.json('GET', `${base}/${id}/capabilities`);
   assert.deepEqual([shown.broker_name, shown.mode, shown.asset_classes.equity.fractional], ['alpaca', 'paper', ['market']]);
@@ -73,7 +73,7 @@ test('what a broker takes is shown, also of the embedded one, and what it does n
   assert.deepEqual(await issueOf(refused), [422, 'body.order_type', 'order_not_supported_by_broker']);
 });
 
-test('refused credentials are 422 and make nothing; a broker that does not answer is a connection with its error', async () => {
+test('refused credentials are 422 and create nothing; if the broker does not answer, the connection is created with its error', async () => {
   const wrong = { ...asAlpaca, credentials: { api_key: 'other', api_secret: 'key' } };
   assert.deepEqual(await issueOf(await own.fetch('POST', base, wrong)), [422, 'body.credentials', 'credentials_refused']);
   const lacking = { ...asAlpaca, credentials: { api_key: 'other' } };
@@ -117,7 +117,7 @@ test('real money needs the setting, and paper orders of a broker without a paper
   assert.equal(coinbase.posts.length, 1);
 });
 
-test('test keys connect no broker and trade here; connections of others and of the other mode are 404', async () => {
+test('test keys connect no broker and trade at the embedded one; connections of other accounts and of the other mode are 404', async () => {
   const trial = await own.program('test', ['trading.read', 'trading.write']);
   for (const mode of ['paper', 'live']) assert.equal((await trial.fetch('POST', base, { ...asAlpaca, mode })).status, 403);
   const order = await trial.json('POST', '/v1/trading/orders', { symbol: 'AAPL', side: 'buy', quantity: 1, order_type: 'market' });
@@ -133,7 +133,7 @@ test('test keys connect no broker and trade here; connections of others and of t
   }
 });
 
-test('the same Idempotency-Key makes one connection', async () => {
+test('requests with the same Idempotency-Key create one connection', async () => {
   const caller = await Caller.register(service);
   const key = { 'idempotency-key': 'one connection' };
   const [first, again] = [await caller.json('POST', base, asAlpaca, key), await caller.json('POST', base, asAlpaca, key)];
@@ -141,7 +141,7 @@ test('the same Idempotency-Key makes one connection', async () => {
   assert.equal((await caller.json('GET', base)).total, 1);
 });
 
-test('a service that was killed finds after its start what its brokers did meanwhile', async () => {
+test('after a kill and restart the service reads the events of its brokers from the time between', async () => {
   const placed = await own.json('POST', '/v1/trading/orders', { symbol: 'AAPL', side: 'buy', quantity: 2, order_type: 'market' });
   const now = () => own.json('GET', `/v1/trading/orders/${placed.id}`);
   await until(async () => (await now()).status === 'accepted', 'the acceptance');

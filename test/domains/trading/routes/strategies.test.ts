@@ -1,4 +1,4 @@
-/** Strategies over HTTP: made, listed, changed, deleted; and which configurations are refused, with the place of each fault. */
+/** Strategies over HTTP: created, listed, changed, deleted; and refused configurations, with the position of each error. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { findVersion } from '../../../../src/domains/trading/strategy/versions.ts';
@@ -15,7 +15,7 @@ const good = { name: 'Trend', type: 'momentum', symbols: ['AAPL', 'BTC/USD'], co
 const pair = { name: 'Pair', type: 'arbitrage', symbols: ['AAPL', 'MSFT'], config: { pair: ['AAPL', 'MSFT'], z_entry: 2, z_exit: 0.5 } };
 const own = await Caller.register(service);
 
-test('a strategy is made as paper and stopped, read, listed newest first, changed by versions, and deleted for good', async () => {
+test('a strategy is created as paper and stopped, read, listed newest first, changed in versions, and deleted', async () => {
   const made = await own.json('POST', base, good);
   assert.match(made.id, /^stg_/);
   const { id, created_at, updated_at, ...rest } = made;
@@ -47,7 +47,7 @@ test('a strategy is made as paper and stopped, read, listed newest first, change
   assert.equal((await own.json('GET', base)).total, 1);
 });
 
-test('every version of a strategy is found, also of a deleted one, and none of another account', async (t) => {
+test('every version of a strategy is found, also after its deletion, and none of another account', async (t) => {
   const database = new Database((await runningEmbeddedPostgres(service.dataDir))!, { schema: productSchema });
   t.after(() => database.close());
   const { id } = await own.json('POST', base, good);
@@ -61,13 +61,13 @@ test('every version of a strategy is found, also of a deleted one, and none of a
   );
 });
 
-test('the same Idempotency-Key makes one strategy', async () => {
+test('requests with the same Idempotency-Key create one strategy', async () => {
   const key = { 'idempotency-key': 'one strategy' };
   const [first, again] = [await own.json('POST', base, good, key), await own.json('POST', base, good, key)];
   assert.deepEqual(again, first);
 });
 
-test('an account has a thousand strategies at most in each mode, and a repeated request is answered as before', async () => {
+test('an account has at most a thousand strategies in each mode, and a repeated request gets the same answer', async () => {
   const many = await Caller.register(service);
   const key = { 'idempotency-key': 'the last one' };
   const { id } = await many.json('POST', base, good);
@@ -90,7 +90,7 @@ test('an account has a thousand strategies at most in each mode, and a repeated 
   await many.json('POST', base, good);
 });
 
-test("another account's strategies are 404, and those of test keys and live ones are apart", async () => {
+test("another account's strategies are 404, and those of test and live mode are separate", async () => {
   const { id } = await own.json('POST', base, good);
   const trial = await own.program('test', ['trading.read', 'trading.write']);
   const other = await Caller.register(service);
@@ -130,7 +130,7 @@ const faults: [name: string, body: object, loc: string[]][] = [
 ];
 
 for (const [name, body, loc] of faults)
-  test(`${name} is 422 at its place`, async () => {
+  test(`${name} is 422 with its position`, async () => {
     const answer = await own.fetch('POST', base, body);
     const { detail } = (await answer.json()) as { detail: { loc: unknown[] }[] };
     assert.deepEqual([answer.status, detail[0]!.loc], [422, loc]);
@@ -148,7 +148,7 @@ test('a change is checked as the whole strategy is', async () => {
   assert.equal((await own.json('GET', `${base}/${id}`)).version, 1);
 });
 
-test('code that cannot be used is 422 when the strategy is made, with what is wrong; code that can is taken', async () => {
+test('unusable code is 422 with the reason when the strategy is created; usable code is accepted', async () => {
   const faults: [string, RegExp][] = [
     ['function onBar( {', /^the code cannot be used: SyntaxError/],
     ['const onBar = 1;', /defines no function onBar/],
@@ -177,7 +177,7 @@ test('a strategy is started and stopped; one that runs is neither started again 
   assert.equal((await own.fetch('POST', `${base}/${unknown.id}/start`, {})).status, 409, 'a symbol without a price');
 });
 
-test('real money is for plans that have it and never for test keys; a start of another mode or account is 404', async () => {
+test('real money needs a plan that includes it and a live key; a start of another mode or account is 404', async () => {
   const { id } = await own.json('POST', base, good);
   assert.equal((await own.fetch('POST', `${base}/${id}/start`, { mode: 'live' })).status, 402);
   const trial = await own.program('test', ['trading.read', 'trading.write']);

@@ -1,4 +1,4 @@
-/** Strategies by hand, and the sliding window beside its definition. */
+/** Strategies calculated by hand, and the sliding window compared with its definition. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ test('momentum is long while the close is above that of `lookback` bars before, 
   assert.deepEqual(decisions(new Momentum({ lookback: 1 }), [5, 6, 6, 7]), [0, 1, 0, 1]);
 });
 
-test('mean reversion enters at z_entry, leaves at z_exit, and may turn round on one bar; equal to a threshold counts as reached', () => {
+test('mean reversion enters at z_entry, leaves at z_exit, and may reverse on one bar; a value equal to a threshold reaches it', () => {
   // Of 1, 2, 3 the deviation is 1 and z is 1; of 2, 3, 4 too; 3, 4, 2 has z = -1; 4, 2, 3 has z = 0.
   const closes = [1, 2, 3, 4, 2, 3];
   assert.deepEqual(decisions(new MeanReversion({ lookback: 3, z_entry: 1, z_exit: 0 }), closes), [0, 0, -1, -1, 1, 0]);
@@ -26,7 +26,7 @@ test('a window without any deviation has z = 0, also where its mean is rounded',
   assert.deepEqual(decisions(new MeanReversion({ lookback: 3, z_entry: 0.1, z_exit: 0 }), [0.1, 0.1, 0.1, 0.1]), [0, 0, 0, 0]);
 });
 
-test('arbitrage sells the spread that is high, buys the one that is low, and ends near the mean or past it', () => {
+test('arbitrage sells a high spread, buys a low one, and exits near or beyond the mean', () => {
   const pair = new Arbitrage({ pair: ['A', 'B'], lookback: 3, z_entry: 1, z_exit: 0.5 });
   const [up, level] = [Math.E, 1];
   // The spreads are 0, 0, 1 (z = 1.15), 1 (0.58: still held), 1 (0: ended), 0 (-1.15: bought).
@@ -38,7 +38,7 @@ test('arbitrage sells the spread that is high, buys the one that is low, and end
   assert.equal(pair.decide(Math.E ** 9, 1), -0.5);
 });
 
-test('a run that is warmed up with the bars before and told what it holds decides as the one that saw everything', () => {
+test('a run that starts with earlier bars and its holdings decides like a run over all bars', () => {
   const strategies: Exclude<Strategy, { type: 'custom' | 'arbitrage' }>[] = [
     { type: 'momentum', config: { lookback: 7 } },
     { type: 'mean_reversion', config: { lookback: 12, z_entry: 1.2, z_exit: 0.2 } },
@@ -56,7 +56,7 @@ test('a run that is warmed up with the bars before and told what it holds decide
   }
 });
 
-test('the sliding window is on the same side of both thresholds as its definition, whatever values come', () => {
+test('the sliding window is on the same side of both thresholds as its definition, for any values', () => {
   const value = fc.oneof(
     fc.double({ min: 99, max: 101, noNaN: true }),
     fc.constantFrom(100, 100.01, 100 + 2e-14, 1e9, 1e-9),
@@ -80,7 +80,7 @@ test('the sliding window is on the same side of both thresholds as its definitio
   );
 });
 
-test('configurations are refused by field', () => {
+test('invalid configurations are refused with their field', () => {
   const good: [keyof typeof configForms, object][] = [
     ['momentum', { lookback: 20 }],
     ['mean_reversion', { lookback: 20, z_entry: 2, z_exit: 0 }],
@@ -107,7 +107,7 @@ test('configurations are refused by field', () => {
   );
 });
 
-test('the hash of a strategy does not depend on the order of its fields, nor on a default being spelt out', () => {
+test('the hash of a strategy does not depend on the order of its fields, nor on explicit defaults', () => {
   const short: Strategy = { type: 'arbitrage', config: { pair: ['A', 'B'], z_entry: 2, z_exit: 1 } };
   const long: Strategy = { type: 'arbitrage', config: { z_exit: 1, z_entry: 2, lookback: 20, pair: ['A', 'B'] } };
   assert.equal(codeHash(short), codeHash(long));

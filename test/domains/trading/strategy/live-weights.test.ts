@@ -1,4 +1,4 @@
-/** A run decides as a backtest does: on the same bars it comes to the same weights, however often it is interrupted and however many bars it missed. */
+/** A run decides like a backtest: on the same bars it has the same weights, despite interruptions and missed bars. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ function seriesOf(symbol: string, prices: readonly number[]): Series {
   return { symbol, bars: { time: Float64Array.from(prices, (_, t) => t), open: close, high: close, low: close, close, volume: close } };
 }
 
-test('after every look of a run its weights are those of a backtest that began as many bars before as its windows need', () => {
+test('after every decision of a run its weights equal those of a backtest that began as many bars earlier as its windows need', () => {
   fc.assert(
     fc.property(
       strategies,
@@ -60,7 +60,7 @@ test('after every look of a run its weights are those of a backtest that began a
   );
 });
 
-test('a bar that was complete before the start is not decided on', () => {
+test('a bar that was complete before the start causes no decision', () => {
   const strategy = { type: 'momentum', config: { lookback: 1 } } as const;
   assert.equal(
     liveWeights(strategy, [seriesOf('A', [1, 2, 3])], {}, () => false),
@@ -68,7 +68,7 @@ test('a bar that was complete before the start is not decided on', () => {
   );
 });
 
-test('a symbol without a new bar keeps its weight: it is not among those decided', () => {
+test('a symbol without a new bar keeps its weight without a decision', () => {
   const strategy = { type: 'momentum', config: { lookback: 1 } } as const;
   const series = [seriesOf('A', [1, 2, 3]), seriesOf('B', [1, 2])];
   const first = liveWeights(strategy, [cutOne(series[0]!, 2), series[1]!], {}, () => true)!;

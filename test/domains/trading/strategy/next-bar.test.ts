@@ -1,4 +1,4 @@
-/** When a run is due: the moments at which bars become complete. */
+/** When a run is due: the times at which bars become complete. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -6,14 +6,14 @@ import { barEndMs } from '../../../../src/domains/trading/market/bars.ts';
 import { embeddedBars } from '../../../../src/domains/trading/market/embedded-feed.ts';
 import { timeframes } from '../../../../src/domains/trading/market/port.ts';
 import { parseSymbol } from '../../../../src/domains/trading/market/symbol.ts';
-import { dateBefore, nextBarEndMs } from '../../../../src/domains/trading/strategy/next-bar.ts';
+import { classesOf, dateBefore, nextBarEndMs } from '../../../../src/domains/trading/strategy/next-bar.ts';
 
 const day = 86_400_000;
 const moments = fc.integer({ min: Date.parse('2024-01-05'), max: Date.parse('2026-12-20') });
 const symbols = fc.constantFrom('AAPL', 'BTC-USD');
 const dateOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-test('the next bar is complete when the first bar of the history that ends later does, through holidays, half days and daylight saving', () => {
+test('the next bar is complete at the end of the first later bar of the history, also around holidays, half days and daylight saving', () => {
   fc.assert(
     fc.property(symbols, fc.constantFrom(...timeframes), moments, fc.boolean(), (symbol, timeframe, someMs, atEnd) => {
       const { assetClass } = parseSymbol(symbol)!;
@@ -32,12 +32,20 @@ test('the next bar is complete when the first bar of the history that ends later
   );
 });
 
-test('from the date that is read from on there are as many bars as were asked for', () => {
+test('from the computed start date on there are as many bars as requested', () => {
   fc.assert(
-    fc.property(symbols, fc.constantFrom(...timeframes), moments, fc.integer({ min: 0, max: 2_000 }), (symbol, timeframe, ms, count) => {
-      const request = { symbol, timeframe, start: dateBefore(count, timeframe, ms), end: dateOf(ms), adjusted: true };
-      assert.ok(embeddedBars(request, ms)!.bars.time.length >= count);
-    }),
+    fc.property(
+      symbols,
+      fc.constantFrom(...timeframes),
+      moments,
+      fc.integer({ min: 0, max: 2_000 }),
+      fc.boolean(),
+      (symbol, timeframe, ms, count, isAlone) => {
+        const start = dateBefore(count, timeframe, ms, isAlone ? classesOf([symbol]) : undefined);
+        const request = { symbol, timeframe, start, end: dateOf(ms), adjusted: true };
+        assert.ok(embeddedBars(request, ms)!.bars.time.length >= count);
+      },
+    ),
     { numRuns: 25 },
   );
 });

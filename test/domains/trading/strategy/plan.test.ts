@@ -1,4 +1,4 @@
-/** What a run orders for its weights: the difference to what its own orders made it hold, and no more than the account has room for. */
+/** The orders of a run for its weights: the difference to the holdings of its own orders, within the limits of the account. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ const ordered = (changes: Partial<PlannedSymbol>, sizing: Partial<Sizing> = {}) 
   return order === null ? null : `${order.side} ${order.quantity}`;
 };
 
-test('a weight is sized at the price that is paid, and divided among the symbols', () => {
+test('a weight is sized at the paid price and divided among the symbols', () => {
   assert.equal(ordered({}), 'buy 100');
   assert.equal(ordered({ weight: -1 }), 'sell 101.01010101');
   assert.equal(ordered({}, { divisor: 4 }), 'buy 25');
@@ -44,7 +44,7 @@ test('a weight is sized at the price that is paid, and divided among the symbols
   assert.equal(ordered({}, { equity: -one }), null);
 });
 
-test('while the weight stays and was held, drift is not corrected; a new weight is sized anew', () => {
+test('while a filled weight does not change, drift is not corrected; a new weight is sized again', () => {
   const before = target(1, '90');
   assert.equal(ordered({ before, held: nanoIn('90') }), null);
   assert.equal(planned({ before, held: nanoIn('90') }).target.reached, true);
@@ -57,12 +57,12 @@ test('while the weight stays and was held, drift is not corrected; a new weight 
   assert.equal(ordered({ before, held: nanoIn('90'), weight: 0 }), 'sell 90');
 });
 
-test('what was refused or filled in part is ordered again on the next bar', () => {
+test('refused and partly filled quantities are ordered again on the next bar', () => {
   assert.equal(ordered({ before: target(1, '90'), held: 0n }), 'buy 100');
   assert.equal(ordered({ before: target(1, '90'), held: nanoIn('30') }), 'buy 70');
 });
 
-test('an own open order that leads to the target is left; another one is cancelled before anything is sent', () => {
+test('an open order that reaches the target is kept; others are cancelled before a new order is sent', () => {
   const open = [{ orderId: 'ord_1', remaining: nanoIn('60') }];
   const left = planned({ before: target(1, '90'), held: nanoIn('30'), open });
   assert.deepEqual([left.order, left.cancels, left.unfinished], [null, [], false]);
@@ -72,7 +72,7 @@ test('an own open order that leads to the target is left; another one is cancell
   assert.equal(ordered({ before: other.target, weight: 0, held: nanoIn('45'), continues: true }), 'sell 45');
 });
 
-test('where no order may close a position and open the other side, the position is closed first', () => {
+test('if one order must not close a position and open the other side, the position is closed first', () => {
   const turn = { before: target(1, '100', true), held: nanoIn('100'), weight: -1, flips: false };
   const first = planned(turn);
   assert.deepEqual([first.order, first.unfinished], [{ side: 'sell', quantity: '100' }, true]);
@@ -81,7 +81,7 @@ test('where no order may close a position and open the other side, the position 
   assert.equal(ordered({ ...turn, flips: true }), 'sell 201.01010101');
 });
 
-test('what adds is cut to the limit of a position, other orders and holdings of the account counted; what reduces is not', () => {
+test('increases are reduced to the position limit, including other orders and holdings of the account; reductions are not', () => {
   const limit = { maxPosition: 1_015n * one };
   assert.equal(planned({}, limit).cutBy, 'max_position_size');
   assert.equal(ordered({}, limit), 'buy 9.999999999');
@@ -92,7 +92,7 @@ test('what adds is cut to the limit of a position, other orders and holdings of 
   assert.equal(ordered({ before: cut.target, held: nanoIn(cut.order!.quantity) }, limit), null, 'what was cut off is not bought in crumbs');
 });
 
-test('a purchase waits for the money of a sale: what the buying power cut off is still wanted', () => {
+test('a purchase waits for the cash of a sale: the quantity beyond the buying power is ordered later', () => {
   const cut = planned({}, { buyingPower: 500n * one });
   assert.deepEqual([cut.cutBy, cut.target.quantity], ['buying_power', '100']);
   assert.equal(
@@ -119,7 +119,7 @@ const quantities = fc.integer({ min: -1_000_000, max: 1_000_000 }).map((thousand
 const weights = fc.integer({ min: -10, max: 10 }).map((tenths) => tenths / 10);
 const quotes = fc.integer({ min: 2, max: 100_000 }).map((cents) => ({ bid: (cents - 1) / 100, ask: cents / 100 }));
 
-test('when every order fills, a run reaches what it wanted and then orders nothing, however much it held and however it is cut', () => {
+test('if every order fills, a run reaches its target and then orders nothing, for any holdings and reductions', () => {
   fc.assert(
     fc.property(
       quantities,

@@ -1,4 +1,4 @@
-/** T1: a process that dies between any two steps of a run trades no bar twice and leaves none out. */
+/** T1: a crash between any two steps of a run causes no bar to be traded twice or skipped. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { strategy } from '../../../../src/domains/trading/strategy/messages.ts';
@@ -13,7 +13,7 @@ const symbols = ['AAPL', 'MSFT'];
 const days = ['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05'];
 const reversion = { type: 'mean_reversion', config: { lookback: 2, z_entry: 0.5, z_exit: 0.1 } } as const;
 
-/** One account with one strategy, whose process dies at that step of its own. */
+/** One account with one strategy, whose process dies at this step. */
 type Actor = {
   account: PaperAccount;
   id: string;
@@ -72,7 +72,7 @@ async function traded({ account }: Actor): Promise<unknown> {
   return { orders, held: (await account.state())?.books.embedded?.book.positions };
 }
 
-test('whatever step the process dies at, the same orders are placed, each once', { timeout: 120_000 }, async (t) => {
+test('after a crash at any step the same orders are placed, each once', { timeout: 120_000 }, async (t) => {
   const [whole] = await fourDays([Number.POSITIVE_INFINITY]);
   const expected = (await traded(whole!)) as { orders: string[] };
   assert.ok(expected.orders.length >= 4 && expected.orders.every((order) => order.includes('filled')), JSON.stringify(expected));

@@ -1,4 +1,4 @@
-/** Runs of strategies on a market whose days the test turns: decisions, orders, holdings, failures, stops. */
+/** Runs of strategies on a market whose days the test controls: decisions, orders, holdings, failures, stops. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { alignAll, cutMarket } from '../../../../src/domains/trading/backtest/market.ts';
@@ -22,7 +22,7 @@ after(() => world.runtime.close());
 const { market } = world;
 market.content({ AAPL: 100, MSFT: 50 });
 
-/** The session that goes on; its close is next. */
+/** The current session; its close is next. */
 let today = '2026-02-02';
 const following = (date: string) => isoDate(sessionAfter(parseDate(date)!).day);
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -57,7 +57,7 @@ const code = (body: string): Strategy => ({ type: 'custom', config: { code: `let
 const held = async ({ account }: Run, symbol = 'AAPL') => Number(await account.held(symbol));
 const quantityOf = ({ run }: StrategyRow, symbol = 'AAPL') => Number(run!.targets[symbol]!.quantity);
 
-test('after every bar the weights of a run are those of a backtest on the same bars, and so is what it holds', {
+test('after every bar the weights and holdings of a run equal those of a backtest on the same bars', {
   timeout: 120_000,
 }, async () => {
   const symbols = ['AAPL', 'MSFT'];
@@ -102,7 +102,7 @@ test('after every bar the weights of a run are those of a backtest on the same b
   for (const { id } of runs) await world.stop(id);
 });
 
-test('two strategies on one symbol do not touch what the other holds', { timeout: 60_000 }, async () => {
+test("two strategies on one symbol do not change each other's holdings", { timeout: 60_000 }, async () => {
   const stays = await started(code('return 1;'));
   const leaves = await started(code('return n === 1 ? 0.5 : 0;'), { account: stays.account });
   const [whole, half] = (await close([stays, leaves])).map((row) => quantityOf(row)) as [number, number];
@@ -118,7 +118,7 @@ test('two strategies on one symbol do not touch what the other holds', { timeout
   for (const { id } of [stays, leaves]) await world.stop(id);
 });
 
-test('a change while it runs makes a version, and the run goes on with its own until it is started again', {
+test('a change during a run creates a version, and the run keeps its version until it is started again', {
   timeout: 60_000,
 }, async () => {
   const one = await started(code('return 0.5;'));
@@ -140,7 +140,7 @@ test('a change while it runs makes a version, and the run goes on with its own u
   await world.stop(one.id);
 });
 
-test('code that throws, loops or answers no number trades nothing on that bar, and the third failure in a row ends the run', {
+test('code that throws, loops or returns no number trades nothing on that bar, and the third consecutive failure ends the run', {
   timeout: 240_000,
 }, async () => {
   const bodies = ['if (n > 1) throw new Error("no more"); return 0.5;', 'if (n > 1) for (;;); return 0.5;', 'return n > 1 ? "long" : 0.5;'];
@@ -174,7 +174,9 @@ test('code that throws, loops or answers no number trades nothing on that bar, a
   await world.stop(failing[0]!.id);
 });
 
-test('a decision that fails once and then succeeds ends nothing, and counts from anew', { timeout: 60_000 }, async () => {
+test('a decision that fails once and then succeeds does not end the run, and resets the count of failures', {
+  timeout: 60_000,
+}, async () => {
   // The market has no such symbol until the strategy is changed: its decision fails.
   const one = await started({ type: 'momentum', config: { lookback: 1 } }, { symbols: ['ZZZZ'] });
   const [row] = await close([one]);
@@ -187,7 +189,7 @@ test('a decision that fails once and then succeeds ends nothing, and counts from
   await world.stop(one.id);
 });
 
-test('stopping cancels what is open; what is held stays, and belongs to the strategy when it is started again', {
+test('stopping cancels open orders; holdings stay and belong to the strategy when it is started again', {
   timeout: 60_000,
 }, async () => {
   const one = await started(code('return n === 1 ? 1 : 0.5;'));
@@ -237,7 +239,7 @@ test('an order that is still open when the next bar decides otherwise is cancell
   await world.stop(one.id);
 });
 
-test('a halt and a refused order are no failures: they are recorded, and the next bar tries again', { timeout: 60_000 }, async () => {
+test('a halt and a refused order are recorded, do not count as failures, and the next bar tries again', { timeout: 60_000 }, async () => {
   const one = await started(code('return 1;'), { settings: { capital: 500_000 } });
   const { id } = one.account;
   await world.runtime.actors.ask(tradingAccount, id, 'halt', { by: 'user_1', reason: null });
@@ -258,7 +260,7 @@ test('a halt and a refused order are no failures: they are recorded, and the nex
   await world.stop(one.id);
 });
 
-test("a run on a broker's prices decides on the broker's bars, and on no others while they cannot be had", {
+test("a run on a broker's prices decides only on the broker's bars, and waits while they are unavailable", {
   timeout: 60_000,
 }, async (t) => {
   const account = world.account();
@@ -271,7 +273,7 @@ test("a run on a broker's prices decides on the broker's bars, and on no others 
     if (asked.length === 1) return 'own';
     if (asked.length === 2) throw new AppError('unavailable', 'The broker is dark');
     const found = embeddedBars(request, market.clock.nowMs())!;
-    // Rising, whatever the embedded market did.
+    // Rising, independent of the embedded market.
     const { time } = found.bars;
     const rising = Float64Array.from(time, (_, at) => 100 + at);
     return { ...found, source: 'broker', bars: { ...found.bars, close: rising } };
@@ -281,4 +283,24 @@ test("a run on a broker's prices decides on the broker's bars, and on no others 
   assert.deepEqual([asked[0]!.symbol, asked[0]!.timeframe, asked[0]!.end, asked[0]!.adjusted], ['AAPL', '1d', today, true]);
   await open([{ account, id }]);
   await world.stop(id);
+});
+
+test("a start is refused where the broker's bars do not go back as far as the strategy needs", async (t) => {
+  const account = world.account();
+  t.after(() => (world.barsOfBroker = async () => 'own'));
+  const nowMs = market.clock.nowMs();
+  world.barsOfBroker = async (_owner, request) => {
+    const isKept = Date.parse(request.start) > nowMs - 20 * 86_400_000;
+    return isKept ? { ...embeddedBars(request, nowMs)!, source: 'broker' } : null;
+  };
+  const prepared = async (deciding: Strategy, settings: RunSettings) =>
+    world.prepare(account, await world.create(account, deciding, ['AAPL'], settings));
+  const momentum = (lookback: number): Strategy => ({ type: 'momentum', config: { lookback } });
+  assert.deepEqual((await prepared(momentum(20), { timeframe: '1m' })).brokers, { equity: 'embedded' });
+  for (const [deciding, settings] of [
+    [momentum(5_000), { timeframe: '1m' }],
+    [momentum(20), { timeframe: '1d' }],
+    [code('return 1;'), { timeframe: '1m' }],
+  ] as const)
+    await assert.rejects(prepared(deciding, settings), { code: 'conflict', message: /do not go back far enough/ });
 });

@@ -1,4 +1,4 @@
-/** A run over the API: its bars come with the market's file, which jumps from close to open, and its service is killed on the way. */
+/** A run over the API: its bars come from the market's file, which jumps from close to open, and its service is killed meanwhile. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Json } from '../../../support/json.ts';
@@ -7,7 +7,7 @@ import { until } from '../../../support/until.ts';
 
 const site = await startTradingService({ after }, { AAPL: quote(100) });
 
-test('a run decides at the close by itself, trades at the open, and goes on after its service was killed, without trading a bar twice', {
+test('a run decides at the close without requests, trades at the open, and continues after its service was killed, without trading a bar twice', {
   timeout: 120_000,
 }, async () => {
   const trader = await site.trader();

@@ -1,4 +1,4 @@
-/** get_quote: what an agent is told of prices. */
+/** get_quote: the prices that an agent gets. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { loadConfig } from '../../../../src/config.ts';
@@ -6,13 +6,13 @@ import { runTool } from '../../../../src/domains/tasks/tools/run-tool.ts';
 import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
 import { localPrices } from '../../../../src/domains/trading/market/prices.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 
 const nowMs = Date.parse('2026-11-20T15:00:00Z');
 
-test('an agent is told the quote that the API shows, and that a symbol is not known', async (t) => {
-  const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system: { nowMs: () => nowMs } });
+test('an agent gets the same quote as the API, and an error for an unknown symbol', async (t) => {
+  const market = openLocalMarket({ settings: loadConfig({}), log: noLog, system: { nowMs: () => nowMs } });
   t.after(() => market.close());
   const tool = tradingTools({ market, door: { prices: localPrices(market) } as never, backtests: null as never }).find(
     ({ name }) => name === 'get_quote',

@@ -1,4 +1,4 @@
-/** place_order and list_positions as an agent uses them: what a person is shown before, what is placed, what the agent is told. */
+/** place_order and list_positions as an agent uses them: the approval's text, the placed order, and the agent's result. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import pg from 'pg';
@@ -58,7 +58,7 @@ function trader(mode: Mode = 'live') {
 }
 const buy = { symbol: 'AAPL', side: 'buy', quantity: 10, order_type: 'market' };
 
-test('a person is shown the mode in capitals, the order, its value, and what it leaves of both limits', async () => {
+test('the approval shows the mode in capitals, the order, its value, and the rest of both limits', async () => {
   const { text, basis } = await trader().preview({ ...buy, quantity: 100 });
   assert.deepEqual(text.split('\n'), [
     'PAPER order: buy 100 AAPL, market, day, at embedded.',
@@ -71,7 +71,7 @@ test('a person is shown the mode in capitals, the order, its value, and what it 
   assert.match(inTest.text, /^TEST order: buy 10 AAPL, limit, limit 95, gtc, at embedded\.\nEstimate: 950\.00 USD;/);
 });
 
-test('what would be refused is refused before anybody is asked, and nothing is placed', async () => {
+test('an order that would be refused is refused before the approval, and nothing is placed', async () => {
   const agent = trader();
   const refused: [object, RegExp][] = [
     [{ ...buy, quantity: 1_000 }, /larger than max_position_size\. No order was placed/],
@@ -92,7 +92,7 @@ test('what would be refused is refused before anybody is asked, and nothing is p
   assert.match((await agent.preview(buy)).error, /Trading is halted/);
 });
 
-test('the answer has the stored order after the broker has answered, the mode in capitals, the session, and what remains of the limits', async () => {
+test('the result has the stored order after the broker has answered, the mode in capitals, the session, and the rest of the limits', async () => {
   const agent = trader();
   const { result, isError } = await agent.place(buy);
   assert.equal(isError, false);
@@ -115,7 +115,7 @@ test('the answer has the stored order after the broker has answered, the mode in
   market.content({ AAPL: price });
 });
 
-test('a call that is made again is the same order, whatever the price, and its id is of the time of the call', async () => {
+test('a repeated call is the same order at any price, and its id has the time of the call', async () => {
   const agent = trader();
   const { basis } = await agent.preview(buy);
   const callId = agent.newCall();
@@ -129,7 +129,7 @@ test('a call that is made again is the same order, whatever the price, and its i
   market.content({ AAPL: price });
 });
 
-test('a repeated call that is refused before its order is asked for leaves nothing that an earlier run could still place', async () => {
+test('after a repeated call was refused before placing its order, an earlier run can no longer place it', async () => {
   const agent = trader();
   const callId = agent.newCall();
   const ended = actors.repeated.begin([callId]);
@@ -152,7 +152,7 @@ test('a repeated call that is refused before its order is asked for leaves nothi
   assert.equal((await agent.orders()).length, 1);
 });
 
-test('a person is asked again where the price has run away by more than the collar, the order was changed to another symbol, and not else', async () => {
+test('another approval is needed only if the price has moved beyond the collar or the order was changed to another symbol', async () => {
   const agent = trader();
   const { basis } = await agent.preview(buy);
   const asked = async (order: object, ask: number) => {
@@ -179,7 +179,7 @@ test('a person is asked again where the price has run away by more than the coll
   assert.equal((await agent.orders()).length, 4);
 });
 
-test('the books of what agents have traded are right', async () => {
+test('the books are correct after trades of agents', async () => {
   const client = new pg.Client({ connectionString: world.url });
   await client.connect();
   const { findings, live } = await checkTrading(client, null);

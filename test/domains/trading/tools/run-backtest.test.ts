@@ -1,4 +1,4 @@
-/** run_backtest: what an agent is told of a backtest, once however often the call is made. */
+/** run_backtest: the agent's result of a backtest, which runs once although the call is repeated. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ActorSystem } from '../../../../src/actors/actor-system.ts';
@@ -13,23 +13,23 @@ import { StoredResults } from '../../../../src/domains/trading/backtest/stored-r
 import { openLocalMarket } from '../../../../src/domains/trading/market/local-market.ts';
 import { strategyActor } from '../../../../src/domains/trading/strategy/strategy.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { openLocalFiles } from '../../../../src/storage/local-files.ts';
 import { memoryWorkspace, toolContext } from '../../../support/memory-workspace.ts';
 import { testRuntime } from '../../../support/runtime.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-test('an agent is told the figures of a backtest, the same for a repeated call, and why one cannot be made; old files go', async (t) => {
+test('an agent gets the figures of a backtest, the same for a repeated call, or the reason of a refusal; old files are deleted', async (t) => {
   const folder = await temporaryFolder();
   const files = await openLocalFiles(folder.path);
-  const market = openLocalMarket({ settings: loadConfig({}), log: silentLog, system: { nowMs: () => Date.parse('2026-11-20T15:00:00Z') } });
+  const market = openLocalMarket({ settings: loadConfig({}), log: noLog, system: { nowMs: () => Date.parse('2026-11-20T15:00:00Z') } });
   const results = new StoredResults(files);
   const actors = {
     ask: (...asked: never[]) => (node.actors.ask as (...asked: never[]) => Promise<never>)(...asked),
   } as unknown as ActorSystem;
   const database = { read: (query: never) => node.database.read(query) };
-  const parts = { actors, database, files, results, log: silentLog, runner: new BacktestRunner(inlineCompute) };
+  const parts = { actors, database, files, results, log: noLog, runner: new BacktestRunner(inlineCompute) };
   const node = await testRuntime([backtestActor({ compute: computeBacktest(parts, backtest) }), strategyActor({} as never)]);
   t.after(async () => {
     await node.close();

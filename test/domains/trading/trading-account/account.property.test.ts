@@ -1,6 +1,6 @@
 /**
- * Whatever happens to an account, in any order, and wherever its node is killed: books are the fold of the journal, no order leaves a final state, what is open
- * is what has not ended, and what was told is what is stored (T1 to T3, D1, D2).
+ * For any sequence of commands and any kill of its node: books are the fold of the journal, final states of orders never change, open
+ * orders are those that have not ended, and events match the stored rows (T1 to T3, D1, D2).
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * Orders at a broker whose answers are lost, whose fills come late, twice and in any order, and whose ends come before their fills, on a node that is killed at
- * any moment: once all was seen, book and orders are what the broker has.
+ * Orders at a broker with lost answers, late, duplicate and reordered fills, and ends before their fills, on a node that is killed at
+ * any time: after all reports, book and orders match the broker's.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
@@ -145,7 +145,7 @@ async function seeAll(account: PaperAccount): Promise<void> {
   });
 }
 
-test('whatever is lost, late or repeated, and wherever the node is killed, the book becomes what the broker has', async () => {
+test("despite lost, late and repeated reports and kills of the node, the book matches the broker's in the end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), fc.nat({ max: 24 }), async (steps, killAt) => {
       there.clear();

@@ -1,4 +1,4 @@
-/** Orders at a broker, through the real runtime: what the broker answers and shows, and that order, book and account change in one commit. */
+/** Orders at a broker, on the real runtime: the broker's answers and reports, and that order, book and account change in one commit. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { tradingActors } from '../../../../src/domains/trading/actors.ts';
@@ -13,7 +13,7 @@ import { until } from '../../../support/until.ts';
 const market = new ScriptedMarket('2026-11-18T15:00:00Z');
 market.content({ AAPL: 100 });
 
-/** A broker that answers as the test says; without a word from it a post is never answered. */
+/** A broker that the test controls; without a set answer a post is never answered. */
 const answers: { place: PlaceAnswer | 'none'; cancels: string[]; bodies: string[] } = { place: 'none', cancels: [], bodies: [] };
 const venue: VenueCalls = {
   async place(_brokerId, body, signal) {
@@ -77,7 +77,7 @@ const venueOrder: VenueOrder = {
   updatedAtMs: 0,
 };
 
-test('an order at a broker is submitted when it is stored, accepted by its answer, and filled by what is seen, each fill once', async () => {
+test("an order at a broker is submitted when it is stored, accepted by the broker's answer, and filled by its reports, each fill once", async () => {
   const account = await atBroker();
   answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order: null };
   const order = await account.place(buy, route);
@@ -101,7 +101,7 @@ test('an order at a broker is submitted when it is stored, accepted by its answe
   );
 });
 
-test('an order that its own answer shows as rejected was never accepted', async () => {
+test("an order that the broker's answer shows as rejected is never accepted", async () => {
   const account = await atBroker();
   const order = { ...venueOrder, state: 'rejected', reason: 'no such account' } as const;
   answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order };
@@ -111,7 +111,7 @@ test('an order that its own answer shows as rejected was never accepted', async 
   assert.equal((await account.orders())[0].state.rejectReason, 'no such account');
 });
 
-test('a post that is cut is unknown: its symbol takes nothing more until the order is found, and it is sent once', async () => {
+test('a post that is cut has an unknown outcome: its symbol accepts no more orders until it is found, and it is sent once', async () => {
   const account = await atBroker();
   answers.place = { kind: 'unknown', reason: 'cut' };
   const sent = answers.bodies.length;
@@ -130,7 +130,7 @@ test('a post that is cut is unknown: its symbol takes nothing more until the ord
   assert.equal(new Set(answers.bodies.slice(sent)).size, 1, 'only ever the identical body');
 });
 
-test('a node that dies while an order is on its way leaves its outcome unknown and sends nothing by itself', async () => {
+test('when a node dies while an order is sent, the outcome is unknown and the order is not sent again without a look-up', async () => {
   const account = await atBroker();
   answers.place = 'none';
   const order = await account.place(buy, route);
@@ -143,7 +143,7 @@ test('a node that dies while an order is on its way leaves its outcome unknown a
   assert.deepEqual((await account.state())!.open, {});
 });
 
-test('fills that come after the end, or during a halt, are booked; the end waits for what the broker counts', async () => {
+test('fills after the end or during a halt are booked; the end waits for the fills that the broker counts', async () => {
   const account = await atBroker();
   answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order: null };
   const order = await account.place(buy, route);
@@ -159,7 +159,7 @@ test('fills that come after the end, or during a halt, are booked; the end waits
   assert.deepEqual(account.events('trade.').slice(2), ['trade.partially_filled', 'trade.cancelled', 'trade.partially_filled']);
 });
 
-test('a replacement at a broker is sent when the broker has ended the old order, for less what that filled meanwhile', async () => {
+test('a replacement at a broker is sent after the broker has ended the old order, reduced by its fills meanwhile', async () => {
   const account = await atBroker();
   answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order: null };
   const order = await account.place(buy, route);
@@ -177,7 +177,7 @@ test('a replacement at a broker is sent when the broker has ended the old order,
   assert.deepEqual((await account.state())!.open, {});
 });
 
-test('legs of a bracket at a broker wait here until their price is touched; one is there at a time, the stop first', async () => {
+test('legs of a bracket wait in this service until their price is reached; one is at the broker at a time, the stop first', async () => {
   const account = await atBroker();
   answers.place = { kind: 'accepted', brokerOrderId: 'venue 1', order: null };
   market.content({ AAPL: 100 });
@@ -215,7 +215,7 @@ test('legs of a bracket at a broker wait here until their price is touched; one 
   assert.deepEqual((await account.state())!.open, {});
 });
 
-test('an order that was placed elsewhere is adopted with its fills and counts; figures of a broker are taken over without a result', async () => {
+test("an order placed elsewhere is adopted with its fills and counts; taking over a broker's figures has no profit or loss", async () => {
   const account = await atBroker();
   const orderId = account.newOrderId();
   const terms = account.terms(buy);
@@ -243,7 +243,7 @@ test('an order that was placed elsewhere is adopted with its fills and counts; f
   assert.equal(await world.actors.query(tradingAccount, account.id, 'summary', { brokerKey: 'brk_1' }), null);
 });
 
-test('invented prices make no result of what a broker holds, and move no leg that waits for a broker', async () => {
+test('simulated prices cause no profit or loss for holdings at a broker, and trigger no leg for a broker', async () => {
   const account = await atBroker();
   account.limits = { ...account.limits, dailyLossLimit: '100' };
   market.content({ AAPL: 100 });

@@ -1,4 +1,7 @@
-/** A day's result and what its loss blocks, halts, and corporate actions: through the real runtime, on a market whose clock the test sets. */
+/**
+ * The result of a day and the block after a loss, halts, and corporate actions: on the real runtime, with a market whose clock the test
+ * sets.
+ */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import type { CorporateAction } from '../../../../src/domains/trading/market/port.ts';
@@ -72,7 +75,7 @@ test('a holiday has no close: the day before it lasts until the next one, and a 
   assert.equal((await account.summary())!.dayPnl, '-100');
 });
 
-test('where clocks change over a weekend the day still begins at 16:00 of New York', async () => {
+test('when clocks change over a weekend the day still begins at 16:00 in New York', async () => {
   const account = await holder('2026-10-30T18:00:00Z', '100000');
   await at(account, '2026-10-30T19:59:00Z', 90);
   await at(account, '2026-10-30T20:01:00Z', 91);
@@ -102,7 +105,7 @@ test('the loss of crypto counts from 00:00 UTC, together with that of equities',
   assert.deepEqual(account.events('trading.'), ['trading.blocked'], '−500 of crypto and −1100 of equities');
 });
 
-test('a halt cancels what is open and refuses everything but cancels until it is resumed, and fills nothing more', async () => {
+test('a halt cancels open orders, refuses everything but cancels until it is resumed, and fills nothing more', async () => {
   const account = await holder('2026-12-07T15:00:00Z');
   const wanted = { symbol: 'AAPL', side: 'buy', quantity: '1', limitPrice: '90', timeInForce: 'gtc' } as const;
   const open = await Promise.all(Array.from({ length: 3 }, () => account.place(wanted)));
@@ -118,7 +121,7 @@ test('a halt cancels what is open and refuses everything but cancels until it is
   assert.deepEqual(account.events('trading.'), ['trading.halted', 'trading.resumed']);
 });
 
-test('a halt of more orders than one turn takes ends all of them, and is told once', async () => {
+test('a halt of more orders than fit into one turn ends all of them, and emits one event', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: 100 }, '2026-12-07T16:00:00Z');
   const wanted = { symbol: 'AAPL', side: 'buy', quantity: '1', limitPrice: '90', timeInForce: 'gtc' } as const;
@@ -131,7 +134,7 @@ test('a halt of more orders than one turn takes ends all of them, and is told on
   assert.equal(account.events('trading.').length, 1);
 });
 
-test('a split changes positions and orders once, and a dividend is cash of who held', async () => {
+test('a split changes positions and orders once, and a dividend is paid to holders', async () => {
   const account = await holder('2026-12-08T15:00:00Z');
   const order = await account.place({ symbol: 'AAPL', side: 'buy', quantity: '3', limitPrice: '90.01', timeInForce: 'gtc' });
   const about = { symbol: 'AAPL', date: '2026-12-08', effectiveMs: market.clock.nowMs() };
@@ -163,7 +166,7 @@ test('a split changes positions and orders once, and a dividend is cash of who h
   assert.deepEqual([held!.averagePrice, held!.marketValue, held!.unrealised], ['50', '9950', '-50']);
 });
 
-test('a split changes what strategies hold against each other, though the account holds nothing of the symbol', async () => {
+test('a split changes opposite holdings of strategies, although the account holds nothing of the symbol', async () => {
   const account = await holder('2026-12-09T15:00:00Z');
   const own = async (side: 'buy' | 'sell', strategyId: string) => {
     const { id } = await account.place({ symbol: 'MSFT', side, quantity: '10' }, { strategyId });

@@ -1,4 +1,4 @@
-/** Accounts are marked when the market's file changes, and only those that time or prices change. */
+/** Accounts are evaluated when the market's file changes, and only those that depend on time or prices. */
 import assert from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { openLocalMarket } from '../../../../src/domains/trading/market/local-ma
 import { localPrices } from '../../../../src/domains/trading/market/prices.ts';
 import { MarkStats } from '../../../../src/domains/trading/metrics.ts';
 import { MarketWatch } from '../../../../src/domains/trading/trading-account/market-watch.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { PaperAccount, paperActors } from '../../../support/paper-account.ts';
 import { testRuntime } from '../../../support/runtime.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 
-test('a new content fills what it reaches within a second, also after a restart, and an idle account is not marked', async (t) => {
+test('a new content fills matching orders within a second, also after a restart, and an idle account is not evaluated', async (t) => {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
   const path = join(folder.path, 'market.json');
@@ -23,14 +23,14 @@ test('a new content fills what it reaches within a second, also after a restart,
     await rename(`${path}.new`, path);
   };
   await write(100, '2026-11-18T15:00:00Z');
-  const open = () => openLocalMarket({ settings: loadConfig({ MARKET_DATA_FILE: path }), log: silentLog });
+  const open = () => openLocalMarket({ settings: loadConfig({ MARKET_DATA_FILE: path }), log: noLog });
   let market = open();
-  // The actors go on with the market that was opened last, as after a restart.
+  // The actors continue with the market that was opened last, as after a restart.
   const current = new Proxy(market, { get: (_, name) => Reflect.get(market, name) });
   const world = await testRuntime(paperActors(current));
   t.after(() => world.close());
   const stats = new MarkStats();
-  const watched = () => new MarketWatch({ ...world, market, prices: localPrices(market), stats, log: silentLog });
+  const watched = () => new MarketWatch({ ...world, market, prices: localPrices(market), stats, log: noLog });
   let watch = watched();
   watch.start();
   const account = new PaperAccount(world, current);

@@ -1,6 +1,6 @@
 /**
- * The shard of an order moves between two live nodes while the order is on its way to its broker: it is sent once, and its new owner learns what came of
- * it, whatever becomes of the answer and of the node that waits for it.
+ * The shard of an order moves between two live nodes while the order is sent to its broker: it is sent once, and its new owner gets the
+ * outcome, even if the answer or the waiting node is lost.
  */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -21,7 +21,7 @@ const route = { brokerKey: 'brk_1', brokerName: 'alpaca', orderMode: 'paper', fi
 const market = new ScriptedMarket('2026-11-18T15:00:00Z');
 market.content({ AAPL: 100 });
 
-/** A broker that answers posts when the test says so, and takes each client id once. */
+/** A broker that answers posts when the test says so, and accepts each client id once. */
 function heldBroker() {
   const posts: { ourId: string; body: string; answer(given: 'its own' | 'lost'): void }[] = [];
   const there = new Map<string, VenueOrder>();
@@ -92,7 +92,7 @@ test('the answer that the old owner gets is the outcome at the new one, and noth
   assert.equal(broker.posts.length, 1);
 });
 
-test('an answer that the old owner loses is looked up by the new one', options, async (t) => {
+test('after the old owner lost the answer, the new owner looks the order up', options, async (t) => {
   const { broker, accepted } = await movedInAPost(t);
   broker.posts[0]!.answer('lost');
   await accepted();
@@ -100,7 +100,7 @@ test('an answer that the old owner loses is looked up by the new one', options, 
 });
 
 test(
-  'an old owner that dies leaves an unknown outcome to the new one, which sends the same body only where the broker has no such order',
+  'after the old owner died the outcome is unknown, and the new owner sends the same body only if the broker has no such order',
   options,
   async (t) => {
     for (const isTaken of [true, false])

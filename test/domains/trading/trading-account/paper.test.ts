@@ -1,4 +1,4 @@
-/** Orders of the embedded paper broker, through the real runtime: what is filled, booked, ended and told. */
+/** Orders of the embedded paper broker, on the real runtime: fills, bookings, ends and events. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { PaperAccount, paperActors } from '../../../support/paper-account.ts';
@@ -30,7 +30,7 @@ test('a market order fills at the content after its acceptance, at the ask, and 
   assert.deepEqual((await account.state())!.open, {});
 });
 
-test('orders of one account share the tenth of a content, and a content is used up once', async () => {
+test("orders of one account share the tenth of a content's volume, and each content is used once", async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: { bid: 99, ask: 101, last: 100, volume: 1_000 } });
   const first = await account.place({ symbol: 'AAPL', side: 'buy', quantity: '70' });
@@ -47,7 +47,7 @@ test('orders of one account share the tenth of a content, and a content is used 
   assert.equal((await account.order(second.id)).status, 'filled');
 });
 
-test('a mark on a content that does nothing writes nothing', async () => {
+test('an evaluation of a content without effect writes nothing', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: 100 });
   await account.place({ symbol: 'AAPL', side: 'buy', quantity: '1', limitPrice: '90', timeInForce: 'gtc' });
@@ -78,7 +78,7 @@ test('fills average, reduce and flip a position, exactly', async () => {
   assert.deepEqual((await account.state())!.books.embedded!.book, book);
 });
 
-test('a stop that the market gaps through fills at the content after its touch, however far that is', async () => {
+test('a stop after a gap of the market fills at the content after its trigger, at any price', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: 100 });
   await account.place({ symbol: 'AAPL', side: 'buy', quantity: '10' });
@@ -98,7 +98,7 @@ test('a stop that the market gaps through fills at the content after its touch, 
   assert.equal((await account.order(wrongSide.id)).status, 'filled', 'a stop on the wrong side triggers at once');
 });
 
-test('legs wait for their parent, are for what it filled, and end each other by what remains', async () => {
+test('legs wait for their parent, have its filled quantity, and reduce each other', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: { bid: 100, ask: 100, last: 100, volume: 300 } });
   const wanted = { symbol: 'AAPL', side: 'buy', quantity: '50' } as const;
@@ -125,7 +125,7 @@ test('legs wait for their parent, are for what it filled, and end each other by 
   assert.deepEqual((await account.state())!.open, {});
 });
 
-test('the first fill of a leg ends what is left of its parent, and a parent that ends unfilled ends its legs', async () => {
+test('the first fill of a leg cancels the rest of its parent, and a parent that ends unfilled ends its legs', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: { bid: 100, ask: 100, last: 100, volume: 300 } });
   const wanted = { symbol: 'AAPL', side: 'buy', quantity: '50', limitPrice: '100', timeInForce: 'gtc' } as const;
@@ -142,7 +142,7 @@ test('the first fill of a leg ends what is left of its parent, and a parent that
   assert.deepEqual((await account.state())!.open, {});
 });
 
-test('a replacement is for what remains, takes over the legs, and needs a client id of its own', async () => {
+test('a replacement is for the remaining quantity, takes over the legs, and needs another client id', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: { bid: 100, ask: 100, last: 100, volume: 300 } });
   const limit = { symbol: 'AAPL', side: 'buy', quantity: '50', limitPrice: '100', timeInForce: 'gtc' } as const;
@@ -168,7 +168,7 @@ test('a replacement is for what remains, takes over the legs, and needs a client
   assert.equal(await account.held('AAPL'), '0');
 });
 
-test('a client id belongs to one order for ever; a refused order leaves it free', async () => {
+test('a client id permanently belongs to one order; a refused order releases it', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: 100 });
   const wanted = { symbol: 'AAPL', side: 'buy', quantity: '1' } as const;
@@ -183,7 +183,7 @@ test('a client id belongs to one order for ever; a refused order leaves it free'
   assert.equal((await account.orders()).length, 1);
 });
 
-test('what an ioc order cannot fill at the next content is cancelled, and an ioc market order needs an open session', async () => {
+test('the rest of an ioc order after the next content is cancelled, and an ioc market order needs an open session', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: { bid: 100, ask: 100, last: 100, volume: 300 } });
   const order = await account.place({ symbol: 'AAPL', side: 'buy', quantity: '50', timeInForce: 'ioc' });
@@ -196,7 +196,7 @@ test('what an ioc order cannot fill at the next content is cancelled, and an ioc
   });
 });
 
-test('a day order placed out of session fills after the opening, and ends at the close of the session it is for', async () => {
+test('a day order placed outside the session fills after the opening, and ends at the close of its session', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: 100 }, '2026-11-18T23:00:00Z');
   const order = await account.place({ symbol: 'AAPL', side: 'buy', quantity: '1' });
@@ -216,7 +216,7 @@ test('a day order placed out of session fills after the opening, and ends at the
   assert.deepEqual([(await account.order(resting.id)).status, (await account.order(lasting.id)).status], ['expired', 'accepted']);
 });
 
-test('risk is judged with what is open, quotes must be fresh, and an own resting order is not traded with', async () => {
+test('risk checks include open orders, quotes must be fresh, and an order does not trade with a resting order of the same account', async () => {
   const account = new PaperAccount(world, market);
   market.content({ AAPL: 100, 'BTC-USD': 50_000 }, '2026-11-20T15:00:00Z');
   const refusedAs = async (placing: Promise<unknown>) => placing.then(null, (error) => error.issues?.[0].type ?? error.code);
@@ -230,7 +230,7 @@ test('risk is judged with what is open, quotes must be fresh, and an own resting
   assert.equal(await refusedAs(account.place({ symbol: 'AAPL', side: 'buy', quantity: '1' })), 'conflict');
 });
 
-test('a hundred orders that arrive together cannot pass a limit together', async () => {
+test('a hundred concurrent orders cannot exceed a limit together', async () => {
   const account = new PaperAccount(world, market);
   account.limits = { ...account.limits, maxPositionSize: '25000' };
   market.content({ AAPL: 100 });

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { webhookRoutes } from '../../../../src/domains/webhooks/routes/webhooks.ts';
 import type { Principal } from '../../../../src/edge/auth/principal.ts';
 import { createIdempotency } from '../../../../src/edge/idempotency.ts';
-import { silentLog } from '../../../../src/log.ts';
+import { noLog } from '../../../../src/log.ts';
 import { IdempotencyKeys } from '../../../../src/storage/idempotency-keys.ts';
 import { Secrets } from '../../../../src/storage/secrets.ts';
 import { startEdge } from '../../../support/http-edge.ts';
@@ -40,7 +40,7 @@ async function startWebhookEdge(t: TestContext) {
       around: createIdempotency({
         keys: new IdempotencyKeys(database, clock),
         secrets: new Secrets('x'.repeat(32)),
-        log: silentLog,
+        log: noLog,
         repeating: (commandIds) => actors.repeated.begin(commandIds),
       }),
     },
@@ -58,7 +58,7 @@ async function startWebhookEdge(t: TestContext) {
   return { node, call };
 }
 
-test('a webhook is registered, its deliveries verify with the secret that is shown once, and it is gone when it is deleted', async (t) => {
+test('deliveries of a registered webhook verify with the secret that is shown once; after its deletion the webhook is 404', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const receiver = await startReceiver(t);
   await node.cry([{ type: 'task.created' }]);
@@ -89,7 +89,7 @@ test('a webhook is registered, its deliveries verify with the secret that is sho
   assert.equal(receiver.received.length, 1);
 });
 
-test("another account's webhook does not exist for anybody else", async (t) => {
+test('a webhook is 404 for other accounts', async (t) => {
   const { call } = await startWebhookEdge(t);
   const { id } = (await call('POST', '', { url: 'https://93.184.215.14/x', events: ['*'] })).json;
   for (const [method, path, body] of [
@@ -108,7 +108,7 @@ test("another account's webhook does not exist for anybody else", async (t) => {
   assert.equal((await call('GET', '', undefined, 'bob')).json.total, 0);
 });
 
-test('a key registers webhooks only for events it may read, and has no say over others', async (t) => {
+test('a key registers webhooks only for events it may read, and cannot change others', async (t) => {
   const { call } = await startWebhookEdge(t);
   const url = 'https://93.184.215.14/x';
   const register = async (events: string[], token: string) => (await call('POST', '', { url, events }, token)).status;
@@ -130,7 +130,7 @@ test('a key registers webhooks only for events it may read, and has no say over 
   assert.equal((await call('PATCH', `/${own}`, { events: ['task.failed'] }, 'tasks')).json.events[0], 'task.failed');
 });
 
-test('addresses that may not be reached and events that do not exist are refused, every event type is known', async (t) => {
+test('forbidden addresses and unknown events are refused; every event type is accepted', async (t) => {
   const { call } = await startWebhookEdge(t);
   for (const url of [
     'http://10.0.0.1/',
@@ -154,7 +154,7 @@ test('addresses that may not be reached and events that do not exist are refused
   assert.equal((await call('POST', '', { url, events: eventCatalogue.types })).status, 201);
 });
 
-test('for a day after its rotation the old secret verifies too, then only the new one; a repeated request rotates once', async (t) => {
+test('for a day after a rotation the old secret verifies too, then only the new one; a repeated request rotates once', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const receiver = await startReceiver(t);
   const { id, secret: old } = (await call('POST', '', { url: receiver.url, events: ['*'] })).json;
@@ -215,7 +215,7 @@ test('deliveries are listed newest first, in pages and by status, and sent again
   await until(() => receiver.received.at(-1)!.event.type === 'webhook.test', 'the test event');
 });
 
-test('an address gets nothing but signed challenges until it answers one with 2xx, then all events since the registration', async (t) => {
+test('an address gets only signed challenges until it answers one with 2xx, then all events since the registration', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const receiver = await startReceiver(t);
   receiver.answerChallenge = answerWith(500);
@@ -240,7 +240,7 @@ test('an address gets nothing but signed challenges until it answers one with 2x
   assert.equal((await call('GET', `/${id}`)).json.status, 'active');
 });
 
-test('an address that answers the test event is as good; one that answers no challenge for 24 hours is disabled, and one that is gone at once', async (t) => {
+test('a 2xx answer to the test event is also a proof; without an answer for 24 hours the webhook is disabled, and after 410 at once', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const [tested, silent, gone] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)];
   for (const receiver of [tested, silent]) receiver.answerChallenge = answerWith(404);
@@ -265,7 +265,7 @@ test('an address that answers the test event is as good; one that answers no cha
   assert.ok(silent.challenges.length < 40, `${silent.challenges.length} challenges`);
 });
 
-test('of many webhooks registered at once, an account has five to one origin at most, also by changing addresses', async (t) => {
+test('an account has at most five webhooks to one origin, also by concurrent registrations and changes of addresses', async (t) => {
   const { call } = await startWebhookEdge(t);
   const register = (url: string, token = 'ann') => call('POST', '', { url, events: ['*'] }, token);
   const made = await Promise.all(Array.from({ length: 12 }, (_, i) => register(`https://93.184.215.14/${i}`)));
@@ -284,7 +284,7 @@ test('of many webhooks registered at once, an account has five to one origin at 
   await until(async () => (await register('https://93.184.215.14/again')).status === 201, 'the place of the deleted one');
 });
 
-test('webhooks that nodes of an earlier version made, moved or deleted beside the register count as they are', async (t) => {
+test('webhooks created, changed or deleted by nodes of an earlier version are counted correctly', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const origin = 'https://93.184.215.14';
   const register = () => call('POST', '', { url: `${origin}/one-more`, events: ['*'] });
@@ -307,7 +307,7 @@ test('webhooks that nodes of an earlier version made, moved or deleted beside th
   assert.equal((await register()).status, 201);
 });
 
-test('an address that is put right is tried at once', async (t) => {
+test('a corrected address gets a challenge at once', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const [wrong, right] = [await startReceiver(t), await startReceiver(t)];
   wrong.answer = answerWith(500);

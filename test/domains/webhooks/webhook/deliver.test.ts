@@ -9,7 +9,7 @@ import { type Answer, answerWith, startReceiver } from '../../../support/webhook
 
 const hourMs = 3_600_000;
 
-test('a committed event is delivered as its envelope, once, and the delivery is on record', async (t) => {
+test('a committed event is delivered once as its envelope, and the delivery is recorded', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url, { events: ['task.*'] });
@@ -47,7 +47,7 @@ test('a webhook gets events of cards, orders and the wallet of its own mode, and
   );
 });
 
-test('an event that fails is tried again at its times; behind it wait the events of its task, and no others', async (t) => {
+test('a failed delivery is retried at its times; only later events of the same task wait', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url);
@@ -90,7 +90,7 @@ test('an event that fails is tried again at its times; behind it wait the events
   ]);
 });
 
-test('a webhook whose delivery fails for 24 hours is disabled, with an event and a mail; enabled again it gets what comes then', async (t) => {
+test('a webhook whose delivery fails for 24 hours is disabled, with an event and a mail; enabled again it gets new events', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   const other = await startReceiver(t);
@@ -123,7 +123,7 @@ test('a webhook whose delivery fails for 24 hours is disabled, with an event and
   );
 });
 
-test('a receiver that answers 410 is asked no more', async (t) => {
+test('a receiver that answers 410 gets no more requests', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   receiver.answer = answerWith(410);
@@ -133,7 +133,7 @@ test('a receiver that answers 410 is asked no more', async (t) => {
   assert.equal(receiver.received.length, 1);
 });
 
-test('the mail that says that a webhook was disabled is tried again while the mail server is away, five times, until the webhook is enabled', async (t) => {
+test('the mail about a disabled webhook is retried five times while the mail server is unreachable, until the webhook is enabled', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   receiver.answer = answerWith(410);
@@ -147,7 +147,7 @@ test('the mail that says that a webhook was disabled is tried again while the ma
     await until(async () => tries.length > before, 'the first try');
     return id;
   };
-  /** The clock goes on until the next try. */
+  /** The clock advances to the next try. */
   const nextTry = async () => {
     const before = tries.length;
     await until(
@@ -261,7 +261,7 @@ async function hangingReceiver(t: TestContext): Promise<string> {
 }
 
 test('a receiver that hangs delays neither other webhooks nor other tasks', async (t) => {
-  // Longer than the test may take: whatever is delivered has not waited for it.
+  // Longer than the test may take: delivered events have not waited for it.
   const node = await startWebhookNode(t, { timeoutMs: 300_000 });
   const receiver = await startReceiver(t);
   receiver.answer = (received, response) => received.event.data.n !== 'slow' && void response.end();
@@ -274,7 +274,7 @@ test('a receiver that hangs delays neither other webhooks nor other tasks', asyn
   assert.equal((await node.deliveries(dead)).length, 0);
 });
 
-test('a delivery whose receiver does not answer fails when its time is up', async (t) => {
+test('a delivery without an answer fails at its time limit', async (t) => {
   const node = await startWebhookNode(t, { timeoutMs: 300 });
   const { id } = await node.register(await hangingReceiver(t));
   await node.cry([{ taskId: 'task_a' }]);
@@ -282,7 +282,7 @@ test('a delivery whose receiver does not answer fails when its time is up', asyn
   assert.match((await node.deliveries(id))[0].error, /did not answer within 0.3 s/);
 });
 
-test('what a crash interrupts is delivered again under the same id, what was told is not', async (t) => {
+test('deliveries interrupted by a crash are repeated under the same id, reported ones are not', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url);
@@ -306,7 +306,7 @@ test('what a crash interrupts is delivered again under the same id, what was tol
   for (const end of release) end();
 });
 
-test('a node that stops in order repeats nothing, and lanes that wait go on where they were', async (t) => {
+test('after an orderly stop no delivery is repeated, and waiting lanes continue', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   receiver.answer = (received, response) => void response.writeHead(received.event.data.n === 0 ? 500 : 200).end();
@@ -329,7 +329,7 @@ test('a node that stops in order repeats nothing, and lanes that wait go on wher
   );
 });
 
-test('a dead receiver of thousands of events costs a bounded row, loses none, and gets all in order when it lives', {
+test('thousands of events for a dead receiver need a bounded row, and all are delivered in order when it answers again', {
   timeout: 60_000,
 }, async (t) => {
   const node = await startWebhookNode(t);
@@ -352,7 +352,7 @@ test('a dead receiver of thousands of events costs a bounded row, loses none, an
   for (const seen of pages.values()) assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('a test event and a replay are delivered once each, also to a webhook that is disabled', async (t) => {
+test('a test event and a replay are delivered once each, also to a disabled webhook', async (t) => {
   const node = await startWebhookNode(t);
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url);
@@ -390,7 +390,7 @@ test('a test event and a replay are delivered once each, also to a webhook that 
   assert.deepEqual([replayed.status, replayed.attempts, replayed.next_attempt_at], ['failed', 2, null]);
 });
 
-test('approvals come under the name that was subscribed to', async (t) => {
+test('approvals are delivered under the subscribed name', async (t) => {
   const node = await startWebhookNode(t);
   const receivers = await Promise.all([0, 1, 2].map(() => startReceiver(t)));
   const wanted = [['agent.approval_needed'], ['approval.required', 'agent.approval_needed'], ['agent.*']];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { OrderedQueues, type QueueMemory, queueEvents, type Work } from '../../../../src/domains/webhooks/webhook/ordered-queues.ts';
-import { patienceMs } from '../../../../src/domains/webhooks/webhook/retry.ts';
+import { retryForMs } from '../../../../src/domains/webhooks/webhook/retry.ts';
 import type { FeedEvent } from '../../../../src/edge/stream/event-feed.ts';
 
 const steps = fc.array(
@@ -28,7 +28,7 @@ const steps = fc.array(
   { maxLength: 200 },
 );
 
-/** Task 0 stands for events without a task; events of task 4 are not wanted. */
+/** Task 0 means events without a task; events of task 4 are not subscribed. */
 function eventOf(seq: number, task: number): FeedEvent {
   return {
     id: `evt_${seq}`,
@@ -41,7 +41,7 @@ function eventOf(seq: number, task: number): FeedEvent {
 }
 const isWanted = ({ type }: FeedEvent) => type === 'task.running';
 
-test('whatever fails or crashes, each event is delivered at least once, those of a task in order, and nothing is kept in memory in the end', () => {
+test('despite failures and crashes each event is delivered at least once, events of a task in order, and nothing remains in memory', () => {
   fc.assert(
     fc.property(steps, (script) => {
       const written: FeedEvent[] = [];
@@ -81,7 +81,7 @@ test('whatever fails or crashes, each event is delivered at least once, those of
       };
       const feed = () => {
         for (const event of written.slice(queues.cursor)) {
-          if (!queues.hasRoom) return;
+          if (!queues.hasCapacity) return;
           queues.take(event, isWanted(event));
         }
       };
@@ -101,7 +101,7 @@ test('whatever fails or crashes, each event is delivered at least once, those of
         else if (step.kind === 'crash') crash();
         else {
           const first = queues.saved()[step.which % Math.max(1, queues.saved().length)];
-          // By hand goes what has failed; what is on its way is left alone.
+          // Failed deliveries are sent by hand; deliveries in flight are not changed.
           if (first !== undefined && first.failures > 0 && written[first.seq - 1] !== undefined && isWanted(written[first.seq - 1]!)) {
             const isGoing = going.some(({ queue }) => queue.taskId === first.taskId && (first.taskId !== null || queue.seq === first.seq));
             if (!isGoing) delivered.push(first.seq);
@@ -124,7 +124,7 @@ test('whatever fails or crashes, each event is delivered at least once, those of
   );
 });
 
-test('a queue that fails for its whole time says so', () => {
+test('a queue that fails for the whole retry time reports it', () => {
   const queues = new OrderedQueues(0, []);
   queues.take(eventOf(1, 1), true);
   let nowMs = 0;
@@ -140,5 +140,5 @@ test('a queue that fails for its whole time says so', () => {
     assert.equal(queues.next(), null);
     queues.wake((nowMs = dueAtMs));
   }
-  assert.equal(nowMs, patienceMs);
+  assert.equal(nowMs, retryForMs);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextTryMs, patienceMs } from '../../../../src/domains/webhooks/webhook/retry.ts';
+import { nextTryMs, retryForMs } from '../../../../src/domains/webhooks/webhook/retry.ts';
 
 test('a failed delivery is tried again after 5 s, 30 s, 2 min, 10 min, then hourly, the last time after 24 hours', () => {
   const triesMs: number[] = [];
@@ -11,12 +11,12 @@ test('a failed delivery is tried again after 5 s, 30 s, 2 min, 10 min, then hour
   const delaysS = triesMs.map((atMs, i) => (atMs - (triesMs[i - 1] ?? 0)) / 1_000);
   assert.deepEqual(delaysS.slice(0, 6), [5, 30, 120, 600, 3_600, 3_600]);
   assert.ok(delaysS.slice(4, -1).every((delayS) => delayS === 3_600));
-  assert.equal(triesMs.at(-1), patienceMs);
+  assert.equal(triesMs.at(-1), retryForMs);
 });
 
-test('a receiver that asks to be left alone is, for an hour at most and never past the end', () => {
+test('Retry-After of a receiver is respected, for at most an hour and never past the last try', () => {
   assert.equal(nextTryMs(1, 0, 0, 60_000), 60_000);
   assert.equal(nextTryMs(4, 0, 0, 1_000), 600_000);
   assert.equal(nextTryMs(1, 0, 0, 10 * 3_600_000), 3_600_000);
-  assert.equal(nextTryMs(20, 0, patienceMs - 1, 3_600_000), patienceMs);
+  assert.equal(nextTryMs(20, 0, retryForMs - 1, 3_600_000), retryForMs);
 });

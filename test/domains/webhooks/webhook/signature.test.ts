@@ -7,7 +7,7 @@ import { keyOfSecret, newWebhookSecret, signatureHeaders } from '../../../../src
 const body = '{"id":"evt_1","data":{"text":"Grüße, 世界"}}';
 const nowS = Math.floor(Date.now() / 1_000);
 
-test('a delivery is verified by the Standard Webhooks library, and by hand from our own header', () => {
+test('a delivery is verified by the Standard Webhooks library, and by hand from X-Troupe-Signature', () => {
   const secret = newWebhookSecret();
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   const headers = signatureHeaders([keyOfSecret(secret)], 'evt_1', nowS, body);
@@ -16,7 +16,7 @@ test('a delivery is verified by the Standard Webhooks library, and by hand from 
   assert.equal(headers['x-troupe-signature'], `t=${nowS},v1=${createHmac('sha256', key).update(`${nowS}.${body}`).digest('hex')}`);
 });
 
-test('what was changed, or signed with another secret, is not verified', () => {
+test('a changed body, or a signature with another secret, is not verified', () => {
   const secret = newWebhookSecret();
   const headers = signatureHeaders([keyOfSecret(secret)], 'evt_1', nowS, body);
   assert.throws(() => new Webhook(secret).verify(`${body} `, headers));
@@ -24,7 +24,7 @@ test('what was changed, or signed with another secret, is not verified', () => {
   assert.throws(() => new Webhook(newWebhookSecret()).verify(body, headers));
 });
 
-test('while a secret is replaced, whoever knows either one can verify', () => {
+test('during a rotation both secrets verify a delivery', () => {
   const [old, current] = [newWebhookSecret(), newWebhookSecret()];
   const headers = signatureHeaders([current, old].map(keyOfSecret), 'evt_1', nowS, body);
   for (const secret of [old, current]) assert.deepEqual(new Webhook(secret).verify(body, headers), JSON.parse(body));

@@ -5,12 +5,12 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { tarEnd, tarParts } from '../../../../src/cli/tar.ts';
 import { accountStorage } from '../../../../src/domains/accounts/account-storage/messages.ts';
 import { workspacesIds } from '../../../../src/domains/workspaces/ids.ts';
 import { workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
 import { workspaceName, workspaceNameId } from '../../../../src/domains/workspaces/workspace-name/messages.ts';
 import { newId } from '../../../../src/ids.ts';
+import { tarEnd, tarParts } from '../../../../src/tar.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
 import { RawClient } from '../../../support/raw-http.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -20,7 +20,7 @@ import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspa
 const json = { 'content-type': 'application/json' };
 
 describe('workspaces', () => {
-  test('a new workspace answers all fields of both variants and is in the list at once', async (t) => {
+  test('the answer for a new workspace has all fields of both variants, and the list contains it at once', async (t) => {
     const node = await startWorkspaceNode(t);
     const response = await node.call('/v1/workspaces', { method: 'POST', headers: json, body: '{"name":" Café ","description":"d"}' });
     assert.equal(response.status, 201);
@@ -52,7 +52,7 @@ describe('workspaces', () => {
     assert.equal(status, 201, 'another account may use the name');
   });
 
-  test('asking again with the same workspace id, also after a restart, gives the same workspace and makes no second one', async (t) => {
+  test('a repeat with the same workspace id, also after a restart, returns the same workspace and creates no second one', async (t) => {
     const node = await startWorkspaceNode(t);
     const input = { workspaceId: newId(workspacesIds.workspace, null), accountId: 'acct_ann', name: 'Once', description: null };
     const id = workspaceNameId('acct_ann', 'Once');
@@ -67,7 +67,7 @@ describe('workspaces', () => {
     assert.equal(Number(rows[0].n), 1);
   });
 
-  test('bad names are told apart in a 422, and none leaves a workspace', async (t) => {
+  test('each invalid name is 422 with its own reason and creates no workspace', async (t) => {
     const node = await startWorkspaceNode(t);
     for (const name of ['', '   ', 'a\u0007b', 'x'.repeat(201), 7, null]) {
       const response = await node.call('/v1/workspaces', { method: 'POST', headers: json, body: JSON.stringify({ name }) });
@@ -110,7 +110,7 @@ describe('workspaces', () => {
 });
 
 describe('files of a workspace', () => {
-  test('an upload answers the file, and the list shows it as an array under /v1 and as an object without', async (t) => {
+  test('an upload returns the file, and the list is an array under /v1 and an object without', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const response = await node.upload(id, 'sales.csv', 'a,b\n1,2\n');
@@ -135,7 +135,7 @@ describe('files of a workspace', () => {
     assert.deepEqual([listB.total, listB.files[0].id], [1, file.id]);
   });
 
-  test('uploads of one name at once become versions 1 to n, none lost, and the count stays one', async (t) => {
+  test('concurrent uploads of one name become versions 1 to n, and the count stays one', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const uploads = await Promise.all(Array.from({ length: 12 }, (_, i) => node.upload(id, 'a.csv', `n\n${i}\n`)));
@@ -149,7 +149,7 @@ describe('files of a workspace', () => {
     assert.equal((await node.contents()).length, 1, 'contents of the versions before are gone');
   });
 
-  test('a deleted file is gone by name, id and link, also when its name is used again: that is a new file', async (t) => {
+  test('a deleted file is 404 by name, id and link, also after its name is used again for a new file', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const upload = async (text: string): Promise<any> => (await node.upload(id, 'a b.csv', text)).json();
@@ -182,7 +182,7 @@ describe('files of a workspace', () => {
     ]);
   });
 
-  test('a file whose row a version before slots wrote keeps its id, by which it is found, until another one has its name', async (t) => {
+  test('a file of a version before slots keeps its id and is found by it, until a new file has its name', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const own = workspaceFileId(id, 'a.csv');
@@ -202,7 +202,7 @@ describe('files of a workspace', () => {
     assert.notEqual(other.id, own);
   });
 
-  test('file_count is right as soon as an upload or a deletion is acknowledged', async (t) => {
+  test('file_count is correct as soon as an upload or a deletion is acknowledged', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const counts = async () => [(await node.json(`/v1/workspaces/${id}`)).file_count, (await node.json('/v1/workspaces'))[0].file_count];
@@ -216,7 +216,7 @@ describe('files of a workspace', () => {
     assert.deepEqual(await counts(), [19, 19]);
   });
 
-  test('however many uploads come at once, an account stores no more than its plan allows, and 402 says what is used', async (t) => {
+  test('with any number of concurrent uploads an account stores no more than its plan allows, and 402 names the used storage', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const free = { bytes: 2 ** 30, files: 1_000 };
@@ -246,7 +246,35 @@ describe('files of a workspace', () => {
       assert.equal((await node.upload(id, `empty ${n}.txt`, '')).status, n <= 2 ? 201 : 402, 'the files count, too');
   });
 
-  test('what a node of an earlier version stored or deleted beside the register counts from the next upload on', async (t) => {
+  test('an archive that does not fit is refused and stores nothing; one that fails later reports how many files were stored', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const free = { bytes: 2 ** 30, files: 1_000 };
+    await node.database.pool.query('insert into account_storage values ($1, $2, $3, $4, now())', ['acct_ann', free.bytes - 500, 1, '[]']);
+    const names = async () => (await node.json(`/v1/workspaces/${id}/files`)).map((one: any) => one.name).sort();
+    const send = async (sizes: Record<string, number>) => {
+      const files = Object.entries(sizes).map(([name, size]): [string, string] => [name, 'x'.repeat(size)]);
+      const response = await archiveUpload(node, id, await tarOf(files));
+      return { status: response.status, text: await response.text() };
+    };
+    const refused = await send({ 'a.txt': 200, 'b.txt': 200, 'c.txt': 101 });
+    assert.deepEqual([refused.status, await names(), await node.contents()], [402, [], []]);
+    assert.match(refused.text, /no room for these files/);
+    assert.equal((await send({ 'a.txt': 200, 'b.txt': 200 })).status, 201);
+    assert.equal((await send({ 'b.txt': 200, 'a.txt': 200 })).status, 201, 'versions of the same size');
+    assert.equal((await send({ 'a.txt': 250, 'b.txt': 251 })).status, 402, 'what they grow by counts');
+
+    const sent = await Promise.all(Array.from({ length: 4 }, (_, n) => send({ [`${n}.txt`]: 20, [`${n} b.txt`]: 20, [`${n} c.txt`]: 20 })));
+    const stored = sent.map(({ status, text }) => {
+      if (status === 201) return 3;
+      assert.equal(status, 402, text);
+      return /(One|\d) files? of the archive w\w+ stored, then:/.exec(text)?.[1]?.replace('One', '1') ?? 0;
+    });
+    assert.equal((await names()).length, 2 + stored.reduce<number>((sum, count) => sum + Number(count), 0));
+    assert.ok(stored.includes(3));
+  });
+
+  test('files that a node of an earlier version stored or deleted are counted from the next upload on', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const used = () => node.actors.query(accountStorage, 'acct_ann', 'used', null);
@@ -296,7 +324,7 @@ describe('files of a workspace', () => {
     assert.equal(await response.text(), 'two');
   });
 
-  test('downloads honour Range and ETag, and nothing of them runs in a browser', async (t) => {
+  test('downloads honour Range and ETag, and browsers do not run them', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     await node.upload(id, 'a.svg', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
@@ -315,7 +343,7 @@ describe('files of a workspace', () => {
     assert.deepEqual([head.status, head.headers.get('content-length'), await head.text()], [200, '71', '']);
   });
 
-  test('an empty text file is a file', async (t) => {
+  test('an empty text file is stored', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const response = await node.upload(id, 'empty.txt', '');
@@ -324,7 +352,7 @@ describe('files of a workspace', () => {
     assert.deepEqual([download.status, await download.text()], [200, '']);
   });
 
-  test('hostile names are 422 and leave nothing', async (t) => {
+  test('hostile names are 422 and store nothing', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     for (const name of [
@@ -357,7 +385,7 @@ describe('files of a workspace', () => {
     }
   });
 
-  test('what is not the kind its name says is 415 with the list of what is taken, and leaves nothing', async (t) => {
+  test('content that does not match the type of its name is 415 with the accepted types, and stores nothing', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const exe = Buffer.concat([Buffer.from('MZ\x90\0\x03\0\0\0', 'latin1'), Buffer.alloc(200_000, 7)]);
@@ -386,7 +414,7 @@ describe('files of a workspace', () => {
     assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
   });
 
-  test('a file with a path is in its folder: it is read and deleted by %2F or by id, and shows the whole path', async (t) => {
+  test('a file with a path is in its folder: it is read and deleted by %2F or by id, and has the whole path as its name', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const css = { path: 'assets/Cafe\u0301 1.css', file: ['app.css', 'body {}'] } as const;
@@ -414,7 +442,7 @@ describe('files of a workspace', () => {
     assert.equal((await node.call(at + file.id)).status, 404);
   });
 
-  test('an archive stores its files with their folders by one request, as any tar and as this command line packs them', async (t) => {
+  test('one request with a tar archive, of any tar program or of the command line, stores its files with their folders', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const contents: Record<string, string> = {
@@ -452,29 +480,25 @@ describe('files of a workspace', () => {
     assert.equal((await node.contents()).length, 5);
   });
 
-  test('an archive with anything wrong is refused with the names, and leaves nothing', async (t) => {
+  test('an archive with any invalid file is refused with the names, and stores nothing', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
-    const tar = async (files: [string, string][]) => {
-      const parts = files.flatMap(([name, content]) => tarParts({ name, sizeBytes: content.length }, new Blob([content])));
-      return Buffer.from(await new Blob([...parts, tarEnd]).arrayBuffer());
-    };
     const good: [string, string] = ['index.html', '<h1>Hello</h1>'];
-    const whole = await tar([good, ['a.txt', 'a'.repeat(5_000)]]);
+    const whole = await tarOf([good, ['a.txt', 'a'.repeat(5_000)]]);
     const folder = await temporaryFolder('troupe-archive-');
     t.after(() => folder.remove());
     await symlink('/etc/passwd', join(folder.path, 'link.txt'));
     const cases: [string, Buffer, number, RegExp][] = [
       [
         'kinds',
-        await tar([good, ['tool.exe', 'MZ'], ['bin/x.so', 'x'], ['image.png', 'MZ']]),
+        await tarOf([good, ['tool.exe', 'MZ'], ['bin/x.so', 'x'], ['image.png', 'MZ']]),
         415,
         /: tool\.exe, bin\/x\.so, image\.png\. Allowed/,
       ],
-      ['a way out', await tar([good, ['../x.txt', 'x']]), 422, /plain|called/],
-      ['one name twice', await tar([good, good]), 422, /Two files are called index\.html/],
-      ['none', await tar([]), 422, /no files/],
-      ['too many', await tar(Array.from({ length: 1_001 }, (_, n) => [`${n}.txt`, ''])), 422, /at most 1000 files/],
+      ['a way out', await tarOf([good, ['../x.txt', 'x']]), 422, /plain|called/],
+      ['one name twice', await tarOf([good, good]), 422, /Two files are called index\.html/],
+      ['none', await tarOf([]), 422, /no files/],
+      ['too many', await tarOf(Array.from({ length: 1_001 }, (_, n) => [`${n}.txt`, ''])), 422, /at most 1000 files/],
       ['no archive', Buffer.from('<h1>Hello</h1>'.repeat(100)), 400, /damaged/],
       ['cut', whole.subarray(0, 4_000), 400, /not whole/],
       ['a link', execFileSync('tar', ['-C', folder.path, '-cf', '-', '.']), 400, /"link\.txt" is a link/],
@@ -488,7 +512,7 @@ describe('files of a workspace', () => {
     assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
   });
 
-  test('a path is 422 unless it is plain names with one slash between them, and so stays a filename with a separator', async (t) => {
+  test('a path is 422 unless it is plain names with one slash between them; a filename with a separator is 422 too', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const paths = [
@@ -520,7 +544,7 @@ describe('files of a workspace', () => {
     assert.deepEqual([await node.json(`/v1/workspaces/${id}/files`), await node.contents()], [[], []]);
   });
 
-  test('the path decides the kind, also of a content whose form calls it blob', async (t) => {
+  test('the path decides the type, also of content named blob in the form', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     for (const pathLast of [false, true]) {
@@ -539,7 +563,7 @@ describe('files of a workspace', () => {
     assert.equal((await node.contents()).length, 1);
   });
 
-  test('files of sites are taken, each with its type', async (t) => {
+  test('files of sites are accepted, each with its type', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const files: [string, string | Uint8Array, string][] = [
@@ -565,7 +589,7 @@ describe('files of a workspace', () => {
     }
   });
 
-  test('an upload that is cut off leaves nothing, neither row nor bytes', async (t) => {
+  test('an interrupted upload leaves neither row nor bytes', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const client = await RawClient.connect(node.port);
@@ -579,7 +603,7 @@ describe('files of a workspace', () => {
     assert.deepEqual(await node.json(`/v1/workspaces/${id}/files`), []);
   });
 
-  test('one byte more than 50 MiB is 413 and leaves nothing; 50 MiB is taken', async (t) => {
+  test('one byte more than 50 MiB is 413 and stores nothing; 50 MiB is accepted', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const limit = 50 * 2 ** 20;
@@ -588,7 +612,7 @@ describe('files of a workspace', () => {
     assert.equal((await node.upload(id, 'big.txt', Buffer.alloc(limit, 'a'))).status, 201);
   });
 
-  test('a download link works without Authorization for its file alone, and bent or expired it is 403', async (t) => {
+  test('a download link works without Authorization for its file only; a modified or expired one is 403', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const one: any = await (await node.upload(id, 'one.txt', 'one')).json();
@@ -609,10 +633,10 @@ describe('files of a workspace', () => {
 
 describe('requests with an Idempotency-Key', () => {
   const headers = { 'idempotency-key': 'k1' };
-  /** As if the service had ended between the commit and the answer: the key is reserved, and nobody knows what came of it. */
+  /** As if the service had ended between the commit and the answer: the key is reserved, and its outcome is unknown. */
   const forgetAnswers = (node: WorkspaceNode) => node.database.pool.query('update idempotency_key set status = null, response = null');
 
-  test('a workspace created again, whether or not the first answer was kept, is the same workspace', async (t) => {
+  test('a repeated creation returns the same workspace, whether or not the first answer was stored', async (t) => {
     const node = await startWorkspaceNode(t);
     const create = () => node.call('/v1/workspaces', { method: 'POST', headers: { ...json, ...headers }, body: '{"name":"Once"}' });
     const first = await create();
@@ -625,7 +649,7 @@ describe('requests with an Idempotency-Key', () => {
     assert.equal((await node.json('/v1/workspaces')).length, 1);
   });
 
-  test('a file uploaded again, whether or not the first answer was kept, is the same version, stored once', async (t) => {
+  test('a repeated upload returns the same version, stored once, whether or not the first answer was stored', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     for (const forget of [false, false, true]) {
@@ -636,7 +660,7 @@ describe('requests with an Idempotency-Key', () => {
     assert.equal((await node.contents()).length, 1);
   });
 
-  test('a file uploaded again with another path is 422, wherever the path is in the form', async (t) => {
+  test('a repeated upload with another path is 422, at any position of the path in the form', async (t) => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     const upload = async (path: string | null, pathLast: boolean, key: string) =>
@@ -667,6 +691,11 @@ function formUpload(
   body.set('file', new Blob([file[1]]), file[0]);
   if (path !== null && pathLast) body.set('path', path);
   return node.call(`/v1/workspaces/${workspaceId}/files`, { method: 'POST', body, headers });
+}
+
+async function tarOf(files: [string, string][]): Promise<Buffer> {
+  const parts = files.flatMap(([name, content]) => tarParts({ name, sizeBytes: content.length }, new Blob([content])));
+  return Buffer.from(await new Blob([...parts, tarEnd]).arrayBuffer());
 }
 
 function archiveUpload(node: WorkspaceNode, id: string, archive: Buffer, headers: Record<string, string> = {}): Promise<Response> {

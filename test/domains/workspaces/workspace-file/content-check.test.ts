@@ -127,17 +127,17 @@ const wrong: [string, Buffer | string][] = [
 
 describe('the content of an upload', () => {
   for (const [i, [name, content]] of right.entries()) {
-    test(`is taken when it is what ${name} says (${i}), however it is cut into pieces`, async () => {
+    test(`is accepted when it matches ${name} (${i}), for any division into pieces`, async () => {
       for (const pieceBytes of [1, 3, 7, 65_536]) assert.equal(await taken(name, content, pieceBytes), true);
     });
   }
   for (const [i, [name, content]] of wrong.entries()) {
-    test(`is refused when it is not what ${name} says (${i}), however it is cut into pieces`, async () => {
+    test(`is refused when it does not match ${name} (${i}), for any division into pieces`, async () => {
       for (const pieceBytes of [1, 3, 7, 65_536]) assert.equal(await taken(name, content, pieceBytes), false);
     });
   }
 
-  test('of an office file with many megabytes before its directory is taken without keeping them', async () => {
+  test('of an office file with many megabytes before its directory is accepted without holding them in memory', async () => {
     const big = zip(['[Content_Types].xml', 'word/document.xml']);
     const padded = Buffer.concat([big.subarray(0, 4), Buffer.alloc(5 * 2 ** 20), big]);
     assert.equal(await taken('a.docx', padded, 65_536), true);
@@ -152,7 +152,7 @@ test('a source that fails makes the checked content fail the same way', async ()
   await assert.rejects(buffer(checked), { message: 'cut' });
 });
 
-test('only the kinds of the table are uploaded; agents may write more, typed by the name', () => {
+test('uploads accept only the types of the table; agents may write more, typed by the name', () => {
   for (const name of [
     'a.exe',
     'a',
@@ -183,7 +183,7 @@ test('only the kinds of the table are uploaded; agents may write more, typed by 
   ]);
 });
 
-test('files of sites are taken: fonts, pictures, sound and video by how they begin, sources for builds as text', async () => {
+test('files of sites are accepted: fonts, pictures, sound and video by their first bytes, sources for builds as text', async () => {
   const beginnings: Record<string, string> = {
     ...{ 'a.woff': 'wOFF', 'a.woff2': 'wOF2', 'a.ttf': '\0\x01\0\0', 'a.otf': 'OTTO', 'a.ico': '\0\0\x01\0', 'a.wasm': '\0asm' },
     ...{ 'a.avif': '\0\0\0\x20ftypavif', 'a.mp4': '\0\0\0\x18ftypisom', 'a.m4a': '\0\0\0\x18ftypM4A ', 'a.webm': '\x1a\x45\xdf\xa3' },

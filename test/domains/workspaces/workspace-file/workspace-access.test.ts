@@ -25,7 +25,7 @@ async function taskOn(node: WorkspaceNode) {
   return { taskId, workspaceId, access, versionOf };
 }
 
-test('what an agent writes can be listed and read, and is delivered for its task', async (t) => {
+test('a file written by an agent is listed, readable, and a deliverable of its task', async (t) => {
   const node = await startWorkspaceNode(t);
   const { taskId, workspaceId, access } = await taskOn(node);
   const written = await access('call_1').write('report.md', '# Größe');
@@ -67,7 +67,7 @@ test('an agent writes, lists and reads files in folders, typed by their extensio
   );
 });
 
-test('a call that is repeated, also after a restart, makes no second version and no second delivery', async (t) => {
+test('a repeated call, also after a restart, creates no second version and no second deliverable', async (t) => {
   const node = await startWorkspaceNode(t);
   const { versionOf, access } = await taskOn(node);
   const first = await access('call_1').write('a.md', 'one');
@@ -82,7 +82,7 @@ test('a call that is repeated, also after a restart, makes no second version and
   assert.equal((await access('call_2').write('a.md', 'two')).version, 2);
 });
 
-test('a call that writes one name twice makes two versions, and its repeat none', async (t) => {
+test('a call that writes one name twice creates two versions, and its repeat none', async (t) => {
   const node = await startWorkspaceNode(t);
   const { versionOf, access } = await taskOn(node);
   for (let tries = 0; tries < 2; tries++) {
@@ -113,7 +113,7 @@ test('a deliverable keeps its content when the file is replaced by an upload or 
   assert.equal((await node.contents()).length, 3, 'also at the second look');
 });
 
-test('a replaced content that is still needed is looked at again a while later, and goes when nothing needs it any more', async (t) => {
+test('a replaced content that is still referenced is checked again later, and removed when nothing references it', async (t) => {
   const node = await startWorkspaceNode(t);
   const { workspaceId, access } = await taskOn(node);
   await access('call_1').write('a.md', 'draft');
@@ -132,7 +132,7 @@ test('a replaced content that is still needed is looked at again a while later, 
   assert.equal(await read(access('call_3'), 'a.md'), 'final');
 });
 
-test('bad names, missing files and too much content are told to the agent in words', async (t) => {
+test('invalid names, missing files and too much content are reported to the agent with the reason', async (t) => {
   const node = await startWorkspaceNode(t);
   const { access } = await taskOn(node);
   const call = access('call_1');
@@ -145,7 +145,7 @@ test('bad names, missing files and too much content are told to the agent in wor
   assert.deepEqual([await call.list(), await node.contents()], [[], []]);
 });
 
-test('whoever opens a file while it is replaced again and again always gets one whole version', async (t) => {
+test('reading a file that is replaced repeatedly always returns one complete version', async (t) => {
   const node = await startWorkspaceNode(t);
   const { workspaceId, access } = await taskOn(node);
   const version = (i: number) => String(i).repeat(2_000);

@@ -1,4 +1,7 @@
-/** A small agent loop: the offline model with the service's real tools over a workspace in memory. Approval is a function; mails land in an array. */
+/**
+ * A small agent loop: the offline model with the service's real tools over a workspace in memory. Approval is a function; mails are
+ * collected in an array.
+ */
 import assert from 'node:assert/strict';
 import type { Authority } from '../../../../src/authority.ts';
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
@@ -27,7 +30,7 @@ export type LoopOptions = {
   reject?: (name: string, args: Record<string, unknown>) => string | null;
   /** The error with which a call fails; null lets it run. */
   fail?: (name: string, args: Record<string, unknown>) => string | null;
-  /** What a person says before the given turn (0 is the first). */
+  /** Guidance before the given turn (0 is the first). */
   guidance?: Record<number, string>;
   searchUrl?: string;
 };

@@ -1,4 +1,4 @@
-/** The offline model at work on data and texts, with the service's real tools. */
+/** The offline model with data and texts, with the service's real tools. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('"Analyse sales.csv and tell me what stands out" gives a report, figures and a chart that are right', async () => {
+test('"Analyse sales.csv and tell me what stands out" results in a correct report, figures and chart', async () => {
   const { summary, workspace, calls } = await runAgent('Analyse sales.csv and tell me what stands out', { files: { 'sales.csv': sales } });
   assert.deepEqual(
     calls.map(({ name }) => name),
@@ -77,7 +77,7 @@ const story =
   'When spring came the lamp was still burning. The keeper had lost a third of his weight. The lamp was replaced by an electric one in 1932. ' +
   'Today the lighthouse is a museum. Visitors climb 212 steps to the lamp. The old furniture was never replaced.';
 
-test('a text gets a summary whose every sentence stands in the text', async () => {
+test('every sentence of a summary is in the text', async () => {
   const { workspace } = await runAgent('Summarise the text', { files: { 'lighthouse.txt': story } });
   const summary = workspace.text('summary.md');
   const sentences = summary
@@ -96,7 +96,7 @@ test('a long text is read to its end, page by page, and a German one keeps its l
   assert.match(workspace.text('summary.md'), /Der Fluss trägt große Schiffe/);
 });
 
-test('sums asked in words are computed in the sandbox', async () => {
+test('sums requested in words are computed in the sandbox', async () => {
   const { summary, calls } = await runAgent('What is 17% of 2,340?', { sandbox });
   assert.deepEqual(
     calls.map(({ name }) => name),
@@ -121,7 +121,7 @@ test('"which region has the highest amount" is answered with the sums in order',
   assert.match(summary, /^Sum of amount by region \(sales\.csv\): North [\d,.]+; West [\d,.]+; East [\d,.]+; South/);
 });
 
-test('a figure the profile does not hold is computed in the sandbox from the file', async () => {
+test('a figure that the profile lacks is computed in the sandbox from the file', async () => {
   const { summary, calls } = await runAgent('Show the highest amount by region in sales.csv', { files: { 'sales.csv': sales }, sandbox });
   assert.ok(calls.some(({ name }) => name === 'code_exec'));
   const highest = Math.max(...rows.filter((cells) => cells[1] === 'East' && cells[5] !== '').map((cells) => Number(cells[5])));
@@ -131,7 +131,7 @@ test('a figure the profile does not hold is computed in the sandbox from the fil
   );
 });
 
-test('guidance is obeyed where a rule reads it and named where none does', async () => {
+test('guidance is followed if a rule reads it, and otherwise named in the answer', async () => {
   const { workspace, summary } = await runAgent('Analyse sales.csv', {
     files: { 'sales.csv': sales },
     guidance: {
@@ -156,7 +156,7 @@ test('ages are compared by their mean, never added up', async () => {
   assert.match(report, /By city, Köln has the largest mean age: 35; Ulm has the smallest: 21/);
 });
 
-test('a missing file, an empty workspace and a damaged table are told plainly', async () => {
+test('a missing file, an empty workspace and a damaged table are reported clearly', async () => {
   const missing = await runAgent('Analyse sales.csv', { files: { 'sale.csv.txt': 'One. Two.', 'costs.csv': 'a\n1\n' } });
   for (const text of [missing.summary, missing.workspace.text('report.md')])
     assert.match(text, /There is no sales\.csv in the workspace\..*costs\.csv/);
@@ -174,7 +174,7 @@ test('nothing in a hostile table becomes markup of the report or the chart', asy
   strictXml(workspace.text('chart.svg'));
 });
 
-test('without the tools it needs it says so and makes no call that is not offered', async () => {
+test('without the required tools it says so and makes no call that is not offered', async () => {
   const { summary } = await runAgent('Analyse sales.csv', { files: { 'sales.csv': sales }, without: ['write_file', 'finish'] });
   assert.match(summary, /not offered the tool write_file/);
   assert.match(summary, /adds up to/);
@@ -214,7 +214,7 @@ test('output.json satisfies the schema, with known figures where names match and
   assert.match(summary, /left empty, because I do not know them: mood, note/);
 });
 
-test('a number, an answer or a choice that is not known is never made up for output.json', async () => {
+test('unknown numbers, answers and choices are never invented for output.json', async () => {
   for (const type of [
     { type: 'number' },
     { type: 'integer', minimum: 1 },
@@ -249,7 +249,7 @@ test('lists of records in output.json are filled from the facts of a text by the
   });
 });
 
-test('a schema that cannot be filled truthfully is refused in words', async () => {
+test('a schema that cannot be filled with known facts is refused with the reason', async () => {
   const system =
     'output.json must satisfy this JSON Schema: {"type":"object","required":["code"],"properties":{"code":{"type":"string","pattern":"^[A-Z]{9}$"}}}';
   const { workspace, summary } = await runAgent('Analyse sales.csv', { files: { 'sales.csv': sales }, system });
@@ -257,7 +257,7 @@ test('a schema that cannot be filled truthfully is refused in words', async () =
   assert.match(summary, /output\.json was not written: .*code/);
 });
 
-test('a tool that the task may not use is not called, and the closing words say which scope it needs', async () => {
+test('a tool that the task may not use is not called, and the final answer names the missing scope', async () => {
   const authority = { mode: 'live', scopes: ['tasks.write', 'workspaces.read'], ownsWorkspace: false } as const;
   const { summary, calls } = await runAgent('Order 3 licences from Acme for 120 dollars', { authority });
   assert.ok(!calls.some(({ name }) => name === 'create_purchase_order'));

@@ -1,4 +1,4 @@
-/** The offline model publishes: it writes the page that the task dictates, then calls create_deployment once. */
+/** The offline model publishes: it writes the page that the task contains, then calls create_deployment once. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { makePlan } from '../../../../src/providers/model/offline/planning.ts';
@@ -17,7 +17,7 @@ const offers = [
   offer('finish', 'summary'),
 ];
 
-/** The calls for a prompt but for list_files, and the closing words. */
+/** The calls for a prompt except list_files, and the final answer. */
 function work(prompt: string, { failing = '', withheld = '' } = {}): { calls: [string, any][]; closing: string } {
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   const calls: [string, any][] = [];
@@ -68,7 +68,7 @@ for (const [prompt, args, content] of deployed) {
   });
 }
 
-test('what is not ordered, or not clear, is not published, and the closing words say why', () => {
+test('without a clear order nothing is published, and the final answer has the reason', () => {
   for (const [prompt, why] of [
     ['Do not deploy it to netlify.', /create_deployment was not called, because the task says not to/],
     ['If the tests pass, deploy it to vercel.', /depends on a condition/],
@@ -89,7 +89,7 @@ test('what is not ordered, or not clear, is not published, and the closing words
   assert.match(work(prompt, { withheld: 'create_deployment' }).closing, /needs the scope workspaces\.write/);
 });
 
-test('a page without a dictated text is written for a deployment alone', () => {
+test('a page without a given text is written only for a deployment', () => {
   assert.deepEqual(work('Build a landing page').calls, []);
   assert.match(work('Write a page that says "Hi"').calls[0]![1].content, /<h1>Hi<\/h1>/);
 });

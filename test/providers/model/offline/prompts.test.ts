@@ -1,4 +1,4 @@
-/** Prompts as people write them: which files they mean, which orders they give, and how long reading them takes. */
+/** Prompts of users: which files they name, which orders they contain, and the time to read them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseArithmetic } from '../../../../src/providers/model/offline/arithmetic.ts';
@@ -31,7 +31,7 @@ for (const [prompt, expected] of named) {
     assert.deepEqual(findMentions(prompt, files).named, expected));
 }
 
-test('a file that is not there is told with the closest names; a slip of the pen is read as what it means', () => {
+test('a missing file is reported with the closest names; a typo is read as the intended name', () => {
   assert.deepEqual(findMentions('Analyse slaes.csv', files).missing, [
     { asked: 'slaes.csv', closest: ['sales.csv'], instead: 'sales.csv' },
   ]);
@@ -65,7 +65,7 @@ for (const [prompt, expected] of mails) {
     ));
 }
 
-test('an order that depends on a condition, a time or an amount that is not exact is refused in words', () => {
+test('an order with a condition, a time or an inexact amount is refused with the reason', () => {
   assert.match(parseOrders('If sales fall, order 3 mugs from Acme for 20 dollars').refused.join(), /depends on a condition/);
   assert.match(parseOrders('E-mail it to ann@example.com tomorrow').refused.join(), /cannot schedule/);
   assert.match(parseOrders('Buy 3 mugs from Acme for about 20 dollars').refused.join(), /no exact amount/);
@@ -73,7 +73,7 @@ test('an order that depends on a condition, a time or an amount that is not exac
     assert.deepEqual(parseOrders(text).purchases, []);
 });
 
-test('what no rule can do is said with the setting that gives a language model', () => {
+test('requests that no rule supports are answered with the setting for a language model', () => {
   for (const text of ['Translate notes.txt into French', 'Please write me a poem', 'Übersetze den Text', 'Build a landing page'])
     assert.match(cannotDo(text).join(), /MODEL_BASE_URL/, text);
   for (const text of ['Summarise the translation', 'Do not translate it', 'Write a report']) assert.deepEqual(cannotDo(text), [], text);
@@ -121,7 +121,7 @@ const hostile = [
   '3.4.',
 ];
 for (const [what, read] of Object.entries(readers)) {
-  test(`reading ${what} from hostile text takes time that grows with its length and no faster`, () => {
+  test(`reading ${what} from hostile text takes linear time`, () => {
     for (const piece of hostile) {
       const text = (chars: number) => `- ${piece.repeat(Math.ceil(chars / piece.length)).slice(0, chars)}x`;
       const short = cpuMs(() => read(text(4_000)));

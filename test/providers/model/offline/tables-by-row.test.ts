@@ -242,7 +242,7 @@ for (const { says, prompt, files, expected, never } of cases) {
   });
 }
 
-test('a log tells its longest silence, its sources and the largest figure of a message', async () => {
+test('the report on a log has its longest gap, its sources and the largest figure of a message', async () => {
   const line = (minute: number, text: string) =>
     `2024-06-11 0${Math.floor(minute / 60)}:${String(minute % 60).padStart(2, '0')}:00 ${text}`;
   const log = [

@@ -319,6 +319,117 @@ const cases: Case[] = [
     },
     expected: [/adds up to 45 over 2 rows/, /by supplier \(from preise\.csv\): Lux 25 .*Ohm 20/, /Only in bestand\.csv[^\n]*0103/],
   },
+  {
+    says: 'the total of each group is no record, wherever it stands in the file and in the row',
+    prompt: 'Compare the towns in towns.csv over the years',
+    files: {
+      'towns.csv':
+        'year,town,guests\n2022,Ulm,100\n2022,Bonn,200\n2023,Ulm,150\n2023,Bonn,260\n2024,Ulm,90\n2024,Bonn,400\n2022,All,300\n2023,All,410\n2024,All,490\n',
+    },
+    expected: [
+      /6 rows/,
+      /Row 7 \("All"\) is a total[^\n]*agrees[^\n]*guests 300/,
+      /guests adds up to 1,200/,
+      /guests by town over the years: Ulm 100 in 2022 to 90 in 2024 \(−10 %\); Bonn 200 in 2022 to 400 in 2024 \(\+100 %\)/,
+    ],
+    never: [/2,400/, /All has the largest/],
+  },
+  {
+    says: 'a total of some of the rows is no record; a row called "Total …" that sums up nothing is one',
+    prompt: 'Explain costs.csv and audience.csv',
+    files: {
+      'costs.csv':
+        'unit,spring,autumn,whole year\nRoads,120,150,270\nSchools,300,330,630\nParks,60,40,100\nTotal outdoors,180,190,370\nLibrary,25,25,55\nTotal,505,545,1055\n',
+      'audience.csv': 'audience,clicks,views\nGuests,50,900\nMen,20,70\nWomen,10,80\nTotal strangers,5,60\n',
+    },
+    expected: [
+      /Row 4 \("Total outdoors"\) is a total[^\n]*agrees/,
+      /Row 6 \("Total"\) is a total[^\n]*it agrees with the sum of its rows \(spring 505, autumn 545/,
+      /spring adds up to 505 over 4 rows/,
+      /audience\.csv: 4 rows/,
+      /clicks adds up to 85 over 4 rows/,
+    ],
+    never: [/does not agree/],
+  },
+  {
+    says: 'a placeholder counts as a value that was left out once, and an amount of formulas is computed from quantity and price',
+    prompt: 'Sum up offer.csv for me',
+    files: {
+      'offer.csv':
+        'item,qty,price,amount\nDesk,4,310,=B2*C2\nChair,8,95.5,764\nLamp,2,42,-\nRug,1,80,80\nShelf,3,20,60\nMat,2,5,about 10\n',
+    },
+    expected: [
+      /3 of 6 values in amount are not numbers/,
+      /qty × price adds up to 2,238 over 6 rows/,
+      /\| qty × price \| computed \| 0 \(0 %\) \| 6 \|/,
+    ],
+    never: [/no numeric column "up"/, /3 of 5 values/],
+  },
+  {
+    says: 'a date that could be two days is read so that the rows are in order, where they are else; otherwise no reason is made up',
+    prompt: 'Check visits.csv and mixed.csv',
+    files: {
+      'visits.csv':
+        'date,minutes\n2025-04-01,20\n02.04.2025,15\n2025-04-03,25\n04/05/2025,30\n2025-04-07,5\n2025-04-09,20\n2025-04-12,20\n',
+      'mixed.csv': 'date,minutes\n09.04.2025,20\n04/05/2025,30\n02.04.2025,15\n',
+    },
+    expected: [/the month is read first, because only so the rows are in order of time/, /dates with dots/],
+    never: [/numbers of the file have decimal commas/],
+  },
+  {
+    says: 'readings of instruments are averaged, never added up, and a period without a figure is not 0',
+    prompt: 'Analyse probes.csv and plots.csv',
+    files: {
+      'probes.csv': `at,probe,value,unit\n${Array.from({ length: 24 }, (_, i) => `2025-02-0${1 + (i >> 3)} 0${i % 8}:00,${i % 2 ? 'roof' : 'cellar'},${10 + ((i * 7) % 50) / 10},°C`).join('\n')}\n`,
+      'plots.csv':
+        'plot,acres,leased\nA,10,2018-07-01\nB,n/a,2019-04-01\nC,12,2020-10-01\nD,n/a,2019-05-01\nE,9,2021-01-01\nF,10,2022-03-01\n',
+    },
+    expected: [/value goes from 10 to/, /acres adds up to 41/],
+    never: [/value adds up/, /2019 0 /, /2019 Q2 0/],
+  },
+  {
+    says: 'small whole numbers that are roughly a share of another column are correlated, not computed from it',
+    prompt: 'Report on channels.csv',
+    files: {
+      'channels.csv': `order,items,value\n${Array.from({ length: 24 }, (_, i) => `A${100 + i},${3 + ((i * 5) % 11)},${(3 + ((i * 5) % 11)) * 8 + (i % 3)}`).join('\n')}\n`,
+    },
+    expected: [/items and value rise together/],
+    never: [/items = [\d.]+ % of value/],
+  },
+  {
+    says: 'topics have the rating of the rows that mention them, swapped letters are told, and spellings are one in every comparison',
+    prompt: 'What do people say in survey.csv? Does our spend in ads.csv work?',
+    files: {
+      'survey.csv':
+        'id,town,happy,rating,comment\n1,York,yes,1,"The queue was far too long"\n2,york,yes,5,"Friendly staff helped me at once"\n3,York,no,2,"Stood in the queue for ever"\n4,Yrok,no,5,"The staff is lovely"\n5,Hull,no,1,"Awful queue at the till again"\n6,Hull,yes,4,"Staff was fine and quick"\n7,York,no,3,"It was all right I suppose"\n8,Hull,no,3,"Nothing more to say about it"\n',
+      'ads.csv': 'day,spend,signups\n2025-01-01,100,10\n2025-01-02,300,20\n2025-01-03,200,30\n',
+    },
+    expected: [
+      /Mean rating of the rows that mention a topic in comment: queue 1\.33 \(3 rows\), staff 4\.67 \(3 rows\)/,
+      /'Yrok' ×1 is close to 'York'/,
+      /spend per signups: 10 over 3 rows together \(600 ÷ 60\)/,
+    ],
+    never: [/york: /],
+  },
+  {
+    says: 'codes with leading zeros are a key, whatever is before their "no"',
+    prompt: 'Who has not paid? Compare people.csv and payments.csv',
+    files: {
+      'people.csv': 'no,name,due\n011,Ann,40\n012,Bob,40\n013,Cid,20\n014,Dee,40\n',
+      'payments.csv': "date,member no,amount\n2025-01-03,011,40\n2025-01-09,013,'10\n2025-01-20,012,45\n2025-02-01,099,40\n",
+    },
+    expected: [/joined on no = member no/, /Only in people\.csv[^\n]*014/, /Only in payments\.csv[^\n]*099/],
+  },
+  {
+    says: 'the delay is told over all rows too, and rents may be added up if that means something',
+    prompt: 'Are we on time in deliveries.csv, and what do the flats bring (flats.csv)?',
+    files: {
+      'deliveries.csv':
+        'order,promised,delivered\nD1,2025-07-01,2025-07-01\nD2,2025-07-02,2025-07-06\nD3,2025-07-03,2025-07-03\nD4,2025-07-04,2025-07-06\n',
+      'flats.csv': 'flat,rent\n1A,610\n1B,702.50\n2A,615\n2B,720\n',
+    },
+    expected: [/over all 4, delivered is 1\.50 days after promised on average/, /if they may, they make 2,647\.50/],
+  },
 ];
 
 for (const { says, prompt, files, expected, never } of cases) {
@@ -330,7 +441,7 @@ for (const { says, prompt, files, expected, never } of cases) {
   });
 }
 
-test('prose in a .txt file is not taken for a table', async () => {
+test('prose in a .txt file is not read as a table', async () => {
   const notes =
     'We met on Monday, and Ann, Bob and Cid were there. The budget was agreed, the plan was not.\nNothing else, as far as known, was said.\nThe room was cold.\n';
   const { workspace } = await runAgent('Summarise notes.txt', { files: { 'notes.txt': notes } });

@@ -1,4 +1,4 @@
-/** The offline model with tools of connected services and MCP servers: plain orders are carried out with them. */
+/** The offline model with tools of connected services and MCP servers: it carries out simple orders with them. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { services } from '../../../../src/domains/integrations/services/catalogue.ts';
@@ -18,7 +18,7 @@ const offers: ToolOffer[] = [
   mcp('finish', { summary: { type: 'string' } }, ['summary']),
 ];
 
-/** The calls for a prompt, and the closing words. Each call answers `{text: 'result of …'}`. */
+/** The calls for a prompt, and the final answer. Each call returns `{text: 'result of …'}`. */
 function work(prompt: string, tools = offers): { calls: [string, object][]; closing: string } {
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   const calls: [string, object][] = [];
@@ -97,11 +97,11 @@ for (const prompt of [
   test(`calls nothing for: ${prompt}`, () => assert.deepEqual(work(prompt).calls, []));
 }
 
-test('says that arguments are missing, and why an order was not carried out', () => {
+test('reports missing arguments, and why an order was not carried out', () => {
   assert.match(work('Call mcp_notes_add.').closing, /mcp_notes_add was not called, because these arguments are missing: text/);
   assert.match(work('Do not post "x" to #general.').closing, /post_message was not called, because the task says not to/);
 });
 
-test('what is not offered is not ordered', () => {
+test('tools that are not offered are not called', () => {
   assert.deepEqual(work('Post "x" to #general', offers.slice(-1)).calls, []);
 });

@@ -37,6 +37,8 @@ export type FromSupervisor =
   | { op: 'cut'; sizeBytes: number }
   /** No process of the command is left. `why`: what it was ended for. */
   | { op: 'ended'; code: number | null; signal: string | null; why: Exceeded | 'stopped' | null }
+  /** How many files of the output follow. */
+  | { op: 'found'; files: number }
   /** A file of the output; its content follows. */
   | { op: 'file'; path: string; sizeBytes: number }
   | { op: 'refused'; code: 'bad_name' | 'build_failed'; message: string }

@@ -122,6 +122,7 @@ async function forwardOutput(child: ChildProcess, maxBytes: number): Promise<voi
 
 async function sendFiles(run: BuildRun): Promise<void> {
   const files = findFiles(home, outputFolder(home, run.outputDir, run.outputDirs));
+  await say({ op: 'found', files: files.length });
   for (const { path, truePath, sizeBytes } of files) {
     await say({ op: 'file', path, sizeBytes });
     const fd = openSync(truePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -3,6 +3,7 @@
  * (RFC 8707). The requests are made by the client library, over the guarded outbound.
  */
 import { AppError } from '../../../../errors.ts';
+import { accessTokenIn, lifeIn, refreshTokenIn, scopesIn } from '../../oauth/token-values.ts';
 import type { McpAuthority } from '../entity.ts';
 import type { Challenge } from './failure.ts';
 import type { Fetch } from './guarded-fetch.ts';
@@ -51,14 +52,14 @@ export async function findAuthority(
     )
       throw new AppError('upstream_failed', 'The server names metadata of another resource');
     const authority = {
-      issuer: metadata.issuer,
+      issuer: ofLength(metadata.issuer),
       authorizationEndpoint: webAddress(metadata.authorization_endpoint),
-      tokenEndpoint: library.assertSecureTokenEndpoint(metadata.token_endpoint).href,
+      tokenEndpoint: ofLength(library.assertSecureTokenEndpoint(metadata.token_endpoint).href),
       revocationEndpoint: endOf(metadata as { revocation_endpoint?: unknown }, library),
-      tokenAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
+      tokenAuthMethods: (metadata.token_endpoint_auth_methods_supported ?? []).filter((method) => knownMethods.has(method)),
       namesItself: metadata.authorization_response_iss_parameter_supported === true,
       resource: resourceMetadata?.resource ?? requestedResource.href,
-      scope: scope ?? resourceMetadata?.scopes_supported?.join(' ') ?? null,
+      scope: requestedScope(scope ?? resourceMetadata?.scopes_supported?.join(' ')),
     };
     if (known !== null && known.authority.issuer === authority.issuer)
       return { authority: { ...authority, clientId: known.authority.clientId }, clientSecret: known.clientSecret };
@@ -68,7 +69,7 @@ export async function findAuthority(
       return { authority: { ...authority, clientId: client.documentUrl }, clientSecret: null };
     if (metadata.registration_endpoint === undefined) return null;
     const made = await library.registerClient(metadata.issuer, { metadata, clientMetadata: clientMetadata(client), fetchFn });
-    return { authority: { ...authority, clientId: made.client_id }, clientSecret: made.client_secret ?? null };
+    return { authority: { ...authority, clientId: ofLength(made.client_id) }, clientSecret: made.client_secret ?? null };
   } catch (error) {
     if (error instanceof AppError && error.code === 'upstream_failed') throw error;
     const why = error instanceof AppError ? `: ${error.message}` : '';
@@ -167,13 +168,16 @@ function common({ authority, clientSecret }: FoundAuthority, fetchFn: Fetch) {
   };
 }
 
-type Tokens = { access_token: string; refresh_token?: string | undefined; expires_in?: number | undefined };
+type Tokens = { access_token: string; token_type: string; refresh_token?: string | undefined; expires_in?: number | undefined };
 
 async function asked(request: () => Promise<Tokens>): Promise<TokenAnswer> {
   const { OAuthError, IssuerMismatchError } = await import('@modelcontextprotocol/client');
   try {
-    const { access_token: access, refresh_token: refresh = null, expires_in: seconds } = await request();
-    return { kind: 'granted', access, refresh, expiresInMs: seconds === undefined ? null : seconds * 1_000 };
+    const { access_token: given, token_type: type, refresh_token: refresh, expires_in: seconds } = await request();
+    const access = accessTokenIn(given);
+    if (access === null || type.toLowerCase() !== 'bearer')
+      return { kind: 'unavailable', detail: 'The authorization server gave a token that cannot be used' };
+    return { kind: 'granted', access, refresh: refreshTokenIn(refresh), expiresInMs: lifeIn(seconds) };
   } catch (error) {
     if (IssuerMismatchError.isInstance(error)) return { kind: 'refused', error: 'invalid_grant' };
     const code = OAuthError.isInstance(error) ? String(error.code) : '';
@@ -202,5 +206,21 @@ function endOf(
 function webAddress(address: string): string {
   const { protocol, href } = new URL(address);
   if (protocol !== 'https:' && protocol !== 'http:') throw new AppError('upstream_failed', 'The authorization server has no web address');
-  return href;
+  return ofLength(href);
 }
+
+/** Bounded, because it is stored and sent with each request. */
+function ofLength(text: string): string {
+  if (text.length > maxTextChars) throw new AppError('upstream_failed', 'The metadata of the authorization server are too long');
+  return text;
+}
+const maxTextChars = 4_096;
+
+/** null: no scope is named in the request. */
+function requestedScope(scope: string | undefined): string | null {
+  const names = scopesIn(scope ?? '').slice(0, maxRequestedScopes);
+  return names.length === 0 ? null : names.join(' ');
+}
+const maxRequestedScopes = 50;
+
+const knownMethods = new Set(['client_secret_basic', 'client_secret_post', 'none']);

@@ -1,6 +1,7 @@
 /** `fetch` for the MCP client, over the guarded outbound: checked addresses, bounded times and sizes, and what the library does not pass on is noted. */
 import { Readable } from 'node:stream';
 import { AppError } from '../../../../errors.ts';
+import { JsonBounds } from '../../../../json-bounds.ts';
 import type { Outbound } from '../../../../providers/outbound/port.ts';
 
 export type GuardedFetchParts = {
@@ -8,8 +9,14 @@ export type GuardedFetchParts = {
   accountId: string;
   /** From the request to the headers of the answer. */
   timeoutMs: number;
+  /** From the request to the last byte; only streams of notifications stay open longer. Default: `timeoutMs`. */
+  wholeMs?: number;
   /** Of one answer; streams of notifications, which stay open, end there and are opened again. */
   maxBytes: number;
+  /** Whether the messages are MCP: then an answer may be a stream of events. */
+  isMcp?: boolean;
+  /** Aborts all requests. */
+  signal?: AbortSignal;
   /** Sees the status and headers of each answer. */
   answered?(status: number, headers: Readonly<Record<string, string>>): void;
 };
@@ -19,28 +26,93 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 /** The code of the error at the end of a stream without a response. */
 export const brokenStream = -32_099;
 
+/** Of one message: a parser cannot pause, and many small values cost it more than their bytes. */
+const messageLimits = { maxDepth: 64, maxValues: 20_000 };
 const withoutBody = new Set([101, 204, 205, 304]);
+/** Replies to the server's requests that are sent at once: a server could send thousands of requests, and each reply needs a connection. */
+const maxReplies = 16;
+
+/** What is known of a message that is sent. */
+type Sent = { id?: string | number; method?: string };
 
 /** Redirects are answers: whether they are followed is decided by the library, within the origin alone. */
-export function guardedFetch({ outbound, accountId, timeoutMs, maxBytes, answered }: GuardedFetchParts): Fetch {
+export function guardedFetch(parts: GuardedFetchParts): Fetch {
+  const { outbound, accountId, timeoutMs, wholeMs = timeoutMs, maxBytes, isMcp = false, answered } = parts;
+  let replies = 0;
+
   return async (url, init = {}) => {
-    const { status, headers, body } = await outbound.stream(String(url), {
-      method: init.method ?? 'GET',
-      headers: Object.fromEntries(new Headers(init.headers).entries()),
-      body: bodyText(init.body),
-      signal: init.signal ?? undefined,
-      account: accountId,
-      timeoutMs,
-      maxBytes,
-    });
+    const text = bodyText(init.body);
+    const sent = isMcp && text !== undefined ? (JSON.parse(text) as Sent) : {};
+    const isReply = sent.id !== undefined && sent.method === undefined;
+    if (isReply && replies >= maxReplies) throw new AppError('unavailable', 'The server asks too much at once');
+    if (isReply) replies++;
+    const replied = () => {
+      if (isReply) replies--;
+    };
+    const begunMs = performance.now();
+    const { status, headers, body } = await outbound
+      .stream(String(url), {
+        method: init.method ?? 'GET',
+        headers: Object.fromEntries(new Headers(init.headers).entries()),
+        body: text,
+        signal: either(init.signal, parts.signal),
+        account: accountId,
+        timeoutMs,
+        maxBytes,
+      })
+      .catch((error: unknown) => {
+        replied();
+        throw error;
+      });
+    body.once('close', replied);
     answered?.(status, headers);
+    if (status > 599) {
+      body.destroy();
+      throw new AppError('unavailable', `The server answers with status ${status}`);
+    }
     const isEmpty = withoutBody.has(status);
     if (isEmpty) body.destroy();
-    const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
-    const requestId = isStream ? requestIdIn(bodyText(init.body)) : undefined;
-    const shown = requestId === undefined ? body : Readable.from(endedByError(body, requestId), { objectMode: false });
+    const isStream = isMcp && headers['content-type']?.startsWith('text/event-stream') === true;
+    const requestId = isStream && sent.method !== 'subscriptions/listen' ? sent.id : undefined;
+    if (!isStream || requestId !== undefined) endAfter(body, wholeMs - (performance.now() - begunMs), wholeMs);
+    const bounded = Readable.from(withinBounds(body, isStream), { objectMode: false });
+    const shown = requestId === undefined ? bounded : Readable.from(endedByError(bounded, requestId), { objectMode: false });
     return new Response(isEmpty ? null : (Readable.toWeb(shown) as ReadableStream), { status, headers: headerPairs(headers) });
   };
+}
+
+/** Fails at a message with too many values. In a stream of events the limits count for each event; an empty line ends an event. */
+async function* withinBounds(body: Readable, isStream: boolean): AsyncGenerator<Uint8Array> {
+  let bounds = new JsonBounds(messageLimits);
+  let atLineStart = false;
+  const take = (bytes: Uint8Array) => {
+    if (!bounds.take(bytes)) throw new AppError('payload_too_large', 'The server answers with more values than are read');
+  };
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = isStream ? chunk.indexOf(newLine) : -1; end !== -1; end = chunk.indexOf(newLine, from)) {
+      const line = chunk.subarray(from, end + 1);
+      const isEmpty = atLineStart && (line.length === 1 || (line.length === 2 && line[0] === carriageReturn));
+      if (isEmpty) bounds = new JsonBounds(messageLimits);
+      else take(line);
+      atLineStart = true;
+      from = end + 1;
+    }
+    if (from < chunk.length) {
+      const rest = chunk.subarray(from);
+      take(rest);
+      atLineStart &&= rest.length === 1 && rest[0] === carriageReturn;
+    }
+    yield chunk;
+  }
+}
+const [newLine, carriageReturn] = [0x0a, 0x0d];
+
+/** A server that sends a few bytes at a time could otherwise keep the connection open for days. */
+function endAfter(body: Readable, leftMs: number, wholeMs: number): void {
+  const late = () => body.destroy(new AppError('unavailable', `The answer was not complete within ${wholeMs / 1_000} s`));
+  const timer = setTimeout(late, Math.max(0, leftMs));
+  body.once('close', () => clearTimeout(timer));
 }
 
 /**
@@ -64,11 +136,9 @@ async function* endedByError(body: Readable, requestId: string | number): AsyncG
   yield Buffer.from(`\n\nevent: message\ndata: ${JSON.stringify(error)}\n\n`);
 }
 
-/** Of a request with one answer; a subscription has none. */
-function requestIdIn(text: string | undefined): string | number | undefined {
-  if (text === undefined) return undefined;
-  const { id, method } = JSON.parse(text);
-  return method === 'subscriptions/listen' ? undefined : id;
+function either(one: AbortSignal | null | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  const signals = [one, other].filter((signal) => signal !== null && signal !== undefined);
+  return signals.length > 1 ? AbortSignal.any(signals) : signals[0];
 }
 
 function bodyText(body: RequestInit['body']): string | undefined {

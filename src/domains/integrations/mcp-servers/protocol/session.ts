@@ -1,13 +1,26 @@
 /** A connection to an MCP server: the one file that knows the client library, which is loaded with the first connection. */
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
+import { systemClock } from '../../../../clock.ts';
 import { AppError } from '../../../../errors.ts';
 import type { Outbound } from '../../../../providers/outbound/port.ts';
+import { retryAfterMs } from '../../../../retry-after.ts';
 import type { FoundTool } from '../pins.ts';
 import { type Challenge, McpFailed } from './failure.ts';
 import { brokenStream, guardedFetch } from './guarded-fetch.ts';
-import { problemIn } from './schemas.ts';
+import { Reconnections } from './reconnections.ts';
+import type { SchemaCheck } from './schema-check.ts';
 
-export const mcpLimits = { connectMs: 10_000, callMs: 60_000, answerBytes: 2 ** 20, tools: 500, listPages: 20 } as const;
+export const mcpLimits = {
+  connectMs: 10_000,
+  callMs: 60_000,
+  answerBytes: 2 ** 20,
+  /** Of one list; its pages are read within `connectMs`. */
+  tools: 500,
+  listPages: 20,
+  listChars: 2 ** 20,
+} as const;
+/** How long an answer may go on to arrive when its call has ended. */
+const lateMs = 5_000;
 
 export type SessionOptions = {
   url: string;
@@ -15,6 +28,7 @@ export type SessionOptions = {
   headers: Readonly<Record<string, string>>;
   accountId: string;
   outbound: Outbound;
+  check: SchemaCheck;
   /** The server says that its list has changed. */
   toolsChanged?(): void;
   limits?: { connectMs: number; callMs: number };
@@ -42,12 +56,13 @@ export interface McpSession {
 
 /** Connects in the newest protocol that the server knows. Throws `McpFailed`. */
 export async function openSession(options: SessionOptions): Promise<McpSession> {
-  const { url, headers, accountId, outbound, toolsChanged } = options;
+  const { url, headers, accountId, outbound, check, toolsChanged } = options;
   const { connectMs, callMs } = options.limits ?? mcpLimits;
   const library = await import('@modelcontextprotocol/client');
   const seen: Seen = { challenge: null, status: 0, retryAfter: null };
   const asked = new Map<AbortSignal, CallRequest['answer']>();
   const running = new Set<Promise<unknown>>();
+  const reconnections = new Reconnections();
 
   const client = new library.Client(
     { name: 'troupe', version: '0.1.0' },
@@ -56,7 +71,8 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
       versionNegotiation: { mode: 'auto' },
       listMaxPages: mcpLimits.listPages,
       inputRequired: { maxRounds: 4 },
-      jsonSchemaValidator: { getValidator: (schema) => validator(schema as object) as never },
+      // The library checks on the event loop; results are checked below.
+      jsonSchemaValidator: { getValidator: () => (data: unknown) => ({ valid: true, data, errorMessage: undefined }) as never },
       ...(toolsChanged && { listChanged: { tools: { autoRefresh: false, onChanged: () => toolsChanged() } } }),
     },
   );
@@ -71,38 +87,46 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
       outbound,
       accountId,
       timeoutMs: callMs,
+      wholeMs: callMs + Math.min(callMs, lateMs),
       maxBytes: mcpLimits.answerBytes,
+      isMcp: true,
       answered: (status, answer) => note(seen, status, answer, library.extractWWWAuthenticateParams),
     }),
     requestInit: { headers: { ...headers } },
     onInsufficientScope: 'throw',
+    reconnectionScheduler: reconnections.schedule,
   });
 
   const failed = (error: unknown, sent: boolean) => failureOf(error, seen, sent, library, callMs);
   try {
     await client.connect(transport, { timeout: connectMs, maxTotalTimeout: connectMs });
   } catch (error) {
+    reconnections.close();
     await client.close().catch(() => {});
     throw failed(error, false);
   }
 
   return {
     async tools(signal) {
+      const deadline = new AbortController();
+      const late = setTimeout(() => deadline.abort(), connectMs);
       try {
         const { tools } = await client.listTools(undefined, {
           cacheMode: 'refresh',
           timeout: connectMs,
           maxTotalTimeout: connectMs,
-          ...(signal && { signal }),
+          signal: signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]),
         });
-        if (tools.length > mcpLimits.tools) throw new McpFailed({ type: 'invalid' }, `The server has more than ${mcpLimits.tools} tools`);
-        return tools.map(foundTool);
+        return foundTools(tools);
       } catch (error) {
         throw failed(error, false);
+      } finally {
+        clearTimeout(late);
       }
     },
     async call({ tool, args, signal, answer }) {
-      const problem = problemIn(tool.inputSchema, args);
+      const caller = { account: accountId, signal };
+      const problem = await check(tool.inputSchema, args, caller);
       if (problem !== null) throw new McpFailed({ type: 'invalid' }, `Wrong arguments for ${tool.name}: ${problem}`);
       asked.set(signal, answer);
       try {
@@ -117,6 +141,10 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
         );
         running.add(calling);
         const result = await calling.finally(() => running.delete(calling));
+        if (tool.outputSchema !== null && result.structuredContent !== undefined && result.isError !== true) {
+          const wrong = await check(tool.outputSchema, result.structuredContent, caller);
+          if (wrong !== null) throw new McpFailed({ type: 'invalid' }, `The result of ${tool.name} is not what its schema says: ${wrong}`);
+        }
         return { content: shown(result), isError: result.isError === true };
       } catch (error) {
         signal.throwIfAborted();
@@ -127,6 +155,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
     },
     async close() {
       await Promise.allSettled(running);
+      reconnections.close();
       await Promise.race([transport.terminateSession().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
       await client.close().catch(() => {});
     },
@@ -172,9 +201,8 @@ function failureOf(error: unknown, seen: Seen, sent: boolean, library: Library, 
     });
   }
   if (status === 429) {
-    const seconds = Number(seen.retryAfter ?? Number.NaN);
-    const retryAfterMs = Number.isFinite(seconds) ? seconds * 1_000 : null;
-    return new McpFailed({ type: 'rate_limited', retryAfterMs }, 'The server takes no more calls now', { cause: error });
+    const afterMs = retryAfterMs(seen.retryAfter ?? undefined, systemClock.nowMs());
+    return new McpFailed({ type: 'rate_limited', retryAfterMs: afterMs }, 'The server takes no more calls now', { cause: error });
   }
   if (status !== undefined)
     return new McpFailed({ type: 'unavailable', sent: sent && status >= 500 }, `The server answers with status ${status}`, {
@@ -215,11 +243,19 @@ function causes(error: unknown): unknown[] {
   return found;
 }
 
-function validator(schema: object) {
-  return (input: unknown) => {
-    const problem = problemIn(schema, input);
-    return problem === null ? { valid: true, data: input } : { valid: false, data: undefined, errorMessage: problem };
-  };
+/** Counted tool by tool, so that a long list is not written out whole. */
+function isLongerThan(tools: readonly FoundTool[], most: number): boolean {
+  let left = most;
+  for (const tool of tools) if ((left -= JSON.stringify(tool).length) < 0) return true;
+  return false;
+}
+
+function foundTools(listed: Awaited<ReturnType<Client['listTools']>>['tools']): FoundTool[] {
+  const refuse = (why: string) => new McpFailed({ type: 'invalid' }, why);
+  if (listed.length > mcpLimits.tools) throw refuse(`The server has more than ${mcpLimits.tools} tools`);
+  const found = listed.map(foundTool);
+  if (isLongerThan(found, mcpLimits.listChars)) throw refuse(`The tools of the server have more than ${mcpLimits.listChars} characters`);
+  return found;
 }
 
 function foundTool({

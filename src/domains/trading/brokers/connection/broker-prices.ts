@@ -7,16 +7,17 @@ import { AppError } from '../../../../errors.ts';
 import type { AccountMode } from '../../../../mode.ts';
 import { type AlpacaDataOptions, createAlpacaData } from '../../market/alpaca-data.ts';
 import type { LocalMarket } from '../../market/local-market.ts';
-import { CredentialsRefused, type MarketSource, type Quote } from '../../market/port.ts';
+import { type Bars, type BarsRequest, CredentialsRefused, type MarketSource, type Quote } from '../../market/port.ts';
 import type { Prices } from '../../market/prices.ts';
 import { quoteOfSides } from '../../market/quote-of-sides.ts';
 import { type Instrument, parseSymbol } from '../../market/symbol.ts';
+import { barsOfVendor } from '../../market/vendor-bars.ts';
 import { capabilitiesOf } from '../capabilities.ts';
 import type { KnownConnection, OpenConnections } from './open-connections.ts';
 
 export type BrokerPricesParts = {
   market: Pick<LocalMarket, 'name' | 'ready' | 'quote'>;
-  connections: Pick<OpenConnections, 'of' | 'credentialsOf' | 'quote'>;
+  connections: Pick<OpenConnections, 'of' | 'credentialsOf' | 'quote' | 'bars'>;
   data: Omit<AlpacaDataOptions, 'credentials' | 'account'>;
   /** Whether Alpaca's data may be asked for: not where another server stands for its trading and none for its data. */
   hasData: boolean;
@@ -78,6 +79,13 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
     }
   }
 
+  async function barsAt({ id }: KnownConnection, request: BarsRequest, { assetClass }: Instrument): Promise<Bars | null> {
+    const answer = await connections.bars(id, request);
+    if (answer.kind === 'credentials') throw shown(new CredentialsRefused(answer.reason));
+    if (answer.kind !== 'known') throw new AppError('unavailable', 'The broker gives no bars now');
+    return answer.value === null ? null : barsOfVendor(answer.value, { ...request, assetClass }, data.clock.nowMs());
+  }
+
   return {
     async quoteOf(owner, symbol) {
       await market.ready;
@@ -96,8 +104,9 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
       if (instrument === null) return null;
       for (const connection of await sourcesOf(owner, instrument)) {
         if (connection.brokerName !== 'alpaca') {
-          if ((await told(owner, connection, instrument)).kind === 'told') return null;
-          continue;
+          const quoted = await told(owner, connection, instrument);
+          if (quoted.kind === 'no_data') continue;
+          return quoted.quote === null ? null : await barsAt(connection, request, instrument);
         }
         const source = await alpacaData(owner, connection.id);
         if (source === null) continue;

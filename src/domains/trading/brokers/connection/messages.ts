@@ -1,6 +1,6 @@
 /** Commands and queries of an account's connection to a broker. */
 import { actorRef, type EffectResult } from '../../../../actors/define-actor.ts';
-import { idBeside } from '../../../../cluster/address.ts';
+import { colocatedId } from '../../../../cluster/address.ts';
 import { tradingAccount } from '../../trading-account/messages.ts';
 import type { VenueOrder, VenuePosition } from '../port.ts';
 import type { ConnectedBrokerRow, Halt } from './entity.ts';
@@ -51,5 +51,5 @@ export const brokerConnection = actorRef<ConnectionContract>('broker_connection'
 
 /** Derives a connection's id from this one, so that it lives on the shard of its trading account. */
 export function connectionIdOf<Id extends string>(tradingAccountId: string, id: Id): Id {
-  return idBeside(id, brokerConnection.kind, { kind: tradingAccount.kind, id: tradingAccountId });
+  return colocatedId(id, brokerConnection.kind, { kind: tradingAccount.kind, id: tradingAccountId });
 }

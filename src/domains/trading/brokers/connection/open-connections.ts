@@ -9,11 +9,13 @@ import type { Log } from '../../../../log.ts';
 import type { AccountMode } from '../../../../mode.ts';
 import type { Database } from '../../../../storage/database.ts';
 import { SecretError } from '../../../../storage/secrets.ts';
+import { within } from '../../../../within.ts';
+import type { BarsRequest } from '../../market/port.ts';
 import type { TradingStats } from '../../metrics.ts';
 import type { VenueCalls } from '../../trading-order/messages.ts';
 import { observedBroker } from '../observed.ts';
 import { type BrokerParts, openBroker, type VenueCredentials } from '../open-broker.ts';
-import type { Answer, BrokerConnection, BrokerMode, QuoteAnswer, VenueName } from '../port.ts';
+import type { Answer, BarsAnswer, BrokerConnection, BrokerMode, QuoteAnswer, VenueName } from '../port.ts';
 import type { CredentialBox } from './credentials.ts';
 import type { ConnectedBrokerRow } from './entity.ts';
 import { readFigures } from './figures.ts';
@@ -41,6 +43,8 @@ export type KnownConnection = {
 /** What is shown of a connection whose credentials cannot be read. */
 export const lockedCredentials = 'The stored credentials cannot be read since SECRET_KEY was changed: connect the broker again';
 
+/** While the database does not answer. Less than an effect has beyond the broker's own time, so that a post that was not sent is told as that. */
+const readWithinMs = 4_000;
 const keptAdapters = 1_000;
 const keptMs = 600_000;
 
@@ -110,6 +114,14 @@ export class OpenConnections {
     return (await this.adapter(row).quote?.(symbol)) ?? { kind: 'no_data' };
   }
 
+  /** The history of these prices. */
+  async bars(id: string, { signal, ...wanted }: BarsRequest): Promise<BarsAnswer> {
+    const row = await this.read(id);
+    const broker = row === null || this.isLocked(row) ? null : this.adapter(row);
+    if (broker === null) return { kind: 'unknown', reason: 'the broker connection could not be read' };
+    return (await broker.bars?.(wanted, signal)) ?? { kind: 'known', value: null };
+  }
+
   /** Whether its credentials were encrypted with a SECRET_KEY that this node does not have. */
   isLocked({ id, credentials }: ConnectedBrokerRow): boolean {
     if (this.adapters.get(id)?.credentials === credentials) return false;
@@ -151,13 +163,23 @@ export class OpenConnections {
     }
   }
 
+  /** As `read`; null too where it takes longer than an order can wait. */
+  private async readSoon(id: string): Promise<ConnectedBrokerRow | null> {
+    const found: { row: ConnectedBrokerRow | null } = { row: null };
+    const reading = this.read(id).then((row) => {
+      found.row = row;
+    });
+    await within(reading, Math.min(readWithinMs, this.parts.timeoutMs));
+    return found.row;
+  }
+
   private venueCalls(): VenueCalls {
     const watched = async <A extends { kind: string; reason?: string }>(
       id: string,
       ask: (broker: BrokerConnection) => Promise<A>,
       otherwise: A,
     ) => {
-      const row = await this.read(id);
+      const row = await this.readSoon(id);
       if (row === null || this.isLocked(row)) return otherwise;
       const answer = await ask(this.adapter(row));
       if (answer.kind === 'credentials') await this.tried(id, answer.reason ?? 'the broker does not take the credentials');

@@ -3,7 +3,7 @@ import { countOf, exact, markdownTable, safe } from '../figure.ts';
 import { readTokens, type Token } from '../prompt-tokens.ts';
 import type { Answer, TextMaterial } from '../report.ts';
 import { contentWords } from '../summary.ts';
-import { compareTexts, tellDifference } from './compare.ts';
+import { compareTexts, describeDifference } from './compare.ts';
 import { compareFields } from './compare-fields.ts';
 import { readUnits } from './units.ts';
 
@@ -13,7 +13,7 @@ const comparing = new Set(
   ),
 );
 const asking = new Set('who when where what which why how whose wer wann wo was welche welcher warum wie'.split(' '));
-const mostAnswers = 8;
+const maxAnswers = 8;
 const nearest = 3;
 
 export function answerTexts(task: string, texts: readonly TextMaterial[]): Answer[] {
@@ -26,7 +26,7 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
       const [first, second] = [texts[i - 1]!, texts[i]!];
       const fields = compareFields(first.name, second.name, first.text, second.text);
       if (fields !== null) answers.push(fields);
-      answers.push(tellDifference(first.name, second.name, compareTexts(first.text, second.text)));
+      answers.push(describeDifference(first.name, second.name, compareTexts(first.text, second.text)));
     }
   }
   for (const material of texts)
@@ -34,7 +34,7 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
   // A log has lines, not sentences; its entries tell the events.
   const prose = texts.filter(({ facts }) => facts.log === null);
   if (answers.length === 0 && prose.length > 0) answers.push(...nearestSentences(tokens, prose));
-  return answers.slice(0, mostAnswers);
+  return answers.slice(0, maxAnswers);
 }
 
 function isCounting(tokens: readonly Token[], i: number): boolean {
@@ -59,7 +59,7 @@ function counts(
 ): Answer[] {
   if (!words.has('many') && !words.has('count') && !words.has('number') && !words.has('viele') && !words.has('zähle')) return [];
   const found: Answer[] = [];
-  const tell = (what: string, count: number, rule = '') => {
+  const addAnswer = (what: string, count: number, rule = '') => {
     const part =
       readChars < totalChars ? ` in the first ${exact(readChars)} of ${exact(totalChars)} characters, which is all that was read` : '';
     const value = `${countOf(count, what)}${rule}${part}`;
@@ -68,18 +68,18 @@ function counts(
   };
   tokens.slice(0, 2000).forEach(({ lower }, i) => {
     if (!isCounting(tokens, i)) return;
-    if (/^(?:words?|wörter|worte)$/.test(lower)) tell('word', summary.words);
-    else if (/^(?:lines?|zeilen?)$/.test(lower)) tell('line', facts.lines);
-    else if (/^(?:sentences?|sätze?)$/.test(lower)) tell('sentence', summary.sentenceCount);
-    else if (/^(?:characters?|chars|zeichen)$/.test(lower)) tell('character', [...text].length);
-    else if (/^(?:paragraphs?|absätze)$/.test(lower)) tell('paragraph', paragraphs(text));
-    else if (/^(?:headings?|sections?)$/.test(lower)) tell('heading', facts.headings.length);
-    else if (/^(?:errors?|fehler)$/.test(lower) && facts.log !== null) tell('error', facts.log.errors);
+    if (/^(?:words?|wörter|worte)$/.test(lower)) addAnswer('word', summary.words);
+    else if (/^(?:lines?|zeilen?)$/.test(lower)) addAnswer('line', facts.lines);
+    else if (/^(?:sentences?|sätze?)$/.test(lower)) addAnswer('sentence', summary.sentenceCount);
+    else if (/^(?:characters?|chars|zeichen)$/.test(lower)) addAnswer('character', [...text].length);
+    else if (/^(?:paragraphs?|absätze)$/.test(lower)) addAnswer('paragraph', paragraphs(text));
+    else if (/^(?:headings?|sections?)$/.test(lower)) addAnswer('heading', facts.headings.length);
+    else if (/^(?:errors?|fehler)$/.test(lower) && facts.log !== null) addAnswer('error', facts.log.errors);
     else if (/^(?:warnings?|warnungen)$/.test(lower) && facts.log !== null)
-      tell('warning', facts.log.levels.find(([level]) => level === 'WARN')?.[1] ?? 0);
-    else if (/^decisions?$/.test(lower)) tell('decision', facts.decisions.length, ' found by the rules');
-    else if (/^(?:actions?|tasks?)$/.test(lower)) tell('action', facts.actions.length, ' found by the rules');
-    else if (/^(?:speakers?)$/.test(lower)) tell('speaker', facts.speakers.length);
+      addAnswer('warning', facts.log.levels.find(([level]) => level === 'WARN')?.[1] ?? 0);
+    else if (/^decisions?$/.test(lower)) addAnswer('decision', facts.decisions.length, ' found by the rules');
+    else if (/^(?:actions?|tasks?)$/.test(lower)) addAnswer('action', facts.actions.length, ' found by the rules');
+    else if (/^(?:speakers?)$/.test(lower)) addAnswer('speaker', facts.speakers.length);
   });
   return found;
 }
@@ -144,7 +144,7 @@ const listing = new Set(
 function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, facts }: TextMaterial): Answer[] {
   if (![...listing].some((word) => words.has(word))) return [];
   const found: Answer[] = [];
-  const tell = (what: string, entries: readonly { text: string; line: number }[]) => {
+  const addAnswer = (what: string, entries: readonly { text: string; line: number }[]) => {
     if (found.some(({ question }) => question.startsWith(what))) return;
     const unique = entries.filter(({ text }, i) => entries.findIndex((other) => other.text === text) === i);
     const lines =
@@ -167,17 +167,17 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
   };
   tokens.slice(0, 2000).forEach(({ lower }, i) => {
     const next = tokens[i + 1]?.lower ?? '';
-    if (/^e-?mails?$/.test(lower) && next.startsWith('address')) tell('E-mail addresses', facts.addresses);
+    if (/^e-?mails?$/.test(lower) && next.startsWith('address')) addAnswer('E-mail addresses', facts.addresses);
     else if (/^e-?mails$|^mailadressen$|^e-mail-adressen$/.test(lower) && facts.kind !== 'e-mail')
-      tell('E-mail addresses', facts.addresses);
-    else if (/^(?:urls?|links?|websites?)$/.test(lower)) tell('Web addresses', facts.urls);
+      addAnswer('E-mail addresses', facts.addresses);
+    else if (/^(?:urls?|links?|websites?)$/.test(lower)) addAnswer('Web addresses', facts.urls);
     else if (/^(?:dates|datumsangaben|daten)$/.test(lower) && lower !== 'daten')
-      tell(
+      addAnswer(
         'Dates',
         facts.dates.map(({ written, iso, line }) => ({ text: iso === null || iso === written ? written : `${written} (${iso})`, line })),
       );
     else if (/^(?:deadlines?|fristen)$/.test(lower))
-      tell(
+      addAnswer(
         'Deadlines',
         facts.actions
           .flatMap(({ who, what, due, line }) => (due === null ? [] : [{ text: `${due}: ${who === null ? '' : `${who}, `}${what}`, line }]))
@@ -192,17 +192,17 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
       !(lower === 'numbers' && (tokens[i - 1]?.lower ?? '') === 'phone')
     ) {
       const money = /amount|sum|price|beträge/.test(lower);
-      tell(
+      addAnswer(
         money ? 'Amounts' : 'Figures',
         facts.figures.flatMap(({ written, line }) =>
           !money || /[$€£]|USD|EUR|GBP|CHF|euro|dollar|pound|million|billion|Mio|Mrd/i.test(written) ? [{ text: written, line }] : [],
         ),
       );
-    } else if (/^(?:names|people|persons|namen|personen)$/.test(lower)) tell('People', facts.people);
-    else if (/^(?:attendees|participants|teilnehmer)$/.test(lower)) tell('People', facts.people);
-    else if (/^(?:decisions|beschlüsse|entscheidungen)$/.test(lower)) tell('Decisions', facts.decisions);
+    } else if (/^(?:names|people|persons|namen|personen)$/.test(lower)) addAnswer('People', facts.people);
+    else if (/^(?:attendees|participants|teilnehmer)$/.test(lower)) addAnswer('People', facts.people);
+    else if (/^(?:decisions|beschlüsse|entscheidungen)$/.test(lower)) addAnswer('Decisions', facts.decisions);
     else if (/^(?:actions|aufgaben|todos|to-dos)$/.test(lower) || (lower === 'action' && /^(?:items|points)$/.test(next)))
-      tell(
+      addAnswer(
         'Actions',
         facts.actions.map(({ who, what, due, line }) => ({
           text: `${who === null || what.startsWith(who) ? '' : `${who}: `}${what}${due === null || what.includes(due) ? '' : ` (${due})`}`,
@@ -210,7 +210,7 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
         })),
       );
     else if (isAskingForActions(tokens, i))
-      tell(
+      addAnswer(
         'Actions',
         facts.actions.map(({ who, what, due, iso, line }) => ({
           text: `${who === null || what.startsWith(who) ? '' : `${who}: `}${what}${due === null ? '' : ` (${due}${iso === null ? '' : `, ${iso}`})`}`,
@@ -218,14 +218,14 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
         })),
       );
     else if (/^(?:organi[sz]ations?|companies|places|locations|orte|organisationen|firmen|unternehmen)$/.test(lower))
-      tell('Places, organisations and other names (not told apart)', facts.otherNames);
-    else if (/^(?:questions|fragen)$/.test(lower)) tell('Questions', facts.questions);
+      addAnswer('Places, organisations and other names (not told apart)', facts.otherNames);
+    else if (/^(?:questions|fragen)$/.test(lower)) addAnswer('Questions', facts.questions);
     else if (/^(?:errors|fehler)$/.test(lower) && facts.log !== null && facts.log.firstError !== null)
-      tell(
+      addAnswer(
         'Messages that come again',
         facts.log.repeated.map(({ message, count, first }) => ({ text: `${message} (${count} times)`, line: first })),
       );
-    else if (/^(?:headings|sections)$/.test(lower)) tell('Headings', facts.headings);
+    else if (/^(?:headings|sections)$/.test(lower)) addAnswer('Headings', facts.headings);
   });
   return found;
 }

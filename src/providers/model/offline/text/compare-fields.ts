@@ -5,7 +5,7 @@ import { findDates } from './dates.ts';
 import type { Unit } from './units.ts';
 import { readUnits } from './units.ts';
 
-const mostFields = 30;
+const maxFields = 30;
 const dayMs = 86_400_000;
 const amount =
   /(€|\$|£|EUR|USD|GBP|CHF)? ?(?<![\p{L}\p{N}.,])(\d{1,12}(?:[.,']\d{1,9}){0,4}) ?(%|€|\$|£|m²|\p{L}{1,20}(?: \p{Ll}{3,20})?)?/gu;
@@ -29,9 +29,9 @@ export function compareFields(first: string, second: string, before: string, aft
   const alone = (own: typeof a, other: typeof a) =>
     [...own].flatMap(([key, field]) => (other.has(key) ? [] : [`${field.key}: ${field.text}`]));
   const lines = [
-    markdownTable(['Field', `In ${safe(first)}`, `In ${safe(second)}`, 'Difference'], rows.slice(0, mostFields)),
+    markdownTable(['Field', `In ${safe(first)}`, `In ${safe(second)}`, 'Difference'], rows.slice(0, maxFields)),
     ...[[first, alone(a, b)] as const, [second, alone(b, a)] as const].flatMap(([name, fields]) =>
-      fields.length === 0 ? [] : ['', `Only in ${safe(name)}: ${fields.slice(0, mostFields).map(safe).join('; ')}.`],
+      fields.length === 0 ? [] : ['', `Only in ${safe(name)}: ${fields.slice(0, maxFields).map(safe).join('; ')}.`],
     ),
   ];
   return { question: `Fields of ${first} and ${second} side by side`, short: told.slice(0, 12).join('. ') || 'all the same', lines };

@@ -7,8 +7,8 @@ export type Difference = { changed: { before: Line; after: Line }[]; removed: Li
 export type Line = { text: string; line: number };
 
 /** Most lines of only one text that are paired with lines of the other. */
-const mostPaired = 300;
-const mostShown = 60;
+const maxPaired = 300;
+const maxShown = 60;
 /** Share of common words from which two lines count as two versions of one. */
 const alike = 0.5;
 
@@ -18,15 +18,15 @@ export function compareTexts(before: string, after: string): Difference {
   const right = unmatched(now, old);
   const changed: Difference['changed'] = [];
   const taken = new Set<number>();
-  const bags = right.slice(0, mostPaired).map(({ text }) => bagOf(text));
+  const wordSets = right.slice(0, maxPaired).map(({ text }) => wordSetOf(text));
   const removed: Line[] = [];
   for (const [i, line] of left.entries()) {
-    const bag = i < mostPaired ? bagOf(line.text) : null;
+    const wordSet = i < maxPaired ? wordSetOf(line.text) : null;
     let best = -1;
     let most = alike;
-    for (let j = 0; bag !== null && j < bags.length; j++) {
+    for (let j = 0; wordSet !== null && j < wordSets.length; j++) {
       if (taken.has(j)) continue;
-      const common = shared(bag, bags[j]!);
+      const common = shared(wordSet, wordSets[j]!);
       if (common > most || (common === most && best === -1)) {
         most = common;
         best = j;
@@ -39,15 +39,15 @@ export function compareTexts(before: string, after: string): Difference {
     }
   }
   const added = right.filter((_, j) => !taken.has(j));
-  return { changed, removed, added, same: old.length - left.length, cut: left.length > mostPaired || right.length > mostPaired };
+  return { changed, removed, added, same: old.length - left.length, cut: left.length > maxPaired || right.length > maxPaired };
 }
 
 /** The difference as an answer of the report; `first` and `second` are the names of the texts. */
-export function tellDifference(first: string, second: string, { changed, removed, added, same, cut }: Difference): Answer {
+export function describeDifference(first: string, second: string, { changed, removed, added, same, cut }: Difference): Answer {
   const lines: string[] = [];
-  const rest = (count: number) => (count > mostShown ? [`${countOf(count - mostShown, 'more row')} left out.`] : []);
+  const rest = (count: number) => (count > maxShown ? [`${countOf(count - maxShown, 'more row')} left out.`] : []);
   const table = (head: string[], rows: string[][]) =>
-    lines.push('', markdownTable(head, rows.slice(0, mostShown)), ...rest(rows.length), '');
+    lines.push('', markdownTable(head, rows.slice(0, maxShown)), ...rest(rows.length), '');
   lines.push(
     `${countOf(same, 'line')} or ${same === 1 ? 'sentence is' : 'sentences are'} the same in both; ${exact(changed.length)} changed, ${exact(removed.length)} only in ${safe(first)}, ${exact(added.length)} only in ${safe(second)}.`,
   );
@@ -74,7 +74,7 @@ export function tellDifference(first: string, second: string, { changed, removed
     );
   if (cut)
     lines.push(
-      `Of more than ${mostPaired} differing lines only the first ${mostPaired} were paired, so a changed line may be shown as removed and added.`,
+      `Of more than ${maxPaired} differing lines only the first ${maxPaired} were paired, so a changed line may be shown as removed and added.`,
     );
   const told = [
     ...changed.slice(0, 4).map(({ before, after }) => `changed: ${wordChange(before.text, after.text)}`),
@@ -110,7 +110,7 @@ function wordsOf(text: string): string[] {
   return text.slice(0, 4000).split(' ');
 }
 
-function bagOf(text: string): ReadonlySet<string> {
+function wordSetOf(text: string): ReadonlySet<string> {
   return new Set(wordsOf(text.toLowerCase()).map((word) => word.replace(/^[^\p{L}\p{N}]{1,5}|[^\p{L}\p{N}%]{1,5}$/gu, '')));
 }
 

@@ -63,11 +63,11 @@ const patterns: readonly (readonly [string, RegExp])[] = [
 ];
 const dottedLeads =
   /(?:am|bis|vom|zum|ab|seit|den|dem|der|until|till|by|on|before|after|from|bis zum|spätestens|due|frist|deadline|termin)[:\s]{0,2}$/i;
-const longestRead = 4000;
+const maxReadChars = 4000;
 
 /** In the order of the text; of overlapping ones the longest. Reads the first 4,000 characters of `text`. */
 export function findDates(written: string): FoundDate[] {
-  const text = written.slice(0, longestRead);
+  const text = written.slice(0, maxReadChars);
   const found: FoundDate[] = [];
   for (const [kind, pattern] of patterns) {
     for (const match of text.matchAll(pattern)) {
@@ -160,7 +160,7 @@ const dueLead =
 
 /** "by Friday 14 March": the deadline of a sentence as written; null where there is none. */
 export function findDeadline(written: string): { written: string; date: FoundDate | null } | null {
-  const text = written.slice(0, longestRead);
+  const text = written.slice(0, maxReadChars);
   const dates = findDates(text);
   const strong = /^(?:by|before|until|till|due|no later|not later|deadline|latest|bis|spätestens|vor|frist|fällig)/i;
   let weak: { written: string; date: FoundDate | null } | null = null;

@@ -48,7 +48,7 @@ export type TextFacts = {
   log: LogFacts | null;
 };
 
-const mostEach = 60;
+const maxEach = 60;
 
 export function readFacts(text: string): TextFacts {
   const units = readUnits(text);
@@ -58,7 +58,7 @@ export function readFacts(text: string): TextFacts {
   const facts: TextFacts = {
     kind,
     lines,
-    headings: units.filter((unit) => unit.kind === 'heading').slice(0, mostEach),
+    headings: units.filter((unit) => unit.kind === 'heading').slice(0, maxEach),
     date: null,
     people: [],
     absent: [],
@@ -69,7 +69,7 @@ export function readFacts(text: string): TextFacts {
     speakers: speakersOf(units),
     fields: units
       .flatMap(({ kind: unit, key, text: value, line }) => (unit === 'field' ? [{ key, text: value, line }] : []))
-      .slice(0, mostEach),
+      .slice(0, maxEach),
     messages: kind === 'e-mail' ? readMessages(units) : [],
     decisions: [],
     undecided: [],
@@ -128,7 +128,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   });
   const names = new Map<string, Quote>();
   for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);
-  facts.people = [...names.values()].slice(0, mostEach);
+  facts.people = [...names.values()].slice(0, maxEach);
 }
 
 /** One sentence or item after the other: its own words first, then its section. */
@@ -208,7 +208,7 @@ function sentencesIn(text: string): string[] {
 }
 
 function add<T>(list: T[], fact: T): void {
-  if (list.length < mostEach) list.push(fact);
+  if (list.length < maxEach) list.push(fact);
 }
 
 function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
@@ -220,7 +220,7 @@ function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
     known.words += text.split(' ').length;
     speakers.set(key, known);
   }
-  return [...speakers.values()].slice(0, mostEach);
+  return [...speakers.values()].slice(0, maxEach);
 }
 
 /** A date beside such words is not the date of the text. */

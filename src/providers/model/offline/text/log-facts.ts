@@ -1,5 +1,5 @@
 /** Facts of a log: lines by level, first and last entries and errors, and repeated messages. */
-import { squeeze } from '../prompt-tokens.ts';
+import { collapseWhitespace } from '../prompt-tokens.ts';
 
 export type LogLine = { line: number; time: string; message: string };
 export type LogFacts = {
@@ -30,7 +30,7 @@ const accessStamp = /\[(\d{1,2}\/\w{3}\/\d{4}:\d{2}:\d{2}:\d{2}(?: [+-]\d{4})?)\
 const levelWord = /(?<![\w-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|CRITICAL|CRIT|FATAL|ALERT|EMERG|SEVERE)(?![\w-])/;
 const lowLevelWord = /(?:level=|\[|"level":\s?"|^\s?)(trace|debug|info|notice|warn|warning|error|critical|fatal)(?:[\]"\s:]|$)/i;
 const errorLevels = new Set(['ERROR', 'CRITICAL', 'FATAL', 'ALERT', 'EMERG', 'SEVERE']);
-const mostKept = 5000;
+const maxKept = 5000;
 
 /** Null if fewer than half of the lines have the form of a log. */
 export function readLog(text: string): LogFacts | null {
@@ -43,7 +43,13 @@ export function readLog(text: string): LogFacts | null {
     if (found === undefined) continue;
     const level = (levelWord.exec(head.slice(0, 120))?.[1] ?? lowLevelWord.exec(head.slice(found.length, 120))?.[1] ?? '').toUpperCase();
     const status = /" ([1-5]\d{2})(?: |$)/.exec(head)?.[1] ?? '';
-    entries.push({ line: i + 1, time: found.replace(/[[\]()]/g, ''), message: squeeze(head), level: aliases[level] ?? level, status });
+    entries.push({
+      line: i + 1,
+      time: found.replace(/[[\]()]/g, ''),
+      message: collapseWhitespace(head),
+      level: aliases[level] ?? level,
+      status,
+    });
   }
   const withLevel = entries.filter(({ level, status }) => level !== '' || status !== '').length;
   if (entries.length < 3 || entries.length < filled * 0.5 || withLevel < entries.length * 0.3) return null;
@@ -123,7 +129,7 @@ function repeatedMessages(entries: readonly LogLine[]): LogFacts['repeated'] {
       known.last = line;
       if (known.figures !== null && figure < known.figures.min) known.figures.min = figure;
       if (known.figures !== null && figure > known.figures.max) Object.assign(known.figures, { max: figure, line });
-    } else if (seen.size < mostKept) {
+    } else if (seen.size < maxKept) {
       const figures = Number.isNaN(figure) ? null : { min: figure, max: figure, line };
       seen.set(masked, { message: masked, count: 1, first: line, last: line, figures });
     }

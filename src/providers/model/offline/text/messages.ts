@@ -5,13 +5,13 @@ import type { Unit } from './units.ts';
 
 export type Message = { from: string; iso: string | null; line: number };
 
-const mostMessages = 60;
+const maxMessages = 60;
 const announcing = /(?<![\p{L}])(?:wrote|writes|schrieb|schreibt)(?![\p{L}])[^:]{0,80}:$/iu;
 
 export function readMessages(units: readonly Unit[]): Message[] {
   const messages: Message[] = [];
   const start = (from: string, line: number, iso: string | null = null) => {
-    if (messages.length < mostMessages) messages.push({ from, line, iso });
+    if (messages.length < maxMessages) messages.push({ from, line, iso });
   };
   for (const unit of units) {
     const field = headerOf(unit);

@@ -37,7 +37,10 @@ export function findPeople(written: string): string[] {
   const found = [...text.matchAll(titled)].map(([name]) => name);
   for (const [, name] of [...text.matchAll(inOffice), ...text.matchAll(spoken)]) if (!found.includes(name!)) found.push(name!);
   for (const [, first, rest] of text.matchAll(fullName)) {
-    if (firstNames.has(first!) && !notSurnames.has(rest!.trim().split(' ')[0]!)) found.push(`${first}${rest}`);
+    const name = `${first}${rest}`;
+    // "Dr. Lena Brandt" is found with her title.
+    if (firstNames.has(first!) && !notSurnames.has(rest!.trim().split(' ')[0]!) && !found.some((known) => known.endsWith(` ${name}`)))
+      found.push(name);
   }
   return [...new Set(found)];
 }
@@ -96,7 +99,7 @@ export function isEnglish(text: string): boolean {
 }
 
 const capitalRun =
-  /(?<![\p{L}\p{N}'’-])\p{Lu}[\p{L}\p{N}'’&-]{1,30}(?: (?:(?:of|the|for|and|de|von|&) ){0,2}\p{Lu}[\p{L}\p{N}'’&-]{1,30}){0,4}/gu;
+  /(?<![\p{L}\p{N}'’-])(?:St\. )?\p{Lu}[\p{L}\p{N}'’&-]{1,30}(?: (?:(?:of|the|for|and|de|von|&) ){0,2}\p{Lu}[\p{L}\p{N}'’&-]{1,30}){0,4}/gu;
 
 /** Capitalised names of an English sentence after its first word: places, organisations, products. Reads 4,000 characters. */
 export function findOtherNames(written: string): string[] {

@@ -3,8 +3,8 @@ import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
 import type { TextFacts, TextKind } from './facts.ts';
 
-const mostRows = 40;
-const longestQuote = 400;
+const maxRows = 40;
+const maxQuoteChars = 400;
 
 const kinds: Record<TextKind, string> = {
   log: 'a log',
@@ -23,8 +23,8 @@ export function textParts(facts: TextFacts): string[] {
   const parts: string[] = [];
   const table = (title: string, head: string[], rows: string[][], more = '') => {
     if (rows.length === 0) return;
-    const rest = rows.length > mostRows ? `\n\n${countOf(rows.length - mostRows, 'more row')} left out.` : '';
-    parts.push(`### ${title}`, markdownTable(head, rows.slice(0, mostRows)) + rest + (more === '' ? '' : `\n\n${more}`));
+    const rest = rows.length > maxRows ? `\n\n${countOf(rows.length - maxRows, 'more row')} left out.` : '';
+    parts.push(`### ${title}`, markdownTable(head, rows.slice(0, maxRows)) + rest + (more === '' ? '' : `\n\n${more}`));
   };
   const quotes = (title: string, list: { text: string; line: number }[], more = '') =>
     table(
@@ -156,14 +156,14 @@ function logParts({ log }: TextFacts): string[] {
         `### ${title}`,
         markdownTable(
           [title, `Of ${countOf(errors, 'error')}`],
-          list.slice(0, mostRows).map(([name, count]) => [safe(name), exact(count)]),
+          list.slice(0, maxRows).map(([name, count]) => [safe(name), exact(count)]),
         ),
       );
   };
   shares('Errors by source', log!.errorSources);
   if (log!.errorHours.length > 1) shares('Errors by hour', log!.errorHours);
   const { sources, silence } = log!;
-  if (sources.length > 1 && sources.length <= mostRows)
+  if (sources.length > 1 && sources.length <= maxRows)
     parts.push(`Entries by source: ${sources.map(([name, count]) => `${safe(name)} ${exact(count)}`).join(', ')}.`);
   if (silence !== null)
     parts.push(
@@ -192,20 +192,20 @@ function logParts({ log }: TextFacts): string[] {
 
 /** The main facts for the closing words. */
 export function textClosing(name: string, facts: TextFacts, summary: TextSummary): string[] {
-  const said: string[] = [];
+  const lines: string[] = [];
   if (facts.kind === 'empty') return [emptyText(name)];
   if (facts.log !== null) {
     const { entries, errors, levels, first, last, firstError } = facts.log;
-    said.push(
+    lines.push(
       `${name}: a log of ${exact(entries)} entries from ${first.time} to ${last.time} (${levels.map(([level, count]) => `${level} ${count}`).join(', ')}); ${countOf(errors, 'error')}.`,
     );
-    if (firstError !== null) said.push(`First error (line ${firstError.line}): ${firstError.message.slice(0, 200)}`);
-    return said;
+    if (firstError !== null) lines.push(`First error (line ${firstError.line}): ${firstError.message.slice(0, 200)}`);
+    return lines;
   }
-  said.push(`${name}: ${summary.sentences.slice(0, 3).join(' ')}`);
+  lines.push(`${name}: ${summary.sentences.slice(0, 3).join(' ')}`);
   const list = (title: string, entries: string[]) => {
     if (entries.length > 0)
-      said.push(`${title}: ${entries.slice(0, 8).join(' | ')}${entries.length > 8 ? ` | and ${entries.length - 8} more` : ''}`);
+      lines.push(`${title}: ${entries.slice(0, 8).join(' | ')}${entries.length > 8 ? ` | and ${entries.length - 8} more` : ''}`);
   };
   list(
     'Decisions',
@@ -231,7 +231,7 @@ export function textClosing(name: string, facts: TextFacts, summary: TextSummary
       'Open questions',
       facts.questions.map(({ text }) => text.slice(0, 200)),
     );
-  return said;
+  return lines;
 }
 
 export function emptyText(name: string): string {
@@ -239,5 +239,5 @@ export function emptyText(name: string): string {
 }
 
 function quote(text: string): string {
-  return safe(text.length > longestQuote ? `${text.slice(0, longestQuote)} …` : text);
+  return safe(text.length > maxQuoteChars ? `${text.slice(0, maxQuoteChars)} …` : text);
 }

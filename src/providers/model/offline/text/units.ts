@@ -1,5 +1,5 @@
 /** Splits a text into its units: headings, list items, fields, spoken lines, table rows and sentences, each with its line. One pass. */
-import { squeeze } from '../prompt-tokens.ts';
+import { collapseWhitespace } from '../prompt-tokens.ts';
 import { sentencesOf } from '../sentences.ts';
 import { isFirstName } from './names.ts';
 import { sectionOf } from './text-kind.ts';
@@ -21,9 +21,9 @@ export type Unit = {
   checked: boolean;
 };
 
-const longestLine = 20_000;
-const longestHeading = 70;
-const longestKey = 40;
+const maxLineChars = 20_000;
+const maxHeadingChars = 70;
+const maxKeyChars = 40;
 
 /** Keys that are fields although they look like the name of a speaker. */
 const fieldKeys = new Set(
@@ -43,7 +43,7 @@ const bareHeadings = new Set(
 );
 
 export function readUnits(text: string): Unit[] {
-  const lines = text.split('\n').map((line) => line.slice(0, longestLine).trimEnd());
+  const lines = text.split('\n').map((line) => line.slice(0, maxLineChars).trimEnd());
   const speakers = repeatedKeys(lines);
   const units: Unit[] = [];
   let section = '';
@@ -51,13 +51,13 @@ export function readUnits(text: string): Unit[] {
   let code = false;
   let open: { words: string[]; line: number; starts: number[]; unit: Unit | null } | null = null;
   const add = (kind: UnitKind, written: string, line: number, more: Partial<Unit> = {}): Unit => {
-    const unit: Unit = { kind, text: squeeze(written), line, section, key: '', cells: [], checked: false, ...more };
+    const unit: Unit = { kind, text: collapseWhitespace(written), line, section, key: '', cells: [], checked: false, ...more };
     units.push(unit);
     return unit;
   };
   const close = () => {
     if (open === null) return;
-    if (open.unit !== null) open.unit.text = squeeze(open.words.join(' '));
+    if (open.unit !== null) open.unit.text = collapseWhitespace(open.words.join(' '));
     else if (isPlainList(open.words, section)) open.words.forEach((words, i) => add('item', words, open!.line + i));
     else if (isBlockOfLines(open.words)) open.words.forEach((words, i) => add('sentence', words, open!.line + i));
     else for (const [sentence, line] of placed(open.words, open.line)) add('sentence', sentence, line);
@@ -153,7 +153,7 @@ function isPlainList(words: readonly string[], section: string): boolean {
 
 /** Sentences of a paragraph with their first lines. */
 function placed(words: readonly string[], first: number): [string, number][] {
-  const squeezed = words.map(squeeze);
+  const squeezed = words.map(collapseWhitespace);
   const flat = squeezed.join(' ');
   const result: [string, number][] = [];
   let from = 0;
@@ -174,12 +174,12 @@ function keyed(words: string): { key: string; value: string } | null {
     .replace(/^[[(]?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d{1,3})?[\])]?(?: ?[-–] ?| )/, '')
     .replace(/^\*\*([^*:]{1,40}):?\*\*:?/, '$1:');
   const colon = bare.indexOf(':');
-  if (colon < 1 || colon > longestKey + 12 || (bare[colon + 1] !== undefined && bare[colon + 1] !== ' ')) return null;
+  if (colon < 1 || colon > maxKeyChars + 12 || (bare[colon + 1] !== undefined && bare[colon + 1] !== ' ')) return null;
   const key = bare
     .slice(0, colon)
     .replace(/ ?[[(]\d{1,2}:\d{2}(?::\d{2})?[\])]$/, '')
     .trim();
-  if (key === '' || key.length > longestKey || key.split(' ').length > 4 || /[.!?;"]/.test(key)) return null;
+  if (key === '' || key.length > maxKeyChars || key.split(' ').length > 4 || /[.!?;"]/.test(key)) return null;
   return { key, value: bare.slice(colon + 1).trim() };
 }
 
@@ -212,7 +212,7 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
   const [before, next, afterNext] = [lines[i - 1]?.trim() ?? '', lines[i + 1]?.trim() ?? '', lines[i + 2]?.trim() ?? ''];
   const hashes = /^#{1,6} /.exec(words.slice(0, 8));
   if (hashes !== null) return clean(words.slice(hashes[0].length));
-  if (words.length > longestHeading) return null;
+  if (words.length > maxHeadingChars) return null;
   const lower = clean(words).toLowerCase();
   if (bareHeadings.has(lower)) return clean(words);
   if (words.startsWith('**') && words.endsWith('**') && words.length > 4) return clean(words);

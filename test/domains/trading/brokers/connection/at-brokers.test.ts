@@ -1,4 +1,4 @@
-/** Orders at the three brokers: real actors and watchers on a real database, against stand-ins over HTTP and WebSockets. */
+/** Orders at the three brokers: real actors and watchers on a real database, with test servers over HTTP and WebSockets. */
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
 import { brokerConnection } from '../../../../../src/domains/trading/brokers/connection/messages.ts';
@@ -19,14 +19,14 @@ const names = ['alpaca', 'tradier', 'coinbase'] as const;
 const halfOf = ({ terms }: Broker) => Number(terms.quantity) / 2;
 const priceOf = ({ name }: Broker) => (name === 'coinbase' ? 50_000 : 100);
 const filled = (order: { state: { fills: { quantity: string } } }) => order.state.fills.quantity;
-/** The sequence of what was told of one order. */
+/** The sequence of events of one order. */
 const toldOf = (broker: Broker, orderId: string) =>
   world
     .events(broker.accountId)
     .filter(({ type, data }) => type.startsWith('trade.') && data.order_id === orderId)
     .map(({ type }) => type.slice('trade.'.length));
 
-/** Events are told a moment after their commit is seen. */
+/** Events arrive shortly after their commit is visible. */
 async function told(broker: Broker, orderId: string, expected: string[]): Promise<void> {
   await until(() => toldOf(broker, orderId).length >= expected.length, 'the events');
   assert.deepEqual(toldOf(broker, orderId), expected);
@@ -40,7 +40,7 @@ async function accepted(broker: Broker) {
 }
 
 for (const name of names) {
-  test(`${name}: an order is submitted, accepted, filled in two parts, each booked and told once`, async () => {
+  test(`${name}: an order is submitted, accepted, and filled in two parts, each booked and notified once`, async () => {
     const broker = await world.connect(name);
     const { id, there } = await accepted(broker);
     broker.server.fill(there, halfOf(broker), priceOf(broker));
@@ -55,7 +55,7 @@ for (const name of names) {
     assert.equal(broker.server.posts.length, 1);
   });
 
-  test(`${name}: a cancel is a request until the broker ends the order, and what it filled meanwhile is booked`, async () => {
+  test(`${name}: a cancel is a request until the broker ends the order, and fills meanwhile are booked`, async () => {
     const broker = await world.connect(name);
     const { id, there } = await accepted(broker);
     broker.server.fill(there, halfOf(broker), priceOf(broker));
@@ -67,7 +67,7 @@ for (const name of names) {
     assert.equal(there.state, 'cancelled');
   });
 
-  test(`${name}: a post that is cut, lost, late, answered with 5xx or with no JSON makes one order at most, and is found`, async () => {
+  test(`${name}: a post that is cut, lost, late, or answered with 5xx or without JSON makes at most one order, which is found`, async () => {
     const broker = await world.connect(name);
     const faults: Fault[] = ['lost', 'hang', { lateMs: 900 }];
     // What certainly made an order, and is not known here.
@@ -84,7 +84,7 @@ for (const name of names) {
     assert.equal(await world.held(broker), String(Number(broker.terms.quantity) * faults.length));
   });
 
-  test(`${name}: while an outcome is not known the symbol takes no other order, and a person is asked after the look-ups`, async () => {
+  test(`${name}: while an outcome is unknown the symbol accepts no other order, and a person is asked after the look-ups`, async () => {
     const broker = await world.connect(name);
     // The broker never got it, and does not answer any more.
     broker.server.faults = ['cut'];
@@ -102,7 +102,7 @@ for (const name of names) {
     assert.equal(broker.server.orders.length, 0);
   });
 
-  test(`${name}: "later" is obeyed with the same body, and other refusals end the order with the broker's words`, async () => {
+  test(`${name}: after a "later" answer the same body is sent again, and other refusals end the order with the broker's text`, async () => {
     const broker = await world.connect(name);
     broker.server.faults = [{ status: 429, headers: { 'retry-after': '0.3' } }];
     const { id } = await accepted(broker);
@@ -116,7 +116,7 @@ for (const name of names) {
     assert.equal(await world.held(broker), broker.terms.quantity);
   });
 
-  test(`${name}: a dark broker and a lost stream delay fills and lose none`, async () => {
+  test(`${name}: an unreachable broker and a lost stream delay fills but lose none`, async () => {
     const broker = await world.connect(name);
     const { id, there } = await accepted(broker);
     broker.server.dark = true;
@@ -132,7 +132,7 @@ for (const name of names) {
     assert.equal((await world.connection(broker)).halt, null);
   });
 
-  test(`${name}: an order, a position and cash that were there are taken over and count; a foreign order that comes later is adopted once`, async () => {
+  test(`${name}: existing orders, positions and cash are taken over and count; a later order from outside is adopted once`, async () => {
     const first = await world.connect(name);
     const { id, there } = await accepted(first);
     first.server.fill(there, halfOf(first), priceOf(first));
@@ -177,7 +177,7 @@ for (const name of names) {
     assert.equal(broker.server.posts.length, 2);
   });
 
-  test(`${name}: a cancel while the outcome is not known is carried out when the order is found`, async () => {
+  test(`${name}: a cancel during an unknown outcome is executed when the order is found`, async () => {
     const broker = await world.connect(name);
     broker.server.faults = ['lost'];
     broker.server.onMade = (order) => {
@@ -196,7 +196,7 @@ for (const name of names) {
   });
 }
 
-test('alpaca: fills that are listed twice, late and in another order are booked once, also after the order has ended', async () => {
+test('alpaca: fills that are listed twice, late or reordered are booked once, also after the order has ended', async () => {
   const broker = await world.connect('alpaca');
   const { id, there } = await accepted(broker);
   for (const quantity of [1, 2]) world.alpaca.fill(there, quantity, 100);
@@ -214,7 +214,7 @@ test('alpaca: fills that are listed twice, late and in another order are booked 
   assert.deepEqual(toldOf(broker, id).filter((type) => type === 'cancelled').length, 1);
 });
 
-test('tradier: an order that is taken with 200 and rejected afterwards is rejected, with the reason', async () => {
+test('tradier: an order that is accepted with 200 and rejected afterwards is rejected, with the reason', async () => {
   const broker = await world.connect('tradier');
   world.tradier.rejectsWith = 'Buying power is too low';
   const order = await world.status((await world.place(broker)).id, 'rejected');
@@ -222,7 +222,7 @@ test('tradier: an order that is taken with 200 and rejected afterwards is reject
   await told(broker, order.id, ['submitted', 'rejected']);
 });
 
-test('coinbase: success false is a rejection; an id that was used is the order that has it', async () => {
+test('coinbase: success false is a rejection; a used id is the order with this id', async () => {
   const broker = await world.connect('coinbase');
   world.coinbase.refusesWith = 'INSUFFICIENT_FUND';
   const order = await world.status((await world.place(broker)).id, 'rejected');
@@ -230,7 +230,7 @@ test('coinbase: success false is a rejection; an id that was used is the order t
   assert.equal(world.coinbase.orders.length, 0);
 });
 
-test('alpaca: while it lists no fills, what its orders count is booked, and not again when they are listed', async () => {
+test('alpaca: while it lists no fills, the filled quantities of orders are booked, and not again when fills are listed', async () => {
   world.alpaca.unlisted = true;
   const broker = await world.connect('alpaca');
   const { id, there } = await accepted(broker);
@@ -246,7 +246,7 @@ test('alpaca: while it lists no fills, what its orders count is booked, and not 
   await told(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
 });
 
-test('alpaca: a cancel that nothing comes of is asked for again, calls a person once, and the order stays what the broker says', async () => {
+test("alpaca: a cancel without effect is repeated, notifies a person once, and the order keeps the broker's state", async () => {
   const broker = await world.connect('alpaca');
   const { id, there } = await accepted(broker);
   world.alpaca.ignoresCancels = true;

@@ -1,11 +1,14 @@
-/** Whose prices an account is judged by: a file's, its broker's, or those of this service. */
+/** Which prices the risk checks of an account use: those of a file, of its broker, or of this service. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { systemClock } from '../../../../../src/clock.ts';
 import { type BrokerPricesParts, brokerPrices } from '../../../../../src/domains/trading/brokers/connection/broker-prices.ts';
 import { openBroker, type VenueCredentials } from '../../../../../src/domains/trading/brokers/open-broker.ts';
+import { barRows } from '../../../../../src/domains/trading/market/bars.ts';
+import { isoDate, previousSession, utcDay } from '../../../../../src/domains/trading/market/calendar.ts';
 import { openLocalMarket } from '../../../../../src/domains/trading/market/local-market.ts';
-import { silentLog } from '../../../../../src/log.ts';
+import type { Bars } from '../../../../../src/domains/trading/market/port.ts';
+import { noLog } from '../../../../../src/log.ts';
 import { createOutbound } from '../../../../../src/providers/outbound/outbound.ts';
 import { AlpacaDataServer } from '../../../../support/alpaca-data-server.ts';
 import { CoinbaseServer, coinbaseKeys } from '../../../../support/coinbase-server.ts';
@@ -17,19 +20,20 @@ const connected = { id: 'brk_1', brokerName: 'alpaca', mode: 'paper', filledBy: 
 async function prices(t: TestContext, other: Partial<BrokerPricesParts> = {}, apiKey = 'PKTEST') {
   const server = await AlpacaDataServer.start();
   const outbound = createOutbound({ allow: [] });
-  const market = openLocalMarket({ settings: { marketDataFile: null, marketHours: null }, log: silentLog });
+  const market = openLocalMarket({ settings: { marketDataFile: null, marketHours: null }, log: noLog });
   t.after(() => Promise.all([server.close(), outbound.close(), market.close()]));
   server.quotes.set('AAPL', { ap: 172.7, as: 1, bp: 172.6, bs: 2, t: new Date(systemClock.nowMs()).toISOString() });
   const connections: BrokerPricesParts['connections'] = {
     of: async () => [connected],
     credentialsOf: async () => ({ venue: 'alpaca', apiKey, apiSecret: 'secret' }),
     quote: async () => ({ kind: 'no_data' }),
+    bars: async () => ({ kind: 'known', value: null }),
   };
   const data = { outbound, url: server.url, clock: systemClock, hours: 'exchange' as const, timeoutMs: 5_000 };
   return { server, ...brokerPrices({ market, connections, data, hasData: true, ...other }) };
 }
 
-test("an account with a broker that has data is judged by the broker's prices, asked for once a second", async (t) => {
+test("an account whose broker has market data uses the broker's prices, queried once a second", async (t) => {
   const { server, quoteOf } = await prices(t);
   const asked = await Promise.all([quoteOf(owner, 'AAPL'), quoteOf(owner, 'AAPL')]);
   assert.deepEqual(
@@ -45,11 +49,12 @@ test("an account with a broker that has data is judged by the broker's prices, a
   assert.equal(await quoteOf(owner, 'NOSUCH'), null);
 });
 
-test('without a connected broker, or where its data is nowhere to be had, prices are those of this service', async (t) => {
+test('without a connected broker, or without its market data, prices are those of this service', async (t) => {
   const credentialsOf = async () => null;
   const quote = async () => ({ kind: 'no_data' }) as const;
-  const none = await prices(t, { connections: { of: async () => [], credentialsOf, quote } });
-  const lost = await prices(t, { connections: { of: async () => [{ ...connected, status: 'error' }], credentialsOf, quote } });
+  const bars = async () => ({ kind: 'known', value: null }) as const;
+  const none = await prices(t, { connections: { of: async () => [], credentialsOf, quote, bars } });
+  const lost = await prices(t, { connections: { of: async () => [{ ...connected, status: 'error' }], credentialsOf, quote, bars } });
   const without = await prices(t, { hasData: false });
   for (const { quoteOf, server } of [none, lost, without]) {
     assert.equal((await quoteOf(owner, 'AAPL'))?.source, 'embedded');
@@ -57,7 +62,7 @@ test('without a connected broker, or where its data is nowhere to be had, prices
   }
 });
 
-test('a broker that gives no prices now makes none up, and is asked again', async (t) => {
+test('if a broker temporarily has no prices, no price is invented, and it is queried again', async (t) => {
   const { server, quoteOf } = await prices(t);
   server.failures = ['reset'];
   await assert.rejects(quoteOf(owner, 'AAPL'), { code: 'unavailable' });
@@ -66,7 +71,7 @@ test('a broker that gives no prices now makes none up, and is asked again', asyn
   await assert.rejects(refused.quoteOf(owner, 'AAPL'), { code: 'unavailable' });
 });
 
-/** Connections to stand-ins of these two, the newest first; Alpaca has no data. */
+/** Connections to test servers of these two, the newest first; Alpaca has no data. */
 async function twoBrokers(t: TestContext) {
   const [tradier, coinbase] = [await new TradierServer().start(), await new CoinbaseServer().start()];
   const outbound = createOutbound({ allow: ['127.0.0.0/8'] });
@@ -85,12 +90,13 @@ async function twoBrokers(t: TestContext) {
       of: async () => of,
       credentialsOf: async () => null,
       quote: (id, symbol) => brokers[id as keyof typeof brokers].quote!(symbol),
+      bars: (id, request) => brokers[id as keyof typeof brokers].bars!(request),
     },
   });
   return { ...found, tradier, coinbase };
 }
 
-test('each class is judged by the newest broker that trades it: Tradier’s quotes for equities, the first places of Coinbase’s book for coins', async (t) => {
+test('each class uses the newest broker that trades it: Tradier’s quotes for equities, the top of Coinbase’s book for coins', async (t) => {
   const { quoteOf, tradier, coinbase } = await twoBrokers(t);
   const atMs = systemClock.nowMs();
   tradier.quotes = new Map([
@@ -108,7 +114,7 @@ test('each class is judged by the newest broker that trades it: Tradier’s quot
   assert.equal(await quoteOf(owner, 'NOSUCH'), null);
 });
 
-test('a server that stands for orders alone has no prices, and one that is dark or answers nonsense makes none up', async (t) => {
+test('a server for orders only has no prices; an unreachable server or an invalid answer leads to no invented price', async (t) => {
   const { quoteOf, tradier, coinbase } = await twoBrokers(t);
   assert.deepEqual([(await quoteOf(owner, 'AAPL'))?.source, (await quoteOf(owner, 'BTC-USD'))?.source], ['embedded', 'embedded']);
   tradier.quotes = new Map([
@@ -120,7 +126,7 @@ test('a server that stands for orders alone has no prices, and one that is dark 
   await assert.rejects(quoteOf(owner, 'ETH-USD'), { code: 'unavailable' });
 });
 
-test("the history of a broker's prices is the broker's; where prices are this service's, so is their history", async (t) => {
+test('the history of a price has the same source as the price: the broker or this service', async (t) => {
   const { server, barsOf } = await prices(t);
   const request = { symbol: 'AAPL', timeframe: '1d', start: '2026-01-05', end: '2026-01-09', adjusted: true } as const;
   server.bars.set('AAPL 1Day', [
@@ -131,8 +137,76 @@ test("the history of a broker's prices is the broker's; where prices are this se
   assert.ok(found !== null && found !== 'own');
   assert.deepEqual([[...found.bars.close], found.source], [[11, 12], 'broker']);
   assert.equal(await (await prices(t, { hasData: false })).barsOf!(owner, request), 'own');
-  const { tradier, barsOf: barsOfTradier } = await twoBrokers(t);
+  const { barsOf: barsOfTradier } = await twoBrokers(t);
   assert.equal(await barsOfTradier!(owner, request), 'own', 'it has no prices either');
-  tradier.quotes = new Map();
-  assert.equal(await barsOfTradier!(owner, { ...request, symbol: 'KO' }), null);
+});
+
+const quoted = () => ({ bid: 60, ask: 60.1, bidsize: 1, asksize: 1, bid_date: systemClock.nowMs(), ask_date: systemClock.nowMs() });
+const dateOf = (ms: number) => isoDate(utcDay(ms));
+const shown = (bars: Bars | 'own' | null) => {
+  assert.ok(bars !== null && bars !== 'own');
+  return barRows(bars).map(({ date, open, high, low, close, volume }) => [date, open, high, low, close, volume]);
+};
+
+test("Tradier's bars: days by their date, shorter ones of regular sessions, hours of quarters, none from before what it keeps", async (t) => {
+  const { tradier, barsOf } = await twoBrokers(t);
+  tradier.quotes = new Map([['BRK/B', quoted()]]);
+  const nowMs = systemClock.nowMs();
+  const { openMs, day } = previousSession(nowMs);
+  const date = isoDate(day);
+  const request = { symbol: 'BRK.B', timeframe: '1d', start: date, end: date, adjusted: true } as const;
+  assert.deepEqual(shown(await barsOf!(owner, request)), [], 'the venue lists nothing');
+  // One is an object there, and several are a list.
+  tradier.days.set('BRK/B', [{ date, open: 480.1, high: 485, low: 479.25, close: 483, volume: 3_400_000 }]);
+  assert.deepEqual(shown(await barsOf!(owner, request)), [[date, 480.1, 485, 479.25, 483, 3_400_000]]);
+  const quarter = (n: number, price: number) => {
+    const timestamp = openMs / 1_000 + n * 900;
+    return {
+      time: 'New York',
+      timestamp,
+      price,
+      open: price,
+      high: price + 1,
+      low: price - 1,
+      close: price + 0.5,
+      volume: 100,
+      vwap: price,
+    };
+  };
+  tradier.slices.set('BRK/B 15min', [quarter(-1, 470), ...[0, 1, 2, 3, 4].map((n) => quarter(n, 480 + n))]);
+  const hour = (ms: number) => `${new Date(ms).toISOString().slice(0, 16)}:00Z`;
+  assert.deepEqual(shown(await barsOf!(owner, { ...request, timeframe: '1h' })), [
+    [hour(openMs), 480, 484, 479, 483.5, 400],
+    [hour(openMs + 3_600_000), 484, 485, 483, 484.5, 100],
+  ]);
+  const tooFarBack = { ...request, start: dateOf(nowMs - 20 * 86_400_000) };
+  assert.equal(await barsOf!(owner, { ...tooFarBack, timeframe: '1m' }), null);
+  assert.deepEqual(shown(await barsOf!(owner, { ...tooFarBack, timeframe: '5m' })), []);
+  tradier.slices.set('BRK/B 5min', [quarter(1, 480), quarter(0, 480)]);
+  await assert.rejects(barsOf!(owner, { ...request, timeframe: '5m' }), { code: 'unavailable' }, 'in no order');
+  assert.equal(await barsOf!(owner, { ...request, symbol: 'NOSUCH' }), null);
+});
+
+test("Coinbase's candles: page by page in the order of time, complete ones alone, none from further back than a decision can read", async (t) => {
+  const { coinbase, barsOf } = await twoBrokers(t);
+  const nowMs = systemClock.nowMs();
+  coinbase.books = new Map([['BTC-USD', { bid: ['60000', '1'], ask: ['60001', '1'], atMs: nowMs }]]);
+  const hourS = Math.floor(nowMs / 3_600_000) * 3_600;
+  // The last one is not over yet, and one hour had no trade.
+  const hours = Array.from({ length: 701 }, (_, n) => hourS - n * 3_600)
+    .reverse()
+    .filter((_, n) => n !== 600);
+  const candle = (start: number) => ({ start: String(start), open: '10.5', high: '12', low: '9.125', close: '11', volume: '0.25000001' });
+  coinbase.candles.set('BTC-USD ONE_HOUR', hours.map(candle));
+  const request = { symbol: 'BTC-USD', timeframe: '1h', start: dateOf(hours[0]! * 1_000), end: dateOf(nowMs), adjusted: true } as const;
+  const found = await barsOf!(owner, request);
+  assert.deepEqual(
+    shown(found).map(([date]) => Date.parse(String(date)) / 1_000),
+    hours.slice(0, -1),
+  );
+  assert.deepEqual(shown(found)[0]!.slice(1), [10.5, 12, 9.125, 11, 0.25000001]);
+  assert.equal(coinbase.requests.filter(({ path }) => path.endsWith('/candles')).length, 3);
+  assert.equal(await barsOf!(owner, { ...request, timeframe: '1m', start: dateOf(nowMs - 22 * 86_400_000) }), null);
+  coinbase.dark = true;
+  await assert.rejects(barsOf!(owner, request), { code: 'unavailable' });
 });

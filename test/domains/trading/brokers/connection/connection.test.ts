@@ -1,4 +1,4 @@
-/** Connections to brokers: credentials, figures that differ, and what keeps a connection from taking orders. Real actors, stand-ins over HTTP. */
+/** Connections to brokers: credentials, differing figures, and reasons to refuse orders. Real actors, test servers over HTTP. */
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
 import { brokerConnection } from '../../../../../src/domains/trading/brokers/connection/messages.ts';
@@ -23,7 +23,7 @@ const attentions = (broker: Broker) =>
 const ownerOf = ({ accountId }: Broker) => ({ accountId, mode: 'live' as const });
 const known = async (broker: Broker) => (await world.connections.of(ownerOf(broker))).find(({ id }) => id === broker.row.id);
 
-test('credentials are stored encrypted, and gone once the connection is removed', async () => {
+test('credentials are stored encrypted, and deleted with the connection', async () => {
   const broker = await world.connect('alpaca');
   const stored = async () => (await world.test.sql('select * from broker_connection where id = $1', [broker.row.id]))[0]!;
   assert.doesNotMatch(JSON.stringify(await stored()), new RegExp(`${alpacaKeys.apiSecret}|${alpacaKeys.apiKey}`));
@@ -33,7 +33,7 @@ test('credentials are stored encrypted, and gone once the connection is removed'
   assert.deepEqual(await outcomeOf(world.test.actors.ask(brokerConnection, broker.row.id, 'remove', null)), { refused: 'not_found' });
 });
 
-test('where the key of the credentials is lost nothing is sent, and nothing breaks', async () => {
+test('if the key of the credentials is lost, nothing is sent, and other work continues', async () => {
   const broker = await world.connect('alpaca');
   const other = world.connectionsWith('another key of thirty-two characters!');
   const { signal } = new AbortController();
@@ -43,7 +43,7 @@ test('where the key of the credentials is lost nothing is sent, and nothing brea
   assert.equal(world.alpaca.posts.length, 0);
 });
 
-test('orders that are open at brokers are counted for the metric, also of accounts that nothing marks', async () => {
+test('the metric counts orders that are open at brokers, also of accounts without new prices', async () => {
   const broker = await world.connect('alpaca');
   const { id } = await world.place(broker);
   await world.status(id, 'accepted');
@@ -55,7 +55,7 @@ test('orders that are open at brokers are counted for the metric, also of accoun
   await until(() => world.stats.openAtBrokers === 0, 'no more');
 });
 
-test('a connection is not removed while an order of it is open', async () => {
+test('a connection with an open order is not removed', async () => {
   const broker = await world.connect('tradier');
   const { id } = await world.place(broker);
   await world.status(id, 'accepted');
@@ -66,7 +66,7 @@ test('a connection is not removed while an order of it is open', async () => {
   assert.equal(await remove(), null);
 });
 
-test('a broker that does not answer is tried again, and then its figures are taken over', async () => {
+test('a broker that does not answer is retried, and then its figures are taken over', async () => {
   world.alpaca.dark = true;
   world.alpaca.cash = 5_000;
   const broker = await world.add('alpaca');
@@ -79,11 +79,11 @@ test('a broker that does not answer is tried again, and then its figures are tak
   world.alpaca.cash = 100_000;
 });
 
-test('credentials that are refused later are told once, keep orders away, and work again when they are taken again', async () => {
+test('credentials that are refused later are reported once and block orders, until they are accepted again', async () => {
   const broker = await world.connect('alpaca');
   world.alpaca.locked = true;
   await until(async () => (await known(broker))!.status === 'error', 'the error');
-  // It is tried again in each round, not at once, whatever the broker's words.
+  // It is retried in each round, not at once, for any text of the broker.
   const tried = () => world.alpaca.requests.filter(({ path }) => path === '/v2/account').length;
   const before = tried();
   await until(() => tried() >= before + 2, 'two more tries');
@@ -97,7 +97,7 @@ test('credentials that are refused later are told once, keep orders away, and wo
   );
 });
 
-test('a difference that two rounds find halts the connection, is told once, and ends when a person takes over the figures', async () => {
+test('a difference found by two rounds halts the connection, is reported once, and ends when a person takes over the figures', async () => {
   const broker = await world.connect('coinbase');
   const { id } = await world.place(broker);
   await world.status(id, 'accepted');
@@ -125,7 +125,7 @@ test('a difference that two rounds find halts the connection, is told once, and 
   });
 });
 
-test('a paper connection to Coinbase is a paper account here: nothing is ever posted there', async () => {
+test('a paper connection to Coinbase is a paper account of this service: nothing is posted to Coinbase', async () => {
   const broker = await world.connect('coinbase', 'paper');
   assert.equal(broker.row.filledBy, 'embedded');
   assert.equal((await world.summary(broker)).cash, '100000');

@@ -1,6 +1,7 @@
 /**
- * The runtime dies between any two steps of an order's way to its broker: after it was stored, when the broker has the request, while it is looked up, when
- * it is accepted, while it fills and while it is cancelled. The broker has each order once, and positions are the fold of its fills.
+ * The runtime dies between any two steps of an order at its broker: after it was stored, when the broker has the request, while it is
+ * looked up, when it is accepted, while it fills and while it is cancelled. The broker has each order once, and positions are the fold
+ * of its fills.
  */
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';

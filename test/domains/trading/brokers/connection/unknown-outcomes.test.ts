@@ -1,6 +1,7 @@
-/** How orders with an unknown outcome come to their end: what a cancel, a broker that is dark for long, and the end of the session decide. */
+/** How orders with an unknown outcome end: by a cancel, after a long outage of the broker, and at the end of the session. */
 import assert from 'node:assert/strict';
 import test, { after, afterEach, before } from 'node:test';
+import pg from 'pg';
 import { type Broker, BrokerWorld } from '../../../../support/broker-world.ts';
 import { outcomeOf } from '../../../../support/runtime.ts';
 import { until } from '../../../../support/until.ts';
@@ -24,7 +25,7 @@ async function rounds(broker: Broker, count: number): Promise<void> {
   await until(() => listings() >= before + count + 1, `${count} rounds`);
 }
 
-/** The broker never gets it, as it is dark until the outcome is unknown. */
+/** The broker never gets it, because it is unreachable until the outcome is unknown. */
 async function placeInTheDark(broker: Broker) {
   broker.server.dark = true;
   const { id } = await world.place(broker);
@@ -49,7 +50,7 @@ for (const name of ['alpaca', 'coinbase'] as const) {
   });
 }
 
-test('an order that ended as cancelled since the broker did not have it, and that the broker has after all, is cancelled there', async () => {
+test('an order that ended as cancelled because the broker did not list it is cancelled at the broker if it appears there later', async () => {
   const broker = await world.connect('alpaca');
   broker.server.faults = ['lost'];
   broker.server.onMade = (order) => {
@@ -70,7 +71,7 @@ test('an order that ended as cancelled since the broker did not have it, and tha
 });
 
 for (const name of ['alpaca', 'tradier', 'coinbase'] as const) {
-  test(`${name}: after a broker was dark for longer than the look-ups nothing is sent again, and the order is settled after its session`, async () => {
+  test(`${name}: after an outage longer than the look-ups nothing is sent again, and the order is settled after its session`, async () => {
     const broker = await world.connect(name);
     const id = await placeInTheDark(broker);
     await isAsked(broker);
@@ -88,7 +89,7 @@ for (const name of ['alpaca', 'tradier', 'coinbase'] as const) {
   });
 }
 
-test('tradier: a cancelled order with an unknown outcome stays unknown until its session is over, as no look-up there is a proof', async () => {
+test('tradier: a cancelled order with an unknown outcome stays unknown until the end of its session, because no look-up is a proof there', async () => {
   const broker = await world.connect('tradier');
   const id = await placeInTheDark(broker);
   await world.cancel(broker, id);
@@ -100,7 +101,28 @@ test('tradier: a cancelled order with an unknown outcome stays unknown until its
   await world.status(id, 'cancelled');
 });
 
-test('an order that is in no list, and whose fill shows in the positions alone, is not settled as absent: the connection is halted', async () => {
+test('tradier: an order whose connection cannot be read in time is sent once it can be, and shows unknown_outcome meanwhile', async () => {
+  const broker = await world.connect('tradier');
+  const locking = new pg.Client({ connectionString: world.test.url });
+  await locking.connect();
+  try {
+    await locking.query('begin');
+    await locking.query('lock table broker_connection in access exclusive mode');
+    await world.crash();
+    const { id } = await world.place(broker);
+    const waiting = await world.orderBecomes(id, ({ state }) => state.unknownOutcome, 'unknown');
+    assert.deepEqual([waiting.status, waiting.outbound!.unknownSinceMs], ['submitted', null], 'nothing left');
+    assert.notEqual(waiting.outbound!.unsentSinceMs, null);
+  } finally {
+    await locking.end();
+  }
+  await until(() => broker.server.posts.length > 0, 'the post');
+  const [order] = broker.server.orders;
+  const { state } = await world.status(order!.ourId!.replace('-', '_'), 'accepted');
+  assert.deepEqual([state.unknownOutcome, broker.server.posts.length], [false, 1]);
+});
+
+test('an unlisted order whose fill changes the positions is not settled as absent: the connection is halted', async () => {
   const broker = await world.connect('tradier');
   broker.server.faults = ['lost'];
   broker.server.onMade = (order) => {

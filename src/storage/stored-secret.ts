@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
  * The 32 random bytes kept at `path`, as 64 hexadecimal digits; generated and written to disk if the file is missing. If two processes
  * generate one at once, both get the first. Rejects if the file has other contents, because replacing it would break what depends on it.
  */
-export async function keptSecret(path: string): Promise<string> {
+export async function storedSecret(path: string): Promise<string> {
   const secret = (await read(path)) ?? (await make(path));
   if (!/^[0-9a-f]{64}$/.test(secret))
     throw new Error(`${path} does not hold the 64 hexadecimal digits it was made with: restore it from a backup`);

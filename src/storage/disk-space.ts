@@ -10,37 +10,37 @@ import type { Log } from '../log.ts';
 const mebibyte = 2 ** 20;
 /** Part of the disk's size, within these bounds. */
 const reserveShare = 0.05;
-const smallestReserveBytes = 64 * mebibyte;
-const largestReserveBytes = 512 * mebibyte;
+const minReserveBytes = 64 * mebibyte;
+const maxReserveBytes = 512 * mebibyte;
 /** Once full, this many times the reserve must be free before commands are accepted again, to avoid flapping. */
-const enoughAgain = 1.25;
+const recoveryFactor = 1.25;
 /** With less free space than this many times the reserve it is measured more often. */
 const nearTimes = 4;
 const measureMs = 1_000;
 const nearMeasureMs = 200;
 
-export type DiskRoomOptions = {
+export type DiskSpaceOptions = {
   dataDir: string;
   /** Space kept free; null: a twentieth of the disk, 64 to 512 MiB; 0: never full. */
   reserveBytes: number | null;
   log: Log;
   /** Frees space if possible; called when the disk becomes full, and periodically while it is. */
-  makeRoom?(): Promise<void>;
+  freeSpace?(): Promise<void>;
 };
 
-const makeRoomEveryMs = 60_000;
+const freeSpaceEveryMs = 60_000;
 
-export class DiskRoom {
+export class DiskSpace {
   private full = false;
   private freeBytes = Number.POSITIVE_INFINITY;
   private reserveBytes = 0;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
-  private madeRoomAtMs = Number.NEGATIVE_INFINITY;
-  private readonly options: DiskRoomOptions;
+  private freedSpaceAtMs = Number.NEGATIVE_INFINITY;
+  private readonly options: DiskSpaceOptions;
   private readonly listeners: ((isFull: boolean) => void)[] = [];
 
-  constructor(options: DiskRoomOptions) {
+  constructor(options: DiskSpaceOptions) {
     this.options = options;
   }
 
@@ -84,8 +84,8 @@ export class DiskRoom {
     try {
       const { bavail, blocks, bsize } = await statfs(dataDir);
       this.freeBytes = bavail * bsize;
-      this.reserveBytes = reserveBytes ?? Math.min(largestReserveBytes, Math.max(smallestReserveBytes, blocks * bsize * reserveShare));
-      this.judge();
+      this.reserveBytes = reserveBytes ?? Math.min(maxReserveBytes, Math.max(minReserveBytes, blocks * bsize * reserveShare));
+      this.updateState();
     } catch (err) {
       log.warn({ err }, 'the free space on the disk of DATA_DIR cannot be read');
     }
@@ -94,10 +94,10 @@ export class DiskRoom {
     this.timer = setTimeout(() => void this.measure(), isNear ? nearMeasureMs : measureMs).unref();
   }
 
-  private judge(): void {
+  private updateState(): void {
     const { log } = this.options;
     const before = this.full;
-    const isFull = this.freeBytes < this.reserveBytes * (this.full ? enoughAgain : 1);
+    const isFull = this.freeBytes < this.reserveBytes * (this.full ? recoveryFactor : 1);
     if (isFull && !this.full) {
       this.full = true;
       log.error(
@@ -109,14 +109,14 @@ export class DiskRoom {
       log.info({ free_bytes: this.freeBytes }, 'the disk of DATA_DIR has free space again; commands are accepted');
     }
     if (this.full !== before) for (const listener of this.listeners) listener(this.full);
-    if (this.full) this.makeRoom();
+    if (this.full) this.freeSpace();
   }
 
-  private makeRoom(): void {
+  private freeSpace(): void {
     const nowMs = performance.now();
-    if (this.options.makeRoom === undefined || nowMs - this.madeRoomAtMs < makeRoomEveryMs) return;
-    this.madeRoomAtMs = nowMs;
-    this.options.makeRoom().catch((err) => this.options.log.debug({ err }, 'disk space could not be freed'));
+    if (this.options.freeSpace === undefined || nowMs - this.freedSpaceAtMs < freeSpaceEveryMs) return;
+    this.freedSpaceAtMs = nowMs;
+    this.options.freeSpace().catch((err) => this.options.log.debug({ err }, 'disk space could not be freed'));
   }
 }
 
@@ -128,13 +128,13 @@ export function storageFull(cause?: unknown): AppError {
 }
 
 /** Whether too little is free for a database to continue; for the last error message. */
-export function hasNoRoom(dataDir: string): boolean {
+export function isDiskFull(dataDir: string): boolean {
   const { bavail, bsize } = statfsSync(dataDir);
-  return bavail * bsize < smallestReserveBytes / 2;
+  return bavail * bsize < minReserveBytes / 2;
 }
 
 /** Whether a write failed because the disk is full. */
-export function isNoRoom(error: unknown): boolean {
+export function isDiskFullError(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'ENOSPC' || code === 'EDQUOT';
 }

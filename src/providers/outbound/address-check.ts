@@ -1,4 +1,4 @@
-/** How the address of a request is judged: its form, a literal address in it, and every address that its name has when it is connected to. */
+/** Checks the address of a request: its form, a literal address in it, and every address to which its name resolves at the time of the connection. */
 import type { LookupFunction } from 'node:net';
 import { AppError } from '../../errors.ts';
 import type { Resolve } from './resolve.ts';

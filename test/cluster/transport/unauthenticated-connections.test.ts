@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { UnprovenConnections } from '../../../src/cluster/transport/unproven-connections.ts';
+import { UnauthenticatedConnections } from '../../../src/cluster/transport/unauthenticated-connections.ts';
 import { connectAll, testNode } from '../../support/transports.ts';
 import { until } from '../../support/until.ts';
 
@@ -16,8 +16,8 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
 
 const ended = (socket: Socket) => (socket.closed ? Promise.resolve() : once(socket, 'close'));
 
-test('an address has so many connections that say nothing; more are closed at once, and those there are in time; nodes come through', async (t) => {
-  const node = await testNode(t, 'node', { maxUnprovenPerAddress: 3, maxUnproven: 4, dialWithinMs: 400 });
+test('silent connections of an address are limited: further ones are closed at once, open ones after a time; nodes can still connect', async (t) => {
+  const node = await testNode(t, 'node', { maxUnauthenticatedPerAddress: 3, maxUnauthenticated: 4, dialWithinMs: 400 });
   const silent = [];
   for (let i = 0; i < 3; i++) silent.push(await dial(t, node.member.port));
   await ended((await dial(t, node.member.port)).resume());
@@ -31,10 +31,10 @@ test('an address has so many connections that say nothing; more are closed at on
   for (let i = 0; i < 3; i++) assert.ok(!(await dial(t, node.member.port)).closed);
 });
 
-test('an address opens so many connections in a time, those that proved themselves left out', () => {
+test('the rate of new connections of an address is limited; authenticated connections are not counted', () => {
   let nowMs = 0;
-  const bounds = { maxUnproven: 100, maxUnprovenPerAddress: 100, unprovenBurst: 5, unprovenPerSecond: 2 };
-  const connections = new UnprovenConnections({ ...bounds, withinMs: 1_000, nowMs: () => nowMs });
+  const bounds = { maxUnauthenticated: 100, maxUnauthenticatedPerAddress: 100, unauthenticatedBurst: 5, unauthenticatedPerSecond: 2 };
+  const connections = new UnauthenticatedConnections({ ...bounds, withinMs: 1_000, nowMs: () => nowMs });
   let port = 0;
   const arrive = (remoteAddress: string, proves = false): boolean => {
     let close = () => {};
@@ -45,7 +45,7 @@ test('an address opens so many connections in a time, those that proved themselv
       once: (_: string, listener: () => void) => void (close = listener),
     };
     const admitted = connections.admit(socket as unknown as Socket);
-    if (proves) connections.proved(`${remoteAddress}:${port}`);
+    if (proves) connections.authenticated(`${remoteAddress}:${port}`);
     close();
     return admitted;
   };
@@ -60,12 +60,12 @@ test('an address opens so many connections in a time, those that proved themselv
   assert.equal(connections.count, 0);
 });
 
-test('connections of many addresses together have a bound', async (t) => {
-  const connections = new UnprovenConnections({
-    maxUnproven: 4,
-    maxUnprovenPerAddress: 3,
-    unprovenBurst: 50,
-    unprovenPerSecond: 1,
+test('the connections of all addresses together are limited', async (t) => {
+  const connections = new UnauthenticatedConnections({
+    maxUnauthenticated: 4,
+    maxUnauthenticatedPerAddress: 3,
+    unauthenticatedBurst: 50,
+    unauthenticatedPerSecond: 1,
     withinMs: 60_000,
   });
   const closing: (() => void)[] = [];

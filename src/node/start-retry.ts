@@ -8,13 +8,13 @@ import { monotonicMs } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { isPassingRefusal } from '../storage/database-errors.ts';
 
-export type PatientStartOptions<T> = {
+export type StartRetryOptions<T> = {
   start: () => Promise<T>;
   /** Stops the parts that a failed start has left. */
   undo: () => Promise<void>;
   log: Log;
   /** From the first refusal to the last try. Default 20 s. */
-  patienceMs?: number;
+  retryForMs?: number;
   /** Pause before the second try; doubled for each further one. Default 250 ms. */
   firstPauseMs?: number;
   /** False when the process must end. */
@@ -22,20 +22,20 @@ export type PatientStartOptions<T> = {
 };
 
 /** PgBouncer refuses sessions for 15 s (`server_login_retry`) after it could not reach PostgreSQL, even if PostgreSQL is available sooner. */
-const defaultPatienceMs = 20_000;
+const defaultRetryForMs = 20_000;
 const defaultFirstPauseMs = 250;
-const longestPauseMs = 2_000;
+const maxPauseMs = 2_000;
 
 /** Rejects with the error of the last start; at once for an error that is not temporary. */
-export async function startPatiently<T>({
+export async function startWithRetries<T>({
   start,
   undo,
   log,
-  patienceMs = defaultPatienceMs,
+  retryForMs = defaultRetryForMs,
   firstPauseMs = defaultFirstPauseMs,
   isWanted = () => true,
-}: PatientStartOptions<T>): Promise<T> {
-  let giveUpAtMs: number | null = null;
+}: StartRetryOptions<T>): Promise<T> {
+  let deadlineMs: number | null = null;
   for (let failures = 0; ; failures++) {
     try {
       return await start();
@@ -43,19 +43,19 @@ export async function startPatiently<T>({
       if (!isWanted()) throw error;
       await undo();
       const nowMs = monotonicMs();
-      if (!isPassingRefusal(error) || nowMs >= (giveUpAtMs ?? nowMs + patienceMs)) throw error;
-      if (giveUpAtMs === null) {
-        giveUpAtMs = nowMs + patienceMs;
-        log.warn({ reason: wordsOf(error), patience_ms: patienceMs }, 'the database refuses this start for now; trying again');
+      if (!isPassingRefusal(error) || nowMs >= (deadlineMs ?? nowMs + retryForMs)) throw error;
+      if (deadlineMs === null) {
+        deadlineMs = nowMs + retryForMs;
+        log.warn({ reason: errorText(error), patience_ms: retryForMs }, 'the database refuses this start for now; trying again');
       }
-      await pause(backoffMs(failures, firstPauseMs, longestPauseMs));
+      await pause(backoffMs(failures, firstPauseMs, maxPauseMs));
       if (!isWanted()) throw error;
     }
   }
 }
 
 /** The text of the first cause, which says the most. */
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   const { message, cause } = error as Error;
-  return cause instanceof Error ? wordsOf(cause) : message;
+  return cause instanceof Error ? errorText(cause) : message;
 }

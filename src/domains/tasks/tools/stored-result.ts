@@ -11,7 +11,7 @@ export const maxPartBytes = 31_000;
 const maxMarkBytes = 300;
 
 /** The result as JSON data of at most 32 KB, with the mark of untrusted text. The file is no deliverable. */
-export async function keptResult(tool: string, result: unknown, context: Pick<ToolContext, 'callId' | 'workspace'>): Promise<unknown> {
+export async function storedResult(tool: string, result: unknown, context: Pick<ToolContext, 'callId' | 'workspace'>): Promise<unknown> {
   const json = JSON.stringify(result) ?? 'null';
   const bytes = Buffer.byteLength(json);
   if (bytes + maxMarkBytes <= maxWholeBytes) return JSON.parse(json);

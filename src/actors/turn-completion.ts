@@ -3,7 +3,7 @@
  *
  * R5 Every envelope is answered once: by its turn, by a failure, or when its deadline has passed.
  * R6 When a commit is refused or fails, the activation and all turns built on it are dropped; waiting envelopes are retried from the
- *    committed state within their deadlines. Only a turn that was alone in its unit is blamed for the unit's failure, and only if the
+ *    committed state within their deadlines. A unit's failure is attributed to a turn only if it was alone in the unit, and only if the
  *    database refused its contents; durable work refused for any other reason is retried until it is accepted.
  */
 import { AppError } from '../errors.ts';
@@ -29,7 +29,7 @@ export interface AfterCommit {
   cancelled(effectIds: string[]): void;
 }
 
-export type SettlementParts = {
+export type TurnCompletionParts = {
   log: Log;
   commit: GroupCommit;
   timers: Timers;
@@ -42,26 +42,26 @@ export type SettlementParts = {
   /** Sends an envelope to the actor again, on whatever node it lives now. */
   route(activation: Activation, envelope: Envelope): void;
   /** Likewise, for an envelope that may have taken effect before. */
-  enter(activation: Activation, envelope: Envelope): void;
+  routeOnce(activation: Activation, envelope: Envelope): void;
 };
 
-type Blamable = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
+type FailedOutcome = { kind: 'failed' | 'repeated' | 'unavailable'; error: Error };
 
 /** Durable work whose command fails this often becomes a dead letter. */
 const maxFailures = 3;
 
-export class Settlement {
-  readonly refused: RefusedWork;
-  readonly early: EarlyWork;
-  private readonly parts: SettlementParts;
+export class TurnCompletion {
+  readonly refusedWork: RefusedWork;
+  readonly earlyWork: EarlyWork;
+  private readonly parts: TurnCompletionParts;
 
-  constructor(parts: SettlementParts) {
+  constructor(parts: TurnCompletionParts) {
     this.parts = parts;
-    this.refused = new RefusedWork(parts.log);
-    this.early = new EarlyWork(parts.log);
+    this.refusedWork = new RefusedWork(parts.log);
+    this.earlyWork = new EarlyWork(parts.log);
   }
 
-  settle(unit: TurnUnit, outcome: CommitOutcome): void {
+  complete(unit: TurnUnit, outcome: CommitOutcome): void {
     // The next batch may already be in flight.
     for (const part of unit.parts) if (part.activation.sending === part) part.activation.sending = null;
     if (outcome.kind === 'committed') this.committed(unit, outcome.seqs);
@@ -69,10 +69,10 @@ export class Settlement {
   }
 
   /** A turn that changed nothing is answered when ownership is confirmed; if the actor was lost meanwhile, it is asked again. */
-  confirmed(activation: Activation, envelope: Envelope, confirmation: Promise<void>): void {
+  answerWhenConfirmed(activation: Activation, envelope: Envelope, confirmation: Promise<void>): void {
     confirmation.then(
       () => {
-        if (activation.phase === 'dropped') this.again(activation, envelope);
+        if (activation.phase === 'dropped') this.retry(activation, envelope);
         else this.parts.pending.settle(envelope, envelope.error, envelope.reply);
       },
       (error) => this.parts.pending.settle(envelope, error, undefined),
@@ -80,22 +80,22 @@ export class Settlement {
   }
 
   /** Callers that wait for a later turn of a lost actor are routed to its new owner. */
-  moved(deferred: { activation: Activation; envelope: Envelope }[]): void {
-    for (const { activation, envelope } of deferred) this.again(activation, envelope);
+  reroute(deferred: { activation: Activation; envelope: Envelope }[]): void {
+    for (const { activation, envelope } of deferred) this.retry(activation, envelope);
   }
 
-  /** The command of durable work threw, or came too early: it is retried after a pause, or given up. */
-  threw(activation: Activation, envelope: Envelope, failure: unknown): void {
+  /** The command of durable work threw, or arrived too early: it is retried after a pause, or becomes a dead letter. */
+  commandFailed(activation: Activation, envelope: Envelope, failure: unknown): void {
     if (failure instanceof NotYet) return this.retryEarly(activation, envelope, failure);
-    if (++envelope.failures >= maxFailures) envelope.givenUp = failure instanceof Error ? failure : new Error(String(failure));
+    if (++envelope.failures >= maxFailures) envelope.deadLetterReason = failure instanceof Error ? failure : new Error(String(failure));
     this.routeLater(activation, envelope);
   }
 
   private retryEarly(activation: Activation, envelope: Envelope, failure: NotYet): void {
     const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
-    const pauseMs = this.early.pauseMs(envelope, failure, about);
-    if (pauseMs === null) envelope.givenUp = failure;
-    this.routeAfter(pauseMs ?? 0, activation, envelope);
+    const pauseMs = this.earlyWork.pauseMs(envelope, failure, about);
+    if (pauseMs === null) envelope.deadLetterReason = failure;
+    this.routeAfterPause(pauseMs ?? 0, activation, envelope);
   }
 
   private committed(unit: TurnUnit, seqs: number[]): void {
@@ -110,7 +110,7 @@ export class Settlement {
     if (unit.effects !== null) after.effects([...unit.effects.values()]);
   }
 
-  private partCommitted({ kind, id, timers, taken, waiting, answered }: TurnPart): void {
+  private partCommitted({ kind, id, timers, envelopes, waiting, deferredAnswers }: TurnPart): void {
     const { pending } = this.parts;
     if (timers !== null) {
       for (const [name, timer] of timers) {
@@ -118,69 +118,69 @@ export class Settlement {
         else this.parts.timers.set(timer);
       }
     }
-    for (const envelope of taken) if (envelope.deferredKey === null) pending.settle(envelope, envelope.error, envelope.reply);
+    for (const envelope of envelopes) if (envelope.deferredKey === null) pending.settle(envelope, envelope.error, envelope.reply);
     for (const envelope of waiting) pending.settle(envelope, envelope.error, envelope.reply);
-    if (answered !== null) for (const { envelope, error, reply } of answered) pending.settle(envelope, error, reply);
+    if (deferredAnswers !== null) for (const { envelope, error, reply } of deferredAnswers) pending.settle(envelope, error, reply);
   }
 
   private notCommitted(unit: TurnUnit, outcome: Exclude<CommitOutcome, { kind: 'committed' }>): void {
     const { commit, deferred } = this.parts;
-    // J4. Units found here are searched in turn.
+    // J4. Units added during the iteration are visited too.
     const units = new Set([unit]);
     for (const { parts } of units) for (const { activation } of parts) if (activation.open !== null) units.add(activation.open.unit);
-    const parts = [...units].flatMap((undone) => undone.parts);
-    for (const built of units) if (built !== unit) commit.withdraw(built);
+    const parts = [...units].flatMap((resetForRetry) => resetForRetry.parts);
+    for (const dependent of units) if (dependent !== unit) commit.withdraw(dependent);
     const inMailboxes = parts.map(({ activation }) => ({ activation, envelopes: this.parts.drop(activation) }));
     // The turns of these callers may be committed: the callers continue to wait for an answer.
-    for (const { activation, answered } of parts) {
-      for (const { key, envelope } of answered ?? []) if (!envelope.settled) deferred.hold(key, activation, envelope);
+    for (const { activation, deferredAnswers } of parts) {
+      for (const { key, envelope } of deferredAnswers ?? []) if (!envelope.settled) deferred.add(key, activation, envelope);
     }
     for (const { commands } of units) this.parts.commands.decided(commands, false);
-    const dealtWith = new Set(outcome.kind === 'refused' ? [] : this.blame(unit, outcome));
+    const handled = new Set(outcome.kind === 'refused' ? [] : this.attributeFailure(unit, outcome));
     const undoneTurns = parts
-      .flatMap(({ activation, taken, waiting }) => [...taken, ...waiting].map((envelope) => ({ activation, envelope })))
+      .flatMap(({ activation, envelopes, waiting }) => [...envelopes, ...waiting].map((envelope) => ({ activation, envelope })))
       .sort((a, b) => a.envelope.order - b.envelope.order);
     for (const { activation, envelope } of undoneTurns)
-      if (!dealtWith.has(envelope)) this.again(activation, envelope, outcome.kind === 'repeated');
-    for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.again(activation, envelope);
+      if (!handled.has(envelope)) this.retry(activation, envelope, outcome.kind === 'repeated');
+    for (const { activation, envelopes } of inMailboxes) for (const envelope of envelopes) this.retry(activation, envelope);
   }
 
   /** Returns the envelopes that are handled here and must not be retried at once. */
-  private blame(unit: TurnUnit, outcome: Blamable): Envelope[] {
+  private attributeFailure(unit: TurnUnit, outcome: FailedOutcome): Envelope[] {
     const { pending, log } = this.parts;
-    const taken = unit.parts.flatMap((part) => part.taken);
+    const envelopes = unit.parts.flatMap((part) => part.envelopes);
     if (outcome.kind === 'unavailable') {
       // They run alone next, so that one refused envelope does not delay the others.
-      for (const envelope of taken) envelope.alone ||= taken.length > 1;
-      for (const part of unit.parts) for (const envelope of part.taken) this.unavailable(part.activation, envelope, outcome.error);
-      return taken;
+      for (const envelope of envelopes) envelope.alone ||= envelopes.length > 1;
+      for (const part of unit.parts) for (const envelope of part.envelopes) this.unavailable(part.activation, envelope, outcome.error);
+      return envelopes;
     }
-    if (taken.length !== 1) {
-      for (const envelope of taken) envelope.alone = true;
+    if (envelopes.length !== 1) {
+      for (const envelope of envelopes) envelope.alone = true;
       return [];
     }
-    const [only] = taken as [Envelope];
-    const { activation, kind, id } = unit.parts.find((part) => part.taken.length === 1)!;
+    const [only] = envelopes as [Envelope];
+    const { activation, kind, id } = unit.parts.find((part) => part.envelopes.length === 1)!;
     if (outcome.kind === 'repeated') {
       this.settleDuplicate(only);
-      return taken;
+      return envelopes;
     }
     log.error({ kind, id, command: only.command, err: outcome.error }, 'the database refused what a turn recorded');
     if (!isDurable(only)) pending.settle(only, new AppError('internal', 'Internal Server Error', { cause: outcome.error }), undefined);
     // The dead letter itself was refused: its command does not run again, only the dead letter is retried.
-    else if (only.givenUp !== null) this.tryLater(activation, only, outcome.error);
-    else this.threw(activation, only, outcome.error);
-    return taken;
+    else if (only.deadLetterReason !== null) this.retryUntilAccepted(activation, only, outcome.error);
+    else this.commandFailed(activation, only, outcome.error);
+    return envelopes;
   }
 
   /** Nothing was written, and the turn is not the cause. A caller gets `unavailable`; durable work is retried until it is accepted. */
   private unavailable(activation: Activation, envelope: Envelope, error: Error): void {
-    if (isDurable(envelope)) return this.tryLater(activation, envelope, error);
-    const told = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', {
+    if (isDurable(envelope)) return this.retryUntilAccepted(activation, envelope, error);
+    const failure = new AppError('unavailable', 'The database is too busy; nothing was done. Try again shortly', {
       retryAfterS: 2,
       cause: error,
     });
-    this.parts.pending.settle(envelope, told, undefined);
+    this.parts.pending.settle(envelope, failure, undefined);
   }
 
   /** A duplicate of committed work: durable work is done, a command gets the recorded reply. */
@@ -194,35 +194,35 @@ export class Settlement {
    *
    * @param repeated its unit contains a duplicate, which may be this envelope: look up the recorded reply before its command runs again
    */
-  again(activation: Activation, envelope: Envelope, repeated = false): void {
+  retry(activation: Activation, envelope: Envelope, repeated = false): void {
     if (envelope.settled) return;
-    const waiting = undone(this.parts.deferred, envelope);
-    if (repeated) this.parts.enter(activation, waiting);
+    const waiting = resetForRetry(this.parts.deferred, envelope);
+    if (repeated) this.parts.routeOnce(activation, waiting);
     else this.parts.route(activation, waiting);
   }
 
   /** Routes it after a pause, in which other envelopes continue. */
   private routeLater(activation: Activation, envelope: Envelope): void {
-    this.routeAfter(envelope.givenUp === null ? 25 * 4 ** envelope.failures : 0, activation, envelope);
+    this.routeAfterPause(envelope.deadLetterReason === null ? 25 * 4 ** envelope.failures : 0, activation, envelope);
   }
 
   /** Likewise, for a failure that its command did not cause. */
-  private tryLater(activation: Activation, envelope: Envelope, error: Error): void {
+  private retryUntilAccepted(activation: Activation, envelope: Envelope, error: Error): void {
     const about = { kind: activation.kind.name, id: activation.id, command: envelope.command, source: envelope.source };
-    this.routeAfter(this.refused.pauseMs(envelope, error, about), activation, envelope);
+    this.routeAfterPause(this.refusedWork.pauseMs(envelope, error, about), activation, envelope);
   }
 
-  private routeAfter(pauseMs: number, activation: Activation, envelope: Envelope): void {
-    undone(this.parts.deferred, envelope);
+  private routeAfterPause(pauseMs: number, activation: Activation, envelope: Envelope): void {
+    resetForRetry(this.parts.deferred, envelope);
     setTimeout(() => this.parts.route(activation, envelope), pauseMs).unref();
   }
 }
 
-function undone(deferred: DeferredCallers, envelope: Envelope): Envelope {
-  if (envelope.deferredKey !== null) deferred.forget(envelope);
+function resetForRetry(deferred: DeferredCallers, envelope: Envelope): Envelope {
+  if (envelope.deferredKey !== null) deferred.remove(envelope);
   envelope.deferredKey = null;
   envelope.reply = undefined;
   envelope.error = undefined;
-  envelope.taken = false;
+  envelope.mayHaveEffect = false;
   return envelope;
 }

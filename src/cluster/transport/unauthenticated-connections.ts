@@ -8,15 +8,15 @@
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
-export type UnprovenBounds = {
-  maxUnproven: number;
-  maxUnprovenPerAddress: number;
+export type UnauthenticatedBounds = {
+  maxUnauthenticated: number;
+  maxUnauthenticatedPerAddress: number;
   /** Connections that an address may open at once and then each second, without authenticated ones. */
-  unprovenBurst: number;
-  unprovenPerSecond: number;
+  unauthenticatedBurst: number;
+  unauthenticatedPerSecond: number;
 };
 
-export type UnprovenOptions = UnprovenBounds & {
+export type UnauthenticatedOptions = UnauthenticatedBounds & {
   /** Time to authenticate. */
   withinMs: number;
   /** Monotonic clock in milliseconds. */
@@ -24,17 +24,17 @@ export type UnprovenOptions = UnprovenBounds & {
 };
 
 type Address = { open: number; opened: number; atMs: number };
-type Unproven = { socket: Socket; address: string; timer: NodeJS.Timeout };
+type Unauthenticated = { socket: Socket; address: string; timer: NodeJS.Timeout };
 
 const maxAddresses = 10_000;
 
-export class UnprovenConnections {
-  private readonly options: Required<UnprovenOptions>;
+export class UnauthenticatedConnections {
+  private readonly options: Required<UnauthenticatedOptions>;
   private readonly addresses = new LRUCache<string, Address>({ max: maxAddresses });
   /** By the other end's address and port. */
-  private readonly open = new Map<string, Unproven>();
+  private readonly open = new Map<string, Unauthenticated>();
 
-  constructor(options: UnprovenOptions) {
+  constructor(options: UnauthenticatedOptions) {
     this.options = { nowMs: () => performance.now(), ...options };
   }
 
@@ -42,20 +42,20 @@ export class UnprovenConnections {
   admit(socket: Socket): boolean {
     const { remoteAddress, remotePort } = socket;
     const peer = `${remoteAddress}:${remotePort}`;
-    if (remoteAddress === undefined || !this.hasRoom(remoteAddress)) {
+    if (remoteAddress === undefined || !this.hasCapacity(remoteAddress)) {
       socket.destroy();
       return false;
     }
     const timer = setTimeout(() => socket.destroy(), this.options.withinMs);
     timer.unref();
     this.open.set(peer, { socket, address: remoteAddress, timer });
-    socket.once('close', () => this.settle(peer));
+    socket.once('close', () => this.remove(peer));
     return true;
   }
 
   /** @param peer `address:port`, as gRPC reports it */
-  proved(peer: string): void {
-    const address = this.settle(peer);
+  authenticated(peer: string): void {
+    const address = this.remove(peer);
     if (address !== undefined) address.opened = Math.max(0, address.opened - 1);
   }
 
@@ -63,20 +63,21 @@ export class UnprovenConnections {
     return this.open.size;
   }
 
-  private hasRoom(name: string): boolean {
-    const { maxUnproven, maxUnprovenPerAddress, unprovenBurst, unprovenPerSecond, nowMs } = this.options;
+  private hasCapacity(name: string): boolean {
+    const { maxUnauthenticated, maxUnauthenticatedPerAddress, unauthenticatedBurst, unauthenticatedPerSecond, nowMs } = this.options;
     const atMs = nowMs();
     const address = this.addresses.get(name) ?? { open: 0, opened: 0, atMs };
-    address.opened = Math.max(0, address.opened - ((atMs - address.atMs) * unprovenPerSecond) / 1_000);
+    address.opened = Math.max(0, address.opened - ((atMs - address.atMs) * unauthenticatedPerSecond) / 1_000);
     address.atMs = atMs;
     this.addresses.set(name, address);
-    if (this.open.size >= maxUnproven || address.open >= maxUnprovenPerAddress || address.opened + 1 > unprovenBurst) return false;
+    if (this.open.size >= maxUnauthenticated || address.open >= maxUnauthenticatedPerAddress || address.opened + 1 > unauthenticatedBurst)
+      return false;
     address.open++;
     address.opened++;
     return true;
   }
 
-  private settle(peer: string): Address | undefined {
+  private remove(peer: string): Address | undefined {
     const found = this.open.get(peer);
     if (found === undefined) return undefined;
     this.open.delete(peer);

@@ -19,7 +19,7 @@ export function mustFit(used: StorageUse, more: StorageUse, limits: StorageUse):
   if (!exceeds('bytes') && !exceeds('files')) return;
   throw new AppError(
     'plan_required',
-    `There is no room for this file: the account stores ${sizeInWords(used.bytes)} in ${count(used.files)} files, and may store ${
+    `There is no room for ${more.files > 1 ? 'these files' : 'this file'}: the account stores ${sizeInWords(used.bytes)} in ${count(used.files)} files, and may store ${
       limits.bytes === unlimited ? 'any size' : sizeInWords(limits.bytes)
     } in ${limits.files === unlimited ? 'any number of' : count(limits.files)} files. Delete files or change the plan`,
   );
