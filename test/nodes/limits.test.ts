@@ -124,6 +124,11 @@ test('without Redis requests continue and each node counts its share; when Redis
   const count = granted.filter(({ status }) => status === 200).length;
   assert.ok(count >= 57 && count <= 66, `${count} of three times 20`);
   await cluster.redis!.restart();
+  // Redis came back empty: each node has reconnected and sent its counts when it is a member of this set again.
+  await untilCount(async () => {
+    const [countedBy] = await cluster.redis!.client.keys('*:sockets');
+    return countedBy !== undefined && (await cluster.redis!.client.scard(countedBy)) === 3;
+  });
   const third = await caller({ requests: 60 });
   await untilCount(async () => {
     await ask(third, 0);
