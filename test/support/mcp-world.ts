@@ -44,7 +44,7 @@ export class McpWorld {
     } as unknown as TestRuntime['actors'];
     const database = { read: (query: never) => world.test.database.read(query) } as unknown as TestRuntime['database'];
     const { outbound, box, clock } = world;
-    const shared = { actors, outbound, clock, box, log: noLog };
+    const shared = { actors, database, outbound, clock, box, log: noLog };
     world.connections = new McpConnections({
       ...shared,
       compute: inlineCompute,
@@ -53,7 +53,7 @@ export class McpWorld {
     });
     const authorizations = new Authorizations({ actors, clock: systemClock, secretKey, acceptedKeys: [] });
     world.parts = {
-      ...{ actors, outbound, authorizations, connections: world.connections, box, registered: () => null },
+      ...{ actors, database, outbound, authorizations, connections: world.connections, box, registered: () => null },
       callbackUrl: () => 'http://127.0.0.1:1/integrations/callback',
       documentUrl: () => 'http://127.0.0.1:1/integrations/oauth-client.json',
     };

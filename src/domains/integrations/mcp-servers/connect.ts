@@ -3,6 +3,7 @@ import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import type { Mode } from '../../../mode.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
+import type { Database } from '../../../storage/database.ts';
 import type { Authorizations } from '../authorization/authorizations.ts';
 import type { AuthorizationRow } from '../authorization/entity.ts';
 import { isAddressRefused, type McpConnections, type TriedServer } from './connections.ts';
@@ -12,10 +13,12 @@ import { authorizeUrl, exchangeCode, type FoundAuthority, findAuthority, type Re
 import { type Challenge, McpFailed } from './protocol/failure.ts';
 import { type Fetch, guardedFetch } from './protocol/guarded-fetch.ts';
 import type { McpSecretBox } from './secrets.ts';
+import { namesInUse } from './tool-names.ts';
 import { mayConsent } from './view.ts';
 
 export type McpConnectParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
+  database: Pick<Database, 'read'>;
   outbound: Outbound;
   authorizations: Authorizations;
   connections: McpConnections;
@@ -45,7 +48,7 @@ const allRequests = 2;
 
 /** Throws `invalid` where the server refuses the headers or may not be reached, `upstream_failed` where it does not answer as it should. */
 export async function connectMcpServer(parts: McpConnectParts, request: McpRequest): Promise<McpServerRow> {
-  const { actors, connections, box } = parts;
+  const { actors, database, connections, box } = parts;
   const { accountId, mode, name, url, headers, redirectUri, commandId } = request;
   const id = mcpServerIdOf(accountId, mode, name);
   const tried = await tryOut(connections, id, request);
@@ -57,6 +60,7 @@ export async function connectMcpServer(parts: McpConnectParts, request: McpReque
     secrets: box.seal(secrets, id),
     authority: wanted?.authority ?? null,
     found: 'session' in tried ? tried.found : null,
+    namesInUse: await namesInUse(database, { id, accountId, mode, name, createdAt: null }),
     authorizeUrl: wanted === null ? null : await askForConsent(parts, { id, accountId, mode, redirectUri }, wanted, null),
   };
   try {

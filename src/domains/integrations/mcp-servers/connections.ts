@@ -10,6 +10,7 @@ import { FairGate } from '../../../fair-queue.ts';
 import type { Log } from '../../../log.ts';
 import type { Compute } from '../../../providers/compute/port.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
+import type { Database } from '../../../storage/database.ts';
 import { SecretError } from '../../../storage/secrets.ts';
 import type { IntegrationStats } from '../metrics.ts';
 import type { McpServerRow } from './entity.ts';
@@ -19,9 +20,11 @@ import { McpFailed } from './protocol/failure.ts';
 import { type SchemaCheck, schemaCheck } from './protocol/schema-check.ts';
 import { type CallRequest, type McpSession, mcpLimits, openSession, type SessionOptions } from './protocol/session.ts';
 import type { McpSecretBox, McpSecrets } from './secrets.ts';
+import { namesInUse } from './tool-names.ts';
 
 export type McpConnectionsParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
+  database: Pick<Database, 'read'>;
   outbound: Outbound;
   compute: Compute;
   clock: Clock;
@@ -142,7 +145,8 @@ export class McpConnections {
   private async askForTools(row: McpServerRow): Promise<McpServerRow> {
     const found = await this.withSession(row, (session) => session.tools());
     this.unreachable.delete(row.id);
-    return this.parts.actors.ask(mcpServer, row.id, 'listed', { found });
+    const inUse = await namesInUse(this.parts.database, row);
+    return this.parts.actors.ask(mcpServer, row.id, 'listed', { found, namesInUse: inUse });
   }
 
   /** A token that the server does not take is renewed once, and a session that it has forgotten is opened once more. */

@@ -13,6 +13,7 @@ import { endRenewal, needToken, noPlace, renewalOutcome, type TokenNeed, type To
 import { type McpAuthority, type McpReason, McpServer, type McpServerRow } from './entity.ts';
 import { type McpGrant, type McpRefreshed, type McpServerContract, mcpServer, type NewMcpServer } from './messages.ts';
 import { approve, type FoundTool, firstPins, isSameList, merge } from './pins.ts';
+import type { NamesInUse } from './tool-names.ts';
 
 type State = McpServerRow | null;
 type Context = TurnContext<McpServerContract>;
@@ -33,7 +34,7 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
       asked,
       authorized: (state, input, ctx) => authorized(state, input, ctx),
       lacksScope,
-      listed: (state, { found }, ctx) => listed(state, found, ctx),
+      listed: (state, { found, namesInUse }, ctx) => listed(state, found, namesInUse, ctx),
       approve: approveTools,
       needToken: tokenNeeded,
       remove: (state, _input, ctx) => remove(state, ctx),
@@ -60,7 +61,11 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     },
   });
 
-  function create(state: State, { found, authorizeUrl, ...input }: NewMcpServer, ctx: Context): Turn<McpServerRow, McpServerRow> {
+  function create(
+    state: State,
+    { found, namesInUse, authorizeUrl, ...input }: NewMcpServer,
+    ctx: Context,
+  ): Turn<McpServerRow, McpServerRow> {
     if (state !== null && state.removedAt === null)
       throw new AppError('conflict', `An MCP server named ${input.name} is connected already`);
     const row: McpServerRow = {
@@ -68,7 +73,7 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
       id: ctx.id,
       status: found === null ? 'authorization_required' : 'connected',
       reason: null,
-      tools: found === null ? [] : firstPins(found),
+      tools: found === null ? [] : firstPins(found, { name: input.name, namesInUse }),
       listedAt: found === null ? null : ctx.nowMs,
       ...consent(authorizeUrl, ctx),
       generation: (state?.generation ?? 0) + 1,
@@ -97,15 +102,15 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     return { state: row, reply: row };
   }
 
-  function listed(state: State, found: FoundTool[], ctx: Context): Turn<McpServerRow, McpServerRow> {
+  function listed(state: State, found: FoundTool[], namesInUse: NamesInUse | undefined, ctx: Context): Turn<McpServerRow, McpServerRow> {
     const known = present(state);
     if (known.listedAt === null) {
-      const row: McpServerRow = { ...known, tools: firstPins(found), listedAt: ctx.nowMs };
+      const row: McpServerRow = { ...known, tools: firstPins(found, { name: known.name, namesInUse }), listedAt: ctx.nowMs };
       emit(row, 'connected', ctx);
       return { state: row, reply: row };
     }
-    const { tools, changes } = merge(known.tools, found);
     const { accountId, id, name, mode } = known;
+    const { tools, changes } = merge(known.tools, found, { name, namesInUse });
     if (!isSameList(changes)) ctx.emit({ accountId, type: 'integration.tools_changed', data: { id, name, mode, ...changes } });
     const row: McpServerRow = { ...known, tools, listedAt: ctx.nowMs };
     return { state: row, reply: row };

@@ -6,6 +6,7 @@ import { integrationIds } from '../ids.ts';
 import type { Renewed, TokenNeed, TokenReply } from '../renewal/turns.ts';
 import type { McpAuthority, McpReason, McpServerRow } from './entity.ts';
 import type { FoundTool } from './pins.ts';
+import type { NamesInUse } from './tool-names.ts';
 
 export type NewMcpServer = Pick<
   McpServerRow,
@@ -13,6 +14,7 @@ export type NewMcpServer = Pick<
 > & {
   /** null: a person must consent first. */
   found: FoundTool[] | null;
+  namesInUse?: NamesInUse;
   authorizeUrl: string | null;
 };
 
@@ -35,7 +37,7 @@ export type McpServerContract = {
     /** A person has consented. */
     authorized(input: { grant: McpGrant; authorizationId: string }): McpServerRow;
     /** What the server lists now. The first list of a server is approved: whoever connected it has named it. */
-    listed(input: { found: FoundTool[] }): McpServerRow;
+    listed(input: { found: FoundTool[]; namesInUse?: NamesInUse }): McpServerRow;
     /** Refuses (`conflict`) where a hash is not the present one. */
     approve(input: { tools: { name: string; hash: string }[] }): McpServerRow;
     /** A call was refused for want of a scope: the next consent asks for it too. */

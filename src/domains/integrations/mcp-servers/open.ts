@@ -33,7 +33,7 @@ export type StartedMcpServers = Required<Pick<StartedDomain, 'actors' | 'routes'
 export function startMcpServers(platform: Platform, { box, connections }: McpParts, authorizations: Authorizations): StartedMcpServers {
   const { actors, config, database, outbound, log, publicUrl } = platform;
   const parts: McpConnectParts = {
-    ...{ actors, outbound, authorizations, connections, box },
+    ...{ actors, database, outbound, authorizations, connections, box },
     callbackUrl: () => `${publicUrl()}/integrations/callback`,
     registered: registeredClients(config.mcpClients),
     documentUrl: () => `${publicUrl()}${clientDocumentPath}`,
@@ -41,7 +41,7 @@ export function startMcpServers(platform: Platform, { box, connections }: McpPar
   const release = (lost: { accountId: string; connection: string; message: string }) => failAgentsRelyingOn(actors, database, lost);
   return {
     actors: [mcpServerActor(mcpServerEffects({ actors, outbound, log, box, release }), (row) => asIntegration(row, publicUrl()))],
-    routes: mcpServerRoutes({ ...platform, ...parts }),
+    routes: mcpServerRoutes({ ...parts, ...platform }),
     consent: {
       complete: (row, returned) => completeConsent(parts, row, returned),
       nameOf: async ({ target }) => `the MCP server ${(await actors.query(mcpServer, target, 'get', null))?.name ?? ''}`.trimEnd(),

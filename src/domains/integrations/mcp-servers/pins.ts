@@ -3,9 +3,11 @@
  * person has seen.
  *
  * P1 A tool is offered only with the hash that was approved.
- * P2 A tool is never less watched than when it was approved: `readOnly` holds only if it held then too.
+ * P2 A tool never needs less approval than when it was approved: `readOnly` holds only if it held then too.
+ * P3 Tools of one account have different names for models, and a tool keeps its name.
  */
 import { createHash } from 'node:crypto';
+import { freeToolName, type NamesInUse, noNames, toolNameOf } from './tool-names.ts';
 
 /** A tool as the server lists it now. */
 export type FoundTool = {
@@ -18,6 +20,8 @@ export type FoundTool = {
 };
 
 export type PinnedTool = FoundTool & {
+  /** The name that models see, as it was when the tool was first listed. Absent in rows of earlier versions: `shownName`. */
+  toolName?: string;
   hash: string;
   /** null: it was never approved. */
   approvedHash: string | null;
@@ -28,6 +32,9 @@ export type PinnedTool = FoundTool & {
 };
 
 export type PinStatus = 'approved' | 'changed' | 'new' | 'removed';
+
+/** A server as the names of its tools need it. */
+export type NamedServer = { name: string; namesInUse?: NamesInUse | undefined };
 
 /** What differs between two lists, by the server's own names. */
 export type PinChanges = { changed: string[]; added: string[]; removed: string[] };
@@ -43,13 +50,23 @@ export function isReadOnly({ readOnly, approvedReadOnly }: PinnedTool): boolean 
   return readOnly && approvedReadOnly;
 }
 
+/** The name that models see. */
+export function shownName(server: string, tool: Pick<PinnedTool, 'name' | 'toolName'>): string {
+  return tool.toolName ?? toolNameOf(server, tool.name);
+}
+
 /** The tools of a server that was named just now: all approved. */
-export function firstPins(found: readonly FoundTool[]): PinnedTool[] {
-  return merge([], found).tools.map(approved);
+export function firstPins(found: readonly FoundTool[], server: NamedServer): PinnedTool[] {
+  return merge([], found, server).tools.map(approved);
 }
 
 /** The tools after the server was asked again. Removed ones stay known, so that they need approval only if they come back changed. */
-export function merge(before: readonly PinnedTool[], found: readonly FoundTool[]): { tools: PinnedTool[]; changes: PinChanges } {
+export function merge(
+  before: readonly PinnedTool[],
+  found: readonly FoundTool[],
+  server: NamedServer,
+): { tools: PinnedTool[]; changes: PinChanges } {
+  const names = namesOf(before, server);
   const known = new Map(before.map((tool) => [tool.name, tool]));
   const changes: PinChanges = { changed: [], added: [], removed: [] };
   const listed = new Map<string, PinnedTool>();
@@ -60,12 +77,12 @@ export function merge(before: readonly PinnedTool[], found: readonly FoundTool[]
     if (earlier === undefined || !earlier.listed) changes.added.push(tool.name);
     else if (earlier.hash !== hash) changes.changed.push(tool.name);
     const { approvedHash = null, approvedReadOnly = false } = earlier ?? {};
-    listed.set(tool.name, { ...tool, hash, approvedHash, approvedReadOnly, listed: true });
+    listed.set(tool.name, { ...tool, toolName: names(tool.name), hash, approvedHash, approvedReadOnly, listed: true });
   }
   const gone = before.filter(({ name }) => !listed.has(name));
   changes.removed.push(...gone.filter((tool) => tool.listed).map(({ name }) => name));
-  const kept = gone.filter(({ approvedHash }) => approvedHash !== null).slice(0, mostRemoved);
-  return { tools: [...listed.values(), ...kept.map((tool) => ({ ...tool, listed: false }))], changes };
+  const kept = gone.filter(({ approvedHash }) => approvedHash !== null).slice(0, maxRemoved);
+  return { tools: [...listed.values(), ...kept.map((tool) => ({ ...tool, toolName: names(tool.name), listed: false }))], changes };
 }
 
 /** Approves tools by the hash that a person saw; null: one of them is not there with this hash. */
@@ -86,20 +103,26 @@ export function hashOf({ name, description, inputSchema }: Pick<FoundTool, 'name
     .digest('hex');
 }
 
-/** The name that models see, at most 64 characters: a longer one ends with a hash of the whole. */
-export function toolNameOf(server: string, tool: string): string {
-  const plain = `mcp_${server}_${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
-  const isExact = plain.length <= longestName && plain.endsWith(tool);
-  if (isExact) return plain;
-  const suffix = `_${createHash('sha256')
-    .update(JSON.stringify([server, tool]))
-    .digest('hex')
-    .slice(0, 8)}`;
-  return `${plain.slice(0, longestName - suffix.length)}${suffix}`;
-}
+const maxRemoved = 200;
 
-const longestName = 64;
-const mostRemoved = 200;
+/** Known tools keep their names, unless a server that was connected earlier uses the same. */
+function namesOf(before: readonly PinnedTool[], { name: server, namesInUse = noNames }: NamedServer): (tool: string) => string {
+  const [others, older] = [new Set(namesInUse.all), new Set(namesInUse.older)];
+  const own = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const tool of before) {
+    const name = shownName(server, tool);
+    if (older.has(name) || taken.has(name)) continue;
+    own.set(tool.name, name);
+    taken.add(name);
+  }
+  return (tool) => {
+    const name = own.get(tool) ?? freeToolName(server, tool, (one) => others.has(one) || taken.has(one));
+    own.set(tool, name);
+    taken.add(name);
+    return name;
+  };
+}
 
 function approved(tool: PinnedTool): PinnedTool {
   return { ...tool, approvedHash: tool.hash, approvedReadOnly: tool.readOnly };

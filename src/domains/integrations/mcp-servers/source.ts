@@ -19,9 +19,10 @@ import { type McpConnections, mcpCallMs } from './connections.ts';
 import type { McpServerRow } from './entity.ts';
 import { mcpServer } from './messages.ts';
 import { isWithinBudget, type OfferedTool, searchTools, withinBudget } from './offers.ts';
-import { isReadOnly, type PinnedTool, pinStatus, toolNameOf } from './pins.ts';
+import { isReadOnly, type PinnedTool, pinStatus, shownName } from './pins.ts';
 import { McpFailed } from './protocol/failure.ts';
 import { Questions } from './questions.ts';
+import { freeToolName } from './tool-names.ts';
 import { consentPage } from './view.ts';
 
 export type McpSourceParts = {
@@ -55,8 +56,10 @@ export function mcpToolSource({ actors, database, clock, connections, publicUrl 
     const names = new Set<string>();
     return rows.flat().flatMap((row) =>
       row.tools.flatMap((tool) => {
-        const toolName = toolNameOf(row.name, tool.name);
-        if (pinStatus(tool) !== 'approved' || names.has(toolName)) return [];
+        if (pinStatus(tool) !== 'approved') return [];
+        const shown = shownName(row.name, tool);
+        // Until the list of the later server is read again.
+        const toolName = names.has(shown) ? freeToolName(row.name, tool.name, (name) => names.has(name)) : shown;
         names.add(toolName);
         return [{ row, tool, toolName, server: row.name }];
       }),

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { ModeField } from '../../../edge/routes/mode.ts';
 import { type McpServerRow, mcpReasons, mcpStatuses } from './entity.ts';
-import { isReadOnly, pinStatus, toolNameOf } from './pins.ts';
+import { isReadOnly, pinStatus, shownName } from './pins.ts';
 
 const orNull = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
@@ -50,7 +50,7 @@ export function asIntegration(row: McpServerRow, publicUrl: string): object {
   const usable = row.tools.filter((tool) => status === 'connected' && pinStatus(tool) === 'approved');
   return {
     ...{ id: row.id, service: 'mcp', name: row.name, status, reason: row.reason },
-    available_tools: usable.map((tool) => toolNameOf(row.name, tool.name)),
+    available_tools: usable.map((tool) => shownName(row.name, tool)),
     granted_scopes: [],
     reconnect_url: status !== 'disconnected' && mayConsent(row) ? consentPage(publicUrl, row.id) : null,
     ...{ mode: row.mode, connected_at: isoTimestamp(row.createdAt) },
@@ -73,7 +73,7 @@ export function mcpServerView(row: McpServerRow): McpServerView {
     authorize_url: mayConsent(row) ? row.authorizeUrl : null,
     tools: row.tools.map((tool) => ({
       name: tool.name,
-      tool_name: toolNameOf(row.name, tool.name),
+      tool_name: shownName(row.name, tool),
       description: tool.description,
       hash: tool.hash,
       status: pinStatus(tool),

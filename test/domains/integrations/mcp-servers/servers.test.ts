@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { mcpServer } from '../../../../src/domains/integrations/mcp-servers/messages.ts';
 import { pinStatus } from '../../../../src/domains/integrations/mcp-servers/pins.ts';
+import { asIntegration, mcpServerView } from '../../../../src/domains/integrations/mcp-servers/view.ts';
 import { AskAgain } from '../../../../src/domains/tasks/contract.ts';
 import { newId } from '../../../../src/ids.ts';
 import { LegacyMcpServer } from '../../../support/legacy-mcp-server.ts';
@@ -47,6 +48,47 @@ test('a second server of the same name is a conflict, and another account or mod
   const test = await world.connect(server.url, { accountId, mode: 'test' });
   assert.deepEqual(names(await world.tools(test)), ['mcp_docs_echo']);
   assert.deepEqual(await world.tools({ accountId: newId('acct_', null), mode: 'live' }), []);
+});
+
+test('a tool whose name is that of another server has a name of its own, which is shown, called and kept', async () => {
+  const first = await world.connect(server.url, { name: 'docs_v2' });
+  const { accountId } = first;
+  server.tools = [{ name: 'v2_echo' }, { name: 'other' }];
+  const second = await world.connect(server.url, { name: 'docs', accountId });
+  const shown = mcpServerView(second).tools.map(({ tool_name: name }) => name);
+  assert.match(shown[0]!, /^mcp_docs_v2_echo_[0-9a-f]{8}$/);
+  assert.equal(shown[1], 'mcp_docs_other');
+  assert.deepEqual(world.events(accountId).at(-1)!.data.integration, { ...(asIntegration(second, 'https://troupe.test') as object) });
+  assert.deepEqual((asIntegration(second, '') as { available_tools: string[] }).available_tools, shown);
+  assert.deepEqual(names(await world.tools(first)), ['mcp_docs_v2_echo', ...shown]);
+  assert.equal(await world.call(first, shown[0]!), 'v2_echo done {}');
+  await world.test.actors.ask(mcpServer, first.id, 'remove', null);
+  world.aheadMs = 31_000;
+  assert.deepEqual(names(await world.tools(second)), shown);
+});
+
+test('a tool that a server adds later takes no name of another server', async () => {
+  const first = await world.connect(server.url, { name: 'docs' });
+  const second = await world.connect(server.url, { name: 'docs_v2', accountId: first.accountId });
+  server.tools = [{ name: 'echo' }, { name: 'v2_echo' }];
+  world.aheadMs = 31_000;
+  await world.tools(second);
+  const { tools } = mcpServerView(await world.row(first));
+  assert.match(tools.find(({ name }) => name === 'v2_echo')!.tool_name, /^mcp_docs_v2_echo_[0-9a-f]{8}$/);
+  assert.equal(mcpServerView(await world.row(second)).tools[0]!.tool_name, 'mcp_docs_v2_echo');
+});
+
+test('equal names of rows of earlier versions are told apart too', async () => {
+  const first = await world.connect(server.url, { name: 'docs_v2' });
+  server.tools = [{ name: 'v2_echo' }];
+  const second = await world.connect(server.url, { name: 'docs', accountId: first.accountId });
+  const withoutNames = "(select json_agg(tool::jsonb - 'toolName') from json_array_elements(tools) tool)";
+  await world.test.sql(`update mcp_server set tools = ${withoutNames} where id in ($1, $2)`, [first.id, second.id]);
+  await world.test.crashAndRestart();
+  const offered = names(await world.tools(first));
+  assert.equal(offered[0], 'mcp_docs_v2_echo');
+  assert.match(offered[1]!, /^mcp_docs_v2_echo_[0-9a-f]{8}$/);
+  assert.equal(await world.call(first, offered[1]!), 'v2_echo done {}');
 });
 
 test('a changed tool is off until its new version is approved, and a planned call of it is forbidden', async () => {
