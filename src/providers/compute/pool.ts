@@ -1,19 +1,22 @@
 /**
- * The computing processes of a node: started on first use, at most `processes`, ended after an idle time. Owns every process it starts:
- * after `close` none is left.
+ * The computing processes of a node: started on first use, at most `processes` for each priority, ended after an idle time. Owns every process it
+ * starts: after `close` none is left.
  *
  * C1 A job that breaks a limit is ended with its process; no other job runs in it.
  * C2 Accounts are served round-robin, and none has all processes: one account delays another by one job at most.
  * C3 Long jobs never have all processes, and one account has one long job at a time.
  * C4 Waiting jobs are bounded, by account and in all.
+ * C5 Batch jobs have processes of their own, at a lower priority: on a busy machine a batch job that gets little processor time delays no
+ *    interactive job. C2 to C4 hold for each priority by itself.
  */
 import { CountBy, Distribution } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
-import { type Compute, type Job, JobStopped, type RunOptions } from './port.ts';
-import { ComputeProcess } from './process.ts';
+import { type Compute, type Job, type JobPriority, JobStopped, type RunOptions } from './port.ts';
+import { ComputeProcess, type ProcessLimits } from './process.ts';
 
 export type ComputePoolOptions = {
+  /** For each priority. */
   processes?: number;
   /** JavaScript heap of one process. */
   heapMb?: number;
@@ -21,8 +24,12 @@ export type ComputePoolOptions = {
   maxWaiting?: number;
   /** Longest idle time of a process. */
   idleMs?: number;
+  /** Processor time of a process until it accepts jobs. */
   startMs?: number;
 };
+
+/** Below the node's own priority: on few cores, requests run first, then interactive jobs. */
+const nicenessOf: Record<JobPriority, number> = { interactive: 10, batch: 15 };
 
 const longMs = 15_000;
 const outcomes = { time: 'stopped_time', memory: 'stopped_memory', crash: 'stopped_crash' } as const;
@@ -36,18 +43,57 @@ export class ComputeStats {
 
 export class ComputePool implements Compute {
   readonly stats = new ComputeStats();
-  private readonly limits: { heapMb: number; startMs: number };
+  private readonly sets: Record<JobPriority, ProcessSet>;
+  private readonly closing = new AbortController();
+
+  constructor(options: ComputePoolOptions = {}) {
+    const setOf = (priority: JobPriority) => new ProcessSet(nicenessOf[priority], options, this.stats, this.closing.signal);
+    this.sets = { interactive: setOf('interactive'), batch: setOf('batch') };
+  }
+
+  get size(): { running: number; waiting: number; processes: number } {
+    const [a, b] = [this.sets.interactive.size, this.sets.batch.size];
+    return { running: a.running + b.running, waiting: a.waiting + b.waiting, processes: a.processes + b.processes };
+  }
+
+  async run<Input, Result>(job: Job<Input, Result>, input: Input, options: RunOptions): Promise<Result> {
+    const { signal } = options;
+    const ends = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal]);
+    try {
+      const result = await this.sets[job.priority ?? 'interactive'].run(job as Job<never, unknown>, input, { ...options, signal: ends });
+      this.stats.jobs.add([job.name, 'done']);
+      return result as Result;
+    } catch (error) {
+      this.stats.jobs.add([job.name, ends.aborted ? 'aborted' : outcomeOf(error)]);
+      // The exit of a process may be reported before the abort that caused it.
+      throw ends.aborted ? ends.reason : error;
+    }
+  }
+
+  /** Ends running and waiting jobs; resolves when every process has ended. */
+  async close(): Promise<void> {
+    this.closing.abort(new AppError('draining', 'The service is stopping'));
+    await Promise.all([this.sets.interactive.end(), this.sets.batch.end()]);
+  }
+}
+
+/** The processes for jobs of one priority. */
+class ProcessSet {
+  private readonly limits: ProcessLimits;
   private readonly idleMs: number;
+  private readonly stats: ComputeStats;
+  private readonly closing: AbortSignal;
   private readonly gate: FairGate;
   private readonly longGate: FairGate;
   private readonly alive = new Set<ComputeProcess>();
   private readonly idle: { process: ComputeProcess; timer: NodeJS.Timeout }[] = [];
-  private readonly closing = new AbortController();
 
-  constructor(options: ComputePoolOptions = {}) {
+  constructor(niceness: number, options: ComputePoolOptions, stats: ComputeStats, closing: AbortSignal) {
     const { processes = 3, heapMb = 256, idleMs = 30_000, startMs = 30_000 } = options;
-    this.limits = { heapMb, startMs };
+    this.limits = { heapMb, startMs, niceness };
     this.idleMs = idleMs;
+    this.stats = stats;
+    this.closing = closing;
     const waiting = { maxWaiting: options.maxWaiting ?? 1_024, maxWaitingEach: options.maxWaitingOfAccount ?? 256 };
     const turnedAway = { full: 'Too much waits to be computed; try again later', retryAfterS: 5 };
     const allButOne = Math.max(1, processes - 1);
@@ -60,29 +106,25 @@ export class ComputePool implements Compute {
     return { running, waiting: waiting + this.longGate.size.waiting, processes: this.alive.size };
   }
 
-  async run<Input, Result>(job: Job<Input, Result>, input: Input, { account, signal, open, onReport }: RunOptions): Promise<Result> {
-    const ends = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal]);
+  async run(
+    job: Job<never, unknown>,
+    input: unknown,
+    { account, signal, open, onReport }: RunOptions & { signal: AbortSignal },
+  ): Promise<unknown> {
     const sinceMs = performance.now();
     const leaves: (() => void)[] = [];
     try {
-      if (job.timeMs > longMs) leaves.push(await this.longGate.enter(account, ends));
-      leaves.push(await this.gate.enter(account, ends));
+      if (job.timeMs > longMs) leaves.push(await this.longGate.enter(account, signal));
+      leaves.push(await this.gate.enter(account, signal));
       this.stats.waitS.record((performance.now() - sinceMs) / 1_000);
-      const result = await this.perform(job as Job<never, unknown>, input, ends, { open, onReport });
-      this.stats.jobs.add([job.name, 'done']);
-      return result as Result;
-    } catch (error) {
-      this.stats.jobs.add([job.name, ends.aborted ? 'aborted' : outcomeOf(error)]);
-      // The exit of a process may be reported before the abort that caused it.
-      throw ends.aborted ? ends.reason : error;
+      return await this.perform(job, input, signal, { open, onReport });
     } finally {
       for (const leave of leaves) leave();
     }
   }
 
-  /** Ends running and waiting jobs; resolves when every process has ended. */
-  async close(): Promise<void> {
-    this.closing.abort(new AppError('draining', 'The service is stopping'));
+  /** Resolves when every process has ended. */
+  async end(): Promise<void> {
     for (const { timer } of this.idle.splice(0)) clearTimeout(timer);
     await Promise.all([...this.alive].map((process) => process.kill()));
   }
@@ -100,7 +142,7 @@ export class ComputePool implements Compute {
       return await process.run({ job, input, signal, ...callbacks });
     } finally {
       this.stats.durationS.record((performance.now() - beganAtMs) / 1_000);
-      if (process.usable && !this.closing.signal.aborted) this.keep(process);
+      if (process.usable && !this.closing.aborted) this.keep(process);
       else await process.kill();
     }
   }

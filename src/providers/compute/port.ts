@@ -6,6 +6,14 @@ import type { Readable } from 'node:stream';
 import type { Guest, GuestOptions } from '../sandbox/port.ts';
 
 /**
+ * On a busy machine a job gets its processor time later, so its limit counts processor time. This multiple of it by the wall clock ends only a job
+ * that waits without computing.
+ */
+export const wallLimitFactor = 20;
+
+export type JobPriority = 'interactive' | 'batch';
+
+/**
  * A kind of work. `module` names a file whose default export is a `JobFunction`; the computing process loads it on first use. Input and
  * result are copied by structured clone: plain data and byte arrays.
  */
@@ -13,8 +21,10 @@ export type Job<Input, Result> = {
   /** For metrics and messages. */
   readonly name: string;
   readonly module: URL;
-  /** Processor time of one run; the wall-clock limit is four times as long. A job of more than 15 s counts as long, see `Compute`. */
+  /** Processor time of one run; the wall-clock limit is `wallLimitFactor` times as long. A job of more than 15 s counts as long, see `Compute`. */
   readonly timeMs: number;
+  /** `batch`: nobody waits for the next step of it. It runs at a lower priority, in processes of its own. */
+  readonly priority?: JobPriority;
   readonly types?: (input: Input) => Result;
 };
 
@@ -62,8 +72,8 @@ export class JobStopped extends Error {
 
 export interface Compute {
   /**
-   * Runs the job and resolves with its result. Runs wait for a free process, round-robin by account; one account never has all processes,
-   * and neither do long jobs. Rejects with the job's error, with `JobStopped`, with `overloaded` when too many wait, with `unavailable`
+   * Runs the job and resolves with its result. Runs wait for a free process of their priority, round-robin by account; one account never has
+   * all processes, and neither do long jobs. Rejects with the job's error, with `JobStopped`, with `overloaded` when too many wait, with `unavailable`
    * when no process can be started, with `draining` when the node stops, and with the signal's reason when it is aborted.
    */
   run<Input, Result>(job: Job<Input, Result>, input: Input, options: RunOptions): Promise<Result>;

@@ -7,14 +7,17 @@ import { readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
-import { type Job, JobStopped } from './port.ts';
+import { type Job, JobStopped, wallLimitFactor } from './port.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 import { SentSources } from './sent-sources.ts';
 
 export type ProcessLimits = {
   /** Heap for JavaScript objects. Other memory (buffers, code, Node itself) may take `extraMb` in addition. */
   heapMb: number;
+  /** Processor time to start. */
   startMs: number;
+  /** How far its priority is below the node's own. */
+  niceness: number;
 };
 
 export type ProcessRun = {
@@ -30,11 +33,9 @@ const extraMb = 350;
 /** Processor time after which a process is replaced, and after which the system kills one whose node was killed while it computed. */
 const maxCpuMs = 60_000;
 const orphanCpuS = 300;
-/** Below the node's own priority: on few cores, requests run first. Further below, a busy machine would end jobs before they had their processor time. */
-const niceness = 10;
-const lowest = 19;
-/** On a busy machine a job gets its processor time later: the wall-clock limit is this multiple of its limit. */
-const timeLimitFactor = 4;
+const maxNiceness = 19;
+/** How often the start of a process is checked against its limit. */
+const startCheckMs = 1_000;
 
 export class ComputeProcess {
   /** Settles when it accepts jobs; rejects with `unavailable` when it cannot be started. */
@@ -48,7 +49,7 @@ export class ComputeProcess {
   private onGone: () => void = () => {};
 
   constructor(limits: ProcessLimits) {
-    this.child = spawnChild(limits.heapMb);
+    this.child = spawnChild(limits);
     const stderrTail = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {
@@ -65,13 +66,14 @@ export class ComputeProcess {
         reject(new AppError('unavailable', 'No process for computing can be started', { cause: new Error(stderrTail()) }));
         void this.kill();
       };
-      const timer = setTimeout(fail, limits.startMs);
+      const timeLeft = this.timer(limits.startMs);
+      const timer = setInterval(() => timeLeft() === 0 && fail(), startCheckMs);
       this.onGone = fail;
       this.onMessage = () => {
-        clearTimeout(timer);
+        clearInterval(timer);
         resolve();
       };
-      void this.gone.then(() => clearTimeout(timer));
+      void this.gone.then(() => clearInterval(timer));
     });
     // The run that needs the process gets the failure; an unhandled rejection must not end the node.
     this.ready.catch(() => {});
@@ -130,16 +132,19 @@ export class ComputeProcess {
     }
   }
 
-  /** The rest of `timeMs` of processor time if the system reports it, otherwise of wall-clock time. */
+  /**
+   * The rest of `timeMs` of processor time; 0 also at the wall-clock limit. Where the system does not report the processor time of a process, the
+   * wall-clock limit alone counts.
+   */
   private timer(timeMs: number): () => number {
     const beganAtMs = performance.now();
-    const beganCpuMs = cpuMsOf(this.pid);
+    const beganCpuMs = cpuMsOf(this.pid) ?? 0;
     return () => {
-      const wallMs = performance.now() - beganAtMs;
-      const cpuMs = cpuMsOf(this.pid);
-      const usedMs = cpuMs === null || beganCpuMs === null || wallMs >= timeMs * timeLimitFactor ? wallMs : cpuMs - beganCpuMs;
+      const wallLeftMs = timeMs * wallLimitFactor - (performance.now() - beganAtMs);
+      const cpuMs = cpuMsOf(this.pid) ?? beganCpuMs;
+      const leftMs = Math.min(timeMs - (cpuMs - beganCpuMs), wallLeftMs);
       // The system counts in steps of 10 ms.
-      return usedMs + 10 >= timeMs ? 0 : Math.max(20, timeMs - usedMs);
+      return leftMs <= 10 ? 0 : Math.max(20, leftMs);
     };
   }
 
@@ -170,7 +175,7 @@ export class ComputeProcess {
   }
 }
 
-function spawnChild(heapMb: number): ChildProcess {
+function spawnChild({ heapMb, niceness }: ProcessLimits): ChildProcess {
   // Limits that this system does not support, or that are already lower, stay as they are.
   const limits = [`-d ${(heapMb + extraMb) * 1024}`, `-t ${orphanCpuS}`, '-f 0', '-c 0'].map((limit) => `ulimit ${limit} 2>/dev/null || :`);
   const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile];
@@ -180,7 +185,7 @@ function spawnChild(heapMb: number): ChildProcess {
     serialization: 'advanced',
   });
   try {
-    if (child.pid !== undefined) setPriority(child.pid, Math.min(lowest, getPriority() + niceness));
+    if (child.pid !== undefined) setPriority(child.pid, Math.min(maxNiceness, getPriority() + niceness));
   } catch {
     // It has ended already.
   }

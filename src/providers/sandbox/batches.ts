@@ -1,5 +1,6 @@
 /** The parent's side of code that is run over batches of numbers: one process for each guest, ended with its first failure. */
 import { AppError } from '../../errors.ts';
+import { wallLimitFactor } from '../compute/port.ts';
 import { type Guest, GuestFailed, type GuestOptions } from './port.ts';
 import { startSandboxProcess } from './process.ts';
 import type { FromBatches, ToBatches } from './protocol.ts';
@@ -7,8 +8,7 @@ import type { FromBatches, ToBatches } from './protocol.ts';
 /** What the child says; a batch with its numbers. */
 type ChildMessage = Exclude<FromBatches, { op: 'batched' }> | (Extract<FromBatches, { op: 'batched' }> & { numbers: Float64Array });
 
-/** On a busy machine the code gets its time later, but not for ever: so many times its limit by the clock. */
-const timeLimitFactor = 4;
+/** Processor time of its start. */
 const startMs = 10_000;
 
 export async function openGuest({ signal, ...options }: GuestOptions): Promise<Guest> {
@@ -22,7 +22,7 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
       timedOut = true;
       void process.kill();
     },
-    options.cpuMs * timeLimitFactor + startMs,
+    (options.cpuMs + startMs) * wallLimitFactor,
   );
   const onAbort = () => void process.kill();
   signal.addEventListener('abort', onAbort, { once: true });

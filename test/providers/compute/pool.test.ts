@@ -1,24 +1,28 @@
 /** The computing processes of a node: limits of a job, results for its caller, and the order of accounts. */
 
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
 import { ToolError } from '../../../src/errors.ts';
 import { ComputePool } from '../../../src/providers/compute/pool.ts';
-import type { Job } from '../../../src/providers/compute/port.ts';
+import type { Job, JobPriority } from '../../../src/providers/compute/port.ts';
+import { until } from '../../support/until.ts';
 import type { Deed } from './jobs/hostile.ts';
 
 const pool = new ComputePool({ processes: 2, heapMb: 48, maxWaitingOfAccount: 4, maxWaiting: 6 });
 after(() => pool.close());
 
-const jobOf = (timeMs: number): Job<{ deed: Deed; value?: unknown }, any> => ({
+const jobOf = (timeMs: number, priority: JobPriority = 'interactive'): Job<{ deed: Deed; value?: unknown }, any> => ({
   name: 'deed',
   module: new URL('./jobs/hostile.ts', import.meta.url),
   timeMs,
+  priority,
 });
-const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, ...rest } = {}) =>
-  pool.run(jobOf(timeMs), { deed, value }, { account, ...rest });
+type Options = { account?: string; timeMs?: number; priority?: JobPriority };
+const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, priority, ...rest }: Options = {}) =>
+  pool.run(jobOf(timeMs, priority), { deed, value }, { account, ...rest });
 
 test('a job returns the result of its module, in a process without any setting of the service', async () => {
   const value = { text: 'ä', bytes: new Uint8Array([1, 2]), when: new Date(5), nothing: undefined };
@@ -30,9 +34,32 @@ test('a job returns the result of its module, in a process without any setting o
   assert.equal(await run('pid'), await run('pid'), 'a process is used again');
 });
 
-test('a process has a lower priority than the node, for any priority of the node', async () => {
+test('a process has a lower priority than the node, for any priority of the node, and one of batch jobs a still lower one', async () => {
   const own = getPriority();
   assert.equal(getPriority(await run('pid')), Math.min(19, own + 10));
+  assert.equal(getPriority(await run('pid', null, { priority: 'batch' })), Math.min(19, own + 15));
+});
+
+test('batch jobs that have all their processes delay no interactive job', async () => {
+  const controller = new AbortController();
+  const hogs = ['a', 'b', 'c'].map((account) =>
+    run('idle', null, { account, priority: 'batch', signal: controller.signal } as never).catch(() => {}),
+  );
+  assert.equal(await run('echo', 'at once'), 'at once');
+  assert.deepEqual({ ...pool.size, processes: 0 }, { running: 2, waiting: 1, processes: 0 });
+  controller.abort();
+  await Promise.all(hogs);
+});
+
+test('a job that gets no processor time for longer than its limit is not ended', { skip: !existsSync('/proc/self/stat') }, async () => {
+  const pid = await run('pid');
+  const timeMs = 400;
+  process.kill(pid, 'SIGSTOP');
+  const began = performance.now();
+  const starved = run('echo', 'later', { timeMs });
+  await until(() => performance.now() - began > 5 * timeMs);
+  process.kill(pid, 'SIGCONT');
+  assert.equal(await starved, 'later');
 });
 
 test('a job that exceeds its time or memory limit is ended, its caller gets the reason, and other jobs continue', async () => {
@@ -143,4 +170,8 @@ test('idle processes are ended, and a closed pool leaves none', async () => {
   await running;
   assert.equal(short.size.processes, 0);
   await assert.rejects(short.run(jobOf(1_000), { deed: 'echo' }, { account: 'a' }), { code: 'draining' });
+});
+
+test('a job that waits without computing is ended by the wall clock', async () => {
+  await assert.rejects(run('idle', null, { timeMs: 50 }), { name: 'JobStopped', reason: 'time' });
 });

@@ -36,6 +36,8 @@ const deeds = {
   defect: () => {
     throw new TypeError('a defect');
   },
+  // Holds the process alive and computes nothing.
+  idle: () => new Promise(() => {}),
   env: () => Object.keys(process.env),
   pid: () => process.pid,
 } satisfies Record<string, (value: unknown) => unknown>;
