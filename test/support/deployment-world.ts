@@ -94,7 +94,17 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   });
   const builder = openBuilder(snapshots);
   const parts = {
-    ...{ actors, database, clock, outbound, snapshots, builder, maskOf, apiUrls: defaultApiUrls, creations: creationGate() },
+    ...{
+      actors,
+      database,
+      clock,
+      outbound,
+      snapshots,
+      builder,
+      maskOf,
+      apiUrls: defaultApiUrls,
+      creations: creationGate({ turn: async () => {}, waitingRequests: 0 }),
+    },
     findHost: findHost ?? ((): typeof host.host => host.host),
     accessOf: (config: DeployConfig) => accessOf(config, openCredentials(box, config), {} as HostCalls),
   };

@@ -1,6 +1,5 @@
 /** What the tools and routes of deployments share on a node. */
 import { type Config, searchPath } from '../../config.ts';
-import type { FairGate } from '../../fair-queue.ts';
 import { withoutTrailing } from '../../trailing.ts';
 import { storageLimits } from '../accounts/contract.ts';
 import type { Platform } from '../domain.ts';
@@ -9,6 +8,7 @@ import { localBuilder } from './build/local-builder.ts';
 import { accessOf } from './configs/access.ts';
 import { type CredentialBox, credentialBox, openCredentials } from './configs/credentials.ts';
 import type { OpenCalls } from './configs/identify.ts';
+import type { Creations } from './deployment/create.ts';
 import type { EffectParts } from './deployment/effects.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
@@ -22,7 +22,7 @@ import type { Target } from './targets.ts';
 export type DeploymentParts = {
   credentials: CredentialBox;
   snapshots: Snapshots;
-  creations: FairGate;
+  creations: Creations;
   builder: Builder;
   findHost: FindHost;
   openCalls: OpenCalls;
@@ -46,7 +46,7 @@ export function openDeployments(platform: Platform): DeploymentParts {
   return {
     credentials,
     snapshots,
-    creations: creationGate(),
+    creations: creationGate(spareTime),
     builder: localBuilder({
       snapshots,
       allowed: (config.builds ?? (config.redisUrl === null ? 'on' : 'off')) === 'on',

@@ -4,7 +4,7 @@ import { creationGate } from '../../../src/domains/deployments/low-priority.ts';
 import { deploymentWorld } from '../../support/deployment-world.ts';
 
 test('two deployments are created at once, of accounts in turn', async () => {
-  const creations = creationGate();
+  const creations = creationGate({ turn: async () => {}, waitingRequests: 0 });
   const order: string[] = [];
   let [running, most] = [0, 0];
   const creation = async () => {
@@ -16,6 +16,32 @@ test('two deployments are created at once, of accounts in turn', async () => {
   await Promise.all(accounts.map((account) => creations.pass(account, creation).then(() => void order.push(account))));
   assert.equal(most, 2);
   assert.ok(order.lastIndexOf('b') < order.length - 1, order.join());
+});
+
+test('a creation begins in a turn of the spare time that counts for many contents', async () => {
+  const spareTime = Promise.withResolvers<void>();
+  const turns: [string, number][] = [];
+  const lane = {
+    waitingRequests: 0,
+    turn(account: string, pieces = 1) {
+      turns.push([account, pieces]);
+      return spareTime.promise;
+    },
+  };
+  const creations = creationGate(lane);
+  let isCreated = false;
+  const created = creations.pass('acct', async () => {
+    isCreated = true;
+  });
+  await new Promise(setImmediate);
+  assert.equal(isCreated, false);
+  assert.equal(lane.waitingRequests, 1);
+  assert.equal(turns[0]![0], 'acct');
+  assert.ok(turns[0]![1] > 1);
+  spareTime.resolve();
+  await created;
+  assert.equal(isCreated, true);
+  assert.equal(lane.waitingRequests, 0);
 });
 
 test('fifty creations at once are all accepted', async (t) => {

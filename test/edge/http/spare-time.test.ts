@@ -6,14 +6,15 @@ import { SpareTime } from '../../../src/edge/http/spare-time.ts';
 
 const never = 60_000;
 
-function world(patienceMs = never) {
+function world(pauseMs = never) {
   const requests = new RequestStats();
   const route = requests.route('GET', '/');
-  const spareTime = new SpareTime(requests, patienceMs);
+  const spareTime = new SpareTime(requests, pauseMs);
   const given: string[] = [];
   return {
     given,
-    ask: (account: string) => spareTime.turn(account).then(() => void given.push(account)),
+    spareTime,
+    ask: (account: string, pieces?: number) => spareTime.turn(account, pieces).then(() => void given.push(account)),
     begin: () => void requests.inFlight++,
     answer: () => route.answered(200, performance.now()),
     async rounds(count: number) {
@@ -58,13 +59,30 @@ test('T2: a request that arrives in the round of a turn runs before it', async (
   await asked;
 });
 
-test('T2: while requests are always in progress a turn runs after each maximum wait, not earlier', async () => {
-  const patienceMs = 20;
-  const { ask, begin } = world(patienceMs);
+test('T2: while requests are always in progress a turn runs after each pause, not earlier', async () => {
+  const pauseMs = 20;
+  const { ask, begin } = world(pauseMs);
   begin();
   const beganMs = performance.now();
   for (let i = 0; i < 3; i++) await ask('a');
-  assert.ok(performance.now() - beganMs >= 3 * (patienceMs - 1));
+  assert.ok(performance.now() - beganMs >= 3 * (pauseMs - 1));
+});
+
+test('T2: after a turn of several pieces the pause is as many times as long', async () => {
+  const pauseMs = 20;
+  const { ask, begin } = world(pauseMs);
+  begin();
+  const beganMs = performance.now();
+  await ask('a', 5);
+  await ask('a');
+  assert.ok(performance.now() - beganMs >= 6 * (pauseMs - 1));
+});
+
+test('T2: a request that only waits for a turn does not delay turns', async () => {
+  const { ask, begin, spareTime } = world();
+  begin();
+  spareTime.waitingRequests++;
+  await ask('a');
 });
 
 test('T3: accounts take turns, however many pieces one of them has', async () => {

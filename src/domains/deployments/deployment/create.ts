@@ -1,7 +1,6 @@
 /** A deployment is created: with its configuration and the files of its workspace as they are at this moment. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
-import type { FairGate } from '../../../fair-queue.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { Builder } from '../build/builder.ts';
 import type { DeployConfig } from '../configs/config.ts';
@@ -15,9 +14,11 @@ export type CreationParts = {
   database: Pick<Database, 'read'>;
   snapshots: Snapshots;
   builder: Pick<Builder, 'refusal'>;
-  /** Few are created at once. */
-  creations: Pick<FairGate, 'pass'>;
+  creations: Creations;
 };
+
+/** Few are created at once. */
+export type Creations = { pass<T>(accountId: string, create: () => Promise<T>): Promise<T> };
 
 export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' | 'target' | 'taskId'> & {
   /** The same id gives the same deployment. */

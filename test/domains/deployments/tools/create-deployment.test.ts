@@ -27,7 +27,7 @@ test('the tool create_deployment', async (t) => {
     database: runtime.database,
     snapshots,
     builder,
-    creations: creationGate(),
+    creations: creationGate({ turn: async () => {}, waitingRequests: 0 }),
     findHost: () => host.host,
     publicUrl: () => publicUrl,
   });
@@ -100,6 +100,16 @@ test('the tool create_deployment', async (t) => {
       assert.deepEqual([trial.mode, trial.status, trial.url], ['test', 'live', `${publicUrl}/preview/${trial.id}/`]);
     },
   );
+
+  await t.test('a call frees its slot of the account before it waits for the end of the deployment', async () => {
+    await world.configure({ name: 'slow' });
+    const context = contextOf(await world.workspace());
+    const released = Promise.withResolvers<void>();
+    host.at = (moment) => (moment === 'finished' ? released.promise : null);
+    const shown = (await tool.run({ target: 'vercel' }, { ...context, releaseSlot: released.resolve })) as Json;
+    host.at = () => null;
+    assert.equal(shown.status, 'live');
+  });
 
   await t.test('only approved files are deployed: other files or another newest configuration need another approval', async () => {
     const context = contextOf(await world.workspace());
