@@ -100,6 +100,8 @@ export type EffectContext = {
   readonly isRepeat: boolean;
   /** Aborted when the effect is cancelled, its time is up, or the node stops. */
   readonly signal: AbortSignal;
+  /** Frees the slot of its lane before it ends: from now on it only waits for something that is bounded elsewhere. Later calls do nothing. */
+  releaseSlot(): void;
 };
 
 export type EffectDefinition<I = any, V = unknown> = {

@@ -18,7 +18,7 @@ export async function runEffect(
   effect: EffectDraft,
   definition: EffectDefinition,
   controller: AbortController,
-  { log, repeatable, isRepeat }: { log: Log; repeatable: boolean; isRepeat: boolean },
+  { log, repeatable, isRepeat, releaseSlot }: { log: Log; repeatable: boolean; isRepeat: boolean; releaseSlot(): void },
 ): Promise<EffectOutcome | null> {
   const fault = inputMismatch(definition.input, effect.input);
   if (fault !== null) {
@@ -33,7 +33,7 @@ export async function runEffect(
   const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
   aborted.catch(() => {});
   try {
-    const run = definition.run(effect.input, { actorId: effect.actorId, effectId: effect.id, isRepeat, signal });
+    const run = definition.run(effect.input, { actorId: effect.actorId, effectId: effect.id, isRepeat, signal, releaseSlot });
     const value = await Promise.race([run, aborted]);
     // The outcome is stored as JSON: a value that cannot be stored fails here, not in the actor's commit.
     if (value !== undefined) encodeJson(value);

@@ -327,7 +327,9 @@ export class Effects {
     const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
     const span = tracer?.startSpan(`effect ${effect.kind} ${effect.name}`, effect.trace ?? null, attributes) ?? null;
     if (span !== null) effect.trace = span.traceparent;
-    const run = () => runEffect(effect, definition, controller, { log, repeatable: this.isRepeatable(effect), isRepeat });
+    // A suspect stays alone: it may be what ends the process.
+    const releaseSlot = () => held.isSuspect || this.freeSlot(held);
+    const run = () => runEffect(effect, definition, controller, { log, repeatable: this.isRepeatable(effect), isRepeat, releaseSlot });
     const beganAtMs = performance.now();
     const outcome = await (tracer === null || span === null ? run() : tracer.within(span.traceparent, run));
     held.tookMs = Math.round(performance.now() - beganAtMs);

@@ -65,7 +65,7 @@ function outcomeOf(run: Run, repeatable: boolean, aborted: AppError | null = nul
     timeoutMs,
     outcome: '',
   };
-  const outcome = runEffect(effect, definition, controller, { log: noLog, repeatable, isRepeat: false });
+  const outcome = runEffect(effect, definition, controller, { log: noLog, repeatable, isRepeat: false, releaseSlot() {} });
   if (aborted !== null) controller.abort(aborted);
   return outcome;
 }

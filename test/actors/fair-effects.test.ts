@@ -54,3 +54,25 @@ test('effects of one account beyond its share of memory wait in the database wit
   await until(async () => (await node.sql('select id from effect limit 1')).length === 0, 'all effects');
   assert.equal(begun.filter((name) => name === 'busy').length, 60);
 });
+
+test('an effect that has released its slot lets the next one run while it waits, and its outcome is delivered', async (t) => {
+  const node = await testRuntime([probeActor], { ...probeOptions, effectLaneLimits: { maxRunning: 1 } });
+  t.after(() => node.close());
+  const begun: string[] = [];
+  const end = Promise.withResolvers<null>();
+  effects.work = ({ name }, { releaseSlot }) => {
+    begun.push(name);
+    if (name !== 'waits') return Promise.resolve(null);
+    releaseSlot();
+    releaseSlot();
+    return end.promise;
+  };
+  const begin = (name: string) => node.actors.ask(probe, name, 'begin', { effect: 'work', input: { name }, account: 'one' });
+  await begin('waits');
+  await begin('next');
+  await until(async () => (await node.sql('select id from effect')).length === 1, 'the next one has ended');
+  assert.deepEqual(begun, ['waits', 'next']);
+  assert.deepEqual(laneOf(node, 'tool'), { lane: 'tool', running: 0, waiting: 0 });
+  end.resolve(null);
+  await until(async () => (await node.sql('select id from effect')).length === 0, 'the outcome of the one that waited');
+});

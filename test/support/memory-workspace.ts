@@ -54,6 +54,7 @@ export function toolContext(workspace: WorkspaceAccess, signal: AbortSignal = ne
     workspaceId: 'ws_1',
     mail: { send: async () => ({ detail: 'posted' }) },
     approvedBasis: null,
+    releaseSlot() {},
   };
 }
 

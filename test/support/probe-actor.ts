@@ -1,7 +1,15 @@
 /** The actor for runtime tests: on request it does everything that an actor can do, and fails in every way. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import Type from 'typebox';
-import { type AnyActor, actorRef, defineActor, type EffectResult, type Turn, type TurnContext } from '../../src/actors/define-actor.ts';
+import {
+  type AnyActor,
+  actorRef,
+  defineActor,
+  type EffectContext,
+  type EffectResult,
+  type Turn,
+  type TurnContext,
+} from '../../src/actors/define-actor.ts';
 import { AppError } from '../../src/errors.ts';
 import { json } from '../../src/storage/column-types.ts';
 import type { Json } from './json.ts';
@@ -74,10 +82,12 @@ export type ProbeContract = {
 };
 export const probe = actorRef<ProbeContract>('probe');
 
+type ProbeEffectContext = Pick<EffectContext, 'effectId' | 'signal' | 'releaseSlot'>;
+
 /** What the probe's effects do; tests put in what they need. */
 export const effects = {
-  work: async (_input: Json, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
-  mail: async (_input: Json, _context: { effectId: string; signal: AbortSignal }): Promise<unknown> => null,
+  work: async (_input: Json, _context: ProbeEffectContext): Promise<unknown> => null,
+  mail: async (_input: Json, _context: ProbeEffectContext): Promise<unknown> => null,
 };
 
 /** Called before the probe takes an input; tests make it throw. */

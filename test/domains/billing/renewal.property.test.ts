@@ -114,6 +114,7 @@ class World {
         effectId: effect.id,
         isRepeat: false,
         signal: new AbortController().signal,
+        releaseSlot() {},
       });
     let outcome: EffectOutcome = { kind: 'failed', message: new AppError('unavailable', 'away').message };
     if (how !== 'fails') {

@@ -61,6 +61,8 @@ export const createDeploymentTool = (parts: DeployingParts): Tool => ({
     // What an earlier run of this call has begun is not begun again, whatever has changed since.
     const earlier = await askUntilAnswered(words, async () => actors.query(deployment, deploymentId, 'get', null));
     if (earlier === null) await begin(parts, deploymentId, args, context);
+    // What waits now is one query every two seconds; the deployment's own steps have lanes of their own.
+    context.releaseSlot();
     const row = await ended(parts, deploymentId, context.signal);
     const shown = deploymentView(row, publicUrl());
     if (shown.error !== null)

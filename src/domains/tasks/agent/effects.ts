@@ -46,7 +46,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     if (agent === null) throw new AppError('not_found', 'The agent is gone');
     return agent;
   };
-  const contextOf = (agent: AgentRow, { effectId: callId, isRepeat, signal }: EffectContext): ToolContext => {
+  const contextOf = (agent: AgentRow, { effectId: callId, isRepeat, signal, releaseSlot }: EffectContext): ToolContext => {
     const authority = authorityOf(agent);
     return {
       accountId: agent.accountId,
@@ -61,6 +61,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
       workspaceId: agent.workspaceId,
       mail: mail(agent, callId),
       approvedBasis: null,
+      releaseSlot,
     };
   };
   /** Below full autonomy nothing depends on it. */

@@ -34,6 +34,8 @@ export type ToolContext = {
   mail: AgentMail;
   /** `basis` of the preview that a person approved; null if no approval was needed. */
   approvedBasis: unknown;
+  /** Frees the call's concurrency slot: from now on the tool only waits for something that is bounded elsewhere. */
+  releaseSlot(): void;
 };
 
 /** What a person reads before deciding about a call. */
