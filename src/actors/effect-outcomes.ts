@@ -24,6 +24,8 @@ export type InFlightEffect = {
   tookMs: number;
   isSuspect: boolean;
   hasBegun: boolean;
+  /** Resolves with whether its start is committed; null: not asked for, or refused. */
+  mark: Promise<boolean> | null;
 };
 
 export type EffectOutcomesParts = {

@@ -129,7 +129,7 @@ export class Effects {
     const ofThem = [...this.inFlight.values()].filter(({ effect }) => shards.has(effect.shard));
     const marks = ofThem.map(async (held) => {
       if (!held.hasBegun) this.release(held.effect.id);
-      else if (held.effect.startedBy === null) await this.markStarted(held.effect);
+      else if (held.mark !== null || held.effect.startedBy === null) await this.markStarted(held);
     });
     await Promise.all(marks);
   }
@@ -238,6 +238,7 @@ export class Effects {
       tookMs: 0,
       isSuspect: isSuspect && this.isRepeatable(effect),
       hasBegun: false,
+      mark: null,
     };
     this.inFlight.set(effect.id, held);
     if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition);
@@ -307,7 +308,7 @@ export class Effects {
     const isFromOtherProcess = holderOf(effect) !== null && holderOf(effect) !== this.parts.placement.owner;
     // Taken before the mark below, which replaces `startedBy`.
     const isRepeat = isFromOtherProcess || effect.startedBy !== null;
-    if ((isRepeat || !repeatable) && !(await this.markStarted(effect, held.isSuspect))) {
+    if ((isRepeat || !repeatable) && !(await this.markStarted(held, held.isSuspect))) {
       // It has not started. The shard's owner reads it from the database.
       this.hasUnloaded = true;
       return this.release(effect.id);
@@ -339,8 +340,19 @@ export class Effects {
     return outcome;
   }
 
-  /** E2, E3, and with `countsStart` E5. Resolves with whether the start is committed. */
-  private async markStarted(effect: EffectDraft, countsStart = false): Promise<boolean> {
+  /**
+   * E2, E3, and with `countsStart` E5. Resolves with whether the start is committed. A run and a seal at the same time share one mark: of two,
+   * the second could be committed after the first was refused and the run was given up, and the effect would run nowhere.
+   */
+  private markStarted(held: InFlightEffect, countsStart = false): Promise<boolean> {
+    held.mark ??= this.commitMark(held.effect, countsStart).then((isCommitted) => {
+      if (!isCommitted) held.mark = null;
+      return isCommitted;
+    });
+    return held.mark;
+  }
+
+  private async commitMark(effect: EffectDraft, countsStart: boolean): Promise<boolean> {
     const outcome = await new Promise<CommitOutcome>((resolve) => {
       const unit = new CommitUnit(effect.shard, resolve);
       (countsStart ? unit.restartedEffects : unit.startedEffects).push(effect.id);
