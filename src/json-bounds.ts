@@ -25,19 +25,25 @@ export class JsonBounds {
   /** False once the text is nested too deeply or contains too many values. Bytes above 0x7f never equal an examined character. */
   take(bytes: Uint8Array): boolean {
     const { maxDepth, maxValues } = this.limits;
+    // Local variables: fields would be stored for each byte.
+    let { depth, values, inString, escaped } = this;
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i]!;
-      if (this.inString) {
-        if (this.escaped) this.escaped = false;
-        else if (byte === 0x5c) this.escaped = true;
-        else if (byte === 0x22) this.inString = false;
-      } else if (byte === 0x22) this.inString = true;
+      if (inString) {
+        if (escaped) escaped = false;
+        else if (byte === 0x5c) escaped = true;
+        else if (byte === 0x22) inString = false;
+      } else if (byte === 0x22) inString = true;
       else if (byte === 0x5b || byte === 0x7b) {
-        this.isTooDeep = ++this.depth > maxDepth;
-        if (this.isTooDeep || ++this.values > maxValues) return false;
-      } else if (byte === 0x5d || byte === 0x7d) this.depth--;
-      else if ((byte === 0x2c || byte === 0x3a) && ++this.values > maxValues) return false;
+        this.isTooDeep = ++depth > maxDepth;
+        if (this.isTooDeep || ++values > maxValues) return false;
+      } else if (byte === 0x5d || byte === 0x7d) depth--;
+      else if ((byte === 0x2c || byte === 0x3a) && ++values > maxValues) return false;
     }
+    this.depth = depth;
+    this.values = values;
+    this.inString = inString;
+    this.escaped = escaped;
     return true;
   }
 }

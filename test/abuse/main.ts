@@ -1,6 +1,6 @@
 /**
  * `npm run abuse [-- --seed N] [--minutes M | --requests N]`: attacks every endpoint of a service of its own with hostile values made from its OpenAPI
- * description, then lets one account flood it, with many keys, with work that computes without end, and with much work beside a quiet one, and ends with 1 when something breaks, is not
+ * description, then lets one account flood it, with many keys, with messages to `/mcp`, with work that computes without end, and with much work beside a quiet one, and ends with 1 when something breaks, is not
  * as described, or tells of another account. Nothing leaves this machine. The same seed makes the same attacks; four streams of them run at once,
  * so their order may differ.
  */
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { type FloodReport, flood } from './flood.ts';
 import { type HostileWorkReport, hostileWork } from './hostile-work.ts';
 import { type ManyKeysReport, manyKeys } from './many-keys.ts';
+import { type McpFloodReport, mcpFlood } from './mcp-flood.ts';
 import { abuse, type Bounds, type Report } from './run.ts';
 
 /** How often the quiet account does each of its things. */
@@ -27,6 +28,7 @@ async function main(args: string[]): Promise<number> {
     const scope = { after: (end: () => unknown) => void endings.unshift(end) };
     print(await abuse(scope, bounds));
     printManyKeys(await manyKeys(scope));
+    printMcpFlood(await mcpFlood(scope));
     printHostileWork(await hostileWork(scope, floodRounds));
     printFlood(await flood(scope, floodRounds));
     console.log(`All rules held (seed ${bounds.seed})`);
@@ -51,6 +53,13 @@ function printManyKeys({ keys, granted, refused, sockets, quietP99Ms }: ManyKeys
   console.log(
     `${keys} keys of one free account: ${granted} requests in 5 s, ${refused} refused; ${sockets} sockets; the quiet account's p99 ${quietP99Ms.toFixed(1)} ms`,
   );
+}
+
+function printMcpFlood(report: McpFloodReport): void {
+  for (const [limits, { answered, p50Ms, p99Ms, longestTurnMs }] of Object.entries(report))
+    console.log(
+      `A flood of /mcp, ${limits}: ${JSON.stringify(answered)}; the quiet account's p50 ${p50Ms} ms, p99 ${p99Ms} ms; longest turn ${longestTurnMs} ms of processor time`,
+    );
 }
 
 function printHostileWork({ hostileTasks, quietTasks, p50Ms, p99Ms }: HostileWorkReport): void {

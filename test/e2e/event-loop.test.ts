@@ -82,6 +82,30 @@ test('offline: prompts, schemas, tables and bodies', { timeout: 300_000 }, async
     });
   });
 
+  await t.test('messages to /mcp, of each kind twelve at once', async () => {
+    const many = Array.from({ length: 9_000 }, () => ({}));
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'hostile', version: '1' } };
+    const fields = Object.fromEntries(many.map((_, i) => [`field ${i}`, 1]));
+    const messages: [string, object][] = [
+      ['initialize', hello],
+      ['initialize', { ...hello, clientInfo: { name: 'x'.repeat(1_000_000), version: '1' } }],
+      ['initialize', { ...hello, capabilities: { experimental: { many } } }],
+      ['tools/call', { name: 'create_task', arguments: { prompt: many } }],
+      ['tools/call', { name: 'create_task', arguments: fields }],
+    ];
+    const bodies = messages.map(([method, params]) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
+    const calls = Array.from({ length: 2_000 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }));
+    bodies.push(JSON.stringify(calls));
+    const headers = {
+      authorization: `Bearer ${caller.token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    };
+    const send = async (body: string) => (await fetch(`${service.url}/mcp`, { method: 'POST', headers, body })).text();
+    for (const body of bodies) await within(service, () => Promise.all(Array.from({ length: 12 }, () => send(body))));
+  });
+
   await t.test('every described list in a body has a maximum length', async () => {
     const { paths } = (await (await fetch(`${service.url}/v1/openapi.json`)).json()) as any;
     const bodies = Object.values<any>(paths).flatMap((path) => Object.values<any>(path).flatMap(({ requestBody }) => requestBody ?? []));

@@ -13,17 +13,20 @@ const maxIssues = 20;
 /** A slower sender of JSON is cut off. */
 const withinMs = 60_000;
 
+/** Returns null where a body of so many bytes may be parsed now, otherwise a promise of that (`BodyTurns`). */
+export type TakeTurn = (bytes: number) => Promise<void> | null;
+
 /**
  * The parsed body; undefined where it is empty. Throws `payload_too_large` as soon as the body is known to be over a MiB,
  * `unsupported_media_type`, `bad_request` for invalid JSON, `invalid` for strings with NUL or an unpaired surrogate, and what `held`
  * throws.
  */
-export async function readJson(request: HttpRequest, held: HeldBody): Promise<unknown> {
+export async function readJson(request: HttpRequest, held: HeldBody, turn: TakeTurn): Promise<unknown> {
   const { body } = request;
   if (body === null || body.declaredBytes === 0) return undefined;
   if (!isJsonType(request.header('content-type'))) throw new AppError('unsupported_media_type', 'Send the body as application/json');
   if (body.declaredBytes !== null && body.declaredBytes > maxJsonBytes) throw tooLarge();
-  const text = await new Promise<string>((resolve, reject) => {
+  const whole = await new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let refused = false;
@@ -38,8 +41,8 @@ export async function readJson(request: HttpRequest, held: HeldBody): Promise<un
           }
           try {
             held.add(chunk.length);
-            if (last) resolve(decode(chunks.length === 0 ? chunk : Buffer.concat([...chunks, chunk])));
-            else chunks.push(Buffer.from(chunk));
+            chunks.push(Buffer.from(chunk));
+            if (last) resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
           } catch (error) {
             refused = true;
             reject(error);
@@ -50,6 +53,9 @@ export async function readJson(request: HttpRequest, held: HeldBody): Promise<un
       withinMs,
     );
   });
+  const waiting = turn(whole.length);
+  if (waiting !== null) await waiting;
+  const text = decode(whole);
   return text === '' ? undefined : parseJson(text);
 }
 

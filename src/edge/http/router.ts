@@ -11,6 +11,8 @@ import type { Tracer } from '../../tracing.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Limits } from '../limits/limits.ts';
 import { BodyBudget } from './body-budget.ts';
+import { BodyTurns } from './body-turns.ts';
+import { addressGroup } from './client-address.ts';
 import { compressed } from './compression.ts';
 import { conditional } from './conditional.ts';
 import { errorResponse, refusal } from './error-response.ts';
@@ -66,6 +68,7 @@ export function createRouter(options: RouterOptions): HttpHandler {
     tracer = null,
   } = options;
   const bodies = new BodyBudget();
+  const turns = new BodyTurns();
   const unlimitedRouteBodies = bodies.share(unlimitedRouteBytes);
   const table = new PathTable<Resource>();
   for (const route of routes) {
@@ -138,9 +141,16 @@ export function createRouter(options: RouterOptions): HttpHandler {
     };
     const withBody = async (call: Call): Promise<HttpResponse> => {
       const held = (limited ? bodies : unlimitedRouteBodies).open();
-      call.readBytes = (maxBytes) => readBytes(request, maxBytes, held);
+      const account = call.principal?.accountId ?? addressGroup(request.clientAddress, 64);
+      const turn = (bytes: number) => turns.enter(account, bytes);
+      call.readBytes = async (maxBytes) => {
+        const bytes = await readBytes(request, maxBytes, held);
+        const waiting = turn(bytes.length);
+        if (waiting !== null) await waiting;
+        return bytes;
+      };
       try {
-        return await run(call, prepared.body === null ? undefined : await readJson(request, held));
+        return await run(call, prepared.body === null ? undefined : await readJson(request, held, turn));
       } finally {
         held.release();
       }

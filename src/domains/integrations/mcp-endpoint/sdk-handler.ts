@@ -1,6 +1,5 @@
 /**
- * The SDK's handler: it serves what `recognize` does not, such as handshakes and malformed messages, of both protocol generations. Loaded at
- * the first request that needs it.
+ * The SDK's handler: it serves what `recognize` does not, such as handshakes and malformed messages, of both protocol generations.
  */
 
 import { Readable } from 'node:stream';

@@ -8,7 +8,7 @@ import { callTool, type Session } from './call-tool.ts';
 import { type ListenParts, maxTaskIds, TaskStreams } from './listen.ts';
 import { isObject, type RecognizedCall, type RequestId, recognize } from './message.ts';
 import { callResult, listCaching, type ServerInfo } from './results.ts';
-import { createSdkHandler, type SdkHandler, unknownTool } from './sdk-handler.ts';
+import { createSdkHandler, unknownTool } from './sdk-handler.ts';
 import { cancelTask, createdTask, getTask, type TaskAnswer, updateTask } from './task-extension.ts';
 import { toolList, toolNamed } from './tools.ts';
 
@@ -21,8 +21,11 @@ export type McpServing = {
 
 const jsonHeaders = { 'Content-Type': 'application/json' };
 const parseError = -32_700;
+const invalidRequest = -32_600;
 const invalidParams = -32_602;
 const missingCapability = -32_021;
+/** Of one request, in revisions before 2025-06-18. All of them begin at once, and one answer holds all of theirs. */
+const maxMessages = 20;
 /** Calls in flight on a node: each holds its message, and with the SDK a server object. */
 const inFlight = { maxRunning: 256, maxRunningEach: 128, maxWaiting: 2_048, maxWaitingEach: 512, maxWaitMs: 10_000 };
 
@@ -33,7 +36,9 @@ export function createMcpServing({ feed, newestSeq, ...options }: McpServingOpti
   const serverMeta = `"io.modelcontextprotocol/serverInfo":${JSON.stringify(options.info)}`;
   const modernEnd = `,"_meta":{${serverMeta}}}`;
   const streams = new TaskStreams({ feed, newestSeq, serverMeta });
-  let sdk: Promise<SdkHandler> | null = null;
+  // Loaded at the start of the node: its modules take a tenth of a second of processor time, for which other requests would wait.
+  const sdk = createSdkHandler(options);
+  sdk.catch(() => {});
 
   async function serve(request: HttpRequest, body: Buffer, session: Session): Promise<HttpResponse> {
     let message: unknown;
@@ -43,11 +48,12 @@ export function createMcpServing({ feed, newestSeq, ...options }: McpServingOpti
       if (!(error instanceof AppError)) throw error;
       return errorAnswer(null, parseError, `Parse error: ${error.message}`, 400);
     }
+    if (Array.isArray(message) && message.length > maxMessages)
+      return errorAnswer(null, invalidRequest, `A list has at most ${maxMessages} messages`, 400);
     const call = recognize(request, message);
     const leave = await gate.enter(session.principal.accountId);
     try {
       if (call !== null) return await direct(call, session);
-      sdk ??= createSdkHandler(options);
       return await (await sdk).serve(request, message, session);
     } finally {
       leave();

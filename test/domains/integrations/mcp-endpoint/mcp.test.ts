@@ -181,6 +181,8 @@ test('MCP clients use the service', async (t) => {
     const by = new McpCaller(service.url, program.token);
     const answer = await by.post(JSON.stringify([call(1), call(2), call(3)]));
     assert.equal(answer.text.match(/^data: /gm)?.length, 3);
+    const long = await by.post(JSON.stringify(Array.from({ length: 21 }, (_, id) => call(id))));
+    assert.deepEqual([long.status, long.message.error], [400, { code: -32_600, message: 'A list has at most 20 messages' }]);
   });
 });
 
