@@ -5,14 +5,13 @@
  * Each node announces a link to the others (`CLUSTER_ANNOUNCE`), never its own port; links tell diallers apart by their process, so that
  * the way between two nodes can be cut or silenced, one way or both, without root.
  */
-import { randomBytes, randomInt } from 'node:crypto';
-import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { testDatabase } from './database.ts';
 import { settableClock } from './faketime.ts';
+import { freePort } from './free-port.ts';
 import type { Json } from './json.ts';
 import { liftLimits, manyAnonymousRequests } from './lift-limits.ts';
 import { type Heal, Link, type Way } from './link.ts';
@@ -332,23 +331,4 @@ async function openDatabase(which: 'shared' | 'own' | { url: string }, disks: bo
 function addressOf(url: string): { host: string; port: number } {
   const { hostname, port } = new URL(url);
   return { host: hostname, port: Number(port) };
-}
-
-/** Those that this process has been given: a node listens on its own only later. */
-const givenPorts = new Set<number>();
-
-/** Below those that connections are given, so that it is still free when the node listens, also after a restart; each test process has a thousand of its own. */
-async function freePort(): Promise<number> {
-  const first = 15_000 + (process.pid % 17) * 1_000;
-  for (;;) {
-    const port = randomInt(first, first + 1_000);
-    if (givenPorts.has(port)) continue;
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    givenPorts.add(port);
-    return port;
-  }
 }

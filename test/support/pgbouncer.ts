@@ -1,11 +1,11 @@
 /** A real PgBouncer before the PostgreSQL of a test (Debian's package `pgbouncer`), which refuses to run as root. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -49,7 +49,7 @@ export async function startPgbouncer(
   const usersFile = join(folder.path, 'users');
   await writeFile(usersFile, users.map(({ username, password }) => `${quoted(username)} ${quoted(password)}\n`).join(''));
   for (let attempt = 1; attempt <= 20; attempt++) {
-    const port = randomInt(15_000, 32_000);
+    const port = await freePort();
     const file = join(folder.path, 'pgbouncer.ini');
     const lines = {
       listen_addr: '127.0.0.1',

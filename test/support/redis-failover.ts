@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
-import { anyPort, neededProgram, settingsOf, startServer } from './redis.ts';
+import { freePort } from './free-port.ts';
+import { neededProgram, settingsOf, startServer } from './redis.ts';
 import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { until } from './until.ts';
@@ -138,7 +139,7 @@ async function start(
   const folder = await temporaryFolder('troupe-redis-');
   t.after(() => folder.remove());
   for (let attempt = 1; attempt <= 20; attempt++) {
-    const port = anyPort();
+    const port = await freePort();
     const given = await more(port, folder.path);
     const ownSettings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder.path, '--daemonize', 'no'];
     const args = 'file' in given ? [given.file, ...ownSettings, ...given.args] : [...settingsOf(port, folder.path), ...given];

@@ -3,11 +3,11 @@
  * one are declared with `{ skip: withoutRedis }`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port.ts';
 import type { Scope } from './scope.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -60,7 +60,7 @@ export async function testRedis(t: Scope): Promise<TestRedis> {
 
   let port = 0;
   for (let attempt = 1; server === null; attempt++) {
-    port = anyPort();
+    port = await freePort();
     server = await startServer(program, settingsOf(port, folder.path), folder.path);
     if (server === null && attempt === 20) throw new Error('No free port was found for the Redis of a test');
   }
@@ -87,11 +87,6 @@ export async function testRedis(t: Scope): Promise<TestRedis> {
 export function neededProgram(): string {
   if (redisProgram === undefined) throw new Error('There is no redis-server on the PATH, and tests of the cluster need one');
   return redisProgram;
-}
-
-/** Below those that connections are given, so that the port is still free after a restart. */
-export function anyPort(): number {
-  return randomInt(15_000, 32_000);
 }
 
 export function settingsOf(port: number, folder: string): string[] {

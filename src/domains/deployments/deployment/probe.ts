@@ -9,21 +9,24 @@ export type ProbeParts = { outbound: Pick<Outbound, 'fetch'> };
 
 const pauseMs = 2_000;
 const requestTimeoutMs = 10_000;
-/** The last request begins when the time is over. */
+/** Also of the last request, which begins when the time is over. */
 const shortestTimeoutMs = 1_000;
 
-/** Returns the status, 2xx or 3xx, of the first such answer. Throws `DeployFailed` where there is none within `forMs`; it asks once at least. */
+/** Returns the status, 2xx or 3xx, of the first such answer. Throws `DeployFailed` where there is none within `forMs`, after a last request when that time is over. */
 export async function probe(
   { outbound }: ProbeParts,
   { url, accountId, forMs, signal }: { url: string; accountId: string; forMs: number; signal: AbortSignal },
 ): Promise<number> {
   const begunAtMs = monotonicMs();
   const untilMs = begunAtMs + forMs;
+  let isLast = forMs <= 0;
   for (;;) {
     const last = await ask(Math.min(requestTimeoutMs, Math.max(shortestTimeoutMs, untilMs - monotonicMs())));
     if (typeof last === 'number' && last >= 200 && last < 400) return last;
-    const leftMs = untilMs - monotonicMs();
-    if (leftMs <= 0) throw failed(typeof last === 'number' ? `it answered ${last}` : last);
+    if (isLast) throw failed(typeof last === 'number' ? `it answered ${last}` : last);
+    const leftMs = Math.max(0, untilMs - monotonicMs());
+    // Decided before the pause, because a timer may fire a fraction of a millisecond early.
+    isLast = leftMs <= pauseMs;
     await pause(Math.min(pauseMs, leftMs), null, { signal });
   }
 
