@@ -4,13 +4,13 @@
  */
 import { readTokens } from '../prompt-tokens.ts';
 import { type FoundDate, findDates, findDeadline, withYear } from './dates.ts';
+import { add, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
-import { findGermanNames, isGerman } from './german-names.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
-import { findOtherNames, findPeople, isEnglish, isFirstName, isNameLike, listedPeople } from './names.ts';
+import { namesAndQuotes, people } from './people-facts.ts';
 import { relativeDate } from './relative-dates.ts';
-import { type Action, actionOf, dueAction, listedAction, statementOf } from './statements.ts';
+import { type Action, actionOf, clauseAction, dueAction, listedAction, statementOf } from './statements.ts';
 import { kindOf, type Section, sectionOf, type TextKind } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
@@ -37,6 +37,7 @@ export type TextFacts = {
   messages: Message[];
   decisions: Quote[];
   undecided: Quote[];
+  objections: Quote[];
   actions: (Action & { iso: string | null; note: string })[];
   questions: Quote[];
   risks: Quote[];
@@ -47,8 +48,6 @@ export type TextFacts = {
   urls: Quote[];
   log: LogFacts | null;
 };
-
-const maxEach = 60;
 
 export function readFacts(text: string): TextFacts {
   const units = readUnits(text);
@@ -73,6 +72,7 @@ export function readFacts(text: string): TextFacts {
     messages: kind === 'e-mail' ? readMessages(units) : [],
     decisions: [],
     undecided: [],
+    objections: [],
     actions: [],
     questions: [],
     risks: [],
@@ -148,6 +148,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     if (key === 'actions' || kind === 'action')
       add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
     else if (kind === 'undecided') add(facts.undecided, quote);
+    else if (kind === 'objection') add(facts.objections, quote);
     else if (kind === 'risk') add(facts.risks, quote);
     else if (kind === 'question' && section !== 'actions') {
       // A spoken question in passing is not an open question of the text unless it is in such a section.
@@ -169,10 +170,14 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
       )
     )
       add(facts.obligations, quote);
-    const may = kind === null || (kind === 'question' && me !== null) || (kind === 'decision' && section === 'actions');
+    const may =
+      kind === null || kind === 'undecided' || (kind === 'question' && me !== null) || (kind === 'decision' && section === 'actions');
     if (!may || section === 'actions' || key === 'actions' || section === 'decisions') continue;
     if (facts.kind === 'prose' || facts.kind === 'contract') continue;
-    const found = actionOf(sentence, line, me, to) ?? (facts.kind === 'minutes' ? dueAction(sentence, line, knownNames(facts)) : null);
+    const found =
+      actionOf(sentence, line, me, to) ??
+      clauseAction(sentence, line, knownNames(facts)) ??
+      (facts.kind === 'minutes' ? dueAction(sentence, line, knownNames(facts)) : null);
     if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
   }
 }
@@ -205,10 +210,6 @@ function row(facts: TextFacts, unit: Unit, section: Section): void {
 
 function sentencesIn(text: string): string[] {
   return readUnits(text.slice(0, 20_000)).map(({ text: sentence }) => sentence);
-}
-
-function add<T>(list: T[], fact: T): void {
-  if (list.length < maxEach) list.push(fact);
 }
 
 function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {
@@ -284,53 +285,6 @@ function deadlines(facts: TextFacts, unit: Unit): void {
     return;
   const day = relativeTo(facts, due.written, unit.line);
   if (day !== null) add(facts.dates, { written: due.written, iso: day.iso, note: day.note, text: unit.text, line: unit.line });
-}
-
-function people(facts: TextFacts, unit: Unit): void {
-  const { line, text, key, kind } = unit;
-  const section = kind === 'field' ? sectionOf(key) : sectionOf(unit.section);
-  const list = section === 'absent' ? facts.absent : facts.people;
-  if ((section === 'people' || section === 'absent') && kind !== 'row')
-    for (const name of listedPeople(text)) add(list, { text: name, line });
-  if (
-    kind === 'field' &&
-    /^(?:from|to|cc|von|an|chair|minutes|minute taker|note taker|leitung|moderation|vorsitz|protokoll|protokollant|author|owner)$/i.test(
-      key,
-    )
-  )
-    for (const name of listedPeople(text.replaceAll('"', '')))
-      if (isFirstName(name.split(' ')[0]!) || name.includes(' ')) add(facts.people, { text: name, line });
-  if (kind === 'speech' && isNameLike(key) && !facts.people.some((person) => person.text === key)) add(facts.people, { text: key, line });
-  for (const name of findPeople(text))
-    if (!facts.people.some((person) => person.text === name) && !facts.absent.some((person) => person.text === name))
-      add(facts.people, { text: name, line });
-}
-
-const saying =
-  /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte)(?![\p{L}])/iu;
-
-/** Names on their own, and sentences that quote a person. */
-function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string): void {
-  const english = isEnglish(text);
-  const german = !english && isGerman(text);
-  const people = new Set([...facts.people, ...facts.absent].flatMap(({ text: name }) => [name, ...name.split(' ')]));
-  for (const { kind, text: words, line } of units) {
-    if (kind !== 'sentence' && kind !== 'item') continue;
-    if (saying.test(words.slice(0, 2000)) && /["“„«]/.test(words)) add(facts.spoken, { text: words, line });
-    if (!english && !german) continue;
-    for (const name of english ? findOtherNames(words) : findGermanNames(words)) {
-      if (people.has(name) || name.split(' ').every((word) => people.has(word)) || facts.otherNames.some((known) => known.text === name))
-        continue;
-      const person = [...people].find((each) => each.includes(' ') && name.includes(each));
-      if (person !== undefined) {
-        // "Analyst Hannah Weiss of Borealis Bank": the text after the person.
-        const rest = name.slice(name.indexOf(person) + person.length).replace(/^ (?:of|from|von|der|at) /, '');
-        if (/^\p{Lu}/u.test(rest) && !facts.otherNames.some((known) => known.text === rest)) add(facts.otherNames, { text: rest, line });
-        continue;
-      }
-      add(facts.otherNames, { text: name, line });
-    }
-  }
 }
 
 /** List entries that no other part of the report shows. */

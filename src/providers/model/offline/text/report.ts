@@ -61,6 +61,7 @@ export function textParts(facts: TextFacts): string[] {
     ]),
   );
   quotes('Put off or not decided', facts.undecided);
+  quotes('Objections and abstentions', facts.objections);
   quotes(facts.kind === 'transcript' || facts.kind === 'e-mail' ? 'Questions asked' : 'Open questions', facts.questions);
   quotes('Risks and blockers', facts.risks);
   quotes('Duties (sentences with "shall", "must" and the like)', facts.obligations);

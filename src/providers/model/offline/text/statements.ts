@@ -16,11 +16,13 @@ export type Action = {
 };
 
 const decided =
-  /(?<![\p{L}])(?:decided|decides|agreed (?:that|to|on|upon|unanimously|by)|(?:it was|was|were|have|has|is|are|all|we|unanimously|formally) agreed|approved|approves|resolved (?:to|that)|adopted|voted (?:on \p{L}{0,9} ?\d{1,2}\.? \p{L}{3,9} (?:\d{4} )?)?(?:to|for|against|in favou?r)|carried(?: unanimously)?|rejected|signed off|ratified|chose to|opted (?:for|to)|settled on|go-ahead|beschlossen|beschließt|entschieden|genehmigt|vereinbart|abgelehnt|verabschiedet|einstimmig|angenommen|zugestimmt|stimmt zu|einigten sich|einigte sich|geeinigt)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:decided|decides|agreed (?:that|to|on|upon|unanimously|by)|(?:it was|was|were|have|has|is|are|all|we|unanimously|formally) agreed|approved|approves|resolved (?:to|that)|adopted|voted (?:on \p{L}{0,9} ?\d{1,2}\.? \p{L}{3,9} (?:\d{4} )?)?(?:to|for|against|in favou?r)|carried(?: unanimously)?|rejected|turned down|declined|voted down|(?:did|does|do|could) not (?:approve|accept|adopt|support|ratify|agree (?:to|on|with))|signed off|ratified|chose to|opted (?:for|to)|settled on|go-ahead|beschlossen|beschließt|entschieden|genehmigt|vereinbart|abgelehnt|verabschiedet|einstimmig|angenommen|zugestimmt|stimmt zu|einigten sich|einigte sich|geeinigt)(?![\p{L}])/iu;
 const undecided =
-  /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved)|no decision|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
+  /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved)|no decision|no conclusion|no consensus|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
 const unclear =
   /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
+const objected =
+  /(?<![\p{L}])(?:disagreed|disagrees|objected|objects|dissented|abstained|opposed|voted against|against the votes? of|widersprach|widersprachen|enthielt sich|enthielten sich|stimmte dagegen|stimmten dagegen)(?![\p{L}])/iu;
 const supposed =
   /(?<![\p{L}])(?:if|unless|once|whether|would|might|may|could|propos\p{L}{0,4}|suggest\p{L}{0,4}|recommend\p{L}{0,6}|wenn|falls|ob|könnte|vorgeschlagen|schlägt vor|schlug vor)(?![\p{L}])/iu;
 const prefixes: readonly (readonly [RegExp, 'decision' | 'action' | 'question' | 'risk'])[] = [
@@ -38,7 +40,7 @@ const prefixes: readonly (readonly [RegExp, 'decision' | 'action' | 'question' |
 const collective =
   /^(?:the )?(?:board|committee|team|council|group|members?|meeting|management|company|panel|parties|vorstand|ausschuss|gremium|wir|we|all|everyone|they|both|alle|it|der|die|das)$/iu;
 
-export type Stated = { kind: 'decision' | 'undecided' | 'action' | 'question' | 'risk' | null; text: string };
+export type Stated = { kind: 'decision' | 'undecided' | 'objection' | 'action' | 'question' | 'risk' | null; text: string };
 
 /** What the sentence itself states, without its section. `text` is without the prefix that announces it. */
 export function statementOf(sentence: string): Stated {
@@ -54,6 +56,7 @@ export function statementOf(sentence: string): Stated {
   if (unclear.test(read)) return { kind: 'question', text: sentence };
   const match = decided.exec(read);
   if (match !== null && !supposed.test(read.slice(0, match.index)) && !isPersonal(read, match)) return { kind: 'decision', text: sentence };
+  if (objected.test(read)) return { kind: 'objection', text: sentence };
   return { kind: null, text: sentence };
 }
 
@@ -89,6 +92,23 @@ export function dueAction(sentence: string, line: number, known: ReadonlySet<str
   if (pastWords.has(verb) || /(?:te|ten|ed)$/.test(verb)) return null;
   const found = action(who, sentence, line);
   return found.due === null ? null : found;
+}
+
+/** "No conclusion, Sue to come back on this": an action of a known person in a later part of the sentence. */
+export function clauseAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
+  const read = sentence.slice(0, 1500);
+  for (const { index, 0: mark } of read.matchAll(/(?:[,;:]|\.\.\.|…| –| —| -|\band|\bund) (?=\p{Lu})/gu)) {
+    const clause = read.slice(index + mark.length);
+    const who = leadingPerson(clause, known);
+    if (who === null) continue;
+    const verb = doing.exec(clause)?.groups?.verb ?? '';
+    if (
+      /^(?:to|will|must|shall|is to|has to|needs to|wird|soll|muss|übernimmt)$/.test(verb) &&
+      !/^(?:be|have|not) /.test(clause.slice(who.length + verb.length + 2))
+    )
+      return action(who, sentence, line);
+  }
+  return null;
 }
 
 const pastWords = new Set(

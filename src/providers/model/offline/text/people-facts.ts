@@ -1,0 +1,67 @@
+/** People in a text, present and absent, other names, and sentences that quote somebody. */
+import { add } from './fact-list.ts';
+import type { TextFacts } from './facts.ts';
+import { findGermanNames, isGerman } from './german-names.ts';
+import { findOtherNames, findPeople, isEnglish, isFirstName, isNameLike, listedPeople } from './names.ts';
+import { sectionOf } from './text-kind.ts';
+import type { Unit } from './units.ts';
+
+export function people(facts: TextFacts, unit: Unit): void {
+  const { line, text, key, kind } = unit;
+  const section = kind === 'field' ? sectionOf(key) : sectionOf(unit.section);
+  const list = section === 'absent' ? facts.absent : facts.people;
+  const { present, missing } = section === 'people' && kind !== 'row' ? attendance(text) : { present: text, missing: '' };
+  if ((section === 'people' || section === 'absent') && kind !== 'row')
+    for (const name of listedPeople(present)) add(list, { text: name, line });
+  for (const name of listedPeople(missing)) add(facts.absent, { text: name, line });
+  if (
+    kind === 'field' &&
+    /^(?:from|to|cc|von|an|chair|minutes|minute taker|note taker|leitung|moderation|vorsitz|protokoll|protokollant|author|owner)$/i.test(
+      key,
+    )
+  )
+    for (const name of listedPeople(text.replaceAll('"', '')))
+      if (isFirstName(name.split(' ')[0]!) || name.includes(' ')) add(facts.people, { text: name, line });
+  if (kind === 'speech' && isNameLike(key) && !facts.people.some((person) => person.text === key)) add(facts.people, { text: key, line });
+  for (const name of findPeople(text))
+    if (!facts.people.some((person) => person.text === name) && !facts.absent.some((person) => person.text === name))
+      add(facts.people, { text: name, line });
+}
+
+const apologies = /(?:^|[.;,] )(?:with )?(?:apologies|absent|excused|regrets|not present|entschuldigt|abwesend)(?: from)?:? /i;
+
+/** "Anna, Ben. Apologies: Cem": those present, and those who are not. */
+function attendance(text: string): { present: string; missing: string } {
+  const read = text.slice(0, 4000);
+  const found = apologies.exec(read);
+  return found === null
+    ? { present: read, missing: '' }
+    : { present: read.slice(0, found.index), missing: read.slice(found.index + found[0].length) };
+}
+
+const saying =
+  /(?<![\p{L}])(?:said|says|told|asked|added|called|replied|nannte|explained|wrote|warned|announced|sagte|sagt|erklärte|so|betonte|teilte)(?![\p{L}])/iu;
+
+/** Names on their own, and sentences that quote a person. */
+export function namesAndQuotes(facts: TextFacts, units: readonly Unit[], text: string): void {
+  const english = isEnglish(text);
+  const german = !english && isGerman(text);
+  const people = new Set([...facts.people, ...facts.absent].flatMap(({ text: name }) => [name, ...name.split(' ')]));
+  for (const { kind, text: words, line } of units) {
+    if (kind !== 'sentence' && kind !== 'item') continue;
+    if (saying.test(words.slice(0, 2000)) && /["“„«]/.test(words)) add(facts.spoken, { text: words, line });
+    if (!english && !german) continue;
+    for (const name of english ? findOtherNames(words) : findGermanNames(words)) {
+      if (people.has(name) || name.split(' ').every((word) => people.has(word)) || facts.otherNames.some((known) => known.text === name))
+        continue;
+      const person = [...people].find((each) => each.includes(' ') && name.includes(each));
+      if (person !== undefined) {
+        // "Analyst Hannah Weiss of Borealis Bank": the text after the person.
+        const rest = name.slice(name.indexOf(person) + person.length).replace(/^ (?:of|from|von|der|at) /, '');
+        if (/^\p{Lu}/u.test(rest) && !facts.otherNames.some((known) => known.text === rest)) add(facts.otherNames, { text: rest, line });
+        continue;
+      }
+      add(facts.otherNames, { text: name, line });
+    }
+  }
+}
