@@ -4,7 +4,8 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { ExactSum } from './exact-sum.ts';
-import { countOf, exact, listed, percent, round } from './figure-text.ts';
+import { countOf, exact, listed } from './figure-text.ts';
+import { enriched, grouped, named } from './join-groups.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
 import { planAndActual, planAndProduct } from './join-plan.ts';
@@ -14,7 +15,6 @@ import { multiplied } from './profile.ts';
 import type { Remark } from './table-profile.ts';
 
 const shown = 12;
-const maxGroups = 60;
 const minPairs = 8;
 
 export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Remark[] {
@@ -28,6 +28,8 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Rema
     ...differing,
     ...enriched(a, b),
     ...enriched(b, a),
+    ...named(a, b),
+    ...named(b, a),
     ...together(a, b),
   ];
 }
@@ -204,77 +206,6 @@ function differences(a: Side, b: Side): Remark[] {
     });
   }
   return remarks.slice(0, 4);
-}
-
-/** The main measure of the table with many rows per key, by groups of the table with one: orders' amount by the customers' region. */
-function enriched(a: Side, b: Side): Remark[] {
-  const measure = mainOf(a) ?? quantities(a).find(({ role }) => role === 'rate');
-  if (measure === undefined || uniqueness(b.rows) < 0.95 || uniqueness(a.rows) > 0.9) return [];
-  const additive = measure.role === 'measure';
-  // If the other table only names the keys, the names are the groups.
-  return grouped(a, b, (at) => table(a).numbers(measure)[at]!, additive ? measure.name : `Mean ${measure.name}`, additive);
-}
-
-/** @param from the table with the group columns; only those in `only`, if given */
-function grouped(
-  a: Side,
-  b: Side,
-  figureAt: (at: number, other: number) => number,
-  name: string,
-  additive = true,
-  from = b,
-  only?: ReadonlySet<ColumnPlan>,
-): Remark[] {
-  const groups = table(from).plans.filter(
-    (plan) =>
-      !from.plans.includes(plan) &&
-      (only?.has(plan) ?? true) &&
-      // A column with a name for each row is not a grouping.
-      (from === b || plan.values.distinct <= table(from).count * 0.7) &&
-      plan.reads === 'text' &&
-      (plan.type === 'text' || plan.role === 'code') &&
-      plan.values.distinct >= 2 &&
-      plan.values.distinct <= maxGroups &&
-      plan.meanChars <= 40,
-  );
-  return groups.slice(0, 3).flatMap((plan): Remark[] => {
-    const totals = new Map<string, { sum: number; rows: number }>();
-    const without = { sum: 0, rows: 0 };
-    for (const [key, own] of a.rows) {
-      const other = b.rows.get(key)?.[0];
-      if (other === undefined) continue;
-      for (const at of own) {
-        const group = table(from).texts(plan)[from === b ? other : at]!;
-        const entry = group === '' ? without : (totals.get(group) ?? { sum: 0, rows: 0 });
-        if (group !== '') totals.set(group, entry);
-        const value = figureAt(at, other);
-        if (Number.isNaN(value)) continue;
-        entry.sum += value;
-        entry.rows++;
-      }
-    }
-    if (!additive) for (const entry of totals.values()) entry.sum /= Math.max(entry.rows, 1);
-    const ranked = [...totals].filter(([, { rows }]) => rows > 0).sort((x, y) => y[1].sum - x[1].sum);
-    if (ranked.length < 2) return [];
-    const whole = ranked.reduce((sum, [, each]) => sum + each.sum, without.sum);
-    const none =
-      additive && without.rows > 0 ? `; without a ${plan.name} ${exact(clean(without.sum))} (${countOf(without.rows, 'row')})` : '';
-    const positive = additive && ranked.every(([, { sum }]) => sum >= 0) && whole > 0;
-    return [
-      {
-        kind: 'join_groups',
-        text: `${name} by ${plan.name} (from ${from.name}): ${listed(
-          ranked
-            .slice(0, shown)
-            .map(
-              ([group, { sum, rows }]) =>
-                `${group} ${additive ? exact(clean(sum)) : round(sum)} (${positive ? `${percent(sum, whole)}, ` : ''}${countOf(rows, 'row')})`,
-            ),
-          shown,
-        )}${none}.`,
-      },
-    ];
-  });
 }
 
 /** Whether a measure of one table correlates with one of the other, over the common keys. */

@@ -69,6 +69,17 @@ export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period
   return best === undefined ? null : { plan: best, period: periodOf(best) };
 }
 
+const attributeDates = new Set(
+  'birth born geburt geburtsdatum dob entry eintritt eintrittsdatum hire hired hiring joined join joining beitritt employed seit since purchased purchase bought anschaffung kaufdatum acquired built baujahr expiry expires expiration ablauf'.split(
+    ' ',
+  ),
+);
+
+/** A date that describes the thing in the row, such as the entry of a person: means over such dates are no development in time. */
+export function isAttributeDate(name: string): boolean {
+  return has(nameTokens(name), attributeDates);
+}
+
 /** For each numeric column: the column that contains its unit or currency, if that has several values. */
 export function unitColumns({ columns }: { columns: readonly ColumnPlan[] }): Map<number, ColumnPlan> {
   const found = new Map<number, ColumnPlan>();

@@ -45,7 +45,8 @@ function overYears(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Remar
   );
 }
 
-function isGroup(table: ColumnsInMemory, { name, reads, type, role, values, filled, meanChars }: ColumnPlan): boolean {
+/** A column of a few values, each in several rows. */
+export function isGroup(table: ColumnsInMemory, { name, reads, type, role, values, filled, meanChars }: ColumnPlan): boolean {
   return (
     reads === 'text' &&
     (type === 'text' || role === 'code' || role === 'year') &&

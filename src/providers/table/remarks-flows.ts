@@ -9,6 +9,10 @@ import type { Remark, TableProfile } from './table-profile.ts';
 const deviations = new Set('delay verspätung deviation abweichung difference diff differenz offset error temp drift'.split(' '));
 const minOfEach = 2;
 const minShare = 0.08;
+const maxCategories = 2;
+const maxGroups = 20;
+/** Of payments, a single one is enough: a salary among many expenses. */
+const paymentWords = new Set('amount betrag umsatz payment zahlung value wert eur usd gbp chf'.split(' '));
 const monthsNamed = 12;
 const namesShown = 6;
 
@@ -25,7 +29,8 @@ function flows(table: ColumnsInMemory, plan: ColumnPlan, profile: TableProfile):
   const rows = [...numbers.keys()];
   const above = rows.filter((at) => numbers[at]! > 0);
   const below = rows.filter((at) => numbers[at]! < 0);
-  const fewest = Math.max(minOfEach, (above.length + below.length) * minShare);
+  const payments = has(nameTokens(plan.name), paymentWords) && table.plans.some(({ role }) => role === 'level');
+  const fewest = payments ? 1 : Math.max(minOfEach, (above.length + below.length) * minShare);
   if (above.length < fewest || below.length < fewest) return [];
   const sum = (of: number[]) => clean(of.reduce((total, at) => total + numbers[at]!, 0));
   const top = above.reduce((best, at) => (numbers[at]! > numbers[best]! ? at : best), above[0]!);
@@ -37,7 +42,7 @@ function flows(table: ColumnsInMemory, plan: ColumnPlan, profile: TableProfile):
       text: `${plan.name} has both signs: ${exact(sum(above))} in (${countOf(above.length, 'row')} above zero, largest ${called(top)}) and ${exact(sum(below))} out (${countOf(below.length, 'row')} below zero, largest ${called(low)}); together ${exact(sum([...above, ...below]))}.`,
     },
   ];
-  remarks.push(...byMonth(table, plan, profile, above, below), ...byName(table, plan, below));
+  remarks.push(...byMonth(table, plan, profile, above, below), ...byName(table, plan, below), ...byCategory(table, plan, below));
   return remarks;
 }
 
@@ -95,6 +100,34 @@ function byName(table: ColumnsInMemory, plan: ColumnPlan, below: number[]): Rema
       )}${ranked.length > namesShown ? ' and more' : ''}.`,
     },
   ];
+}
+
+/** Outgoing by a column of a few values, with shares: what the money went to. */
+function byCategory(table: ColumnsInMemory, plan: ColumnPlan, below: number[]): Remark[] {
+  const numbers = table.numbers(plan);
+  return table.plans
+    .filter(
+      (group) =>
+        group !== nameColumn(table) &&
+        group.reads === 'text' &&
+        group.type === 'text' &&
+        group.values.distinct >= 2 &&
+        group.values.distinct <= Math.min(maxGroups, group.filled * 0.8),
+    )
+    .slice(0, maxCategories)
+    .flatMap((group): Remark[] => {
+      const texts = table.texts(group);
+      const sums = new Map<string, number>();
+      let all = 0;
+      for (const at of below) {
+        all += numbers[at]!;
+        if (texts[at] !== '') sums.set(texts[at]!, (sums.get(texts[at]!) ?? 0) + numbers[at]!);
+      }
+      if (sums.size < 2) return [];
+      const ranked = [...sums].toSorted((a, b) => a[1] - b[1]);
+      const each = ranked.map(([text, value]) => `${text} ${exact(clean(value))} (${percent(value, all)})`);
+      return [{ kind: 'flows', text: `${plan.name} below zero by ${group.name}, of ${exact(clean(all))}: ${each.join(', ')}.` }];
+    });
 }
 
 function nameColumn(table: ColumnsInMemory): ColumnPlan | undefined {

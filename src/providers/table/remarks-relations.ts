@@ -222,8 +222,7 @@ function balances(table: ColumnsInMemory, plans: ColumnPlan[]): Remark[] {
           if (Math.abs(value - balance[at]!) > tolerance) broken.push(at);
         }
         if (rows < minRows || broken.length > Math.max(rows * 0.2, rows >= 6 ? 2 : 0)) continue;
-        const [first, last] = step === 1 ? [0, table.count - 1] : [table.count - 1, 0];
-        const ends = ` It starts at ${exact(clean(balance[first]! - of(first)))} before the first entry and ends at ${exact(balance[last]!)}; lowest ${exact(level.min)}, highest ${exact(level.max)}.`;
+        const ends = `${endsOf(balance, of, step)} Lowest ${exact(level.min)}, highest ${exact(level.max)}.`;
         if (broken.length === 0) return [{ kind: 'balance', text: `${level.name} follows from ${says} in every row.${ends}` }];
         const wrong = broken
           .slice(0, shown)
@@ -241,6 +240,16 @@ function balances(table: ColumnsInMemory, plans: ColumnPlan[]): Remark[] {
     }
   }
   return [];
+}
+
+/** Where a balance starts and ends. The first row may be the opening balance itself, without an entry. */
+function endsOf(balance: Float64Array, of: (at: number) => number, step: number): string {
+  const known = [...balance.keys()].filter((at) => !Number.isNaN(balance[at]!));
+  const [first, last] = step === 1 ? [known[0]!, known.at(-1)!] : [known.at(-1)!, known[0]!];
+  const start = Number.isNaN(of(first))
+    ? `${exact(balance[first]!)} in its first row`
+    : `${exact(clean(balance[first]! - of(first)))} before the first entry`;
+  return ` It starts at ${start} and ends at ${exact(balance[last]!)}.`;
 }
 
 /** Plan and actual in one table: the difference, and who is over. */

@@ -3,8 +3,9 @@ import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { exact, listed, round, rowList } from './figure-text.ts';
-import { isGroupLimit, trendPlan } from './plan-figures.ts';
+import { isAttributeDate, isGroupLimit, trendPlan } from './plan-figures.ts';
 import { signed } from './remarks-rank.ts';
+import { isRating } from './remarks-ratings.ts';
 import { weekdayRemarks, weekdays } from './remarks-weekday.ts';
 import type { Remark, TableProfile } from './table-profile.ts';
 
@@ -263,8 +264,10 @@ function longestRun(values: number[]): { start: number; length: number } | null 
 function levelRemarks(table: ColumnsInMemory, dates: Float64Array, series: Series[]): Remark[] {
   const remarks: Remark[] = [];
   const date = table.plans.find((plan) => plan.reads === 'date' && table.dates(plan) === dates)!;
+  if (isAttributeDate(date.name)) return [];
   for (const plan of table.quantities()) {
-    if (plan.units.size > 1) continue;
+    // Answers of different people are not readings of one thing.
+    if (plan.units.size > 1 || isRating(plan)) continue;
     const counter = has(nameTokens(plan.name), counterWords) || /(?:stand|reading)$/i.test(plan.name.trim());
     if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= maxSeriesTold)) continue;
     const numbers = table.numbers(plan);

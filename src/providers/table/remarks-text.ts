@@ -1,17 +1,18 @@
-/** Free text in a column: words that occur in many rows, and a few quoted rows. */
+/** Free text in a column: words that occur in many rows. */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import type { ColumnsInMemory } from './columns-in-memory.ts';
 import { countOf, exact, round } from './figure-text.ts';
+import { quoteRemarks, ratingOf } from './remarks-quotes.ts';
 import type { Remark } from './table-profile.ts';
 
+/** Answers that say nothing. */
+const noAnswer =
+  /^(?:no comments?|no answer|none|nothing|nope|no|yes|ok|okay|all good|keine?|keine angaben?|kein kommentar|nichts|nein|ja|k\. ?a\.|[-–—.?/x]{1,5})[.!]?$/i;
 const maxTexts = 5_000;
 const maxTextChars = 500;
 const topicsShown = 10;
 const topicsRated = 6;
-const quotesShown = 4;
-const quoteChars = 160;
-const ratingWords = new Set('rating stars score satisfaction zufriedenheit note nps bewertung sterne recommend'.split(' '));
 const commentWords = new Set(
   'comment comments feedback kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen answer antwort remark remarks opinion meinung suggestion suggestions verbesserung freitext freetext notes improve'.split(
     ' ',
@@ -47,7 +48,8 @@ function isAnswer(name: string): boolean {
 
 function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
   const texts = table.texts(plan);
-  const rows = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, maxTexts);
+  const written = [...texts.keys()].filter((at) => texts[at] !== '').slice(0, maxTexts);
+  const rows = written.filter((at) => !noAnswer.test(texts[at]!));
   // Addresses and similar texts are not read as words.
   if (rows.filter((at) => texts[at]!.includes(' ')).length < rows.length * 0.5) return [];
   const bags = rows.map((at) => wordsOf(texts[at]!));
@@ -77,10 +79,15 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
     .slice(0, topicsShown);
   const name = (entry: { forms: Map<string, number> }) => [...entry.forms].sort((a, b) => b[1] - a[1])[0]![0];
   const remarks: Remark[] = [];
+  const empty = written.length - rows.length;
+  const without =
+    empty === 0
+      ? ''
+      : `; ${exact(empty)} more ${empty === 1 ? 'says' : 'say'} nothing, such as “${texts[written.find((at) => noAnswer.test(texts[at]!))!]}”`;
   if (shown.length > 0)
     remarks.push({
       kind: 'topics',
-      text: `${plan.name} is free text (${countOf(rows.length, 'answer')}, ${round(meanWords)} words on average). Topics by number of rows that mention them: ${shown.map(([, entry]) => `${name(entry)} (${exact(entry.count)})`).join(', ')}.`,
+      text: `${plan.name} is free text (${countOf(rows.length, 'answer')}, ${round(meanWords)} words on average${without}). Topics by number of rows that mention them: ${shown.map(([, entry]) => `${name(entry)} (${exact(entry.count)})`).join(', ')}.`,
     });
   const rated = shown.length > 0 ? ratingsOf(table, rows, bags, shown.slice(0, topicsRated)) : null;
   if (rated !== null)
@@ -88,9 +95,8 @@ function topics(table: ColumnsInMemory, plan: ColumnPlan): Remark[] {
       kind: 'topics',
       text: `Mean ${rated.name} of the rows that mention a topic in ${plan.name}: ${rated.each.join(', ')}.`,
     });
-  const quotes = quoted(table, plan, rows, bags, new Set(shown.map(([term]) => term)));
-  if (quotes.length > 0) remarks.push({ kind: 'quotes', text: `From ${plan.name}, word for word: ${quotes.join('; ')}.` });
-  return remarks;
+  const topicNames = new Map(shown.map(([term, entry]) => [term, name(entry)]));
+  return [...remarks, ...quoteRemarks(table, plan, { rows, bags, topics: topicNames })];
 }
 
 /** The mean rating of the rows with each topic: what people are pleased or annoyed by. */
@@ -113,31 +119,7 @@ function ratingsOf(
   return each.length === 0 ? null : { name: rating.name, each };
 }
 
-function ratingOf(table: ColumnsInMemory): ColumnPlan | undefined {
-  return table.quantities().find(({ name }) => has(nameTokens(name), ratingWords));
-}
-
-/** The answers with the lowest and the highest rating if there is one, otherwise those that cover most topics. */
-function quoted(table: ColumnsInMemory, plan: ColumnPlan, rows: number[], bags: Bag[], topicSet: ReadonlySet<string>): string[] {
-  const touching = new Map(rows.map((at, i) => [at, [...bags[i]!.terms.keys()].filter((term) => topicSet.has(term)).length]));
-  const fitting = rows.filter((at) => table.texts(plan)[at]!.length >= 12).sort((a, b) => touching.get(b)! - touching.get(a)! || a - b);
-  const rating = ratingOf(table);
-  let chosen = fitting.slice(0, quotesShown);
-  if (rating !== undefined && rating.values.distinct > 1) {
-    const numbers = table.numbers(rating);
-    const rated = fitting
-      .filter((at) => !Number.isNaN(numbers[at]!))
-      .sort((a, b) => numbers[a]! - numbers[b]! || touching.get(b)! - touching.get(a)!);
-    chosen = [...new Set([...rated.slice(0, 2), ...rated.slice(-2)])];
-  }
-  return chosen.map((at) => {
-    const text = table.texts(plan)[at]!.replace(/\s+/g, ' ');
-    const rate = rating === undefined ? '' : `, ${rating.name} ${table.texts(rating)[at]}`;
-    return `“${text.length > quoteChars ? `${text.slice(0, quoteChars)}…` : text}” (row ${table.row(at)}${rate})`;
-  });
-}
-
-type Bag = { count: number; terms: Map<string, string> };
+export type Bag = { count: number; terms: Map<string, string> };
 
 /** Words and pairs of adjacent words, by their stem, each once. */
 function wordsOf(text: string): Bag {

@@ -3,12 +3,14 @@ import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { TableInMemory } from './profile.ts';
 import { boundRemarks } from './remarks-bounds.ts';
 import { columnRemarks } from './remarks-columns.ts';
+import { constantSumRemarks } from './remarks-constant-sum.ts';
 import { crossRemarks } from './remarks-cross.ts';
 import { currencyRemarks } from './remarks-currency.ts';
 import { namedRemarks } from './remarks-dates.ts';
 import { dueRemarks } from './remarks-due.ts';
 import { flowRemarks } from './remarks-flows.ts';
 import { gridRemarks } from './remarks-grid.ts';
+import { growthRemarks } from './remarks-growth.ts';
 import { marginRemarks } from './remarks-margin.ts';
 import { matrixRemarks } from './remarks-matrix.ts';
 import { missingRemarks } from './remarks-missing.ts';
@@ -16,6 +18,7 @@ import { pairRemarks } from './remarks-pairs.ts';
 import { periodRowRemarks } from './remarks-period-rows.ts';
 import { rankRemarks } from './remarks-rank.ts';
 import { rareRemarks } from './remarks-rare.ts';
+import { ratingRemarks } from './remarks-ratings.ts';
 import { type Ratio, ratioRemarks } from './remarks-ratio.ts';
 import { relationRemarks } from './remarks-relations.ts';
 import { rowRemarks } from './remarks-rows.ts';
@@ -48,11 +51,14 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...currencyRemarks(table),
     ...rareRemarks(table),
     ...scoreRemarks(table),
+    ...ratingRemarks(table),
     ...stockRemarks(table),
+    ...growthRemarks(table),
     ...crossRemarks(table, profile),
     ...timeRemarks(table, profile),
     ...relations,
     ...boundRemarks(table),
+    ...constantSumRemarks(table),
     ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),
     ...columnRemarks(table, profile, own),
     ...missingRemarks(table, own),

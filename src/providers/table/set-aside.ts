@@ -89,6 +89,7 @@ export function findTotals(rows: Rows, plans: readonly ColumnPlan[]): TotalRow[]
     const summed = known ? null : (ofGroup(at) ?? (kind === 'phrase' ? ofSome(at) : null));
     const isTotal =
       summed !== null ||
+      (kind !== null && sparse && isComputed(cells, numeric)) ||
       (kind === 'aggregate'
         ? sparse || (usual <= 1 && at >= rows.cells.length - 5)
         : kind === 'total'
@@ -219,8 +220,12 @@ function describe(
     }
   }
   const agrees = right.length > 0 ? `; it agrees with the sum of its rows (${listed(right, 4)})` : '';
+  const computed =
+    right.length + wrong.length === 0 && values.every((value) => Number.isNaN(value))
+      ? '; its figures are formulas, which are not computed'
+      : '';
   const differs = wrong.length > 0 ? `; it does not agree with the rows: ${wrong.slice(0, 4).join('; ')}` : '';
-  return `${head}${agrees}${differs}.`;
+  return `${head}${agrees}${differs}${computed}.`;
 }
 
 function labelKind(cells: readonly Cell[]): 'total' | 'phrase' | 'aggregate' | null {
@@ -236,6 +241,12 @@ function labelKind(cells: readonly Cell[]): 'total' | 'phrase' | 'aggregate' | n
 /** "2024, All, 60": the label of a total may stand beside the name of its group. Such a row counts only if it agrees with its group. */
 function kindElsewhere(cells: readonly Cell[], texts: readonly ColumnPlan[]): 'elsewhere' | null {
   return elsewhereLabel(cells, texts) === '' ? null : 'elsewhere';
+}
+
+/** The only figures of the row are formulas. */
+function isComputed(cells: readonly Cell[], numeric: readonly ColumnPlan[]): boolean {
+  const figures = numeric.map(({ index }) => cells[index] ?? null).filter((cell) => !isMissing(cell));
+  return figures.length > 0 && figures.every((cell) => typeof cell === 'string' && cell.trim().startsWith('='));
 }
 
 function elsewhereLabel(cells: readonly Cell[], texts: readonly ColumnPlan[]): string {

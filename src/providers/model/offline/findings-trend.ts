@@ -1,4 +1,6 @@
 /** Changes of figures over time: the best and the worst period, first to last, the largest steps, and the same by longer periods. */
+import { isAttributeDate } from '../../table/plan-figures.ts';
+import { isRatingName } from '../../table/remarks-ratings.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } from './figure.ts';
 
@@ -10,6 +12,10 @@ export function trend(profile: TableProfile): string[] {
   const additive = measure === undefined || addsUp(measure);
   const points = (profile.trend?.points ?? []).filter(({ figures }) => measure === undefined || figures[measure.name] !== undefined);
   if (profile.trend === null || points.length < 3) return [];
+  // Means over dates of entry or birth are no development; nor are those of single answers to a survey.
+  const perPeriod = profile.rows / points.length;
+  const single = measure !== undefined && perPeriod < 3 && isRatingName(measure.name);
+  if (!additive && (single || isAttributeDate(profile.trend.date_column))) return [];
   const { period } = profile.trend;
   const figureOf = (point: (typeof points)[number]) => keyFigure(point, measure);
   const what = measure === undefined ? 'the number of rows' : `${additive ? '' : 'the mean '}${safe(measure.name)}`;

@@ -1,0 +1,167 @@
+/** Findings on the groups of a table: the largest and the smallest, their shares, their other figures. */
+import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { addsUp, countOf, exact, listed, mainMeasure, measures, percent, round, safe } from './figure.ts';
+
+/** A profile has at most this many groups of one column. */
+const maxGroups = 300;
+const valuesListed = 6;
+
+export function biggestGroups(profile: TableProfile): string[] {
+  const main = mainMeasure(profile);
+  const rated = measures(profile).find(
+    (column) => column !== main && /rating|score|satisfaction|zufriedenheit|grade|note|marks?$/i.test(column.name),
+  );
+  return profile.groups.slice(0, 5).flatMap(({ by, values }) => {
+    const own = profile.columns.find(({ name }) => name === by);
+    const counted = countedValues(profile, by, values, own);
+    if (main === undefined) return counted;
+    const listing = values.length <= 12 ? counted : [];
+    return [
+      ...groupFigures(profile, by, values, main, own),
+      ...overYears(values, main, own),
+      ...listing,
+      ...otherSums(profile, by, values, main),
+      ...otherMeans(profile, by, values, main),
+      ...(rated === undefined ? [] : groupFigures(profile, by, values, rated, own)),
+    ];
+  });
+}
+
+type GroupValues = TableProfile['groups'][number]['values'];
+
+function countedValues(profile: TableProfile, by: string, values: GroupValues, own: ColumnProfile | undefined): string[] {
+  const [first] = values;
+  if (first === undefined) return [];
+  const all =
+    values.length <= valuesListed
+      ? ` In order: ${values.map(({ value, rows }) => `${safe(value)} ${exact(rows)} (${percent(rows, profile.rows)})`).join(', ')}.`
+      : '';
+  const distinct = own === undefined || values.length <= valuesListed ? '' : ` ${safe(by)} has ${exact(own.distinct)} different values.`;
+  const tied = values[1]?.rows === first.rows;
+  if (tied)
+    return [
+      `${safe(by)}: ${values
+        .slice(0, valuesListed)
+        .map(({ value, rows }) => `${safe(value)} ${exact(rows)}`)
+        .join(', ')}${values.length > valuesListed ? ' and more' : ''} (rows).${distinct}`,
+    ];
+  return [
+    `${safe(first.value)} is the most frequent ${safe(by)}: ${exact(first.rows)} of ${countOf(profile.rows, 'row')} (${percent(first.rows, profile.rows)}).${all}${distinct}`,
+  ];
+}
+
+function groupFigures(
+  profile: TableProfile,
+  by: string,
+  values: GroupValues,
+  measure: ColumnProfile,
+  own: ColumnProfile | undefined,
+): string[] {
+  const { name } = measure;
+  const additive = addsUp(measure);
+  const ranked = values
+    .flatMap(({ value, rows, figures }) =>
+      figures[name] === undefined ? [] : [{ value, rows, figure: additive ? figures[name].sum : figures[name].mean }],
+    )
+    .toSorted((a, b) => b.figure - a.figure);
+  const [top, last] = [ranked[0], ranked.at(-1)];
+  if (top === undefined || last === undefined || top === last || top.figure === last.figure) return [];
+  const tops = ranked.filter(({ figure }) => figure === top.figure).map(({ value }) => safe(value));
+  const lasts = ranked.filter(({ figure }) => figure === last.figure).map(({ value }) => safe(value));
+  const written = additive ? exact : round;
+  const whole = measure.numbers!.sum;
+  const positive = additive && last.figure >= 0 && whole > 0;
+  const share = positive ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
+  // Groups of the longest tables may be truncated; then the smallest is not known.
+  const complete = values.length < maxGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
+  const smallest = complete ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}` : '';
+  const each = ranked
+    .slice(0, valuesListed)
+    .map(
+      ({ value, rows, figure }) =>
+        `${safe(value)} ${written(figure)} (${positive ? `${percent(figure, whole)}, ` : ''}${countOf(rows, 'row')})`,
+    );
+  const listing =
+    ranked.length > 2 || measure !== mainMeasure(profile)
+      ? ` ${ranked.length <= valuesListed ? 'In order' : 'The first'}: ${each.join(', ')}.`
+      : ` ${each.join(', ')}.`;
+  const three =
+    positive && ranked.length > valuesListed
+      ? ` The first three together are ${percent(
+          ranked.slice(0, 3).reduce((sum, { figure }) => sum + figure, 0),
+          whole,
+        )}.`
+      : '';
+  const without =
+    own !== undefined && own.missing > 0 && additive
+      ? ` ${countOf(own.missing, 'row')} without a ${safe(by)} ${own.missing === 1 ? 'is' : 'are'} in none of them.`
+      : '';
+  return [
+    `By ${safe(by)}, ${listed(tops, 3)} ${tops.length === 1 ? 'has' : 'have'} the largest ${additive ? '' : 'mean '}${safe(name)}: ${written(top.figure)}${share}${smallest}.${listing}${three}${without}${measure.role === 'unclear' ? addedUp(values, name) : ''}`,
+  ];
+}
+
+/** If it is unknown whether values are additive, their sums are reported under that condition. */
+function addedUp(values: GroupValues, name: string): string {
+  const sums = values.flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]));
+  const ranked = sums.toSorted((a, b) => b.sum - a.sum).slice(0, valuesListed);
+  return ` Added up, if that means something: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`;
+}
+
+/** From the first year to the last, if years are in a column of their own. */
+function overYears(values: GroupValues, measure: ColumnProfile, own: ColumnProfile | undefined): string[] {
+  if (own?.role !== 'year' || values.length < 2) return [];
+  const figureOf = (value: GroupValues[number]) => figures(value, measure);
+  const ordered = values.filter((value) => figureOf(value) !== null).toSorted((a, b) => (a.value < b.value ? -1 : 1));
+  const [first, last] = [ordered[0], ordered.at(-1)];
+  if (first === undefined || last === undefined || first === last) return [];
+  const [from, to] = [figureOf(first)!, figureOf(last)!];
+  if (from <= 0) return [];
+  const written = addsUp(measure) ? exact : round;
+  return [
+    `From ${safe(first.value)} (${written(from)}) to ${safe(last.value)} (${written(to)}), ${addsUp(measure) ? '' : 'the mean '}${safe(measure.name)} changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
+  ];
+}
+
+function figures({ figures: all }: GroupValues[number], measure: ColumnProfile): number | null {
+  const found = all[measure.name];
+  return found === undefined ? null : addsUp(measure) ? found.sum : found.mean;
+}
+
+/** The other additive columns, by a group of a few values. */
+function otherSums(profile: TableProfile, by: string, values: GroupValues, main: ColumnProfile): string[] {
+  if (values.length > 8) return [];
+  return measures(profile)
+    .filter((column) => column !== main && addsUp(column))
+    .slice(0, 2)
+    .flatMap(({ name }) => {
+      const ranked = values
+        .flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, sum: figures[name].sum }]))
+        .toSorted((a, b) => b.sum - a.sum);
+      if (ranked.length < 2) return [];
+      return [`${safe(name)} by ${safe(by)}: ${ranked.map(({ value, sum }) => `${safe(value)} ${exact(sum)}`).join(', ')}.`];
+    });
+}
+
+/** The means of columns that are not additive, by a group of a few values. */
+function otherMeans(profile: TableProfile, by: string, values: GroupValues, main: ColumnProfile): string[] {
+  if (values.length > 8 || values.length < 2) return [];
+  return (
+    measures(profile)
+      // The mean of a running balance over entries has no meaning.
+      .filter(
+        (column) =>
+          column !== main &&
+          !addsUp(column) &&
+          !profile.remarks.some(({ kind, text }) => kind.startsWith('balance') && text.startsWith(column.name)),
+      )
+      .slice(0, 3)
+      .flatMap(({ name }) => {
+        const ranked = values
+          .flatMap(({ value, figures }) => (figures[name] === undefined ? [] : [{ value, mean: figures[name].mean }]))
+          .toSorted((a, b) => b.mean - a.mean);
+        if (ranked.length < 2) return [];
+        return [`Mean ${safe(name)} by ${safe(by)}: ${ranked.map(({ value, mean }) => `${safe(value)} ${round(mean)}`).join(', ')}.`];
+      })
+  );
+}

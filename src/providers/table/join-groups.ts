@@ -1,0 +1,120 @@
+/** Figures of one joined table by the columns of the other, and with its names. */
+import type { ColumnPlan } from './column-evidence.ts';
+import { clean } from './columns-in-memory.ts';
+import { countOf, exact, listed, percent, round } from './figure-text.ts';
+import { uniqueness } from './join-key.ts';
+import { mainOf, quantities, type Side, table, written } from './join-side.ts';
+import type { Remark } from './table-profile.ts';
+
+const shown = 12;
+const maxGroups = 60;
+const maxMeasures = 2;
+
+/** Measures of one table by groups of the other, which has one row per key: orders' amount by the customers' region, days off by department. */
+export function enriched(a: Side, b: Side): Remark[] {
+  const main = mainOf(a) ?? quantities(a).find(({ role }) => role === 'rate') ?? unclear(a);
+  if (main === undefined || uniqueness(b.rows) < 0.95) return [];
+  const oneToOne = uniqueness(a.rows) > 0.9;
+  const measures = oneToOne
+    ? [main, ...quantities(a).filter((plan) => plan !== main && plan.role === 'measure')].slice(0, maxMeasures)
+    : [main];
+  // If both tables have one row per key, a column of the other that names each row is not a group.
+  const groups = oneToOne ? new Set(table(b).plans.filter(({ values }) => values.distinct <= table(b).count * 0.8)) : undefined;
+  return measures.flatMap((measure) => {
+    const additive = measure.role !== 'rate';
+    const figureAt = (at: number) => table(a).numbers(measure)[at]!;
+    const name =
+      measure.role === 'unclear' ? `${measure.name} (if its values may be added up)` : additive ? measure.name : `Mean ${measure.name}`;
+    // If the other table only names the keys, the names are the groups.
+    return grouped(a, b, figureAt, name, additive, b, groups);
+  });
+}
+
+function unclear(side: Side): ColumnPlan | undefined {
+  return quantities(side).find(({ role }) => role === 'unclear');
+}
+
+/** The largest and the smallest of a table without names, with the names of the other. */
+export function named(a: Side, b: Side): Remark[] {
+  const label = table(b).labelPlan;
+  const main = mainOf(a) ?? unclear(a);
+  const own = table(a).labelPlan;
+  if (main === undefined || label === undefined || b.plans.includes(label) || uniqueness(a.rows) < 0.95 || uniqueness(b.rows) < 0.95)
+    return [];
+  if (own !== undefined && !a.plans.includes(own)) return [];
+  const numbers = table(a).numbers(main);
+  const ranked = [...a.rows]
+    .flatMap(([key, [at]]) => (b.rows.has(key) && !Number.isNaN(numbers[at!]!) ? [{ key, at: at!, value: numbers[at!]! }] : []))
+    .toSorted((x, y) => y.value - x.value);
+  if (ranked.length < 3) return [];
+  const name = ({ key, at, value }: (typeof ranked)[number]) =>
+    `${written(a, at)} (${table(b).label(b.rows.get(key)![0]!)}) ${exact(value)}`;
+  return [
+    {
+      kind: 'join_named',
+      text: `${main.name} of the common keys is largest for ${ranked.slice(0, 3).map(name).join(', ')}; smallest for ${name(ranked.at(-1)!)}.`,
+    },
+  ];
+}
+
+/** @param from the table with the group columns; only those in `only`, if given */
+export function grouped(
+  a: Side,
+  b: Side,
+  figureAt: (at: number, other: number) => number,
+  name: string,
+  additive = true,
+  from = b,
+  only?: ReadonlySet<ColumnPlan>,
+): Remark[] {
+  const groups = table(from).plans.filter(
+    (plan) =>
+      !from.plans.includes(plan) &&
+      (only?.has(plan) ?? true) &&
+      // A column with a name for each row is not a grouping.
+      (from === b || plan.values.distinct <= table(from).count * 0.7) &&
+      plan.reads === 'text' &&
+      (plan.type === 'text' || plan.role === 'code') &&
+      plan.values.distinct >= 2 &&
+      plan.values.distinct <= maxGroups &&
+      plan.meanChars <= 40,
+  );
+  return groups.slice(0, 3).flatMap((plan): Remark[] => {
+    const totals = new Map<string, { sum: number; rows: number }>();
+    const without = { sum: 0, rows: 0 };
+    for (const [key, own] of a.rows) {
+      const other = b.rows.get(key)?.[0];
+      if (other === undefined) continue;
+      for (const at of own) {
+        const group = table(from).texts(plan)[from === b ? other : at]!;
+        const entry = group === '' ? without : (totals.get(group) ?? { sum: 0, rows: 0 });
+        if (group !== '') totals.set(group, entry);
+        const value = figureAt(at, other);
+        if (Number.isNaN(value)) continue;
+        entry.sum += value;
+        entry.rows++;
+      }
+    }
+    if (!additive) for (const entry of totals.values()) entry.sum /= Math.max(entry.rows, 1);
+    const ranked = [...totals].filter(([, { rows }]) => rows > 0).sort((x, y) => y[1].sum - x[1].sum);
+    if (ranked.length < 2) return [];
+    const whole = ranked.reduce((sum, [, each]) => sum + each.sum, without.sum);
+    const none =
+      additive && without.rows > 0 ? `; without a ${plan.name} ${exact(clean(without.sum))} (${countOf(without.rows, 'row')})` : '';
+    const positive = additive && ranked.every(([, { sum }]) => sum >= 0) && whole > 0;
+    return [
+      {
+        kind: 'join_groups',
+        text: `${name} by ${plan.name} (from ${from.name}): ${listed(
+          ranked
+            .slice(0, shown)
+            .map(
+              ([group, { sum, rows }]) =>
+                `${group} ${additive ? exact(clean(sum)) : round(sum)} (${positive ? `${percent(sum, whole)}, ` : ''}${countOf(rows, 'row')})`,
+            ),
+          shown,
+        )}${none}.`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,113 @@
+/** What the offline model says of groups over time, joined groups, ratings with comments, bank statements and minutes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runAgent } from './agent-loop.ts';
+
+type Case = { says: string; prompt: string; files: Record<string, string>; expected: RegExp[]; never?: RegExp[] };
+
+const cases: Case[] = [
+  {
+    says: 'each group is compared from the first month to the last, and the largest rise and fall are named',
+    prompt: 'Which region grew most from January to March in sales.csv?',
+    files: {
+      'sales.csv':
+        'date,region,revenue\n2024-01-05,North,100\n2024-01-09,South,300\n2024-01-20,East,50\n2024-02-05,North,120\n2024-02-11,South,280\n2024-02-12,East,60\n2024-03-02,North,180\n2024-03-05,South,250\n2024-03-28,East,110\n',
+    },
+    expected: [
+      /revenue by region, from 2024-01 to 2024-03 \(date\): North \+80 \(100 to 180, \+80 %\); East \+60 \(50 to 110, \+120 %\); South −50 \(300 to 250, −16\.7 %\)/,
+      /North rises most; South falls most\. By share, East rises most \(120 %\)/,
+      /East: 2024-01 50, 2024-02 60, 2024-03 110/,
+    ],
+  },
+  {
+    says: 'a group without a row at one end has no change',
+    prompt: 'Report on tickets.csv',
+    files: {
+      'tickets.csv':
+        'opened,team\n2024-01-05,Blue\n2024-01-06,Red\n2024-01-20,Blue\n2024-02-05,Blue\n2024-02-11,Red\n2024-02-12,Green\n2024-02-13,Red\n2024-02-18,Green\n',
+    },
+    expected: [
+      /rows by team, from 2024-01 to 2024-02 .*Red \+1 \(1 to 2, \+100 %\); Blue −1 \(2 to 1.*Green no row in 2024-01, 2 in 2024-02/,
+    ],
+    never: [/Green \+2/],
+  },
+  {
+    says: 'measures of a short table are grouped by the columns of the other, and its numbers get names',
+    prompt: 'Compare staff.csv and leave.csv',
+    files: {
+      'staff.csv':
+        'No,Name,Department,Entry date,Salary\n001,Ann,Sales,2015-04-01,52000\n002,Bo,Sales,2019-09-15,47500\n003,Cy,IT,2021-01-01,64000\n004,Di,IT,2023-06-01,58000\n005,Ed,HR,2010-02-01,71000\n',
+      'leave.csv': 'No;taken;left\n001;22;8\n002;30;0\n003;12,5;17,5\n004;4;26\n005;20;10\n',
+    },
+    expected: [
+      /taken \(if its values may be added up\) by Department .*Sales 52 .*HR 20 .*IT 16\.50/,
+      /002 \(Bo\) 30/,
+      /taken \+ left = 30 in every row/,
+    ],
+    never: [/Salary goes from 71,000 \(2010/, /From 2010 /],
+  },
+  {
+    says: 'one incoming payment among many expenses is told apart from them, and the expenses have shares',
+    prompt: 'What did I spend in bank.csv?',
+    files: {
+      'bank.csv':
+        'Date,Payee,Category,Amount,Balance\n2024-08-01,Opening,,,500.00\n2024-08-01,Landlord,Rent,-400.00,100.00\n2024-08-05,Employer,Salary,1000.00,1100.00\n2024-08-06,Shop,Food,-30.00,1070.00\n2024-08-07,Shop,Food,-20.00,1050.00\n2024-08-09,Train,Travel,-50.00,1000.00\n2024-08-31,Total,,=SUM(D3:D7),\n',
+    },
+    expected: [
+      /1,000 in .* and -500 out/,
+      /Rent -400 \(80 %\).*Food -50 \(10 %\)/,
+      /Row 7 \("Total"\) is a total.*formulas, which are not computed/,
+      /starts at 500 in its first row and ends at 1,000/,
+    ],
+    never: [/NaN/, /Mean Balance by/],
+  },
+  {
+    says: 'ratings are counted, and comments of low and high ratings are quoted apart',
+    prompt: 'What do people complain about in survey.csv?',
+    files: {
+      'survey.csv':
+        'id,date,score,comment\n1,2024-05-01,1,Delivery was far too late\n2,2024-05-02,5,Great quality and friendly people\n3,2024-05-03,2,Delivery came late again\n4,2024-05-04,5,The quality is great\n5,2024-05-05,3,no comment\n6,2024-05-06,1,Nobody answered the phone\n7,2024-05-07,4,Good quality for the price\n',
+    },
+    expected: [
+      /score is given as 5 ×2 \(28\.6 %\), 4 ×1 .*1 ×2/,
+      /1 more says nothing, such as “no comment”/,
+      /3 answers in comment with score 2 or less mention .*delivery \(2\).*“Delivery was far too late” \(row 1, score 1\)/,
+      /3 answers in comment with score 4 or more mention quality \(3\)/,
+    ],
+    never: [/score goes from 1 \(2024/, /highest in 2024-05/],
+  },
+  {
+    says: 'comments without a rating are quoted by topic',
+    prompt: 'Topics of feedback.csv?',
+    files: {
+      'feedback.csv':
+        'id,feedback\n1,The lift is broken again\n2,Coffee in the canteen is cold\n3,Please repair the lift soon\n4,The canteen needs better coffee\n5,More parking for bicycles\n',
+    },
+    expected: [/by topic: .*lift: “The lift is broken again” \(row 1\)/],
+  },
+  {
+    says: 'minutes have refusals, objections, absent people and actions in the middle of a sentence',
+    prompt: 'Summarise minutes.md',
+    files: {
+      'minutes.md':
+        '# Board meeting, 12 September 2024\nPresent: Priya Nair (chair), Marek Dvořák. Apologies: Sue Lindqvist.\n\n## Budget\nIt was agreed to freeze hiring until 1 November. Marek disagreed with this.\nThe board did not approve the new ticket system.\nNo conclusion on the phone line, Sue to come back on this by Friday.\nMarek to ask the landlord for an extension by 20 September.\n',
+    },
+    expected: [
+      /### Objections and abstentions\s[^#]*Marek disagreed with this\./,
+      /### Decisions\s[^#]*did not approve the new ticket system/,
+      /\| Sue \| No conclusion on the phone line, Sue to come back on this by Friday\. \| Friday \| 2024-09-13/,
+      /\| Marek \| Marek to ask the landlord/,
+      /\| Marek Dvořák \|/,
+    ],
+    never: [/\| Marek Dvořák\. Apologies/],
+  },
+];
+
+for (const { says, prompt, files, expected, never } of cases)
+  test(says, async () => {
+    const { workspace, calls } = await runAgent(prompt, { files });
+    const written = calls.filter(({ name, args }) => name === 'write_file' && String(args.path).endsWith('.md'));
+    const report = written.map(({ args }) => workspace.text(args.path)).join('\n');
+    for (const pattern of expected) assert.match(report, pattern);
+    for (const pattern of never ?? []) assert.doesNotMatch(report, pattern);
+  });
