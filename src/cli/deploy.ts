@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { type Client, createClient } from './client.ts';
 import { type DeployOptions, type DeployStart, deployHelp, readDeployOptions } from './deploy-options.ts';
 import { type Deployment, type DeployOutput, humanOutput, jsonOutput, type LogLine } from './deploy-output.ts';
+import { type DeploymentChanges, watchDeployments } from './deployment-changes.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { Interrupted, type Interrupts, watchInterrupts } from './interrupts.ts';
 import { fileSize, oneLine } from './plain-text.ts';
@@ -32,15 +33,21 @@ export async function deploy(args: string[], config: Config, { folder, dumbTermi
   const output = options.json ? jsonOutput(streams) : humanOutput(streams, process.stdout.isTTY && !dumbTerminal);
   const interrupts = watchInterrupts();
   let id = options.attach;
+  let changes: DeploymentChanges | null = null;
   try {
     // Before the service is asked for anything.
     const site = options.start === null ? null : await readSiteFolder(options.start.folder);
     const client = await serviceClient(options, config, output.notice, interrupts.signal);
-    if (site !== null) {
-      id = await begin(client, options.start!, site, output);
-      output.notice(`Deployment ${oneLine(id)}`);
-    }
-    const ended = await follow(client, id!, output, interrupts);
+    const creation = site === null ? null : await upload(client, options.start!, site, output);
+    // Before the deployment is created, so that no change of its status is missed.
+    changes = await watchDeployments(client, interrupts.signal);
+    const first =
+      creation === null
+        ? await client.request<Deployment>('GET', deploymentPath(id!))
+        : await client.request<Deployment>('POST', '/v1/deployments', { json: creation });
+    id = first.id;
+    if (creation !== null) output.notice(`Deployment ${oneLine(id)}`);
+    const ended = await follow(client, first, { output, interrupts, changes });
     output.result(ended);
     return ended.status === 'live' ? exitCodes.complete : ended.error?.code === 'cancelled' ? exitCodes.cancelled : exitCodes.failed;
   } catch (error) {
@@ -53,12 +60,13 @@ export async function deploy(args: string[], config: Config, { folder, dumbTermi
     );
     return reason.exitCode;
   } finally {
+    changes?.close();
     output.end();
   }
 }
 
-/** The id of the new deployment. */
-async function begin(client: Client, start: DeployStart, site: SiteFolder, output: DeployOutput): Promise<string> {
+/** The body of the request that creates the deployment. */
+async function upload(client: Client, start: DeployStart, site: SiteFolder, output: DeployOutput): Promise<object> {
   const { leftOut, files, bytes } = site;
   const { target, configId } = await whereTo(client, start);
   if (leftOut.length > 0) output.notice(`Left out: ${shownNames(leftOut)}`);
@@ -74,8 +82,7 @@ async function begin(client: Client, start: DeployStart, site: SiteFolder, outpu
     if (start.workspaceId === null) await emptied(client, workspaceId);
     throw error;
   }
-  const json = { workspace_id: workspaceId, target, ...(configId === null ? {} : { config_id: configId }) };
-  return (await client.request<{ id: string }>('POST', '/v1/deployments', { json })).id;
+  return { workspace_id: workspaceId, target, ...(configId === null ? {} : { config_id: configId }) };
 }
 
 type ListedConfig = { id: string; name: string; target: string };
@@ -119,23 +126,37 @@ async function emptied({ url, token }: Client, workspaceId: string): Promise<voi
   }
 }
 
-/** The deployment when it has ended. */
-async function follow(client: Client, id: string, output: DeployOutput, interrupts: Interrupts): Promise<Deployment> {
-  const path = `/v1/deployments/${encodeURIComponent(id)}`;
+type Following = { output: DeployOutput; interrupts: Interrupts; changes: DeploymentChanges };
+
+/** In the order in which a deployment has them. */
+const statuses = ['pending', 'building', 'deploying', 'live', 'failed'];
+
+/** The deployment when it has ended. Each status from `first` on is printed, also one that passes between two polls. */
+async function follow(client: Client, first: Deployment, { output, interrupts, changes }: Following): Promise<Deployment> {
+  const path = deploymentPath(first.id);
   interrupts.onFirst = () => void cancel(client, path, output);
-  let status = '';
+  output.status(first);
+  let { status } = first;
   let lines = 0;
   for (let polls = 0; ; polls++) {
     const deployment = await client.request<Deployment>('GET', path);
     const hasEnded = deployment.status === 'live' || deployment.status === 'failed';
     const isNew = deployment.status !== status;
-    // Each look costs a request: every second one while nothing happens.
+    // Log lines need another request: while nothing happens, only every second poll has one.
     if (isNew || hasEnded || polls % 2 === 1) lines = await printLines(client, path, lines, output);
-    if (isNew) output.status(deployment);
+    for (const passed of isNew ? await changes.upTo(deployment) : []) {
+      // Events of a deployment that was attached to may be older than its first state.
+      if (statuses.indexOf(passed.status) <= statuses.indexOf(status)) continue;
+      output.status(passed);
+      status = passed.status;
+    }
     if (hasEnded) return deployment;
-    status = deployment.status;
     await sleep(pausesMs[Math.min(polls, pausesMs.length - 1)], undefined, { signal: interrupts.signal });
   }
+}
+
+function deploymentPath(id: string): string {
+  return `/v1/deployments/${encodeURIComponent(id)}`;
 }
 
 /** Those after the first `from`. Returns how many there are. */

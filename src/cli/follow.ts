@@ -46,7 +46,11 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
   }
 
   async function* live(): AsyncGenerator<TaskEvent, void> {
-    const socket = await openEventSocket(client.url, { token: client.token!, taskId, resumeFrom: seq, signal });
+    const socket = await openEventSocket(client.url, {
+      ...{ token: client.token!, resumeFrom: seq, signal },
+      topics: [`task:${taskId}`],
+      isChosen: ({ data }) => data.task_id === taskId,
+    });
     if (socket === 'refused') socketWanted = false;
     if (typeof socket === 'string') return;
     try {

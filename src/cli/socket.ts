@@ -23,10 +23,21 @@ const refusals: readonly number[] = [4400, 4401, 4408, 4429];
 
 type Frame = { type?: string; resumed?: boolean; event?: TaskEvent; reconnect_after_ms?: unknown };
 
-/** Opens the stream after event `resumeFrom`, limited to one task. Null if it is unavailable now, `refused` if permanently. */
+export type EventSocketOptions = {
+  token: string;
+  /** As the stream's `subscribe` takes them. */
+  topics: readonly string[];
+  /** Whether the event is of the topics: some that are not arrive before the subscription. */
+  isChosen(event: TaskEvent): boolean;
+  /** The last event that is known; null: only new events. */
+  resumeFrom: number | null;
+  signal: AbortSignal;
+};
+
+/** Opens the stream of the chosen events. `lost` if it is unavailable now, `refused` if permanently. */
 export async function openEventSocket(
   url: string,
-  { token, taskId, resumeFrom, signal }: { token: string; taskId: string; resumeFrom: number; signal: AbortSignal },
+  { token, topics, isChosen, resumeFrom, signal }: EventSocketOptions,
 ): Promise<EventSocket | SocketEnd> {
   // A listener is not called for an earlier abort.
   if (signal.aborted) return 'lost';
@@ -57,7 +68,9 @@ export async function openEventSocket(
   }, pingEveryMs);
   signal.addEventListener('abort', leave, { once: true });
 
-  socket.addEventListener('open', () => socket.send(JSON.stringify({ type: 'auth', token, resume_from: resumeFrom })));
+  socket.addEventListener('open', () =>
+    socket.send(JSON.stringify({ type: 'auth', token, ...(resumeFrom !== null && { resume_from: resumeFrom }) })),
+  );
   socket.addEventListener('error', leave);
   socket.addEventListener('close', ({ code }) => end(refusals.includes(code) ? 'refused' : 'lost'));
   socket.addEventListener('message', ({ data }) => {
@@ -65,12 +78,12 @@ export async function openEventSocket(
     const frame = parse(data);
     if (frame.type === 'auth_ok') {
       clearTimeout(helloTimer);
-      socket.send(JSON.stringify({ type: 'subscribe', topics: [`task:${taskId}`] }));
+      socket.send(JSON.stringify({ type: 'subscribe', topics }));
       hello.resolve(frame.resumed === true);
     } else if (frame.type === 'goaway') {
       const asked = Number(frame.reconnect_after_ms);
       if (asked > 0) reconnectAfterMs = Math.min(maxReconnectAfterMs, asked);
-    } else if (frame.type === 'event' && frame.event?.data?.task_id === taskId) {
+    } else if (frame.type === 'event' && frame.event?.data !== undefined && isChosen(frame.event)) {
       if (waiting.push(frame.event) > maxWaiting) return end('lost');
       wake();
     }

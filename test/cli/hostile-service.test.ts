@@ -187,10 +187,19 @@ test('refusals are one line without control characters and never contain the tok
 test('a stream that is closed while it connects ends once, as lost', async (t) => {
   const { client, requests } = await serverThat(t, () => {});
   const leaving = new AbortController();
-  const opening = openEventSocket(client.url, { token: 't', taskId: 'task_1', resumeFrom: 0, signal: leaving.signal });
+  const opening = openEventSocket(client.url, {
+    token: 't',
+    topics: ['task:task_1'],
+    isChosen: () => true,
+    resumeFrom: 0,
+    signal: leaving.signal,
+  });
   leaving.abort();
   assert.equal(await opening, 'lost');
-  assert.equal(await openEventSocket(client.url, { token: 't', taskId: 'task_1', resumeFrom: 0, signal: leaving.signal }), 'lost');
+  assert.equal(
+    await openEventSocket(client.url, { token: 't', topics: ['task:task_1'], isChosen: () => true, resumeFrom: 0, signal: leaving.signal }),
+    'lost',
+  );
   assert.equal(requests.length, 0);
 });
 
