@@ -11,7 +11,7 @@ import { netlify } from '../../../src/domains/deployments/hosts/netlify.ts';
 import { vercel } from '../../../src/domains/deployments/hosts/vercel.ts';
 import { workers } from '../../../src/domains/deployments/hosts/workers.ts';
 import type { SiteFile } from '../../../src/domains/deployments/snapshot/site.ts';
-import { openSnapshots } from '../../../src/domains/deployments/snapshot/snapshots.ts';
+import { openSnapshots, takeSnapshotText } from '../../../src/domains/deployments/snapshot/snapshots.ts';
 import { LoopWatch } from '../../support/loop-watch.ts';
 import { startWorkspaceNode } from '../../support/workspace-node.ts';
 
@@ -66,6 +66,30 @@ test('a snapshot of 20,000 files is taken, read and checked, and its hashes are 
     checkSite(workers, taken);
     assert.equal((await snapshots.sha1(snapshotId, taken, signal)).length, count);
   });
+});
+
+test('a snapshot reads one row for each content, however many earlier snapshots reference it', async (t: TestContext) => {
+  const [files, snapshots] = [500, 20];
+  const node = await startWorkspaceNode(t);
+  const { pool } = node.database;
+  await pool.query(
+    `insert into workspace_file (id, workspace_id, account_id, name, type, size_bytes, sha256, version, generation, content_key, status, created_at)
+      select 'wsf_' || n, 'ws_1', 'acct_1', n || '.html', 'text/html', 1, lpad('', 64, '0'), 0, 0, 'ws/file/' || n, 'present', now()
+      from generate_series(1, ${files}) n`,
+  );
+  await pool.query(
+    `insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
+      select 'snap_' || s, n || '.html', 'acct_1', 'text/html', 1, lpad('', 64, '0'), case when s > 1 then lpad('', 40, '1') end, 'ws/file/' || n
+      from generate_series(1, ${snapshots}) s, generate_series(1, ${files}) n`,
+  );
+  await pool.query(`insert into snapshot (id, account_id, workspace_id, created_at) values ('snap_new', 'acct_1', 'ws_1', now())`);
+  await pool.query('analyze workspace_file, snapshot_file');
+  const { rows } = await pool.query({ text: `explain (analyze, format json) ${takeSnapshotText}`, values: ['snap_new', 'ws_1'] });
+  const plan = JSON.stringify(rows[0]['QUERY PLAN']);
+  const [known] = /\{[^{}]*"Index Name":"snapshot_file_by_content_and_sha1"[^{}]*\}/.exec(plan) ?? [];
+  assert.ok(known !== undefined, plan);
+  const { 'Actual Rows': rowsEach, 'Actual Loops': loops } = JSON.parse(known);
+  assert.deepEqual({ rowsEach, loops }, { rowsEach: 1, loops: files });
 });
 
 test('a site of 15,000 files is published at hosts that lack 1,000 of them', async () => {

@@ -109,16 +109,7 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
   async function readFiles(snapshotId: string, workspaceId: string): Promise<Snapshot> {
     const { rows } = await database.write({
       name: 'take_snapshot',
-      text: `with ${unsynced}, begun as materialized (select id from snapshot, unsynced where id = $1 and files is null and created_at > now() - interval '5 minutes'),
-        found as materialized (select f.*, k.sha1, k.content_key is null as is_new from workspace_file f
-          left join lateral (select content_key, sha1 from snapshot_file s where s.content_key = f.content_key order by sha1 nulls last limit 1) k on true
-          where f.workspace_id = $2 and f.status = 'present'),
-        taken as (insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
-          select begun.id, f.name, f.account_id, f.type, f.size_bytes, f.sha256, f.sha1, f.content_key from begun, found f),
-        total as (select count(*)::int as files, coalesce(sum(size_bytes), 0)::bigint as bytes,
-          coalesce(sum(size_bytes) filter (where is_new), 0)::bigint as new_bytes from found)
-        update snapshot set files = total.files, bytes = total.bytes, new_bytes = total.new_bytes from begun, total where snapshot.id = begun.id
-        returning snapshot.files, snapshot.bytes`,
+      text: takeSnapshotText,
       values: [snapshotId, workspaceId],
     });
     if (rows.length === 0) throw new AppError('unavailable', 'The snapshot took too long to begin; try again shortly', { retryAfterS: 1 });
@@ -143,6 +134,18 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
     if (rows.length === 0) throw new AppError('not_found', 'Snapshot not found');
   }
 }
+
+/** $1: the announced snapshot; $2: its workspace. Exported for the test of its plan. */
+export const takeSnapshotText = `with ${unsynced}, begun as materialized (select id from snapshot, unsynced where id = $1 and files is null and created_at > now() - interval '5 minutes'),
+    found as materialized (select f.*, k.sha1, k.content_key is null as is_new from workspace_file f
+      left join lateral (select content_key, sha1 from snapshot_file s where s.content_key = f.content_key order by sha1 nulls last limit 1) k on true
+      where f.workspace_id = $2 and f.status = 'present'),
+    taken as (insert into snapshot_file (snapshot_id, path, account_id, type, size_bytes, sha256, sha1, content_key)
+      select begun.id, f.name, f.account_id, f.type, f.size_bytes, f.sha256, f.sha1, f.content_key from begun, found f),
+    total as (select count(*)::int as files, coalesce(sum(size_bytes), 0)::bigint as bytes,
+      coalesce(sum(size_bytes) filter (where is_new), 0)::bigint as new_bytes from found)
+    update snapshot set files = total.files, bytes = total.bytes, new_bytes = total.new_bytes from begun, total where snapshot.id = begun.id
+    returning snapshot.files, snapshot.bytes`;
 
 const columns = 'path, type, size_bytes, sha256, content_key';
 
