@@ -287,6 +287,13 @@ test('a token answer that lies connects what can be used, or nothing', async () 
   assert.deepEqual([odd.status, odd.json.granted_scopes.length, odd.json.granted_scopes[0]], [201, 200, 'repo']);
   for (const access_token of ['a\r\nb', 'ключ', '', ' ', 'x'.repeat(100_000), {}, 1])
     assert.equal((await connect({ access_token })).status, 502, JSON.stringify(access_token).slice(0, 50));
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const many = `[${'[],'.repeat(200_000)}[]]`;
+  for (const more of [deep, many]) {
+    github.tokenFaults = [{ text: JSON.stringify(good).replace('}', `,"more":${more}}`) }];
+    const { status, json } = await send(caller, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+    assert.deepEqual([status, json.detail], [502, 'GitHub could not be connected: The token endpoint answered with more values than are read']);
+  }
 });
 
 test('a refusal at the service is returned to the caller, and its state ends', async () => {

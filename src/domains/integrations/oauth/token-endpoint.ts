@@ -4,6 +4,7 @@
  */
 import * as oauth from 'oauth4webapi';
 import { AppError } from '../../../errors.ts';
+import { JsonBounds } from '../../../json-bounds.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { ReadTokens } from '../services/service.ts';
 import { accessTokenIn, lifeIn, refreshTokenIn, scopesIn } from './token-values.ts';
@@ -42,6 +43,8 @@ export type TokenAnswer =
   | { kind: 'unavailable'; detail: string };
 
 const maxBytes = 2 ** 20;
+/** A token answer has some ten values. A parser cannot pause, and many small values cost it more than their bytes. */
+const answerLimits = { maxDepth: 32, maxValues: 2_000 };
 
 /** @param verifier null: the code was asked for without PKCE */
 export function exchangeCode(
@@ -113,6 +116,7 @@ function read({ status, body, truncated }: Arrived, { errorIn, tokensIn }: Token
   if (truncated) return unavailable('answered with more than 1 MiB');
   if (status >= 300 && status < 400) return unavailable('redirects, which is not followed');
   if (status >= 500 || status === 429) return unavailable(`answered ${status}`);
+  if (!new JsonBounds(answerLimits).take(body)) return unavailable('answered with more values than are read');
   const answer = parsed(body);
   if (answer === null) return unavailable(`answered ${status} with something that is no JSON object`);
   const error = errorIn?.(answer) ?? (typeof answer.error === 'string' ? answer.error : undefined);

@@ -394,6 +394,7 @@ test('a token answer that lies about its life connects all the same, and one wit
     { json: ['Bearer', taken] },
     { text: '<html>' },
     { json: { ...good, more: 'x'.repeat(2 ** 20) } },
+    { json: { ...good, more: Array(30_000).fill(0) } },
     { status: 302, headers: { location: 'http://10.0.0.1/token' } },
     { status: 302, headers: { location: '/token' } },
   ]) {

@@ -56,9 +56,9 @@ export async function findAuthority(
       authorizationEndpoint: webAddress(metadata.authorization_endpoint),
       tokenEndpoint: ofLength(library.assertSecureTokenEndpoint(metadata.token_endpoint).href),
       revocationEndpoint: endOf(metadata as { revocation_endpoint?: unknown }, library),
-      tokenAuthMethods: (metadata.token_endpoint_auth_methods_supported ?? []).filter((method) => knownMethods.has(method)),
+      tokenAuthMethods: [...knownMethods].filter((method) => metadata.token_endpoint_auth_methods_supported?.includes(method)),
       namesItself: metadata.authorization_response_iss_parameter_supported === true,
-      resource: resourceMetadata?.resource ?? requestedResource.href,
+      resource: ofLength(resourceMetadata?.resource ?? requestedResource.href),
       scope: requestedScope(scope ?? resourceMetadata?.scopes_supported?.join(' ')),
     };
     if (known !== null && known.authority.issuer === authority.issuer)
@@ -69,7 +69,7 @@ export async function findAuthority(
       return { authority: { ...authority, clientId: client.documentUrl }, clientSecret: null };
     if (metadata.registration_endpoint === undefined) return null;
     const made = await library.registerClient(metadata.issuer, { metadata, clientMetadata: clientMetadata(client), fetchFn });
-    return { authority: { ...authority, clientId: ofLength(made.client_id) }, clientSecret: made.client_secret ?? null };
+    return { authority: { ...authority, clientId: ofLength(made.client_id) }, clientSecret: made.client_secret === undefined ? null : ofLength(made.client_secret) };
   } catch (error) {
     if (error instanceof AppError && error.code === 'upstream_failed') throw error;
     const why = error instanceof AppError ? `: ${error.message}` : '';
@@ -223,4 +223,4 @@ function requestedScope(scope: string | undefined): string | null {
 }
 const maxRequestedScopes = 50;
 
-const knownMethods = new Set(['client_secret_basic', 'client_secret_post', 'none']);
+const knownMethods = ['client_secret_basic', 'client_secret_post', 'none'] as const;
