@@ -292,7 +292,10 @@ test('a token answer that lies connects what can be used, or nothing', async () 
   for (const more of [deep, many]) {
     github.tokenFaults = [{ text: JSON.stringify(good).replace('}', `,"more":${more}}`) }];
     const { status, json } = await send(caller, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
-    assert.deepEqual([status, json.detail], [502, 'GitHub could not be connected: The token endpoint answered with more values than are read']);
+    assert.deepEqual(
+      [status, json.detail],
+      [502, 'GitHub could not be connected: The token endpoint answered with more values than are read'],
+    );
   }
 });
 

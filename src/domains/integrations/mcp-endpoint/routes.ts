@@ -47,7 +47,7 @@ export function mcpRoutes({ serving, database, corsOrigins, publicUrl }: McpRout
       method: 'GET',
       path,
       summary: 'Describe the authentication of MCP clients',
-      description: `RFC 9728, for the resource ${resource}. The token is an API key or an access token of a session.`,
+      description: `RFC 9728, for the resource ${resource}. The token is an API key or an access token of a session. There is no authorization server: MCP clients are given a key, and cannot ask a person for consent.`,
       scope: null,
       extension: true,
       responses: { 200: ResourceMetadata },

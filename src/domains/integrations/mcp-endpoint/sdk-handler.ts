@@ -1,11 +1,13 @@
 /**
- * The SDK's handler: it serves what `recognize` does not, such as handshakes and malformed messages, of both protocol generations.
+ * The SDK's handler: it serves what `recognize` does not, such as handshakes and malformed messages, of both protocol generations. Loaded at
+ * the first request that needs it.
  */
 
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { McpServerFactory } from '@modelcontextprotocol/server';
 import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
+import { mcpServerPackage } from '../mcp-packages.ts';
 import { callTool, type Session } from './call-tool.ts';
 import { keyOf } from './message.ts';
 import { callResult, type Era, listCaching, type ServerInfo } from './results.ts';
@@ -21,7 +23,7 @@ const tasksExtension = 'io.modelcontextprotocol/tasks';
 const ownHeaders = new Set(['connection', 'content-length']);
 
 export async function createSdkHandler({ info, instructions }: SdkHandlerOptions): Promise<SdkHandler> {
-  const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await import('@modelcontextprotocol/server');
+  const { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } = await mcpServerPackage();
 
   const factory: McpServerFactory = ({ era, authInfo }) => {
     const { session } = authInfo!.extra as { session: Session };

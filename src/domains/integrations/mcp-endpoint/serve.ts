@@ -8,7 +8,7 @@ import { callTool, type Session } from './call-tool.ts';
 import { type ListenParts, maxTaskIds, TaskStreams } from './listen.ts';
 import { isObject, type RecognizedCall, type RequestId, recognize } from './message.ts';
 import { callResult, listCaching, type ServerInfo } from './results.ts';
-import { createSdkHandler, unknownTool } from './sdk-handler.ts';
+import { createSdkHandler, type SdkHandler, unknownTool } from './sdk-handler.ts';
 import { cancelTask, createdTask, getTask, type TaskAnswer, updateTask } from './task-extension.ts';
 import { toolList, toolNamed } from './tools.ts';
 
@@ -36,9 +36,7 @@ export function createMcpServing({ feed, newestSeq, ...options }: McpServingOpti
   const serverMeta = `"io.modelcontextprotocol/serverInfo":${JSON.stringify(options.info)}`;
   const modernEnd = `,"_meta":{${serverMeta}}}`;
   const streams = new TaskStreams({ feed, newestSeq, serverMeta });
-  // Loaded at the start of the node: its modules take a tenth of a second of processor time, for which other requests would wait.
-  const sdk = createSdkHandler(options);
-  sdk.catch(() => {});
+  let sdk: Promise<SdkHandler> | null = null;
 
   async function serve(request: HttpRequest, body: Buffer, session: Session): Promise<HttpResponse> {
     let message: unknown;
@@ -54,6 +52,7 @@ export function createMcpServing({ feed, newestSeq, ...options }: McpServingOpti
     const leave = await gate.enter(session.principal.accountId);
     try {
       if (call !== null) return await direct(call, session);
+      sdk ??= createSdkHandler(options);
       return await (await sdk).serve(request, message, session);
     } finally {
       leave();

@@ -1,7 +1,7 @@
 /** `/mcp` as clients see it: both generations of the protocol, by their SDKs and by hand, against the whole service. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, discoverOAuthServerInfo, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientOfV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportOfV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Json } from '../../../support/json.ts';
@@ -151,6 +151,17 @@ test('MCP clients use the service', async (t) => {
       assert.deepEqual([metadata.resource, metadata.bearer_methods_supported], [`${service.url}${prefix}/mcp`, ['header']]);
     }
     assert.equal((await new McpCaller(service.url, 'mk_live_wrong').modern('tools/list')).status, 401);
+  });
+
+  await t.test('a client with a wrong key fails at once, and one that looks for an authorization server finds none', async () => {
+    const url = new URL(`${service.url}/mcp`);
+    const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: 'Bearer wrong' } } });
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    await assert.rejects(client.connect(transport), /401|unauthorized/i);
+    await client.close();
+    const { authorizationServerMetadata, resourceMetadata } = await discoverOAuthServerInfo(url);
+    assert.deepEqual([authorizationServerMetadata, resourceMetadata?.authorization_servers], [undefined, undefined]);
+    assert.deepEqual(resourceMetadata?.bearer_methods_supported, ['header']);
   });
 
   await t.test('a page of a foreign origin is 403, one of the service itself is served', async () => {

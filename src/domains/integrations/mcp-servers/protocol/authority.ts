@@ -3,6 +3,7 @@
  * (RFC 8707). The requests are made by the client library, over the guarded outbound.
  */
 import { AppError } from '../../../../errors.ts';
+import { type McpClientPackage, mcpClientPackage } from '../../mcp-packages.ts';
 import { accessTokenIn, lifeIn, refreshTokenIn, scopesIn } from '../../oauth/token-values.ts';
 import type { McpAuthority } from '../entity.ts';
 import type { Challenge } from './failure.ts';
@@ -37,7 +38,7 @@ export async function findAuthority(
   fetchFn: Fetch,
   known: FoundAuthority | null = null,
 ): Promise<FoundAuthority | null> {
-  const library = await import('@modelcontextprotocol/client');
+  const library = await mcpClientPackage();
   try {
     const found = await library.discoverOAuthServerInfo(url, {
       ...(resourceMetadataUrl !== null && { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
@@ -69,7 +70,10 @@ export async function findAuthority(
       return { authority: { ...authority, clientId: client.documentUrl }, clientSecret: null };
     if (metadata.registration_endpoint === undefined) return null;
     const made = await library.registerClient(metadata.issuer, { metadata, clientMetadata: clientMetadata(client), fetchFn });
-    return { authority: { ...authority, clientId: ofLength(made.client_id) }, clientSecret: made.client_secret === undefined ? null : ofLength(made.client_secret) };
+    return {
+      authority: { ...authority, clientId: ofLength(made.client_id) },
+      clientSecret: made.client_secret === undefined ? null : ofLength(made.client_secret),
+    };
   } catch (error) {
     if (error instanceof AppError && error.code === 'upstream_failed') throw error;
     const why = error instanceof AppError ? `: ${error.message}` : '';
@@ -99,7 +103,7 @@ export async function exchangeCode(
   { code, iss, verifier, callbackUrl }: { code: string; iss: string | null; verifier: string; callbackUrl: string },
   fetchFn: Fetch,
 ): Promise<TokenAnswer> {
-  const library = await import('@modelcontextprotocol/client');
+  const library = await mcpClientPackage();
   return asked(() =>
     library.exchangeAuthorization(of.authority.issuer, {
       ...common(of, fetchFn),
@@ -112,7 +116,7 @@ export async function exchangeCode(
 }
 
 export async function renewToken(of: FoundAuthority, refreshToken: string, fetchFn: Fetch): Promise<TokenAnswer> {
-  const library = await import('@modelcontextprotocol/client');
+  const library = await mcpClientPackage();
   return asked(() => library.refreshAuthorization(of.authority.issuer, { ...common(of, fetchFn), refreshToken }));
 }
 
@@ -120,7 +124,7 @@ export async function renewToken(of: FoundAuthority, refreshToken: string, fetch
 export async function revokeToken({ authority, clientSecret }: FoundAuthority, token: string, fetchFn: Fetch): Promise<void> {
   const { revocationEndpoint, tokenAuthMethods, clientId } = authority;
   if (typeof revocationEndpoint !== 'string') return;
-  const library = await import('@modelcontextprotocol/client');
+  const library = await mcpClientPackage();
   const information = { client_id: clientId, ...(clientSecret !== null && { client_secret: clientSecret }) };
   const method = library.selectClientAuthMethod(information, tokenAuthMethods);
   const isBasic = method === 'client_secret_basic' && clientSecret !== null;
@@ -171,7 +175,7 @@ function common({ authority, clientSecret }: FoundAuthority, fetchFn: Fetch) {
 type Tokens = { access_token: string; token_type: string; refresh_token?: string | undefined; expires_in?: number | undefined };
 
 async function asked(request: () => Promise<Tokens>): Promise<TokenAnswer> {
-  const { OAuthError, IssuerMismatchError } = await import('@modelcontextprotocol/client');
+  const { OAuthError, IssuerMismatchError } = await mcpClientPackage();
   try {
     const { access_token: given, token_type: type, refresh_token: refresh, expires_in: seconds } = await request();
     const access = accessTokenIn(given);
@@ -189,10 +193,7 @@ async function asked(request: () => Promise<Tokens>): Promise<TokenAnswer> {
 }
 
 /** null: it has none, or none that a token may be sent to. */
-function endOf(
-  { revocation_endpoint: url }: { revocation_endpoint?: unknown },
-  library: typeof import('@modelcontextprotocol/client'),
-): string | null {
+function endOf({ revocation_endpoint: url }: { revocation_endpoint?: unknown }, library: McpClientPackage): string | null {
   if (typeof url !== 'string' || !URL.canParse(url)) return null;
   try {
     return library.assertSecureTokenEndpoint(url).href;

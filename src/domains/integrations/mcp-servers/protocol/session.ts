@@ -1,9 +1,10 @@
-/** A connection to an MCP server: the one file that knows the client library, which is loaded with the first connection. */
+/** A connection to an MCP server, by the client library, which is loaded with the first connection. */
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 import { systemClock } from '../../../../clock.ts';
 import { AppError } from '../../../../errors.ts';
 import type { Outbound } from '../../../../providers/outbound/port.ts';
 import { retryAfterMs } from '../../../../retry-after.ts';
+import { type McpClientPackage, mcpClientPackage } from '../../mcp-packages.ts';
 import type { FoundTool } from '../pins.ts';
 import { type Challenge, McpFailed } from './failure.ts';
 import { brokenStream, guardedFetch } from './guarded-fetch.ts';
@@ -58,7 +59,7 @@ export interface McpSession {
 export async function openSession(options: SessionOptions): Promise<McpSession> {
   const { url, headers, accountId, outbound, check, toolsChanged } = options;
   const { connectMs, callMs } = options.limits ?? mcpLimits;
-  const library = await import('@modelcontextprotocol/client');
+  const library = await mcpClientPackage();
   const seen: Seen = { challenge: null, status: 0, retryAfter: null };
   const asked = new Map<AbortSignal, CallRequest['answer']>();
   const running = new Set<Promise<unknown>>();
@@ -164,9 +165,13 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
 
 /** What the library does not pass on of the last refusal. */
 type Seen = { challenge: Challenge | null; status: number; retryAfter: string | null };
-type Library = typeof import('@modelcontextprotocol/client');
 
-function note(seen: Seen, status: number, headers: Readonly<Record<string, string>>, read: Library['extractWWWAuthenticateParams']): void {
+function note(
+  seen: Seen,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  read: McpClientPackage['extractWWWAuthenticateParams'],
+): void {
   if (status < 400) return;
   seen.status = status;
   seen.retryAfter = headers['retry-after'] ?? null;
@@ -178,7 +183,7 @@ function note(seen: Seen, status: number, headers: Readonly<Record<string, strin
 }
 
 /** @param sent whether the request may have been carried out */
-function failureOf(error: unknown, seen: Seen, sent: boolean, library: Library, callMs: number): McpFailed {
+function failureOf(error: unknown, seen: Seen, sent: boolean, library: McpClientPackage, callMs: number): McpFailed {
   if (error instanceof McpFailed) return error;
   const chain = causes(error);
   const http = chain.find((one) => library.SdkHttpError.isInstance(one));
