@@ -5,7 +5,7 @@ import { noConnections } from '../../src/domains/trading/brokers/choose-broker.t
 import type { LocalMarket } from '../../src/domains/trading/market/local-market.ts';
 import type { Prices } from '../../src/domains/trading/market/prices.ts';
 import { TradingStats } from '../../src/domains/trading/metrics.ts';
-import type { DoorParts } from '../../src/domains/trading/orders/door.ts';
+import type { OrderEntryParts } from '../../src/domains/trading/orders/order-entry.ts';
 import type { Strategy } from '../../src/domains/trading/strategy/config.ts';
 import { strategyEffects } from '../../src/domains/trading/strategy/effects.ts';
 import type { StrategyRow } from '../../src/domains/trading/strategy/entity.ts';
@@ -44,7 +44,7 @@ export type StrategyWorld = {
 
 export async function strategyWorld(now: string): Promise<StrategyWorld> {
   const market = new ScriptedMarket(now);
-  const door: DoorParts = {
+  const orderEntry: OrderEntryParts = {
     get actors() {
       return world.runtime.actors;
     },
@@ -64,7 +64,7 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
     },
     compute: inlineCompute,
     market: { clock: market.clock, ready: Promise.resolve() },
-    door,
+    orderEntry,
   };
   const watched = ([name, effect]: [string, EffectDefinition]): [string, EffectDefinition] => {
     const run: EffectDefinition['run'] = async (input, context) => {

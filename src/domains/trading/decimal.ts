@@ -36,7 +36,7 @@ export function nanoOfText(text: string): bigint | null {
 /** Throws `RangeError` for what `nanoOf` refuses: for numbers that were validated, or that this program made. */
 export function toNano(value: number): bigint {
   const nano = nanoOf(value);
-  if (nano === null) throw new RangeError(`${value} is no decimal of at most ${places} places`);
+  if (nano === null) throw new RangeError(`${value} is not a decimal of at most ${places} places`);
   return nano;
 }
 

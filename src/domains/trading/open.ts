@@ -7,12 +7,12 @@ import { OpenConnections } from './brokers/connection/open-connections.ts';
 import type { MarketHours } from './market/calendar.ts';
 import { type LocalMarket, openLocalMarket } from './market/local-market.ts';
 import { TradingStats } from './metrics.ts';
-import type { DoorParts } from './orders/door.ts';
+import type { OrderEntryParts } from './orders/order-entry.ts';
 
 export type TradingParts = {
   market: LocalMarket;
-  /** What places orders, whoever asks. */
-  door: DoorParts;
+  /** What placing an order needs, for every kind of caller. */
+  orderEntry: OrderEntryParts;
   /** What backtests are asked for with. */
   backtests: RequestParts;
   connections: OpenConnections;
@@ -42,6 +42,6 @@ export function openTrading({ config, log, actors, database, outbound, clock, se
   const data = { outbound, url, clock: market.clock, hours, timeoutMs };
   // A server that stands for Alpaca's trading alone has no prices, and the vendor would not know its keys.
   const hasData = url !== null || alpacaApiUrl === null;
-  const door = { actors, connections, prices: brokerPrices({ market, connections, data, hasData }), stats };
-  return { market, connections, credentials, stats, door, backtests: { actors, database, market } };
+  const orderEntry = { actors, connections, prices: brokerPrices({ market, connections, data, hasData }), stats };
+  return { market, connections, credentials, stats, orderEntry, backtests: { actors, database, market } };
 }

@@ -13,18 +13,18 @@ import { MarketWatch } from './trading-account/market-watch.ts';
 
 export function startTrading(platform: Platform, trading: TradingParts): StartedDomain {
   const { config } = platform;
-  const { market, door, connections, stats } = trading;
-  const parts = { ...platform, door };
+  const { market, orderEntry, connections, stats } = trading;
+  const parts = { ...platform, orderEntry };
   const backtests = startBacktests(platform, trading);
   const strategies = startStrategies(platform, trading);
   const brokers = startBrokers(platform, trading);
   const timing = { lookUpMs: config.brokerLookUpMs, reconcileMs: config.brokerReconcileMs };
   const accounts = tradingActors({ market, venue: connections.calls, timing, timeoutMs: config.brokerTimeoutMs });
-  const watch = new MarketWatch({ ...platform, market, prices: door.prices, stats: stats.marks });
+  const watch = new MarketWatch({ ...platform, market, prices: orderEntry.prices, stats: stats.marks });
   return {
     actors: [...accounts, ...brokers.actors, ...strategies.actors, ...backtests.actors],
     routes: [
-      ...marketRoutes({ market, prices: door.prices }),
+      ...marketRoutes({ market, prices: orderEntry.prices }),
       ...orderRoutes(parts),
       ...accountRoutes(parts),
       ...brokers.routes,

@@ -36,8 +36,8 @@ type Outcome<Result> = { kind: 'complete'; result: Result; contents: Contents } 
 const compressed = promisify(gzip);
 const progressEveryMs = 1_000;
 /** Until then a process or a store that is not there for the moment is waited for. */
-const mostTries = 8;
-const [firstPauseMs, longestPauseMs] = [500, 30_000];
+const maxTries = 8;
+const [firstPauseMs, maxPauseMs] = [500, 30_000];
 /** It waits for its turn outside of this. A sweep of 500 runs over 5,000,000 bars takes some 40 minutes. */
 const timeoutMs = 3 * 3_600_000;
 
@@ -118,8 +118,8 @@ function effectOf<Result>(
           try {
             return await tryOnce(input, context);
           } catch (error) {
-            if (!isPassing(error) || tries >= mostTries || signal.aborted) throw error;
-            await pause(backoffMs(tries - 1, firstPauseMs, longestPauseMs), undefined, { signal });
+            if (!isPassing(error) || tries >= maxTries || signal.aborted) throw error;
+            await pause(backoffMs(tries - 1, firstPauseMs, maxPauseMs), undefined, { signal });
           }
         }
       } finally {
@@ -135,7 +135,7 @@ const packed = (text: string): Promise<Uint8Array> => compressed(text, { level: 
 
 const isPassing = (error: unknown) => error instanceof AppError && (error.code === 'overloaded' || error.code === 'unavailable');
 
-/** What the caller is told of bars that cannot be had. Throws what is not the caller's. */
+/** The failure that the caller sees when bars cannot be read. Throws errors that are not the caller's. */
 function failureOf(error: unknown): { kind: 'failed'; error: string } {
   if (error instanceof AppError && error.code === 'payload_too_large') return { kind: 'failed', error: error.message };
   if (error instanceof AppError && error.code === 'not_found')

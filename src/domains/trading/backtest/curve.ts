@@ -9,10 +9,10 @@ export type ThinnedCurve = {
   step: number;
 };
 
-export const mostCurvePoints = 5_000;
+export const maxCurvePoints = 5_000;
 
 /** Every k-th point, the first and the last kept, with the smallest k that leaves at most `most` points. */
-export function thinCurve(time: Float64Array, equity: Float64Array, daily: boolean, most = mostCurvePoints): ThinnedCurve {
+export function thinCurve(time: Float64Array, equity: Float64Array, daily: boolean, most = maxCurvePoints): ThinnedCurve {
   const bars = time.length;
   let step = Math.max(1, Math.ceil(bars / most));
   // The last bar may be one point more.

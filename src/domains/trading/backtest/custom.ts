@@ -25,7 +25,7 @@ export type CustomRun = {
   daily: boolean;
   terms: Terms;
   openGuest: JobContext['openGuest'];
-  /** Is told after each batch which share of the bars is done. */
+  /** Called after each batch with the share of the bars that is done. */
   onProgress?: (share: number) => unknown;
 };
 export type CustomWeights = {
@@ -126,7 +126,7 @@ export function checkEquity(equityHash: string, equity: Float64Array): void {
   if (createHash('sha256').update(bytesOf(equity)).digest('hex') !== equityHash) throw new BacktestFailed(tampered);
 }
 
-const tampered = 'the book in the sandbox is not the one that the weights come to: the code has interfered with the program that calls it';
+const tampered = 'the code changed the program that calls it: the book in the sandbox differs from the one that follows from its weights';
 
 function describe({ reason, step, message }: GuestFailed, { symbols, time }: Pick<Market, 'symbols' | 'time'>, daily: boolean): string {
   const bar = Math.floor((step - 1) / symbols.length);

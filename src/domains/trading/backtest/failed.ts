@@ -1,4 +1,4 @@
-/** A backtest cannot be completed, for a reason that its caller is told. */
+/** A backtest cannot be completed, for a reason that its caller sees. */
 export class BacktestFailed extends Error {
   override name = 'BacktestFailed';
 }

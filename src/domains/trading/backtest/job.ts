@@ -1,4 +1,4 @@
-/** Backtests and parts of sweeps, computed away from the event loop. What their callers are to be told of a failure is a result, not an error. */
+/** Backtests and parts of sweeps, computed away from the event loop. A failure that callers see is a result, not an error. */
 import { gzipSync } from 'node:zlib';
 import type { JobContext, JobFunction } from '../../../providers/compute/port.ts';
 import { curveCsv, curveSvg } from './curve.ts';

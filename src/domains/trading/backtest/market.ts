@@ -52,7 +52,7 @@ function aligned(series: readonly Series[], time: Float64Array, complete: boolea
   return { ...namesAndCash(series, time), time, columns, complete };
 }
 
-/** A dividend is paid at the first time at or after its own; one of before the first time or after the last is nobody's. */
+/** A dividend is paid at the first time at or after its own; one before the first time or after the last is ignored. */
 function namesAndCash(series: readonly Series[], time: Float64Array): Pick<Market, 'symbols' | 'dividends'> {
   const dividends = series.map(({ dividends: paid = [] }) => {
     const column = new Float64Array(time.length);

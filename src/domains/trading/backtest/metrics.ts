@@ -15,7 +15,7 @@ export type Metrics = {
 };
 
 /** What rounding alone makes of returns that are equal. */
-const leastDeviation = 1e-13;
+const minDeviation = 1e-13;
 
 /** The share of a year that a bar is: 252 days of trading, or 365 where a bar is on a weekend, times the median of bars a day. */
 export function periodsPerYear(time: Float64Array): number {
@@ -136,7 +136,7 @@ function deviationOf(returns: Float64Array, total: number): { mean: number; devi
   for (let t = 0; t < count; t++) squares += (returns[t]! - mean) * (returns[t]! - mean);
   const deviation = Math.sqrt(squares / (count - 1));
   // Equity that passes through 0 has a return that is no number; and equal returns must not deviate by their rounding.
-  const known = deviation > leastDeviation && Number.isFinite(mean / deviation);
+  const known = deviation > minDeviation && Number.isFinite(mean / deviation);
   return { mean, deviation: known ? deviation : 0 };
 }
 

@@ -8,7 +8,7 @@ import { backtest } from './messages.ts';
 import { largeFiles, type StoredResults } from './stored-results.ts';
 
 /** Of all backtests of an account together. */
-export const mostStoredBytes = 2 ** 30;
+export const maxStoredBytes = 2 ** 30;
 const atOnce = 100;
 
 export type OldFilesParts = { actors: Pick<ActorSystem, 'ask'>; database: Pick<Database, 'read'>; results: StoredResults };
@@ -17,7 +17,7 @@ export type OldFilesParts = { actors: Pick<ActorSystem, 'ask'>; database: Pick<D
 export async function removeOldFiles(
   { actors, database, results }: OldFilesParts,
   accountId: string,
-  mostBytes = mostStoredBytes,
+  maxBytes = maxStoredBytes,
 ): Promise<void> {
   const { rows } = await database.read({
     name: 'old_backtest_files',
@@ -26,7 +26,7 @@ export async function removeOldFiles(
           over (order by created_at desc, id desc) as bytes
         from backtest where account_id = $1 and files->>'equity.csv' is not null) stored
       where bytes > $2 order by created_at limit ${atOnce}`,
-    values: [accountId, mostBytes],
+    values: [accountId, maxBytes],
   });
   for (const { id } of rows) {
     await results.remove(id, largeFiles);

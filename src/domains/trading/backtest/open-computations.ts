@@ -2,14 +2,14 @@
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 
-export const mostOpen = 1_000;
+export const maxOpen = 1_000;
 
 /** Rejects with `rate_limited` where the account has asked for as many as may be open. Requests at the same moment may exceed that by a few. */
 export async function mustHaveRoom(database: Database, table: 'backtest' | 'sweep', accountId: string): Promise<void> {
   const { rows } = await database.read({
     name: `open_${table}s`,
-    text: `select count(*)::int as count from (select from ${table} where account_id = $1 and status = 'running' limit ${mostOpen}) open`,
+    text: `select count(*)::int as count from (select from ${table} where account_id = $1 and status = 'running' limit ${maxOpen}) open`,
     values: [accountId],
   });
-  if (rows[0].count >= mostOpen) throw new AppError('rate_limited', `${mostOpen} ${table}s have not ended yet`, { retryAfterS: 30 });
+  if (rows[0].count >= maxOpen) throw new AppError('rate_limited', `${maxOpen} ${table}s have not ended yet`, { retryAfterS: 30 });
 }

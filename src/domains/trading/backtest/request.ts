@@ -60,8 +60,8 @@ export function checkPeriod({ start_date, end_date, data_file_id, data_file_ids 
   const wrong = (field: string, msg: string, type: string, input: unknown) =>
     issues.push({ loc: ['body', field], msg, type, input, ctx: {} });
   const [start, end] = [parseDate(start_date), parseDate(end_date)];
-  if (start === null) wrong('start_date', 'This is no date', 'value_error', start_date);
-  if (end === null) wrong('end_date', 'This is no date', 'value_error', end_date);
+  if (start === null) wrong('start_date', 'The date is not valid', 'value_error', start_date);
+  if (end === null) wrong('end_date', 'The date is not valid', 'value_error', end_date);
   const hasFiles = data_file_id !== undefined || data_file_ids !== undefined;
   if (start !== null && end !== null) {
     if (end < start) wrong('end_date', 'The last day should not be before the first', 'greater_than_equal', end_date);
@@ -136,7 +136,7 @@ function filesBySymbol(strategy: Strategy, symbols: readonly string[], asked: As
   const given = new Map(Object.entries(several).map(([name, id]) => [parseSymbol(name)?.symbol ?? name, id]));
   const strange = [...given.keys()].find((symbol) => !symbols.includes(symbol));
   if (strange !== undefined)
-    throw issue(['body', 'data_file_ids', strange], 'This is no symbol of the strategy', 'value_error', strange, {
+    throw issue(['body', 'data_file_ids', strange], 'This is not a symbol of the strategy', 'value_error', strange, {
       allowed: [...symbols],
     });
   const found = symbols.filter((symbol) => given.has(symbol));

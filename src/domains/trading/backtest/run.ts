@@ -92,7 +92,7 @@ function summaryOf(strategy: Strategy, market: Market, simulation: Simulation, t
   const { initialCapital } = terms;
   const final = equity[equity.length - 1]!;
   const held = buyAndHold(market, terms);
-  if (!Number.isFinite(final) || !Number.isFinite(held)) throw new BacktestFailed('the figures have become too large to be computed with');
+  if (!Number.isFinite(final) || !Number.isFinite(held)) throw new BacktestFailed('the equity exceeds the range of numbers');
   const periods = periodsPerYear(time);
   const { points, step } = thinCurve(time, equity, daily);
   return {

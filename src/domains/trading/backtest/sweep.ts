@@ -1,5 +1,5 @@
 /**
- * Many backtests over a grid of parameters. The best of many runs looks better than it is: so the answer tells how many were tried, and what came of
+ * Many backtests over a grid of parameters. The best of many runs looks better than it is: so the answer shows how many were tried, and what came of
  * choosing by the past alone (walk-forward): the bars are cut in equal parts, and for each part but the first the run that was best over all parts
  * before it is looked up in that part.
  */
@@ -77,7 +77,7 @@ export function gridIssues(strategy: BuiltInStrategy, grid: Grid, at: readonly s
   for (const parameters of combinations(grid)) {
     const { type, config } = withParameters(strategy, parameters);
     if (!Value.Check(configForms[type], config))
-      return [issue([], `The combination ${JSON.stringify(parameters)} is no configuration of ${type}`, 'invalid_parameter')];
+      return [issue([], `The combination ${JSON.stringify(parameters)} is not a valid configuration of ${type}`, 'invalid_parameter')];
     const [first] = configIssues({ type, config } as BuiltInStrategy, []);
     if (first !== undefined)
       return [issue([first.loc.at(-1)!], `${first.msg}, in the combination ${JSON.stringify(parameters)}`, first.type)];

@@ -17,7 +17,7 @@ export type Connection = {
   /** Who fills its orders: paper orders of a broker without a paper venue never leave this service. */
   filledBy: OrderRoute['filledBy'];
   status: 'connected' | 'error';
-  /** Its figures and ours differ: a person has to look. */
+  /** Its figures and ours differ: a person has to decide. */
   halted: boolean;
 };
 
@@ -38,14 +38,14 @@ export const noConnections: Connections = {
 
 const embedded: OrderRoute = { brokerKey: embeddedBook, brokerName: 'embedded', orderMode: 'paper', filledBy: 'embedded' };
 
-export type BrokerWish = { brokerId: string | null; mode: BrokerMode; assetClass: AssetClass };
+export type RequestedBroker = { brokerId: string | null; mode: BrokerMode; assetClass: AssetClass };
 /** `unready`: why it takes no order now; null: it does. */
 export type ChosenBroker = { route: OrderRoute; unready: string | null };
 
 /** null: there is no connection of this id. `no_live_broker`: real money, and no connection for it. */
 export function chooseBroker(
   connections: readonly Connection[],
-  { brokerId, mode, assetClass }: BrokerWish,
+  { brokerId, mode, assetClass }: RequestedBroker,
 ): ChosenBroker | 'no_live_broker' | null {
   if (brokerId === embeddedBook) return mode === 'paper' ? { route: embedded, unready: null } : 'no_live_broker';
   if (brokerId !== null) {
@@ -74,14 +74,14 @@ export function shownBook(connections: readonly Connection[]): string {
 }
 
 /** Throws `not_found`, and `invalid` where the mode has no broker. */
-export function mustChoose(connections: readonly Connection[], wish: BrokerWish): ChosenBroker {
-  const choice = chooseBroker(connections, wish);
+export function mustChoose(connections: readonly Connection[], requested: RequestedBroker): ChosenBroker {
+  const choice = chooseBroker(connections, requested);
   if (choice === null) throw new AppError('not_found', 'Broker not found');
   if (choice !== 'no_live_broker') return choice;
-  throw noLiveBroker(wish);
+  throw noLiveBroker(requested);
 }
 
-function noLiveBroker({ brokerId, mode, assetClass }: BrokerWish): AppError {
+function noLiveBroker({ brokerId, mode, assetClass }: RequestedBroker): AppError {
   const msg =
     brokerId === null || brokerId === embeddedBook
       ? `No live broker connection trades ${assetClass}`

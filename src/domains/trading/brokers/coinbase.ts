@@ -74,7 +74,7 @@ const candles = {
 /** The venue gives 350 at most, and counted fewer in the past. */
 const candlesOfPage = 300;
 /** A hundred pages: what lies further back cannot be had in the time of a decision. */
-const mostCandles = 30_000;
+const maxCandles = 30_000;
 const minutesOfDay = 1_440;
 const secondsOfDay = 86_400;
 const badKey = { kind: 'credentials', reason: 'the secret is no EC private key on P-256, which Coinbase gives as ECDSA' } as const;
@@ -224,7 +224,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
       const { granularity, minutes } = candles[timeframe];
       const stepS = (minutes ?? minutesOfDay) * 60;
       const nowS = Math.floor(clock.nowMs() / 1_000);
-      if ((nowS - parseDate(start)! * secondsOfDay) / stepS > mostCandles) return { kind: 'known', value: null };
+      if ((nowS - parseDate(start)! * secondsOfDay) / stepS > maxCandles) return { kind: 'known', value: null };
       const endS = Math.min((parseDate(end)! + 1) * secondsOfDay - 1, nowS);
       const bars: VendorBar[] = [];
       for (let fromS = parseDate(start)! * secondsOfDay; fromS <= endS; fromS += candlesOfPage * stepS) {

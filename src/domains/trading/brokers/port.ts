@@ -86,7 +86,7 @@ export type PlaceAnswer =
 /** `absent` is no proof that there is none. */
 export type LookUpAnswer = Answer<{ kind: 'found'; order: VenueOrder } | { kind: 'absent' }>;
 
-/** `requested`: the order's state tells what came of it. `refused`: it cannot be cancelled, mostly because it has ended. */
+/** `requested`: the order's state shows the result. `refused`: it cannot be cancelled, mostly because it has ended. */
 export type CancelAnswer = { kind: 'requested' } | { kind: 'refused'; reason: string } | Exclude<Answer<never>, { kind: 'known' }>;
 
 /** null: the venue does not know the symbol. `no_data`: there is no market data at this address, or only old. */
@@ -146,7 +146,7 @@ export interface BrokerConnection {
 export type UpdateListener = {
   /** An order may have changed; null: not said which. */
   changed(order: { brokerOrderId: string | null; ourId: string | null }): void;
-  /** From now on changes are told; what was before has to be asked for. */
+  /** From now on changes are streamed; earlier ones have to be polled. */
   connected(): void;
   lost(reason: string): void;
 };

@@ -1,8 +1,8 @@
 /**
- * Compares what we hold of a connection with what its venue answered, and says what follows. Pure: whoever asks the venue calls it with each answer, and
- * tells the orders what it returns. Answers come late, twice, in another order and in parts; what is told twice changes nothing.
+ * Compares what we hold of a connection with what its venue answered, and says what follows. Pure: the caller queries the venue, passes
+ * each answer, and sends the orders what it returns. Answers come late, twice, in another order and in parts; an update that is sent twice changes nothing.
  *
- * R1 What an order is told follows from the venue's words alone: it is the same in each round until the order has it.
+ * R1 The update of an order follows from the venue's answers alone: it is the same in each round until the order has it.
  * R2 A fill whose order is not known yet is kept back, and the cursor with it: it is asked for again.
  * R3 An order or a fill that no order of ours explains is a foreign one, and is adopted once.
  * R4 Positions are compared where nothing moves. A difference that two rounds, a regular pause apart, find in the same size is a mismatch; one never is.
@@ -33,7 +33,7 @@ export type VenueAnswer = {
   fills: readonly VenueFill[];
 };
 
-/** What the venue says of one order, as the order takes it. Told twice it changes nothing. */
+/** What the venue says of one order, as the order takes it. Received twice it changes nothing. */
 export type SeenOrder = {
   /** null: only fills are known. */
   order: VenueOrder | null;
@@ -42,8 +42,8 @@ export type SeenOrder = {
   filledSoFar: boolean;
 };
 
-export type Told = {
-  told: (SeenOrder & { orderId: string })[];
+export type OrderUpdates = {
+  updates: (SeenOrder & { orderId: string })[];
   foreign: (SeenOrder & { order: VenueOrder })[];
   /** Fills of orders that neither side of the comparison has: ask the venue for these orders, then compare again. */
   unplaced: VenueFill[];
@@ -53,7 +53,7 @@ export type Told = {
   lacking: string[];
 };
 
-export type TellOptions = {
+export type OrderUpdateOptions = {
   /** What foreign orders did before came with the positions that were adopted. */
   sinceMs: number;
   /** Trades of foreign orders, and foreign orders that had ended, after `sinceMs` that came with these positions too. By the venue's ids. */
@@ -64,8 +64,12 @@ export type TellOptions = {
   overdue?: ReadonlySet<string>;
 };
 
-/** What each order is to be told. Nothing for orders about which the venue says nothing new. */
-export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { sinceMs, isEarlier, isBooked, overdue }: TellOptions): Told {
+/** The update of each order. None for orders about which the venue says nothing new. */
+export function orderUpdates(
+  held: readonly HeldOrder[],
+  answer: VenueAnswer,
+  { sinceMs, isEarlier, isBooked, overdue }: OrderUpdateOptions,
+): OrderUpdates {
   const byOurId = new Map(held.map((order) => [order.id, order]));
   const byBrokerId = new Map(held.flatMap((order) => (order.brokerOrderId === null ? [] : [[order.brokerOrderId, order] as const])));
   const orders = new Map<string, VenueOrder>();
@@ -103,7 +107,7 @@ export function tellOrders(held: readonly HeldOrder[], answer: VenueAnswer, { si
   }
   const news = [...seen.values()].filter(isNews);
   return {
-    told: news.flatMap(({ own, ...one }) => (own === undefined ? [] : [{ orderId: own.id, ...one }])),
+    updates: news.flatMap(({ own, ...one }) => (own === undefined ? [] : [{ orderId: own.id, ...one }])),
     foreign: news.flatMap(({ own, order, ...one }) => (own === undefined && order !== null ? [{ order, ...one }] : [])),
     unplaced,
     moving,

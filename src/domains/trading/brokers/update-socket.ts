@@ -1,5 +1,5 @@
 /**
- * The stream of a venue's updates: a WebSocket that is opened again for as long as it is wanted, with growing pauses. What it tells only hastens the
+ * The stream of a venue's updates: a WebSocket that is opened again for as long as it is wanted, with growing pauses. Its messages only hasten the
  * poll, so a message that is lost, doubled or not understood costs nothing but time.
  */
 import { backoffMs } from '../../../backoff.ts';
@@ -30,8 +30,8 @@ export type UpdateSocketOptions = {
   readyOnOpen?: boolean;
 };
 
-const longestPauseMs = 30_000;
-/** From the first try to the venue's word that updates are told. */
+const maxPauseMs = 30_000;
+/** From the first try until the venue confirms the subscription. */
 const readyWithinMs = 15_000;
 /** A connection that lasted this long was a good one. */
 const lastingMs = 60_000;
@@ -146,7 +146,7 @@ export class UpdateSocket implements UpdateStream {
     clearTimeout(this.timer);
     if (this.stop.signal.aborted) return;
     if (wasReady) this.options.listener.lost(reason);
-    const pauseMs = backoffMs(this.failures, this.options.firstPauseMs ?? 1_000, longestPauseMs);
+    const pauseMs = backoffMs(this.failures, this.options.firstPauseMs ?? 1_000, maxPauseMs);
     this.failures = Math.min(this.failures + 1, 30);
     this.timer = setTimeout(() => this.connect(), pauseMs);
     this.timer.unref();

@@ -36,7 +36,7 @@ export type VenueHttpOptions = {
 const maxAnswerBytes = 4 * 2 ** 20;
 const jsonLimits = { maxDepth: 32, maxValues: 200_000 };
 const defaultRetryMs = 1_000;
-const longestReasonChars = 300;
+const maxReasonChars = 300;
 
 export class VenueHttp {
   readonly baseUrl: string;
@@ -75,7 +75,7 @@ export class VenueHttp {
 /** A venue's text as it may be shown: one line, bounded. */
 export function shownReason(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
-  return line.length > longestReasonChars ? `${line.slice(0, longestReasonChars).toWellFormed()}…` : line;
+  return line.length > maxReasonChars ? `${line.slice(0, maxReasonChars).toWellFormed()}…` : line;
 }
 
 function parsed(bytes: Uint8Array, text: string): unknown {

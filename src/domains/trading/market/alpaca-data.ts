@@ -1,6 +1,6 @@
 /**
  * Alpaca's market data API as a source, with the keys of one account's connection. Shapes are those of the vendor's OpenAPI (market data 1.1); of them only
- * the fields that are used are checked. Nothing is asked twice here: quotes are asked for again by whoever needs newer ones.
+ * the fields that are used are checked. Requests are not repeated here: a caller that needs a newer quote requests it.
  *
  * What differs from the vendor: bars are of regular sessions, hours begin at the session's opening and days of crypto at 00:00 UTC, so those are folded from
  * shorter ones; a quote's `last` is the middle of bid and ask, and its `volume` the sizes of both.
@@ -11,7 +11,7 @@ import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
 import { fromNano, nanoOf, toNano } from '../decimal.ts';
-import { mostBars } from './bars.ts';
+import { maxBars } from './bars.ts';
 import { isoDate, type MarketHours, msPerDay, newYorkDay, newYorkMidnightMs, parseDate, utcDay } from './calendar.ts';
 import { type Bars, type BarsRequest, type CorporateAction, CredentialsRefused, type MarketSource } from './port.ts';
 import { quoteOfSides, type Sides } from './quote-of-sides.ts';
@@ -31,13 +31,13 @@ export type AlpacaDataOptions = {
   /** Of one call. */
   timeoutMs: number;
   /** Of one answer; more are taken for a fault of the vendor's. Default 1,000. */
-  mostPages?: number;
+  maxPages?: number;
 };
 
 const vendorUrl = 'https://data.alpaca.markets';
-const mostPageBytes = 8 * 1024 * 1024;
+const maxPageBytes = 8 * 1024 * 1024;
 const barsOfPage = 10_000;
-const defaultMostPages = 1_000;
+const defaultMaxPages = 1_000;
 /** Actions are sorted by when they are processed, which may be long after the day they are effective. */
 const processedWithinDays = 120;
 
@@ -114,7 +114,7 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
   const { symbol, timeframe, adjusted, signal } = request;
   const vendorTimeframe = asked[assetClass][timeframe];
   const end = parseDate(request.end);
-  if (end === null || parseDate(request.start) === null) throw new RangeError(`${request.start} or ${request.end} is no date`);
+  if (end === null || parseDate(request.start) === null) throw new RangeError(`${request.start} or ${request.end} is not a date`);
   const nowMs = options.clock.nowMs();
   const query: Record<string, string> = {
     symbols: assetClass === 'equity' ? symbol : vendorSymbol(symbol),
@@ -129,7 +129,7 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
   const found: Static<typeof Bar>[] = [];
   let pages = 0;
   for (let token: string | null = ''; token !== null; ) {
-    if (++pages > (options.mostPages ?? defaultMostPages)) throw unusable('pages without end');
+    if (++pages > (options.maxPages ?? defaultMaxPages)) throw unusable('pages without end');
     const page: Static<typeof BarsPage> | null = await get(
       options,
       path,
@@ -139,7 +139,7 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
     );
     if (page === null) return null;
     for (const bar of own(page.bars ?? {}, query.symbols!) ?? []) found.push(bar);
-    if (found.length > mostBars) throw new AppError('payload_too_large', `The period has more than ${mostBars} bars`);
+    if (found.length > maxBars) throw new AppError('payload_too_large', `The period has more than ${maxBars} bars`);
     token = page.next_page_token;
   }
   const isDaily = vendorTimeframe === '1Day';
@@ -167,7 +167,7 @@ async function actions(options: AlpacaDataOptions, symbol: string, start: string
   const found: CorporateAction[] = [];
   let pages = 0;
   for (let token: string | null = ''; token !== null; ) {
-    if (++pages > (options.mostPages ?? defaultMostPages)) throw unusable('pages without end');
+    if (++pages > (options.maxPages ?? defaultMaxPages)) throw unusable('pages without end');
     const page: Static<typeof ActionsPage> | null = await get(
       options,
       '/v1/corporate-actions',
@@ -181,7 +181,7 @@ async function actions(options: AlpacaDataOptions, symbol: string, start: string
       found.push({ ...placeOf(id, each), type: 'split', ratio: new_rate / old_rate });
     }
     for (const { id, rate, ...each } of cash_dividends) {
-      if (nanoOf(rate) === null) throw unusable('a dividend that is no decimal');
+      if (nanoOf(rate) === null) throw unusable('a dividend that is not a decimal number');
       found.push({ ...placeOf(id, each), type: 'dividend', amount: fromNano(toNano(rate)) });
     }
     token = page.next_page_token;
@@ -216,7 +216,7 @@ async function get<S extends TSchema>(
     account: options.account,
     configured: true,
     timeoutMs: options.timeoutMs,
-    maxBytes: mostPageBytes,
+    maxBytes: maxPageBytes,
     ...(signal === undefined ? {} : { signal }),
   });
   const { status } = response;

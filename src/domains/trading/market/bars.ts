@@ -9,7 +9,7 @@ const minutesOf: Readonly<Record<Exclude<Timeframe, '1d'>, number>> = { '1m': 1,
 const msPerMinute = 60_000;
 
 /** In one answer of a source, or one file; more are refused. */
-export const mostBars = 5_000_000;
+export const maxBars = 5_000_000;
 
 export type BarRow = { date: string; open: number; high: number; low: number; close: number; volume: number };
 

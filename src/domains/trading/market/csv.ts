@@ -1,12 +1,12 @@
 /**
  * Bars from a CSV file: `date,open,high,low,close,volume` in any order of columns. The file is read once, in pieces, and only the bars of the period are
- * kept; but every line is checked, and what is wrong with one is told with its number.
+ * kept; but every line is checked, and an error names its line number.
  */
 import { setImmediate as yieldOnce } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { monotonicMs } from '../../../clock.ts';
 import { type BarColumns, barFields, cutBars } from '../bars.ts';
-import { emptyBars, mostBars } from './bars.ts';
+import { emptyBars, maxBars } from './bars.ts';
 import { type DayNumber, msPerDay, parseDate } from './calendar.ts';
 import type { Bars, Timeframe } from './port.ts';
 import type { AssetClass } from './symbol.ts';
@@ -27,10 +27,10 @@ export type BarsFileRequest = {
 };
 
 const names = ['date', 'open', 'high', 'low', 'close', 'volume'] as const;
-const longestLineChars = 1_024;
+const maxLineChars = 1_024;
 const pieceBytes = 64 * 1024;
-const longestWithoutYieldMs = 10;
-const fewestBars = 2;
+const yieldEveryMs = 10;
+const minBars = 2;
 const numberForm = /^[+-]?[0-9.]{1,40}([eE][+-]?[0-9]{1,3})?$/;
 
 /** Rejects with `BarsFileFault` for the first thing wrong with the content, and with what the source throws. */
@@ -42,7 +42,7 @@ export async function readBarsCsv(source: AsyncIterable<Uint8Array>, request: Ba
   for await (const chunk of source) {
     for (let from = 0; from < chunk.length; from += pieceBytes) {
       lines.write(decoded(decoder, rows, chunk.subarray(from, from + pieceBytes)));
-      if (monotonicMs() - yieldedAtMs < longestWithoutYieldMs) continue;
+      if (monotonicMs() - yieldedAtMs < yieldEveryMs) continue;
       await yieldOnce();
       yieldedAtMs = monotonicMs();
     }
@@ -80,7 +80,7 @@ class Lines {
     }
     this.rest += text.slice(from);
     // Whoever takes the line refuses it for its length.
-    if (this.rest.length > longestLineChars + 1) this.onLine(this.rest);
+    if (this.rest.length > maxLineChars + 1) this.onLine(this.rest);
   }
 
   end(): void {
@@ -116,7 +116,7 @@ class Rows {
 
   take(line: string): void {
     this.line++;
-    if (line.length > longestLineChars) throw this.fault(`has more than ${longestLineChars} characters`);
+    if (line.length > maxLineChars) throw this.fault(`has more than ${maxLineChars} characters`);
     if (line === '') {
       this.emptyAt ??= this.line;
       return;
@@ -131,9 +131,9 @@ class Rows {
   end(): Bars {
     const { symbol, assetClass, start, end } = this.request;
     if (this.places === null) throw new BarsFileFault(`line 1: the file is empty, and must begin with ${names.join()}`);
-    if (this.length < fewestBars) {
+    if (this.length < minBars) {
       const period = start === null && end === null ? 'The file' : `The period from ${start ?? 'the first bar'} to ${end ?? 'the last'}`;
-      throw new BarsFileFault(`${period} has ${this.length === 0 ? 'no bars' : 'one bar'}, and ${fewestBars} are the fewest`);
+      throw new BarsFileFault(`${period} has ${this.length === 0 ? 'no bars' : 'one bar'}; the minimum is ${minBars}`);
     }
     const bars = cutBars(this.columns, 0, this.length);
     return { symbol, assetClass, timeframe: this.timeframe(), source: 'csv', adjusted: false, bars };
@@ -161,14 +161,14 @@ class Rows {
     if (high < Math.max(open, close)) throw this.fault(`high ${high} is below ${open > close ? 'open' : 'close'} ${Math.max(open, close)}`);
     if (low > Math.min(open, close)) throw this.fault(`low ${low} is above ${open < close ? 'open' : 'close'} ${Math.min(open, close)}`);
     if (time < this.fromMs || time >= this.toMs) return;
-    if (this.length === mostBars) throw this.fault(`the period has more than ${mostBars} bars`);
+    if (this.length === maxBars) throw this.fault(`the period has more than ${maxBars} bars`);
     this.keep({ time, open, high, low, close, volume });
   }
 
   private keep(row: Record<(typeof barFields)[number], number>): void {
     if (this.length > 0) this.smallestStepMs = Math.min(this.smallestStepMs, row.time - this.columns.time[this.length - 1]!);
     if (this.length === this.columns.time.length) {
-      const larger = emptyBars(Math.min(mostBars, this.length * 2));
+      const larger = emptyBars(Math.min(maxBars, this.length * 2));
       for (const field of barFields) larger[field].set(this.columns[field]);
       this.columns = larger;
     }
@@ -271,6 +271,6 @@ function shown(text: string): string {
 
 function dateMs(text: string): number {
   const day = parseDate(text);
-  if (day === null) throw new RangeError(`${text} is no date`);
+  if (day === null) throw new RangeError(`${text} is not a date`);
   return day * msPerDay;
 }

@@ -1,12 +1,12 @@
 /**
- * The market data that needs nobody: invented prices of some 400 well-known symbols from 2000 to 2100. A price is a function of symbol and moment, the
+ * The market data that needs no provider: invented prices of some 400 well-known symbols from 2000 to 2100. A price is a function of symbol and moment, the
  * same on every node and for ever (`feedVersion`); nothing is stored and nothing is walked through. Bars are of regular sessions; around the clock
  * there are quotes, which lead from a close to the next open.
  */
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
 import { type BarColumns, cutBars } from '../bars.ts';
-import { barEndMs, emptyBars, minutesIn, mostBars } from './bars.ts';
+import { barEndMs, emptyBars, maxBars, minutesIn } from './bars.ts';
 import {
   type DayNumber,
   firstDay,
@@ -33,7 +33,7 @@ export { feedVersion } from './embedded/universe.ts';
 
 const msPerMinute = 60_000;
 const secondsOfSession = 23_400;
-const longestDay = 1_440;
+const minutesPerDay = 1_440;
 
 type Content = { lastTicks: number; volume: number; atMs: number; isNight: boolean };
 
@@ -67,8 +67,8 @@ export function embeddedQuote(symbol: string, ms: number, hours: MarketHours): Q
 }
 
 /**
- * The bars of the period that are complete at `nowMs`; null for an unknown symbol. Throws `AppError` `payload_too_large` for more than `mostBars`, and
- * `RangeError` for what is no date.
+ * The bars of the period that are complete at `nowMs`; null for an unknown symbol. Throws `AppError` `payload_too_large` for more than `maxBars`, and
+ * `RangeError` for an invalid date.
  */
 export function embeddedBars(request: BarsRequest, nowMs: number): Bars | null {
   const { symbol, timeframe, adjusted } = request;
@@ -77,7 +77,7 @@ export function embeddedBars(request: BarsRequest, nowMs: number): Bars | null {
   const sharesOf = dateOf(request.adjustedTo ?? request.end);
   const minutes = minutesIn(timeframe);
   const length = countOf(listing, request, nowMs);
-  if (length > mostBars) throw new AppError('payload_too_large', `The period has ${length} bars, and ${mostBars} are the most`);
+  if (length > maxBars) throw new AppError('payload_too_large', `The period has ${length} bars; the maximum is ${maxBars}`);
   const columns = emptyBars(length);
   let at = 0;
   for (const day of daysOf(listing, request, nowMs)) {
@@ -170,7 +170,7 @@ function countOf({ assetClass }: Listing, request: Pick<BarsRequest, 'timeframe'
   const [first, last] = daysIn(request, nowMs);
   const minutes = minutesIn(request.timeframe);
   const inDay = (minutesOfDay: number) => (minutes === null ? 1 : Math.ceil(minutesOfDay / minutes));
-  if (assetClass === 'crypto') return Math.max(0, last - first + 1) * inDay(longestDay);
+  if (assetClass === 'crypto') return Math.max(0, last - first + 1) * inDay(minutesPerDay);
   let count = 0;
   for (let day = first; day <= last; day++) {
     const session = sessionOn(day);
@@ -189,7 +189,7 @@ function writeDay(day: Day, columns: BarColumns, at: number): number {
   return at + 1;
 }
 
-const scratch = emptyBars(longestDay);
+const scratch = emptyBars(minutesPerDay);
 
 /** Bars of that many minutes from the day's opening on. */
 function writeIntraday(listing: Listing, day: Day, minutes: number, columns: BarColumns, at: number): number {
@@ -232,6 +232,6 @@ function scale({ ticksPerUnit, volumeUnits }: Listing, columns: BarColumns, from
 
 function dateOf(text: string): DayNumber {
   const day = parseDate(text);
-  if (day === null) throw new RangeError(`${text} is no date`);
+  if (day === null) throw new RangeError(`${text} is not a date`);
   return day;
 }

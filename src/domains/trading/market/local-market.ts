@@ -23,7 +23,7 @@ export interface LocalMarket extends MarketSource {
   barsNow(request: BarsRequest): Bars | null;
   /**
    * Calls with each new content of the file, and with the corporate actions that appeared in it. The embedded feed has a new content each second,
-   * which nobody is told of. Returns what ends that.
+   * for which listeners are not called. Returns what ends that.
    */
   onContent(listener: (content: NewContent) => void): () => void;
   /** false: of a file that was not there yet. Its clock may not be the market's. */
@@ -102,7 +102,7 @@ function quotesOfSecond(clock: Clock, hours: MarketHours): LocalMarket['quoteNow
 }
 
 const recentDays = 40;
-const mostSymbols = 1_000;
+const maxSymbols = 1_000;
 
 /** Looked up once a day for each symbol. */
 function recentActions(clock: Clock): LocalMarket['actionsNow'] {
@@ -110,7 +110,7 @@ function recentActions(clock: Clock): LocalMarket['actionsNow'] {
   const bySymbol = new Map<string, CorporateAction[]>();
   return (symbol) => {
     const day = newYorkDay(clock.nowMs());
-    if (of !== day || bySymbol.size >= mostSymbols) bySymbol.clear();
+    if (of !== day || bySymbol.size >= maxSymbols) bySymbol.clear();
     of = day;
     let found = bySymbol.get(symbol);
     if (found === undefined) {

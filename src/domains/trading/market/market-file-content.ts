@@ -31,7 +31,7 @@ export type FileAction = Static<typeof FileAction>;
 export type FileQuote = { bid: number; ask: number; last: number; volume: number; atMs: number | null };
 export type MarketFileContent = { nowMs: number | null; quotes: ReadonlyMap<string, FileQuote>; actions: readonly FileAction[] };
 
-const mostQuotes = 10_000;
+const maxQuotes = 10_000;
 
 /** The message says where the fault is. */
 export class MarketFileFault extends Error {
@@ -52,7 +52,7 @@ export function parseMarketFile(text: string): MarketFileContent {
     if (quotes.has(instrument.symbol)) throw new MarketFileFault(`/quotes has ${instrument.symbol} twice`);
     quotes.set(instrument.symbol, { ...quote, atMs: at === undefined ? null : momentMs(at) });
   }
-  if (quotes.size > mostQuotes) throw new MarketFileFault(`/quotes has more than ${mostQuotes} symbols`);
+  if (quotes.size > maxQuotes) throw new MarketFileFault(`/quotes has more than ${maxQuotes} symbols`);
   const actions = (value.actions ?? []).map((action) => ({ ...action, symbol: parseSymbol(action.symbol)!.symbol }));
   return { nowMs: value.now === undefined ? null : momentMs(value.now), quotes, actions };
 }

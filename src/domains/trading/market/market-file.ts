@@ -23,7 +23,7 @@ export type MarketFileOptions = {
 /** `actions`: those that appeared with this content. */
 export type NewContent = { sequence: number; actions: readonly CorporateAction[] };
 
-const mostBytes = 8 * 1024 * 1024;
+const maxBytes = 8 * 1024 * 1024;
 const defaultEveryMs = 50;
 
 type Reading = { content: MarketFileContent; sequence: number; marketMs: number; monotonicMs: number; actions: CorporateAction[] };
@@ -55,11 +55,11 @@ export class MarketFile {
     } catch (error) {
       file.failed(error);
     }
-    file.lookAgain();
+    file.schedulePoll();
     return file;
   }
 
-  /** The look that is under way, or was the last. */
+  /** The current poll, or the last one. */
   get looked(): Promise<void> {
     return this.looking;
   }
@@ -106,7 +106,7 @@ export class MarketFile {
   }
 
   /** Looks at the file now. Resolves when what it holds is in force, or is found unusable. */
-  look(): Promise<void> {
+  poll(): Promise<void> {
     this.looking = this.looking.then(() => this.lookOnce());
     return this.looking;
   }
@@ -118,10 +118,10 @@ export class MarketFile {
     await this.looking;
   }
 
-  private lookAgain(): void {
+  private schedulePoll(): void {
     if (this.isClosed) return;
     this.timer = setTimeout(() => {
-      void this.look().then(() => this.lookAgain());
+      void this.poll().then(() => this.schedulePoll());
     }, this.options.everyMs);
   }
 
@@ -141,7 +141,7 @@ export class MarketFile {
     this.fault = '';
   }
 
-  /** What a defect throws is logged as any other failure: the last good content stays, and the next look tries again. */
+  /** What a defect throws is logged as any other failure: the last good content stays, and the next poll tries again. */
   private failed(error: unknown): void {
     const { path, log } = this.options;
     const fault = error instanceof MarketFileFault ? error.message : String((error as NodeJS.ErrnoException).code ?? error);
@@ -160,10 +160,10 @@ export class MarketFile {
     this.reading = { content, sequence, marketMs, monotonicMs: readAtMs, actions };
     this.text = text;
     const appeared = actions.filter(({ id }) => !before.has(id));
-    for (const listener of this.listeners) this.tell(listener, { sequence, actions: appeared });
+    for (const listener of this.listeners) this.notify(listener, { sequence, actions: appeared });
   }
 
-  private tell(listener: (content: NewContent) => void, content: NewContent): void {
+  private notify(listener: (content: NewContent) => void, content: NewContent): void {
     try {
       listener(content);
     } catch (err) {
@@ -207,7 +207,7 @@ export class MarketFile {
 
 type FileRead = { mark: string; text: string; changedUs: number };
 
-/** What a look compares: another file, or another state of it. */
+/** What a poll compares: another file, or another state of it. */
 function markOf({ ino, size, mtimeNs }: BigIntStats): string {
   return `${ino}/${size}/${mtimeNs}`;
 }
@@ -246,10 +246,10 @@ function readBoundedSync(path: string): FileRead {
 }
 
 function roomFor({ size }: BigIntStats): number {
-  return Math.min(Number(size) + 1, mostBytes + 1);
+  return Math.min(Number(size) + 1, maxBytes + 1);
 }
 
 function fileRead(stats: BigIntStats, buffer: Buffer, length: number): FileRead {
-  if (length > mostBytes) throw new MarketFileFault(`has more than ${mostBytes} bytes`);
+  if (length > maxBytes) throw new MarketFileFault(`has more than ${maxBytes} bytes`);
   return { mark: markOf(stats), text: buffer.toString('utf8', 0, length), changedUs: Number(stats.ctimeNs / 1_000n) };
 }

@@ -4,7 +4,7 @@ import type { LocalMarket } from './local-market.ts';
 import type { Bars, BarsRequest, Quote } from './port.ts';
 
 export interface Prices {
-  /** null: nobody knows the symbol. Throws `unavailable` where its source has no price now. */
+  /** null: the symbol is unknown. Throws `unavailable` where its source has no price now. */
   quoteOf(owner: AccountMode, symbol: string): Promise<Quote | null>;
   /**
    * The history of these prices, where they are a broker's. null: the broker gives no history. `own`, as without this method: the prices are this service's,

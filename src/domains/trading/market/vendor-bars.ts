@@ -37,7 +37,8 @@ function columnsOf({ minutes, bars }: VendorBars, { assetClass, start, end }: Ba
   for (const { timeMs: time, ...prices } of bars) {
     const { open, high, low, close } = prices;
     const isBar = time > before && low > 0 && low <= Math.min(open, close) && high >= Math.max(open, close);
-    if (!isBar) throw new AppError('unavailable', 'The broker gave bars that are no bars, or in no order');
+    if (!isBar)
+      throw new AppError('unavailable', 'The broker returned invalid bars: a price is out of range, or the dates are not ascending');
     before = time;
     const day = dayOf(time);
     if (day < first || day > last || (assetClass === 'equity' && !isDaily && sessionAt(time) === null)) continue;

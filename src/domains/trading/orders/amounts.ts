@@ -1,10 +1,10 @@
 /** Decimal texts of stored records as whole numbers of billionths. What is stored was checked when it came in. */
 import { nanoOfText, roundedToNano } from '../decimal.ts';
 
-/** Throws `RangeError` for what is no decimal of at most nine places. */
+/** Throws `RangeError` for a text that is not a decimal of at most nine places. */
 export function nanoIn(text: string): bigint {
   const nano = nanoOfText(text);
-  if (nano === null) throw new RangeError(`${text} is no decimal of at most nine places`);
+  if (nano === null) throw new RangeError(`${text} is not a decimal of at most nine places`);
   return nano;
 }
 

@@ -8,7 +8,7 @@ import { tradingIds } from '../ids.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
-import { checked, type DoorParts, mayTradeLive, type OrderIds, orderIdBeside } from './door.ts';
+import { checked, mayTradeLive, type OrderEntryParts, type OrderIds, orderIdBeside } from './order-entry.ts';
 import { type ReplaceForm, replaceRequestOf } from './order-form.ts';
 import { remainingQuantity } from './order-state.ts';
 import { replacementTerms } from './replace.ts';
@@ -24,7 +24,7 @@ export async function ownOrder(actors: ActorSystem, owner: AccountMode, orderId:
 
 /** A request where a broker has the order. Throws `not_found`, and `conflict` for one that has ended. */
 export async function cancelOrder(
-  { actors }: Pick<DoorParts, 'actors'>,
+  { actors }: Pick<OrderEntryParts, 'actors'>,
   owner: AccountMode,
   orderId: string,
   commandId?: string,
@@ -40,13 +40,13 @@ export async function cancelOrder(
  * @param ids.orderId of the new order
  */
 export function replaceOrder(
-  door: DoorParts,
+  orderEntry: OrderEntryParts,
   owner: AccountMode,
   oldId: string,
   form: ReplaceForm,
   ids: OrderIds,
 ): Promise<TradingOrderRow> {
-  return door.stats.countRefusal(() => replace(door, owner, oldId, form, ids));
+  return orderEntry.stats.countRefusal(() => replace(orderEntry, owner, oldId, form, ids));
 }
 
 export function termsOfRow(row: TradingOrderRow): OrderTerms {
@@ -55,20 +55,23 @@ export function termsOfRow(row: TradingOrderRow): OrderTerms {
 }
 
 async function replace(
-  door: DoorParts,
+  orderEntry: OrderEntryParts,
   owner: AccountMode,
   oldId: string,
   form: ReplaceForm,
   { orderId, commandId }: OrderIds,
 ): Promise<TradingOrderRow> {
-  const { actors } = door;
+  const { actors } = orderEntry;
   const old = await ownOrder(actors, owner, oldId);
   const change = replaceRequestOf(form, old);
   const terms = replacementTerms(termsOfRow(old), remainingQuantity(old.state), change) as OrderTerms;
-  const [known, settings] = await Promise.all([door.connections.of(owner), actors.query(accountSettings, owner.accountId, 'get', null)]);
+  const [known, settings] = await Promise.all([
+    orderEntry.connections.of(owner),
+    actors.query(accountSettings, owner.accountId, 'get', null),
+  ]);
   // The old one may stay after a downgrade, and end as it is; the new one is a new order.
   if (old.orderMode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
-  const quote = await checked(door, owner, old.brokerName, [terms]);
+  const quote = await checked(orderEntry, owner, old.brokerName, [terms]);
   mustBeReady(known, old.brokerKey);
   const asked = {
     orderId: oldId,

@@ -1,16 +1,29 @@
 /** Opening a position: a market order, and orders that close it again at a loss or with a profit. */
 import { loadAhead } from '../trading-account/load-ahead.ts';
 import { type Leg, type OpenedPosition, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
-import { type DoorParts, legIdOf, mustBePaperInTest, type OrderIds, orderIdBeside, type Placer, prepare } from './door.ts';
+import {
+  legIdOf,
+  mustBePaperInTest,
+  type OrderEntryParts,
+  type OrderIds,
+  type OrderOrigin,
+  orderIdBeside,
+  prepare,
+} from './order-entry.ts';
 import { bracketOf, type OpenPositionForm, termsOf } from './order-form.ts';
 import { type OrderTerms, opposite } from './terms.ts';
 
 /** Throws as `placeOrder` does. The legs are valid until they are cancelled, also where the parent is not. @param ids.orderId of the order that opens it */
-export function openPosition(door: DoorParts, by: Placer, form: OpenPositionForm, ids: OrderIds): Promise<OpenedPosition> {
-  return door.stats.countRefusal(() => open(door, by, form, ids));
+export function openPosition(orderEntry: OrderEntryParts, by: OrderOrigin, form: OpenPositionForm, ids: OrderIds): Promise<OpenedPosition> {
+  return orderEntry.stats.countRefusal(() => open(orderEntry, by, form, ids));
 }
 
-async function open(door: DoorParts, by: Placer, form: OpenPositionForm, { orderId, commandId }: OrderIds): Promise<OpenedPosition> {
+async function open(
+  orderEntry: OrderEntryParts,
+  by: OrderOrigin,
+  form: OpenPositionForm,
+  { orderId, commandId }: OrderIds,
+): Promise<OpenedPosition> {
   const { strategyId, taskId } = by;
   const mode = form.mode ?? 'paper';
   const terms = termsOf({ ...form, side: form.side === 'long' ? 'buy' : 'sell', order_type: 'market' });
@@ -30,9 +43,9 @@ async function open(door: DoorParts, by: Placer, form: OpenPositionForm, { order
   const tradingAccountId = tradingAccountIdOf(by);
   const clientOrderId = form.client_order_id ?? null;
   const [{ route, ...prices }] = await Promise.all([
-    prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
-    loadAhead(door.actors, { tradingAccountId, orderIds: [id, ...legs.map((leg) => leg.orderId)], clientOrderId }),
+    prepare(orderEntry, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
+    loadAhead(orderEntry.actors, { tradingAccountId, orderIds: [id, ...legs.map((leg) => leg.orderId)], clientOrderId }),
   ]);
   const asked = { ...route, ...prices, orderId: id, clientOrderId, terms, legs, strategyId, taskId };
-  return door.actors.ask(tradingAccount, tradingAccountId, 'openPosition', asked, { commandId });
+  return orderEntry.actors.ask(tradingAccount, tradingAccountId, 'openPosition', asked, { commandId });
 }

@@ -1,5 +1,5 @@
 /**
- * Which of an order's fills are booked. Venues tell of fills in two ways: as trades, each with an id, and as what is filled of the order so far. Both
+ * Which of an order's fills are booked. Venues report fills in two ways: as trades, each with an id, and as what is filled of the order so far. Both
  * arrive late, twice and out of order.
  *
  * F1 What is booked of an order is never more than the larger of the sum of its trades and the highest cumulative quantity.
@@ -21,7 +21,7 @@ export const OrderFills = Type.Object({
 });
 export type OrderFills = Static<typeof OrderFills>;
 
-/** A trade as the venue tells of it. */
+/** A trade as the venue reports it. */
 export type Trade = { venueTradeId: string; quantity: string; price: string; commission: string; atMs: number };
 
 /** What of an order is filled as a whole. */

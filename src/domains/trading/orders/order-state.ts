@@ -6,7 +6,7 @@
  *
  * O1 No event leaves a final state; only what is filled of the order still grows, as late fills are always booked.
  * O2 A cancel and a replace are requests: the state stays until the venue ends the order.
- * O3 An end is told once all fills that the venue counted have arrived, so that its event carries them; `end_without_fills` ends the wait.
+ * O3 The event of an end is emitted once all fills that the venue counted have arrived, so that its event carries them; `end_without_fills` ends the wait.
  * O4 Every fill gives exactly one change, and `filled` comes with the fill that completes the order.
  */
 import Type, { type Static, type TSchema } from 'typebox';
@@ -63,7 +63,7 @@ export type OrderEvent =
   | { kind: 'cancel_requested'; atMs: number }
   | { kind: 'replace_requested'; by: string; atMs: number };
 
-/** What others are told of: one entry a change of status or a fill, in order. */
+/** What events are made of: one entry for each change of status and each fill, in order. */
 export type OrderChange = { kind: 'status'; status: OrderStatus } | { kind: 'fill'; status: OrderStatus; fill: BookedFill };
 
 export type OrderMove =

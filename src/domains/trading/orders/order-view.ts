@@ -108,7 +108,7 @@ export function orderView(order: TradingOrderRow): OrderView {
   };
 }
 
-/** The answer to a new order: it is stored, which is all that is told, as for orders that brokers are asked to take. */
+/** The answer to a new order: it is stored, and no more is known, as for orders that brokers are asked to take. */
 export function justPlaced(order: TradingOrderRow): OrderView {
   const view = orderView(order);
   return view.status === 'accepted' && !view.held ? { ...view, status: 'submitted' } : view;

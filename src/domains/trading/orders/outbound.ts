@@ -40,7 +40,7 @@ export const OutboundState = Type.Object({
   unknownSinceMs: Type.Union([Type.Integer(), Type.Null()]),
   /** The first post that certainly did not leave. */
   unsentSinceMs: Type.Union([Type.Integer(), Type.Null()]),
-  /** The operator was told that the outcome stays unknown. */
+  /** The operator was notified that the outcome stays unknown. */
   attention: Type.Boolean(),
   /** A cancel was asked for: nothing is sent again, and what is found is cancelled. */
   cancelled: Type.Boolean(),
@@ -75,7 +75,7 @@ export type OutboundAction =
   | { kind: 'look_up'; lookUp: number }
   | { kind: 'wake'; atMs: number }
   /** The outcome is not known yet: the order shows `unknown_outcome`. */
-  | { kind: 'tell_unknown' }
+  | { kind: 'report_unknown' }
   | { kind: 'ask_for_attention' }
   | { kind: 'reject'; reason: string }
   /** A cancel was asked for, and nothing left or nothing arrived: the order ends cancelled. */
@@ -87,8 +87,8 @@ export type OutboundMove = { state: OutboundState; actions: OutboundAction[] };
 
 const maxPostponed = 3;
 const firstPauseMs = 250;
-const longestPauseMs = 5_000;
-const longestRetryAfterMs = 60_000;
+const maxPauseMs = 5_000;
+const maxRetryAfterMs = 60_000;
 
 /** Store the state together with the body, then act. */
 export function beginOutbound(): OutboundMove {
@@ -161,7 +161,7 @@ function posted(state: OutboundState, answer: PostAnswer, rules: OutboundRules, 
         return known(state, [{ kind: 'reject', reason: 'the broker takes no more requests now' }]);
       if (state.cancelled && !mayExist) return known(state, [{ kind: 'cancel' }]);
       if (mayExist && (state.cancelled || isOver(state, rules, nowMs))) return uncertain(state, rules, nowMs, 'look_up_due');
-      const dueAtMs = nowMs + Math.min(longestRetryAfterMs, Math.max(firstPauseMs, answer.waitMs));
+      const dueAtMs = nowMs + Math.min(maxRetryAfterMs, Math.max(firstPauseMs, answer.waitMs));
       return { state: { ...state, step: 'post_due', dueAtMs, postponed: state.postponed + 1 }, actions: [{ kind: 'wake', atMs: dueAtMs }] };
     }
     case 'not_sent': {
@@ -169,9 +169,9 @@ function posted(state: OutboundState, answer: PostAnswer, rules: OutboundRules, 
       const unsentSinceMs = state.unsentSinceMs ?? nowMs;
       if (state.cancelled) return known(state, [{ kind: 'cancel' }]);
       if (nowMs - unsentSinceMs >= rules.lookUpMs) return known(state, [{ kind: 'reject', reason: `never sent: ${answer.reason}` }]);
-      const dueAtMs = nowMs + backoffMs(state.posts - 1, firstPauseMs, longestPauseMs);
-      const told: OutboundAction[] = state.unsentSinceMs === null ? [{ kind: 'tell_unknown' }] : [];
-      return { state: { ...state, step: 'post_due', dueAtMs, unsentSinceMs }, actions: [...told, { kind: 'wake', atMs: dueAtMs }] };
+      const dueAtMs = nowMs + backoffMs(state.posts - 1, firstPauseMs, maxPauseMs);
+      const notices: OutboundAction[] = state.unsentSinceMs === null ? [{ kind: 'report_unknown' }] : [];
+      return { state: { ...state, step: 'post_due', dueAtMs, unsentSinceMs }, actions: [...notices, { kind: 'wake', atMs: dueAtMs }] };
     }
     case 'unknown':
       if (rules.afterUnknown === 'repeat' && !state.cancelled && !isOver(state, rules, nowMs)) return repeatLater(state, nowMs);
@@ -186,15 +186,15 @@ function lookedUp(state: OutboundState, answer: 'absent' | 'unknown', rules: Out
 }
 
 function repeatLater(state: OutboundState, nowMs: number): OutboundMove {
-  const dueAtMs = nowMs + backoffMs(state.posts - 1, firstPauseMs, longestPauseMs);
-  const told: OutboundAction[] = state.unknownSinceMs === null ? [{ kind: 'tell_unknown' }] : [];
+  const dueAtMs = nowMs + backoffMs(state.posts - 1, firstPauseMs, maxPauseMs);
+  const notices: OutboundAction[] = state.unknownSinceMs === null ? [{ kind: 'report_unknown' }] : [];
   const unknownSinceMs = state.unknownSinceMs ?? nowMs;
-  return { state: { ...state, step: 'post_due', dueAtMs, unknownSinceMs }, actions: [...told, { kind: 'wake', atMs: dueAtMs }] };
+  return { state: { ...state, step: 'post_due', dueAtMs, unknownSinceMs }, actions: [...notices, { kind: 'wake', atMs: dueAtMs }] };
 }
 
 function uncertain(state: OutboundState, rules: OutboundRules, nowMs: number, next: 'look_up' | 'look_up_due'): OutboundMove {
   const unknownSinceMs = state.unknownSinceMs ?? nowMs;
-  const actions: OutboundAction[] = state.unknownSinceMs === null ? [{ kind: 'tell_unknown' }] : [];
+  const actions: OutboundAction[] = state.unknownSinceMs === null ? [{ kind: 'report_unknown' }] : [];
   const isOverdue = isOver({ ...state, unknownSinceMs }, rules, nowMs);
   if (isOverdue && !state.attention) actions.push({ kind: 'ask_for_attention' });
   const held: OutboundState = { ...state, unknownSinceMs, attention: state.attention || isOverdue };
@@ -216,7 +216,7 @@ function lookUp(state: OutboundState): OutboundMove {
   return { state: { ...state, step: 'looking_up', lookUps, dueAtMs: null }, actions: [{ kind: 'look_up', lookUp: lookUps }] };
 }
 
-function wait(state: OutboundState, step: 'look_up_due', nowMs: number, pauseMs = backoffMs(state.lookUps, firstPauseMs, longestPauseMs)) {
+function wait(state: OutboundState, step: 'look_up_due', nowMs: number, pauseMs = backoffMs(state.lookUps, firstPauseMs, maxPauseMs)) {
   const dueAtMs = nowMs + pauseMs;
   const move: OutboundMove = { state: { ...state, step, dueAtMs }, actions: [{ kind: 'wake', atMs: dueAtMs }] };
   return move;

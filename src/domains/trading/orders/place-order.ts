@@ -3,22 +3,27 @@
 import { loadAhead } from '../trading-account/load-ahead.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import type { TradingOrderRow } from '../trading-order/entity.ts';
-import { type DoorParts, mustBePaperInTest, type OrderIds, orderIdBeside, type Placer, prepare } from './door.ts';
+import { mustBePaperInTest, type OrderEntryParts, type OrderIds, type OrderOrigin, orderIdBeside, prepare } from './order-entry.ts';
 import { type OrderForm, termsOf } from './order-form.ts';
 
 /**
  * Answers with the stored order; a broker may not have it yet. Asked again with the same ids, it answers with the order that was placed.
  *
- * Throws what a caller is told: `invalid` (shape, live trading that is off, capabilities, unknown symbols, risk), `not_found` (broker), `plan_required`,
+ * Throws: `invalid` (shape, live trading that is off, capabilities, unknown symbols, risk), `not_found` (broker), `plan_required`,
  * `conflict` (a used client id, a halt, a block, an unknown outcome, a stale quote, a broker that is not connected), `forbidden` (test mode).
  *
  * @param ids.orderId from `newId`; the stored order's own lies beside its trading account
  */
-export function placeOrder(door: DoorParts, by: Placer, form: OrderForm, ids: OrderIds): Promise<TradingOrderRow> {
-  return door.stats.countRefusal(() => place(door, by, form, ids));
+export function placeOrder(orderEntry: OrderEntryParts, by: OrderOrigin, form: OrderForm, ids: OrderIds): Promise<TradingOrderRow> {
+  return orderEntry.stats.countRefusal(() => place(orderEntry, by, form, ids));
 }
 
-async function place(door: DoorParts, by: Placer, form: OrderForm, { orderId, commandId }: OrderIds): Promise<TradingOrderRow> {
+async function place(
+  orderEntry: OrderEntryParts,
+  by: OrderOrigin,
+  form: OrderForm,
+  { orderId, commandId }: OrderIds,
+): Promise<TradingOrderRow> {
   const { strategyId, taskId } = by;
   const mode = form.mode ?? 'paper';
   const terms = termsOf(form);
@@ -27,9 +32,9 @@ async function place(door: DoorParts, by: Placer, form: OrderForm, { orderId, co
   const id = orderIdBeside(by, orderId);
   const clientOrderId = form.client_order_id ?? null;
   const [{ route, ...prices }] = await Promise.all([
-    prepare(door, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
-    loadAhead(door.actors, { tradingAccountId, orderIds: [id], clientOrderId }),
+    prepare(orderEntry, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
+    loadAhead(orderEntry.actors, { tradingAccountId, orderIds: [id], clientOrderId }),
   ]);
   const asked = { ...route, ...prices, orderId: id, clientOrderId, terms, strategyId, taskId };
-  return door.actors.ask(tradingAccount, tradingAccountId, 'place', asked, { commandId });
+  return orderEntry.actors.ask(tradingAccount, tradingAccountId, 'place', asked, { commandId });
 }

@@ -12,8 +12,8 @@ import type { AccountMode } from '../../../mode.ts';
 import { accountSettings, tradingLimitsOf } from '../../accounts/contract.ts';
 import { shownBook } from '../brokers/choose-broker.ts';
 import { tradingIds } from '../ids.ts';
-import type { DoorParts } from '../orders/door.ts';
 import { openPosition } from '../orders/open-position.ts';
+import type { OrderEntryParts } from '../orders/order-entry.ts';
 import { OpenPositionForm } from '../orders/order-form.ts';
 import { justPlaced, OrderView, orderView } from '../orders/order-view.ts';
 import { AccountView, accountView, PositionView, positionView } from '../trading-account/account-view.ts';
@@ -21,7 +21,7 @@ import { embeddedBook } from '../trading-account/entity.ts';
 import { type AccountSummary, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import { BrokerFilter } from './orders.ts';
 
-export type AccountRouteParts = { door: DoorParts; clock: Clock };
+export type AccountRouteParts = { orderEntry: OrderEntryParts; clock: Clock };
 
 const OpenedView = Type.Object(
   {
@@ -46,8 +46,8 @@ const ResumedView = Type.Object({ halted: Type.Boolean() });
 /** Each turn of a halt cancels some; an account has at most so many open orders that this is enough. */
 const maxHaltTurns = 50;
 
-export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
-  const { actors, connections } = door;
+export function accountRoutes({ orderEntry, clock }: AccountRouteParts): AnyRoute[] {
+  const { actors, connections } = orderEntry;
 
   const get = route({
     method: 'GET',
@@ -97,7 +97,7 @@ export function accountRoutes({ door, clock }: AccountRouteParts): AnyRoute[] {
     async handler(context) {
       const { principal, body } = context;
       const { id, commandId } = commandIds(context, tradingIds.order, clock.nowMs());
-      const { order, legs } = await openPosition(door, principal, body, { orderId: id, commandId });
+      const { order, legs } = await openPosition(orderEntry, principal, body, { orderId: id, commandId });
       const held = await actors.query(tradingAccount, tradingAccountIdOf(principal), 'positions', { brokerKey: order.brokerKey });
       const position = order.status === 'filled' ? held.find(({ symbol }) => symbol === order.symbol) : undefined;
       const leg = (role: string) => {

@@ -33,7 +33,7 @@ export type BrokerRouteParts = {
 };
 
 const base = '/trading/brokers';
-const mostConnections = 20;
+const maxConnections = 20;
 const orNull = <S extends ReturnType<typeof Type.String>>(schema: S) => Type.Union([schema, Type.Null()]);
 const Steps = Type.Record(Type.String(), Type.Array(Type.String()));
 
@@ -126,8 +126,8 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
       const given = readCredentials(body.broker_name, body.credentials);
       if (orderMode === 'live') await mayTradeLive(accountId);
       const before = await database.list(accountId, (em) => em.count(ConnectedBroker, { accountId, mode, removedAt: null }));
-      if (before >= mostConnections)
-        throw new AppError('conflict', `An account has ${mostConnections} broker connections at most: delete one`);
+      if (before >= maxConnections)
+        throw new AppError('conflict', `An account has ${maxConnections} broker connections at most: delete one`);
       const { id, commandId } = commandIds(context, tradingIds.broker, clock.nowMs());
       const connectionId = connectionIdOf(tradingAccountIdOf(principal), id);
       const input = await connect(connections, clock, { accountId, mode, orderMode, credentials: given });

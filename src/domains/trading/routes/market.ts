@@ -58,7 +58,7 @@ const BarsView = Type.Object(
   },
   { title: 'Bars' },
 );
-const mostBars = 10_000;
+const maxBars = 10_000;
 /** Without a start, so many days up to the end. */
 const usualDays: Readonly<Record<Timeframe, number>> = { '1m': 5, '5m': 7, '1h': 60, '1d': 365 };
 
@@ -83,7 +83,7 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
     method: 'GET',
     path: '/trading/bars/{symbol}',
     summary: 'List historical bars',
-    description: `Bars that are complete by the market's clock, of regular sessions, at most ${mostBars}. Days are inclusive: of the exchange for bars of days, else by UTC.`,
+    description: `Bars that are complete by the market's clock, of regular sessions, at most ${maxBars}. Days are inclusive: of the exchange for bars of days, else by UTC.`,
     extension: true,
     scope: 'trading.read',
     query: Type.Object({
@@ -103,8 +103,8 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
       const asked = { symbol: symbol ?? '', timeframe, start: isoDate(first), end: isoDate(last), adjusted };
       const count = embeddedBarCount(asked, nowMs);
       if (count === null) throw new AppError('not_found', 'Symbol not found');
-      if (count > mostBars)
-        throw invalidField(['query', 'start'], `The period has ${count} bars, and ${mostBars} are the most`, 'too_long', start);
+      if (count > maxBars)
+        throw invalidField(['query', 'start'], `The period has ${count} bars; the maximum is ${maxBars}`, 'too_long', start);
       const found = (await market.bars(asked))!;
       const actions = embeddedActions(asked.symbol, asked.start, asked.end) ?? [];
       return answer(200, barsView({ ...found, dividends: dividendsOf(actions, { daily: timeframe === '1d', adjusted, nowMs }) }));
@@ -116,6 +116,6 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
 function dayOf(text: string | undefined, name: string): number | null {
   if (text === undefined) return null;
   const day = parseDate(text);
-  if (day === null) throw invalidField(['query', name], 'This is no date', 'value_error', text);
+  if (day === null) throw invalidField(['query', name], 'The date is not valid', 'value_error', text);
   return day;
 }

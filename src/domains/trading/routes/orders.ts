@@ -11,14 +11,14 @@ import type { Database } from '../../../storage/database.ts';
 import { tradingIds } from '../ids.ts';
 import { parseSymbol, symbolPattern } from '../market/symbol.ts';
 import { cancelOrder, ownOrder, replaceOrder } from '../orders/change-order.ts';
-import type { DoorParts } from '../orders/door.ts';
+import type { OrderEntryParts } from '../orders/order-entry.ts';
 import { OrderForm, ReplaceForm } from '../orders/order-form.ts';
 import { orderStatuses } from '../orders/order-state.ts';
 import { FillView, fillView, justPlaced, OrderView, orderView } from '../orders/order-view.ts';
 import { placeOrder } from '../orders/place-order.ts';
 import { TradingFill, type TradingFillRow, TradingOrder, type TradingOrderRow } from '../trading-order/entity.ts';
 
-export type OrderRouteParts = { door: DoorParts; database: Database; clock: Clock };
+export type OrderRouteParts = { orderEntry: OrderEntryParts; database: Database; clock: Clock };
 
 /** Of a filter: what is no connection's id finds nothing. */
 export const BrokerFilter = Type.String({ pattern: '^(embedded|brk_.{1,60})$', description: 'A connection, or `embedded`' });
@@ -36,8 +36,8 @@ const refusals =
   '`session_closed`, `max_position_size`, `insufficient_cash`, `short_margin`, `no_shorts_in_crypto`, `price_collar`, `wash_trade`. ' +
   '409: a used `client_order_id`, a halt, a block after a loss, an outcome at this broker that is not known yet, or a price that is too old (`stale_quote`).';
 
-export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRoute[] {
-  const { actors } = door;
+export function orderRoutes({ orderEntry, database, clock }: OrderRouteParts): AnyRoute[] {
+  const { actors } = orderEntry;
 
   const list = route({
     method: 'GET',
@@ -75,7 +75,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
     responses: { 201: OrderView },
     async handler(context) {
       const { id, commandId } = commandIds(context, tradingIds.order, clock.nowMs());
-      return answer(201, justPlaced(await placeOrder(door, context.principal, context.body, { orderId: id, commandId })));
+      return answer(201, justPlaced(await placeOrder(orderEntry, context.principal, context.body, { orderId: id, commandId })));
     },
   });
 
@@ -102,7 +102,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
     errors: [409],
     responses: { 200: OrderView },
     async handler({ principal, params }) {
-      return answer(200, orderView(await cancelOrder(door, principal, params.id)));
+      return answer(200, orderView(await cancelOrder(orderEntry, principal, params.id)));
     },
   });
 
@@ -120,7 +120,7 @@ export function orderRoutes({ door, database, clock }: OrderRouteParts): AnyRout
     responses: { 200: OrderView },
     async handler({ principal, params, body }) {
       const orderId = newId(tradingIds.order, principal.accountId, clock.nowMs());
-      return answer(200, orderView(await replaceOrder(door, principal, params.id, body, { orderId })));
+      return answer(200, orderView(await replaceOrder(orderEntry, principal, params.id, body, { orderId })));
     },
   });
 

@@ -27,7 +27,7 @@ export type StrategyRouteParts = StartParts & { actors: ActorSystem; database: D
 const base = '/trading/strategies';
 const one = `${base}/{id}` as const;
 /** Of an account in one mode. Requests at the same moment may exceed it by a few. */
-const mostStrategies = 1_000;
+const maxStrategies = 1_000;
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Symbols = Type.Array(Type.String({ maxLength: 32, pattern: symbolPattern }), {
   minItems: 1,
@@ -65,7 +65,7 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
     method: 'POST',
     path: base,
     summary: 'Create a strategy',
-    description: `Paper, and stopped until it is started. An account has ${mostStrategies} at most (409).`,
+    description: `Paper, and stopped until it is started. An account has ${maxStrategies} at most (409).`,
     scope: 'trading.write',
     errors: [409],
     body: Type.Object({ name: Name, type: Type.Enum([...strategyTypes]), symbols: Symbols, config: Config }),
@@ -77,8 +77,8 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
       const checked = await usable(principal, body.type, body.config);
       const { id, commandId } = commandIds(context, tradingIds.strategy, clock.nowMs());
       const others = { accountId, mode, deletedAt: null, id: { $ne: id } };
-      if ((await database.list(accountId, (em) => em.count(Strategy, others))) >= mostStrategies)
-        throw new AppError('conflict', `An account has ${mostStrategies} strategies at most: delete one`);
+      if ((await database.list(accountId, (em) => em.count(Strategy, others))) >= maxStrategies)
+        throw new AppError('conflict', `An account has ${maxStrategies} strategies at most: delete one`);
       const input = { accountId, mode, name: body.name, symbols, ...checked };
       return answer(201, strategyView(await actors.ask(strategy, id, 'create', input, { commandId })));
     },

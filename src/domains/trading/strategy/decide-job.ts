@@ -16,7 +16,7 @@ type Decide = Extract<DecideJobInput, { task: 'decide' }>;
 /** Costs of the book that code sees, as a backtest has them by default. */
 const costs = { commissionBps: 0, slippageBps: 1 };
 /** Code is shown no more than this, all symbols together: of a run that is longer, the newest bars. */
-const mostBarsOfCode = 100_000;
+const maxBarsOfCode = 100_000;
 
 const job: JobFunction<DecideJobInput, Decided> = async (input, context) => {
   try {
@@ -39,7 +39,7 @@ async function decide(input: Decide, context: JobContext): Promise<Decided> {
     return found === null ? { kind: 'no_bar' } : { kind: 'decided', ...found };
   }
   const { capital, warmUp } = input;
-  const shown = series.map((each) => ({ ...each, bars: ofRun(each, warmUp, Math.floor(mostBarsOfCode / series.length), isAfterStart) }));
+  const shown = series.map((each) => ({ ...each, bars: ofRun(each, warmUp, Math.floor(maxBarsOfCode / series.length), isAfterStart) }));
   const fresh = series.filter(({ symbol, bars: { time } }) => isFresh(symbol, time.at(-1), seen, isAfterStart));
   if (fresh.length === 0) return { kind: 'no_bar' };
   const market = alignAll(shown.filter(({ bars }) => bars.time.length > 0));

@@ -10,7 +10,7 @@ import { isoDate, utcDay } from '../market/calendar.ts';
 import type { LocalMarket } from '../market/local-market.ts';
 import type { BarsRequest } from '../market/port.ts';
 import { cancelOrder } from '../orders/change-order.ts';
-import type { DoorParts } from '../orders/door.ts';
+import type { OrderEntryParts } from '../orders/order-entry.ts';
 import { placeOrder } from '../orders/place-order.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
@@ -26,7 +26,7 @@ export type StrategyEffectParts = {
   database: Database;
   compute: Compute;
   market: Pick<LocalMarket, 'clock' | 'ready'>;
-  door: DoorParts;
+  orderEntry: OrderEntryParts;
 };
 
 const module = new URL('./decide-job.ts', import.meta.url);
@@ -34,14 +34,14 @@ const builtInJob: Job<DecideJobInput, Decided> = { name: 'decision of a strategy
 /** The code has limits of its own, in the sandbox; this is the job around it. */
 const codeJob: Job<DecideJobInput, Decided> = { name: 'decision of code', module, timeMs: 80_000 };
 /** Of bars that were missed, no more than these are observed. */
-const mostMissed = 10_000;
-const mostBarsOfCode = 100_000;
+const maxMissed = 10_000;
+const maxBarsOfCode = 100_000;
 
-/** What a caller would be told of an order that is not taken; anything else may pass by itself. */
+/** Refusals that a caller would get for the order; any other error may be temporary. */
 const refusals: readonly ErrorCode[] = ['conflict', 'invalid', 'plan_required', 'forbidden', 'not_found'];
 
 export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyContract> {
-  const { market, door } = parts;
+  const { market, orderEntry } = parts;
   const nowMs = () => market.clock.nowMs();
   const common = { repeatable: () => true } as const;
   return {
@@ -63,7 +63,7 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
       lane: 'vital',
       async run(input, { actorId }) {
         await market.ready;
-        return planRun(door, actorId, input, nowMs);
+        return planRun(orderEntry, actorId, input, nowMs);
       },
     },
     place: {
@@ -73,9 +73,9 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
       lane: 'vital',
       async run(input, { actorId }) {
         await market.ready;
-        await cancelAll(door, input, input.cancels);
+        await cancelAll(orderEntry, input, input.cancels);
         const orders: PlacedIntent[] = [];
-        for (const intent of input.intents) orders.push({ ...intent, refused: await place(door, actorId, input, intent, nowMs) });
+        for (const intent of input.intents) orders.push({ ...intent, refused: await place(orderEntry, actorId, input, intent, nowMs) });
         return { orders, nowMs: nowMs() };
       },
     },
@@ -85,13 +85,13 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
       timeoutMs: 60_000,
       lane: 'vital',
       async run(owner, { actorId }) {
-        const row = await door.actors.query(strategy, actorId, 'get', null);
+        const row = await orderEntry.actors.query(strategy, actorId, 'get', null);
         // It was started again: the new run looks at what is open by itself.
         if (row?.status === 'running') return null;
         await cancelAll(
-          door,
+          orderEntry,
           owner,
-          ownOpenOrders(await door.actors.query(tradingAccount, tradingAccountIdOf(owner), 'get', null), actorId),
+          ownOpenOrders(await orderEntry.actors.query(tradingAccount, tradingAccountIdOf(owner), 'get', null), actorId),
         );
         return null;
       },
@@ -106,7 +106,7 @@ export async function codeFault(compute: Compute, account: string, code: string)
 }
 
 async function decide(
-  { database, compute, door }: StrategyEffectParts,
+  { database, compute, orderEntry }: StrategyEffectParts,
   strategyId: string,
   { accountId, mode, version, symbols, startedMs, seen, capital, source }: Decide,
   nowMs: number,
@@ -117,19 +117,26 @@ async function decide(
   const deciding = decidingPart(row);
   const { timeframe = '1d', warm_up_bars: warmUp = 0 } = row.settings;
   const isCode = deciding.type === 'custom';
-  const [before, most] = isCode ? [warmUp, mostBarsOfCode] : [warmUpBars(deciding), mostMissed + warmUpBars(deciding)];
+  const [before, maxBars] = isCode ? [warmUp, maxBarsOfCode] : [warmUpBars(deciding), maxMissed + warmUpBars(deciding)];
   // Code sees its whole run again; the others go on from the last bar that each symbol had.
   const lastBars = isCode ? [] : Object.values(seen).map(({ lastMs }) => lastMs);
   // A symbol without a bar so far may have its first one at any time after the start.
   const fromMs = lastBars.length < (deciding.type === 'arbitrage' ? 1 : symbols.length) ? startedMs : Math.min(...lastBars);
   // Of a broker's bars no more is asked for than is needed: each costs requests.
   const classes = source === undefined ? undefined : classesOf(symbols);
-  const [start, earliest] = [dateBefore(before, timeframe, Math.min(fromMs, nowMs), classes), dateBefore(most, timeframe, nowMs, classes)];
+  const [start, earliest] = [
+    dateBefore(before, timeframe, Math.min(fromMs, nowMs), classes),
+    dateBefore(maxBars, timeframe, nowMs, classes),
+  ];
   const period = { timeframe, start: start < earliest ? earliest : start, end: isoDate(utcDay(nowMs)) };
   const bars: BarsFrom =
     source === undefined
       ? { kind: 'embedded', symbols, ...period, nowMs }
-      : { kind: 'columns', series: await barsOfBroker(door, { accountId, mode }, symbols, period, signal), daily: timeframe === '1d' };
+      : {
+          kind: 'columns',
+          series: await barsOfBroker(orderEntry, { accountId, mode }, symbols, period, signal),
+          daily: timeframe === '1d',
+        };
   const input: DecideJobInput = {
     task: 'decide',
     strategy: deciding,
@@ -145,7 +152,7 @@ async function decide(
 
 /** Throws `unavailable` where the broker's cannot be had now: a run that began with them decides on no others. */
 async function barsOfBroker(
-  { prices }: DoorParts,
+  { prices }: OrderEntryParts,
   owner: AccountMode,
   symbols: readonly string[],
   period: Pick<BarsRequest, 'timeframe' | 'start' | 'end'>,
@@ -155,7 +162,7 @@ async function barsOfBroker(
   for (const symbol of symbols) {
     const found = await prices.barsOf?.(owner, { symbol, ...period, adjusted: true, signal });
     if (found === undefined || found === null || found === 'own')
-      throw new AppError('unavailable', `The broker gives no bars of ${symbol} now`);
+      throw new AppError('unavailable', `The broker returned no bars of ${symbol}`);
     series.push({ symbol, bars: found.bars });
   }
   return series;
@@ -180,16 +187,22 @@ async function decidedBy(
 }
 
 /** null, or why the order is not taken. Throws what may pass by itself. */
-async function place(door: DoorParts, strategyId: string, of: Place, intent: Intent, nowMs: () => number): Promise<string | null> {
+async function place(
+  orderEntry: OrderEntryParts,
+  strategyId: string,
+  of: Place,
+  intent: Intent,
+  nowMs: () => number,
+): Promise<string | null> {
   const { orderId, symbol, side, quantity, brokerKey } = intent;
   const { accountId, mode, orderMode } = of;
   if (nowMs() >= of.untilMs) {
-    const known = await door.actors.query(tradingOrder, orderId, 'get', null);
+    const known = await orderEntry.actors.query(tradingOrder, orderId, 'get', null);
     return known === null ? 'the next bar was complete before it could be sent' : null;
   }
   const form = { symbol, side, quantity: Number(quantity), order_type: 'market', broker_id: brokerKey, mode: orderMode } as const;
   try {
-    await placeOrder(door, { accountId, mode, strategyId }, form, { orderId, commandId: undefined });
+    await placeOrder(orderEntry, { accountId, mode, strategyId }, form, { orderId, commandId: undefined });
     return null;
   } catch (error) {
     if (error instanceof AppError && refusals.includes(error.code)) return error.message;
@@ -197,10 +210,10 @@ async function place(door: DoorParts, strategyId: string, of: Place, intent: Int
   }
 }
 
-async function cancelAll(door: DoorParts, owner: AccountMode, orderIds: readonly string[]): Promise<void> {
+async function cancelAll(orderEntry: OrderEntryParts, owner: AccountMode, orderIds: readonly string[]): Promise<void> {
   for (const orderId of orderIds) {
     try {
-      await cancelOrder(door, { accountId: owner.accountId, mode: owner.mode }, orderId);
+      await cancelOrder(orderEntry, { accountId: owner.accountId, mode: owner.mode }, orderId);
     } catch (error) {
       // It has ended meanwhile.
       if (!(error instanceof AppError && (error.code === 'conflict' || error.code === 'not_found'))) throw error;

@@ -73,7 +73,7 @@ export type StrategyContract = {
   commands: {
     /** Repeating it changes nothing. `invalid` where the symbols are not those of its pair. */
     create(input: NewStrategy): StrategyRow;
-    /** Makes the next version; a run goes on with the one it was started with. `conflict` after `mostVersions`. */
+    /** Makes the next version; a run goes on with the one it was started with. `conflict` after `maxVersions`. */
     change(input: StrategyChange): StrategyRow;
     /** For good. `conflict` while it runs. */
     remove(input: null): void;
@@ -107,6 +107,6 @@ export type StrategyContract = {
 export const strategy = actorRef<StrategyContract>('strategy');
 
 /** Each is kept for the backtests that name it. */
-export const mostVersions = 1_000;
+export const maxVersions = 1_000;
 /** Bars in a row of which the decision failed: then the run ends. */
-export const mostFailures = 3;
+export const maxFailures = 3;

@@ -8,7 +8,7 @@ import { divideHalfEven, nanoOf, one, roundedToNano } from '../decimal.ts';
 import type { Quote } from '../market/port.ts';
 import { type AssetClass, parseSymbol } from '../market/symbol.ts';
 import { nanoIn, nanoPrice } from '../orders/amounts.ts';
-import type { DoorParts } from '../orders/door.ts';
+import type { OrderEntryParts } from '../orders/order-entry.ts';
 import { defaultTimeInForce, signOf } from '../orders/terms.ts';
 import type { OpenEntry, TradingAccountRow } from '../trading-account/entity.ts';
 import { type AccountSummary, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
@@ -20,16 +20,16 @@ type OpenOrder = OpenEntry & { orderId: string };
 type Holdings = { brokerKey: string; summary: AccountSummary; own: Book; account: Book; open: OpenOrder[] };
 
 /** @param nowMs the market's clock */
-export async function planRun(door: DoorParts, strategyId: string, input: Plan, nowMs: () => number): Promise<Planned> {
+export async function planRun(orderEntry: OrderEntryParts, strategyId: string, input: Plan, nowMs: () => number): Promise<Planned> {
   const { accountId, mode, capital, targets, only } = input;
   const owner: AccountMode = { accountId, mode };
-  const brokers = await holdingsOf(door, owner, strategyId, Object.values(input.brokers));
+  const brokers = await holdingsOf(orderEntry, owner, strategyId, Object.values(input.brokers));
   const held = [...brokers.values()].flatMap(({ own }) => Object.keys(own.positions));
   // What an earlier version has bought and this one does not trade is sold.
   const all = [...new Set([...input.symbols, ...held])].filter((symbol) => only?.includes(symbol) ?? true);
   const [quotes, settings] = await Promise.all([
-    quotesOf(door, owner, [...new Set([...all, ...held])]),
-    door.actors.query(accountSettings, accountId, 'get', null),
+    quotesOf(orderEntry, owner, [...new Set([...all, ...held])]),
+    orderEntry.actors.query(accountSettings, accountId, 'get', null),
   ]);
   const limits = tradingLimitsOf(settings);
   const results = capital === null ? null : resultsOf(brokers.values(), quotes);
@@ -74,7 +74,7 @@ export function ownOpenOrders(row: TradingAccountRow | null, strategyId: string)
 }
 
 async function holdingsOf(
-  { actors }: DoorParts,
+  { actors }: OrderEntryParts,
   owner: AccountMode,
   strategyId: string,
   brokerKeys: string[],
@@ -96,7 +96,7 @@ async function holdingsOf(
 }
 
 /** Prices that cannot be had now are left out. */
-async function quotesOf({ prices }: DoorParts, owner: AccountMode, symbols: string[]): Promise<Map<string, Quote | null>> {
+async function quotesOf({ prices }: OrderEntryParts, owner: AccountMode, symbols: string[]): Promise<Map<string, Quote | null>> {
   const found = await Promise.all(symbols.map(async (symbol) => [symbol, await prices.quoteOf(owner, symbol).catch(() => null)] as const));
   return new Map(found);
 }

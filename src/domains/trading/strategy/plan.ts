@@ -51,7 +51,7 @@ export type SymbolPlan = {
 };
 
 /** Orders that change a holding by less are not worth their spread. */
-const leastValue = one;
+const minValue = one;
 /** Between the plan and the account's check. */
 const mayMovePct = 0.5;
 
@@ -83,7 +83,7 @@ function planOne(of: PlannedSymbol, sizing: Sizing): { plan: SymbolPlan; spent: 
   if (of.open.length > 0)
     return { plan: { symbol, target, order: null, cancels: of.open.map(({ orderId }) => orderId), unfinished: true, cutBy }, spent: 0n };
 
-  const isDust = wanted !== 0n && held !== 0n && multiply(sizeOf(wanted - held), nanoPrice(quote.bid)) < leastValue;
+  const isDust = wanted !== 0n && held !== 0n && multiply(sizeOf(wanted - held), nanoPrice(quote.bid)) < minValue;
   if (isDust) return nothing({ ...target, reached: true });
   const isFlip = wanted !== 0n && held !== 0n && wanted > 0n !== held > 0n;
   const delta = isFlip && !of.flips ? -held : wanted - held;
@@ -128,15 +128,15 @@ function cut(of: PlannedSymbol, wanted: bigint, sizing: Sizing): { wanted: bigin
   const ownOpen = of.open.reduce((sum, { remaining }) => sum + larger(buys ? remaining : -remaining, 0n), 0n);
   const others = larger((buys ? account.buys : account.sells) - ownOpen, 0n);
   const room = larger(sizing.maxPosition - multiply(same, plain) - multiply(others, price), 0n);
-  const mostByLimit = opposite + roundToStep((room * one) / price, lot, 'down');
-  const mostByPower = buys ? opposite + roundToStep((larger(sizing.buyingPower, 0n) * one) / price, lot, 'down') : mostByLimit;
+  const maxByLimit = opposite + roundToStep((room * one) / price, lot, 'down');
+  const maxByPower = buys ? opposite + roundToStep((larger(sizing.buyingPower, 0n) * one) / price, lot, 'down') : maxByLimit;
   const asked = sizeOf(wanted - held);
-  const most = smaller(mostByLimit, mostByPower);
-  // What only leads back towards nothing is the strategy's to sell, whatever else the account holds.
+  const maxQuantity = smaller(maxByLimit, maxByPower);
+  // A strategy may always reduce its own position, whatever else the account holds.
   const reducing = held !== 0n && held > 0n !== buys ? smaller(sizeOf(held), asked) : 0n;
-  const allowed = larger(most, reducing);
+  const allowed = larger(maxQuantity, reducing);
   if (asked <= allowed) return { wanted, cutBy: null };
-  return { wanted: buys ? held + allowed : held - allowed, cutBy: mostByLimit <= mostByPower ? 'max_position_size' : 'buying_power' };
+  return { wanted: buys ? held + allowed : held - allowed, cutBy: maxByLimit <= maxByPower ? 'max_position_size' : 'buying_power' };
 }
 
 /** What the account counts a market order at, should the price have moved a little by then; rounded up. */

@@ -8,7 +8,7 @@ import { isoDate, utcDay } from '../market/calendar.ts';
 import type { LocalMarket } from '../market/local-market.ts';
 import type { SourceName } from '../market/port.ts';
 import { parseSymbol } from '../market/symbol.ts';
-import { type DoorParts, mayTradeLive, mustBePaperInTest } from '../orders/door.ts';
+import { mayTradeLive, mustBePaperInTest, type OrderEntryParts } from '../orders/order-entry.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import { warmUpBars } from './config.ts';
 import type { OrderMode, StrategyRow } from './entity.ts';
@@ -16,11 +16,11 @@ import type { StartRun } from './messages.ts';
 import { classesOf, dateBefore } from './next-bar.ts';
 import { decidingPart } from './versions.ts';
 
-export type StartParts = { database: Database; market: LocalMarket; door: DoorParts };
+export type StartParts = { database: Database; market: LocalMarket; orderEntry: OrderEntryParts };
 export type StartWish = { mode: OrderMode; brokerId: string | null; acknowledge: boolean };
 
 /** Of one account. */
-const mostRuns = 50;
+const maxRuns = 50;
 /** A run of code may well last so long. */
 const daysOfCode = 365;
 
@@ -29,7 +29,7 @@ const daysOfCode = 365;
  * strategies run, and what the choice of a broker throws.
  */
 export async function prepareStart(
-  { database, market, door }: StartParts,
+  { database, market, orderEntry }: StartParts,
   principal: Principal,
   row: StrategyRow,
   { mode, brokerId, acknowledge }: StartWish,
@@ -38,11 +38,11 @@ export async function prepareStart(
   await market.ready;
   mustBePaperInTest(principal, mode);
   if (mode === 'live') {
-    const settings = await door.actors.query(accountSettings, accountId, 'get', null);
-    await mayTradeLive(door.actors, accountId, settings.liveTradingEnabled);
+    const settings = await orderEntry.actors.query(accountSettings, accountId, 'get', null);
+    await mayTradeLive(orderEntry.actors, accountId, settings.liveTradingEnabled);
     if (!acknowledge && !(await isTested(database, row))) throw untested();
   }
-  const connections = await door.connections.of(principal);
+  const connections = await orderEntry.connections.of(principal);
   const brokers: StartRun['brokers'] = {};
   const nowMs = market.clock.nowMs();
   const timeframe = row.settings.timeframe ?? '1d';
@@ -54,9 +54,9 @@ export async function prepareStart(
       ? isoDate(utcDay(nowMs) - daysOfCode)
       : dateBefore(warmUpBars(deciding), timeframe, nowMs, classesOf(row.symbols));
   const reaches = async (symbol: string) =>
-    (await door.prices.barsOf?.(principal, { ...period, symbol, start: reach, end: reach })) !== null;
+    (await orderEntry.prices.barsOf?.(principal, { ...period, symbol, start: reach, end: reach })) !== null;
   const hasHistory = async (symbol: string) => {
-    const bars = await door.prices.barsOf?.(principal, { symbol, ...period });
+    const bars = await orderEntry.prices.barsOf?.(principal, { symbol, ...period });
     return bars === undefined || bars === 'own' || (bars !== null && bars.bars.time.length > 0);
   };
   const sources = new Set<SourceName>();
@@ -67,7 +67,7 @@ export async function prepareStart(
       if (unready !== null) throw new AppError('conflict', unready);
       brokers[assetClass] = route.brokerKey;
     }
-    const quote = await door.prices.quoteOf(principal, symbol);
+    const quote = await orderEntry.prices.quoteOf(principal, symbol);
     if (quote === null) throw new AppError('conflict', `${symbol} is not traded here`);
     sources.add(quote.source);
     if (!(await hasHistory(symbol)) || (mode === 'live' && quote.source === 'embedded'))
@@ -78,15 +78,15 @@ export async function prepareStart(
   // Decisions on one history mean nothing for prices of another.
   if (sources.size > 1 && sources.has('broker'))
     throw new AppError('conflict', 'The prices of some of its symbols are those of a broker, and those of others are not');
-  if ((await runsOf(database, accountId)) >= mostRuns)
-    throw new AppError('conflict', `At most ${mostRuns} strategies of an account run at once`);
-  const equity = await equityOf(door, principal, brokers);
+  if ((await runsOf(database, accountId)) >= maxRuns)
+    throw new AppError('conflict', `At most ${maxRuns} strategies of an account run at once`);
+  const equity = await equityOf(orderEntry, principal, brokers);
   const isOfBroker = sources.has('broker');
   return { orderMode: mode, version: row.version, nowMs: market.clock.nowMs(), brokers, equity, ...(isOfBroker && { source: 'broker' }) };
 }
 
 /** At the first of the brokers. */
-async function equityOf({ actors }: DoorParts, principal: Principal, brokers: StartRun['brokers']): Promise<number> {
+async function equityOf({ actors }: OrderEntryParts, principal: Principal, brokers: StartRun['brokers']): Promise<number> {
   const brokerKey = Object.values(brokers)[0]!;
   const summary = await actors.query(tradingAccount, tradingAccountIdOf(principal), 'summary', { brokerKey });
   if (summary === null) throw new AppError('conflict', 'The broker connection has no figures yet', { retryAfterS: 1 });

@@ -14,7 +14,7 @@ import { AppError } from '../../../errors.ts';
 import { tradingAccountIdOf, tradingOrderIdOf } from '../trading-account/messages.ts';
 import type { Decided } from './decide-messages.ts';
 import type { StrategyRow } from './entity.ts';
-import { mostFailures, type Planned, type StartRun, type StrategyContract } from './messages.ts';
+import { maxFailures, type Planned, type StartRun, type StrategyContract } from './messages.ts';
 import { nextBarEndOf } from './next-bar.ts';
 import { barEndOf, runOrderId } from './order-id.ts';
 import type { SymbolPlan } from './plan.ts';
@@ -209,7 +209,7 @@ function failed(row: Running, error: string, nowMs: number, ctx: Context): Strat
   const failures = run.failures + 1;
   const nextMs = nextBarEndOf(run.symbols, run.timeframe, nowMs);
   const next = withRun(row, { failures, lastFailure: error, nextMs, clockMs: nowMs, tries: 0, stage: { at: 'idle' } });
-  return failures < mostFailures ? { ...next, dueAt: nextMs } : endRun(next, error, ctx);
+  return failures < maxFailures ? { ...next, dueAt: nextMs } : endRun(next, error, ctx);
 }
 
 /** The bar is done with, or its open orders are waited for. */

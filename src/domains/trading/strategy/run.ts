@@ -72,7 +72,7 @@ export type Run = {
   lastFailure: string | null;
   /** Tries in a row that brought nothing: each waits longer. */
   tries: number;
-  /** When the next bar is complete, and the last moment that the run was told, both by the market's clock. */
+  /** When the next bar is complete, and the last moment that the run was notified, both by the market's clock. */
   nextMs: number;
   clockMs: number;
 };

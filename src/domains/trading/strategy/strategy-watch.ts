@@ -19,7 +19,7 @@ export type StrategyWatchParts = {
   log: Log;
 };
 
-/** From the end of one look to the next. */
+/** From the end of one poll to the next. */
 const everyMs = 1_000;
 const pageSize = 500;
 /** Asked at a time. */
@@ -29,11 +29,11 @@ export class StrategyWatch {
   private readonly parts: StrategyWatchParts;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
-  /** In the last look, and in this one: the first failure alone is logged. */
+  /** In the last poll, and in this one: only the first failure is logged. */
   private failing = false;
   private hasFailed = false;
   private looking = false;
-  private lookAgain = false;
+  private pollAgain = false;
   private endContent: (() => void) | null = null;
 
   constructor(parts: StrategyWatchParts) {
@@ -51,20 +51,20 @@ export class StrategyWatch {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** Looks now, or once more after the look that goes on. */
+  /** Polls now, or once more after the current poll. */
   private wake(): void {
     if (this.stopped) return;
     if (this.looking) {
-      this.lookAgain = true;
+      this.pollAgain = true;
       return;
     }
     if (this.timer !== null) clearTimeout(this.timer);
     this.looking = true;
-    void this.look().finally(() => {
+    void this.poll().finally(() => {
       this.looking = false;
       if (this.stopped) return;
-      if (this.lookAgain) {
-        this.lookAgain = false;
+      if (this.pollAgain) {
+        this.pollAgain = false;
         return this.wake();
       }
       this.timer = setTimeout(() => this.wake(), everyMs);
@@ -72,8 +72,8 @@ export class StrategyWatch {
     });
   }
 
-  /** Failures are logged, never thrown: the next look finds what is left. */
-  private async look(): Promise<void> {
+  /** Failures are logged, never thrown: the next poll finds what is left. */
+  private async poll(): Promise<void> {
     const { placement, market } = this.parts;
     this.hasFailed = false;
     try {
@@ -83,7 +83,7 @@ export class StrategyWatch {
         const ids = await this.dueAfter(after, nowMs);
         const ours = ids.filter((id) => placement.epochOf(shardOf(strategy.kind, id)) !== null);
         for (let from = 0; from < ours.length; from += atOnce)
-          await Promise.all(ours.slice(from, from + atOnce).map((id) => this.tell(id, nowMs)));
+          await Promise.all(ours.slice(from, from + atOnce).map((id) => this.notify(id, nowMs)));
         after = ids.length < pageSize ? null : ids.at(-1)!;
       }
     } catch (error) {
@@ -92,8 +92,8 @@ export class StrategyWatch {
     this.failing = this.hasFailed;
   }
 
-  /** One that cannot be told does not keep the others waiting. */
-  private async tell(id: string, nowMs: number): Promise<void> {
+  /** A run that cannot be notified does not delay the others. */
+  private async notify(id: string, nowMs: number): Promise<void> {
     try {
       await this.parts.actors.ask(strategy, id, 'due', { nowMs });
     } catch (error) {

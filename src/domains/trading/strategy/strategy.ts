@@ -10,7 +10,7 @@ import { AppError } from '../../../errors.ts';
 import { checkSymbolsOf } from './check.ts';
 import { Strategy, type StrategyRow, StrategyVersion } from './entity.ts';
 import { strategyInputs } from './inputs.ts';
-import { mostVersions, type NewStrategy, type StrategyChange, type StrategyContract, strategy } from './messages.ts';
+import { maxVersions, type NewStrategy, type StrategyChange, type StrategyContract, strategy } from './messages.ts';
 import { decided, due, endRun, placed, planned, startRun, withdraw, withdrawn } from './run-turns.ts';
 import { decidingPart } from './versions.ts';
 
@@ -88,7 +88,7 @@ function change(
   ctx: Context,
 ): Turn<StrategyRow, StrategyRow> {
   const known = existing(state);
-  if (known.version >= mostVersions) throw new AppError('conflict', `A strategy has at most ${mostVersions} versions`);
+  if (known.version >= maxVersions) throw new AppError('conflict', `A strategy has at most ${maxVersions} versions`);
   const next: StrategyRow = {
     ...known,
     name: name ?? known.name,

@@ -7,8 +7,8 @@
 
 /** Far above the error of the sliding sums for every window length that is allowed, given that `wellConditioned` holds. */
 const margin = 1e-4;
-const leastShareOfSquares = 1e-6;
-const leastDeviationOfMean = 1e-8;
+const minShareOfSquares = 1e-6;
+const minDeviationOfMean = 1e-8;
 
 export class ZWindow {
   private readonly values: Float64Array;
@@ -97,8 +97,8 @@ export class ZWindow {
   private wellConditioned(): boolean {
     const variance = this.variance();
     const mean = this.anchor + this.sum / this.length;
-    const least = leastDeviationOfMean * mean;
-    return variance * (this.length - 1) > leastShareOfSquares * this.largestSquares && variance > least * least;
+    const least = minDeviationOfMean * mean;
+    return variance * (this.length - 1) > minShareOfSquares * this.largestSquares && variance > least * least;
   }
 
   private sumAfresh(): void {

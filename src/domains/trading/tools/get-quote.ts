@@ -12,7 +12,7 @@ export const SymbolArgument = Type.String({
   description: 'AAPL for an equity, BTC-USD for crypto; upper case',
 });
 
-export const getQuote = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
+export const getQuote = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>): Tool => ({
   name: 'get_quote',
   agentTypes: ['researcher', 'analyst', 'trader'],
   description:
@@ -25,7 +25,7 @@ export const getQuote = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
   timeoutMs: 20_000,
   async run({ symbol }: { symbol: string }, { accountId, authority: { mode } }) {
     const instrument = parseSymbol(symbol);
-    const quote = instrument === null ? null : await door.prices.quoteOf({ accountId, mode }, instrument.symbol);
+    const quote = instrument === null ? null : await orderEntry.prices.quoteOf({ accountId, mode }, instrument.symbol);
     if (quote === null) throw new ToolError(`There is no symbol ${JSON.stringify(symbol)} here.`);
     return quoteView(quote);
   },

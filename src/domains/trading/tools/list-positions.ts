@@ -8,9 +8,9 @@ import { accountView, positionView } from '../trading-account/account-view.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 
 /** More are counted, not listed. */
-const mostListed = 200;
+const maxListed = 200;
 
-export const listPositions = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
+export const listPositions = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>): Tool => ({
   name: 'list_positions',
   agentTypes: ['analyst', 'trader'],
   description:
@@ -23,7 +23,7 @@ export const listPositions = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
   timeoutMs: 30_000,
   async run(_args, { accountId, authority: { mode } }) {
     const owner = { accountId, mode };
-    const { actors, connections } = door;
+    const { actors, connections } = orderEntry;
     const id = tradingAccountIdOf(owner);
     const brokerKey = shownBook(await connections.of(owner));
     const [all, summary, settings] = await Promise.all([
@@ -33,7 +33,7 @@ export const listPositions = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
     ]);
     const inCapitals = <T extends { mode: string }>(view: T) => ({ ...view, mode: view.mode.toUpperCase() });
     return {
-      positions: all.slice(0, mostListed).map((position) => inCapitals(positionView(position, mode))),
+      positions: all.slice(0, maxListed).map((position) => inCapitals(positionView(position, mode))),
       total: all.length,
       account: summary === null ? null : inCapitals(accountView(summary, tradingLimitsOf(settings), mode)),
     };

@@ -3,7 +3,7 @@ import type { Mode } from '../../../mode.ts';
 import { centsOfProduct, nanoOf, nanoText, one } from '../decimal.ts';
 import type { Quote } from '../market/port.ts';
 import { nanoIn, nanoPrice, sizeOf } from '../orders/amounts.ts';
-import type { Prepared } from '../orders/door.ts';
+import type { Prepared } from '../orders/order-entry.ts';
 import { numberOf, shownMode } from '../orders/order-view.ts';
 import type { OrderTerms } from '../orders/terms.ts';
 import type { OrderPreview, TradingLimits } from '../trading-account/messages.ts';

@@ -7,7 +7,7 @@ import { AskAgain, askUntilAnswered, type Preview, type Tool, type ToolContext }
 import { clientOrder, clientOrderActorId } from '../client-order/messages.ts';
 import { tradingIds } from '../ids.ts';
 import type { TradingParts } from '../open.ts';
-import { type DoorParts, mustBePaperInTest, orderIdBeside, type Placer, prepare } from '../orders/door.ts';
+import { mustBePaperInTest, type OrderEntryParts, type OrderOrigin, orderIdBeside, prepare } from '../orders/order-entry.ts';
 import { OrderForm, termsOf } from '../orders/order-form.ts';
 import { orderView, shownMode } from '../orders/order-view.ts';
 import { placeOrder } from '../orders/place-order.ts';
@@ -24,7 +24,7 @@ const pollMs = 100;
 
 const words = { what: 'The order', nothing: 'No order was placed' };
 
-export const placeOrderTool = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
+export const placeOrderTool = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>): Tool => ({
   name: 'place_order',
   agentTypes: ['trader'],
   description:
@@ -39,23 +39,23 @@ export const placeOrderTool = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
   timeoutMs,
 
   async preview(form: OrderForm, { accountId, taskId, authority: { mode } }): Promise<Preview> {
-    const owner: Placer = { accountId, mode, taskId };
-    const asked = await askUntilAnswered(words, () => look(door, owner, form));
+    const owner: OrderOrigin = { accountId, mode, taskId };
+    const asked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
     if (asked.preview.refusal !== null) throw new ToolError(`${asked.preview.refusal}. ${words.nothing}.`);
     return { text: textOf(asked), basis: basisOf(asked) };
   },
 
   async run(form: OrderForm, context: ToolContext) {
     const { accountId, taskId, authority, signal } = context;
-    const owner: Placer = { accountId, mode: authority.mode, taskId };
-    const placed = await place(door, owner, form, context).catch(async (refusal) => {
-      const earlier = refusal instanceof ToolError ? await placedEarlier(door.actors, owner, context) : null;
+    const owner: OrderOrigin = { accountId, mode: authority.mode, taskId };
+    const placed = await place(orderEntry, owner, form, context).catch(async (refusal) => {
+      const earlier = refusal instanceof ToolError ? await placedEarlier(orderEntry.actors, owner, context) : null;
       if (earlier === null) throw refusal;
       return earlier;
     });
-    const order = await venueAnswer(door.actors, placed.id, signal);
-    // The order is placed, whether its prices and limits can be told or not.
-    const now = await look(door, owner, form, order).catch(unlessDefect);
+    const order = await venueAnswer(orderEntry.actors, placed.id, signal);
+    // The order is placed, whether its prices and limits can be shown or not.
+    const now = await checkNow(orderEntry, owner, form, order).catch(unlessDefect);
     return {
       mode: shownMode(order).toUpperCase(),
       session: now?.quote.session ?? null,
@@ -66,23 +66,23 @@ export const placeOrderTool = ({ door }: Pick<TradingParts, 'door'>): Tool => ({
   },
 });
 
-async function place(door: DoorParts, owner: Placer, form: OrderForm, context: ToolContext): Promise<TradingOrderRow> {
+async function place(orderEntry: OrderEntryParts, owner: OrderOrigin, form: OrderForm, context: ToolContext): Promise<TradingOrderRow> {
   const { approvedBasis, callId } = context;
   const orderId = orderIdOf(context);
   // What was placed by an earlier try of this call is not asked about again.
-  if (approvedBasis !== null && (await door.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
-    const asked = await askUntilAnswered(words, () => look(door, owner, form));
+  if (approvedBasis !== null && (await orderEntry.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
+    const asked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
     const why = runAway(approvedBasis, asked);
     if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(asked)}`, basis: basisOf(asked) });
   }
-  return askUntilAnswered(words, () => placeOrder(door, owner, form, { orderId, commandId: callId }));
+  return askUntilAnswered(words, () => placeOrder(orderEntry, owner, form, { orderId, commandId: callId }));
 }
 
 /**
  * The order that an earlier run of this call has placed. Where there is none, a request of that run which is still on its way finds a refusal recorded under
  * the call's id: what was refused before the account was asked is recorded by asking it to cancel an order that it does not have.
  */
-async function placedEarlier(actors: ActorSystem, owner: Placer, context: ToolContext): Promise<TradingOrderRow | null> {
+async function placedEarlier(actors: ActorSystem, owner: OrderOrigin, context: ToolContext): Promise<TradingOrderRow | null> {
   const orderId = orderIdBeside(owner, orderIdOf(context));
   const placed = await actors.query(tradingOrder, orderId, 'get', null);
   if (placed !== null) return placed;
@@ -95,14 +95,19 @@ async function placedEarlier(actors: ActorSystem, owner: Placer, context: ToolCo
  *
  * @param placed the order is there already: its client id is its own
  */
-async function look(door: DoorParts, owner: Placer, form: OrderForm, placed: TradingOrderRow | null = null): Promise<Asked> {
+async function checkNow(
+  orderEntry: OrderEntryParts,
+  owner: OrderOrigin,
+  form: OrderForm,
+  placed: TradingOrderRow | null = null,
+): Promise<Asked> {
   const terms = termsOf(form);
   const mode = form.mode ?? 'paper';
   mustBePaperInTest(owner, mode);
-  const prepared = await prepare(door, owner, { brokerId: placed?.brokerKey ?? form.broker_id ?? null, mode }, [terms]);
+  const prepared = await prepare(orderEntry, owner, { brokerId: placed?.brokerKey ?? form.broker_id ?? null, mode }, [terms]);
   const id = tradingAccountIdOf(owner);
   const { route, quote, limits } = prepared;
-  const { actors } = door;
+  const { actors } = orderEntry;
   const preview: OrderPreview = await actors.query(tradingAccount, id, 'preview', { ...route, terms, quote, limits });
   const clientId = form.client_order_id ?? null;
   if (placed === null && clientId !== null && (await actors.query(clientOrder, clientOrderActorId(id, clientId), 'get', null)) !== null)

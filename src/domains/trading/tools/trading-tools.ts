@@ -6,6 +6,6 @@ import { listPositions } from './list-positions.ts';
 import { placeOrderTool } from './place-order.ts';
 import { runBacktest } from './run-backtest.ts';
 
-export function tradingTools(parts: Pick<TradingParts, 'market' | 'door' | 'backtests'>): Tool[] {
+export function tradingTools(parts: Pick<TradingParts, 'market' | 'orderEntry' | 'backtests'>): Tool[] {
   return [getQuote(parts), listPositions(parts), placeOrderTool(parts), runBacktest(parts.backtests)];
 }

@@ -126,11 +126,11 @@ export class AccountTurn {
 
   /** What follows in the account from what an order has become: it is open no more, its legs and its replacement go by it. */
   afterMove(orderId: string, { status, state }: Pick<TradingOrderRow, 'status' | 'state'>): void {
-    this.noteMoved(orderId, status, state.fills.quantity);
+    this.updateEntry(orderId, status, state.fills.quantity);
   }
 
   /** @param filled of the order in all */
-  noteMoved(orderId: string, status: TradingOrderRow['status'], filled: string): void {
+  updateEntry(orderId: string, status: TradingOrderRow['status'], filled: string): void {
     const entry = this.entryOf(orderId);
     if (entry === null) return;
     const moved = { isOver: isFinal({ status }), filled, fresh: nanoIn(filled) - nanoIn(entry.filled) };
@@ -142,7 +142,7 @@ export class AccountTurn {
     this.row = { ...this.row, open };
   }
 
-  tell(type: string, data: object): void {
+  emitEvent(type: string, data: object): void {
     this.ctx.emit({ accountId: this.row.accountId, type, data: { mode: this.row.mode, ...data } });
   }
 

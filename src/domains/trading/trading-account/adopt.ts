@@ -15,7 +15,7 @@ export function orderMoved(turn: AccountTurn, input: OrderMoved): BookedNow[] {
   const booked = fills.map((fill) => turn.bookFill(traded, fill));
   const entry = turn.entryOf(orderId);
   if (entry !== null && entry.unknown !== unknown) turn.setEntry(orderId, { ...entry, unknown });
-  turn.noteMoved(orderId, status, filled);
+  turn.updateEntry(orderId, status, filled);
   // This turn is the order's: what follows for other orders is for a turn of the account's own.
   turn.ctx.send(tradingAccount, turn.row.id, 'settle', {});
   return booked;

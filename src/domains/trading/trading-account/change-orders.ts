@@ -8,17 +8,17 @@ import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
 import type { AccountTurn } from './account-turn.ts';
 import { checkOrder } from './check-order.ts';
-import { sweep } from './day-loss.ts';
+import { cancelPending } from './day-loss.ts';
 import type { OpenEntry } from './entity.ts';
-import { giveLegs, roomOf } from './legs.ts';
-import { follow, mostCalls } from './mark.ts';
+import { moveLegs, roomOf } from './legs.ts';
+import { applyConsequences, maxCalls } from './mark.ts';
 import type { Halted, ReplaceOrder } from './messages.ts';
-import { claimClientId, knowLimits, newOrder, openEntry } from './place.ts';
+import { claimClientId, newOrder, openEntry, updateLimits } from './place.ts';
 
 /** What depends on it ends in the same turn, as far as no broker has to be asked. */
 export function cancelOrder(turn: AccountTurn, orderId: string): TradingOrderRow {
   const order = turn.cancelOrder(orderId);
-  follow(turn);
+  applyConsequences(turn);
   return order;
 }
 
@@ -31,7 +31,7 @@ export function replaceOrder(turn: AccountTurn, input: ReplaceOrder): TradingOrd
   const old = turn.entryOf(orderId);
   if (old === null) throw new AppError('conflict', 'The order has ended');
   if (old.cancelRequested) throw new AppError('conflict', 'The order is being cancelled or replaced');
-  knowLimits(turn, input.limits);
+  updateLimits(turn, input.limits);
   const terms = replacementTerms(old.terms, remainingOf(old), change);
   if ('field' in terms) throw invalidField(['body', terms.field], `An order of this type has no ${terms.field}`, 'extra_forbidden');
   claimClientId(turn, clientOrderId, newOrderId);
@@ -44,7 +44,7 @@ export function replaceOrder(turn: AccountTurn, input: ReplaceOrder): TradingOrd
   if (!isNew || isFinal(order)) return order;
   const group = isHere ? old.group : (old.group ?? newOrderId);
   if (group !== old.group) turn.setEntry(orderId, { ...old, group });
-  if (isHere) giveLegs(turn, orderId, newOrderId);
+  if (isHere) moveLegs(turn, orderId, newOrderId);
   turn.cancelOrder(orderId, newOrderId);
   const now = turn.entryOf(orderId);
   const replaces = now === null ? null : { orderId, filled: old.filled, filledAtEnd: null };
@@ -64,13 +64,13 @@ export function halt(turn: AccountTurn, { by, reason }: { by: string; reason: st
   const before = Object.keys(row.open);
   const haltedAtMs = row.haltedAt ?? ctx.nowMs;
   if (isFirst) turn.row = { ...row, haltedAt: haltedAtMs, haltReason: reason, haltCancels: before };
-  sweep(turn, () => turn.calls < mostCalls);
+  cancelPending(turn, () => turn.calls < maxCalls);
   const left = turn.row.haltCancels.length;
   const cancelled = before.filter((id) => turn.entryOf(id) === null);
   const requested = before.filter((id) => turn.entryOf(id)?.cancelRequested === true);
   if (isFirst) {
     const waiting = before.filter((id) => turn.entryOf(id) !== null).map((id) => ({ id, reason: 'not cancelled yet' }));
-    turn.tell('trading.halted', { by, reason, cancelled, not_cancelled: waiting });
+    turn.emitEvent('trading.halted', { by, reason, cancelled, not_cancelled: waiting });
   }
   return { haltedAtMs, cancelled, requested, left };
 }
@@ -78,7 +78,7 @@ export function halt(turn: AccountTurn, { by, reason }: { by: string; reason: st
 export function resume(turn: AccountTurn, by: string): void {
   if (turn.row.haltedAt === null) return;
   turn.row = { ...turn.row, haltedAt: null, haltReason: null, haltCancels: [] };
-  turn.tell('trading.resumed', { by });
+  turn.emitEvent('trading.resumed', { by });
 }
 
 function remainingOf({ terms, filled, leg }: OpenEntry): string {

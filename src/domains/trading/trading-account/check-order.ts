@@ -1,4 +1,4 @@
-/** The checks of an order that need the account's state, in the order in which they are told (C10: used client ids come before, by the claim). */
+/** The checks of an order that need the account's state, in the order of priority (C10: used client ids come before, by the claim). */
 import { AppError, invalidField } from '../../../errors.ts';
 import { nanoText } from '../decimal.ts';
 import { nanoIn } from '../orders/amounts.ts';
@@ -8,7 +8,7 @@ import type { AccountTurn } from './account-turn.ts';
 import { isBlocked } from './day-result.ts';
 import type { OpenEntry } from './entity.ts';
 
-export const mostOpenOrders = 1_000;
+export const maxOpenOrders = 1_000;
 
 /** An account and the prices of the moment. */
 export type JudgedAccount = Pick<AccountTurn, 'row' | 'marketMs' | 'bookOf'> & { quoteOf(symbol: string): RiskQuote | null };
@@ -20,8 +20,7 @@ export function checkOrder(turn: JudgedAccount, terms: OrderTerms, brokerKey: st
   const ofBook = Object.entries(row.open).filter(([, entry]) => entry.brokerKey === brokerKey);
   if (ofBook.some(([, entry]) => entry.unknown && entry.terms.symbol === terms.symbol))
     throw new AppError('conflict', `The outcome of an order of ${terms.symbol} at this broker is not known yet`);
-  if (Object.keys(row.open).length >= mostOpenOrders)
-    throw new AppError('conflict', `An account has ${mostOpenOrders} open orders at most`);
+  if (Object.keys(row.open).length >= maxOpenOrders) throw new AppError('conflict', `An account has ${maxOpenOrders} open orders at most`);
   const of = turn.bookOf(brokerKey);
   const open = ofBook.filter(([id]) => id !== without);
   const refusal = checkRisk({

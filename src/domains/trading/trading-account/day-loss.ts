@@ -1,4 +1,4 @@
-/** A day's loss that reaches the limit: it blocks its book, tells of it, and cancels every open order of the book. */
+/** A day's loss that reaches the limit: it blocks its book, emits an event, and cancels every open order of the book. */
 import { isoTimestamp } from '../../../clock.ts';
 import { fromNano } from '../decimal.ts';
 import { nanoIn } from '../orders/amounts.ts';
@@ -6,7 +6,7 @@ import type { AccountTurn } from './account-turn.ts';
 import { breachOf } from './day-result.ts';
 import { priceNow } from './prices.ts';
 
-export function judgeLoss(turn: AccountTurn): void {
+export function checkDayLoss(turn: AccountTurn): void {
   const { row, marketMs } = turn;
   for (const [brokerKey, of] of Object.entries(row.books)) {
     const breach = breachOf(of, row.limits.dailyLossLimit, priceNow(turn, of), marketMs);
@@ -15,7 +15,7 @@ export function judgeLoss(turn: AccountTurn): void {
     const cancelling = Object.entries(turn.row.open).flatMap(([id, entry]) => (entry.brokerKey === brokerKey ? [id] : []));
     turn.setBook(brokerKey, { ...of, blocked, cancelling });
     const until = Math.max(blocked.equity ?? 0, blocked.crypto ?? 0);
-    turn.tell('trading.blocked', {
+    turn.emitEvent('trading.blocked', {
       mode: row.mode === 'test' ? 'test' : of.orderMode,
       broker_id: brokerKey,
       day_pnl: Number(cents) / 100,
@@ -25,8 +25,8 @@ export function judgeLoss(turn: AccountTurn): void {
   }
 }
 
-/** Cancels what a breach or a halt wants cancelled, as far as the turn goes. */
-export function sweep(turn: AccountTurn, hasRoom: () => boolean): void {
+/** Cancels the orders that a breach or a halt is to cancel, as many as one turn may. */
+export function cancelPending(turn: AccountTurn, hasRoom: () => boolean): void {
   for (const [brokerKey, { cancelling }] of Object.entries(turn.row.books)) {
     if (cancelling.length === 0) continue;
     const left = cancelAll(turn, cancelling, hasRoom);

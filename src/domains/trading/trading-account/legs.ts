@@ -34,15 +34,15 @@ export function closable(turn: AccountTurn, { brokerKey, terms }: Pick<OpenEntry
 }
 
 /** @param hasRoom whether the turn may call further orders */
-export function bringInLine(turn: AccountTurn, hasRoom: () => boolean): void {
+export function updateDependentOrders(turn: AccountTurn, hasRoom: () => boolean): void {
   for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendReplacement(turn, orderId);
   for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) endExiting(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) followParent(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendTouched(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) updateLeg(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendTouchedLeg(turn, orderId);
 }
 
 /** From now on the legs of one parent are those of the order that takes its place. */
-export function giveLegs(turn: AccountTurn, parentId: string, to: string): void {
+export function moveLegs(turn: AccountTurn, parentId: string, to: string): void {
   for (const [id, entry] of Object.entries(turn.row.open)) {
     if (entry.leg?.parentId === parentId) turn.setEntry(id, { ...entry, leg: { ...entry.leg, parentId: to, parentOpen: true } });
   }
@@ -57,12 +57,12 @@ function sendReplacement(turn: AccountTurn, orderId: string): void {
     turn.moveOrder(orderId, entry, [], { status: 'rejected', reason: 'the order that it replaces was filled' });
     return;
   }
-  giveLegs(turn, replaces.orderId, orderId);
+  moveLegs(turn, replaces.orderId, orderId);
   turn.setEntry(orderId, { ...entry, terms: { ...terms, quantity }, held: false, replaces: null });
   release(turn, orderId, quantity, false);
 }
 
-function followParent(turn: AccountTurn, orderId: string): void {
+function updateLeg(turn: AccountTurn, orderId: string): void {
   const entry = turn.entryOf(orderId);
   if (entry === null || entry.leg === null || entry.replaces !== null) return;
   const { leg, filled, terms } = entry;
@@ -93,7 +93,7 @@ function endExiting(turn: AccountTurn, orderId: string): void {
   if (entry?.exiting === true && !entry.cancelRequested) turn.cancelOrder(orderId);
 }
 
-function sendTouched(turn: AccountTurn, orderId: string): void {
+function sendTouchedLeg(turn: AccountTurn, orderId: string): void {
   const entry = turn.entryOf(orderId);
   if (entry === null || entry.leg === null || !entry.held || entry.replaces !== null || entry.filledBy === 'embedded') return;
   const room = roomOf({ leg: entry.leg, filled: entry.filled });

@@ -5,13 +5,13 @@
 import type { CorporateAction } from '../market/port.ts';
 import type { AccountTurn } from './account-turn.ts';
 import { applyActions } from './corporate-actions.ts';
-import { judgeLoss, sweep } from './day-loss.ts';
-import { bringInLine } from './legs.ts';
+import { cancelPending, checkDayLoss } from './day-loss.ts';
+import { updateDependentOrders } from './legs.ts';
 import { fillPaperOrders } from './paper-fills.ts';
 import { beginDays } from './prices.ts';
 
 /** Orders that one turn calls: what is beyond them is for the next. */
-export const mostCalls = 100;
+export const maxCalls = 100;
 
 /** Returns whether something is left for another turn. */
 export function markAccount(turn: AccountTurn, actions: readonly CorporateAction[]): boolean {
@@ -19,17 +19,17 @@ export function markAccount(turn: AccountTurn, actions: readonly CorporateAction
   applyActions(turn, actions);
   const hasRoom = roomOfTurn(turn);
   fillPaperOrders(turn, hasRoom);
-  return follow(turn, hasRoom);
+  return applyConsequences(turn, hasRoom);
 }
 
 /** What follows from fills, ends and prices: legs, replacements, the day's loss, what is still to be cancelled. */
-export function follow(turn: AccountTurn, hasRoom = roomOfTurn(turn)): boolean {
-  judgeLoss(turn);
-  sweep(turn, hasRoom);
-  bringInLine(turn, hasRoom);
-  return turn.calls >= mostCalls;
+export function applyConsequences(turn: AccountTurn, hasRoom = roomOfTurn(turn)): boolean {
+  checkDayLoss(turn);
+  cancelPending(turn, hasRoom);
+  updateDependentOrders(turn, hasRoom);
+  return turn.calls >= maxCalls;
 }
 
 function roomOfTurn(turn: AccountTurn): () => boolean {
-  return () => turn.calls < mostCalls;
+  return () => turn.calls < maxCalls;
 }

@@ -32,9 +32,9 @@ const markedAtOnce = 64;
 /** Quotes that are asked for at once of one account. */
 const quotesAtOnce = 16;
 /** Turns in a row for one account in one round; what is left is for the next. */
-const mostTurns = 20;
+const maxTurns = 20;
 
-/** One look at all accounts. */
+/** One pass over all accounts. */
 type Round = { beganAtMs: number; accounts: number; openOrders: number; hasFailed: boolean };
 
 export class MarketWatch {
@@ -118,7 +118,7 @@ export class MarketWatch {
     const { actors } = this.parts;
     const quotes = await this.brokerQuotes(id);
     let open = 0;
-    for (let turns = 0, more = true; more && turns < mostTurns && !this.isStopped; turns++)
+    for (let turns = 0, more = true; more && turns < maxTurns && !this.isStopped; turns++)
       ({ more, open } = await actors.ask(tradingAccount, id, 'mark', { quotes }));
     round.openOrders += open;
   }

@@ -55,7 +55,7 @@ export type ReplaceOrder = {
 
 /**
  * What this turn of a halt did: `cancelled` have ended with it; `requested` are all that wait for their broker's word. `left`: so many more are cancelled by
- * following turns; asking again tells of the next ones.
+ * following turns; the next call returns the next ones.
  */
 export type Halted = { haltedAtMs: number; cancelled: string[]; requested: string[]; left: number };
 
@@ -68,7 +68,7 @@ export type MarkAccount = {
 /** `more`: there was too much for one turn; mark again. `changed`: something was written. `open`: orders that are open here after it, not at a broker. */
 export type Marked = { more: boolean; changed: boolean; open: number };
 
-/** What a broker did with one of its orders. The fills are those that were not told before. */
+/** What a broker did with one of its orders. The fills are those that were not reported before. */
 export type OrderMoved = Omit<OrderRoute, 'filledBy'> & {
   orderId: string;
   symbol: string;

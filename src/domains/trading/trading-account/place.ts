@@ -37,7 +37,7 @@ export function openPosition(turn: AccountTurn, input: OpenPosition): OpenedPosi
 }
 
 /** The account's settings as they are now. */
-export function knowLimits(turn: AccountTurn, limits: TradingLimits): void {
+export function updateLimits(turn: AccountTurn, limits: TradingLimits): void {
   const { row } = turn;
   const keys = ['maxPositionSize', 'dailyLossLimit', 'priceCollarPct', 'marketCollarPct'] as const;
   if (keys.some((key) => row.limits[key] !== limits[key])) turn.row = { ...row, limits: { ...limits } };
@@ -107,7 +107,7 @@ export function newOrder(
 /** An order that was begun before is answered as it is now. */
 function placeParent(turn: AccountTurn, input: PlaceOrder): { order: TradingOrderRow; isNew: boolean } {
   const { orderId, clientOrderId, terms } = input;
-  knowLimits(turn, input.limits);
+  updateLimits(turn, input.limits);
   turn.ensureBook(input);
   claimClientId(turn, clientOrderId, orderId);
   const begins = { ...newOrder(turn, input, terms), ...placedBy(input), clientOrderId };

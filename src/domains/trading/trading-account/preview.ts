@@ -1,4 +1,4 @@
-/** What an order would do to an account: told before a person decides about it. The turn that places it decides anew. */
+/** What an order would do to an account, shown before a person decides about it. The turn that places it checks again. */
 import { AppError } from '../../../errors.ts';
 import { isReducing, positionValueAfter } from '../risk.ts';
 import { emptyAccountBook } from './account-turn.ts';

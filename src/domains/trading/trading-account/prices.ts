@@ -37,7 +37,7 @@ export function beginDays(turn: AccountTurn): void {
 }
 
 /** Keeps the last prices of what is held or open, and forgets the others. @param isWritten the turn writes the row in any case */
-export function noteMarks(turn: AccountTurn, isWritten: boolean): void {
+export function updateMarks(turn: AccountTurn, isWritten: boolean): void {
   const { row } = turn;
   const symbols = watchedSymbols(turn);
   const marks: Record<string, Mark> = {};

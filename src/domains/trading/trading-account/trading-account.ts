@@ -17,12 +17,12 @@ import { cancelOrder, halt, replaceOrder, resume } from './change-orders.ts';
 import { paperStrategyBooks } from './corporate-actions.ts';
 import { type OpenEntry, TradingAccount, type TradingAccountRow } from './entity.ts';
 import { tradingAccountInputs } from './inputs.ts';
-import { follow, markAccount } from './mark.ts';
+import { applyConsequences, markAccount } from './mark.ts';
 import type { AccountMarket } from './market.ts';
 import { type TradingAccountContract, tradingAccount } from './messages.ts';
-import { knowLimits, openPosition, placeOrder } from './place.ts';
+import { openPosition, placeOrder, updateLimits } from './place.ts';
 import { previewOf } from './preview.ts';
-import { beginDays, noteMarks, watchedSymbols } from './prices.ts';
+import { beginDays, updateMarks, watchedSymbols } from './prices.ts';
 import { positionsOf, strategyBookOf, summaryOf } from './views.ts';
 
 type State = TradingAccountRow | null;
@@ -36,7 +36,7 @@ export function tradingAccountActor(market: AccountMarket) {
     const before = turn.row;
     beginDays(turn);
     const reply = work(turn);
-    noteMarks(turn, turn.row !== before);
+    updateMarks(turn, turn.row !== before);
     if (turn.row === before && state !== null) return { state, reply };
     const watched = isWatched(turn.row);
     return { state: watched === turn.row.watched ? turn.row : { ...turn.row, watched }, reply };
@@ -61,10 +61,10 @@ export function tradingAccountActor(market: AccountMarket) {
         return { state: after, reply: { more, changed: after !== state, open: Object.values(after?.open ?? {}).filter(waitsHere).length } };
       },
       settle(state, _input, ctx) {
-        return state === null ? { state, reply: undefined } : work(state, ctx, (turn) => void follow(turn));
+        return state === null ? { state, reply: undefined } : work(state, ctx, (turn) => void applyConsequences(turn));
       },
       limitsChanged(state, limits, ctx) {
-        return state === null ? { state, reply: undefined } : work(state, ctx, (turn) => knowLimits(turn, limits));
+        return state === null ? { state, reply: undefined } : work(state, ctx, (turn) => updateLimits(turn, limits));
       },
       orderMoved: (state, input, ctx) => work(state, ctx, (turn) => orderMoved(turn, input)),
       adopt: (state, input, ctx) => work(state, ctx, (turn) => adopt(turn, input)),

@@ -89,7 +89,7 @@ function blockedOf(of: AccountBook, marketMs: number): Record<AssetClass, number
   return { equity: equity!, crypto: crypto! };
 }
 
-/** Of this node's market; of brokers the last that was told. */
+/** Of this node's market; of brokers the last one reported. */
 export function pricesOf(row: TradingAccountRow, market: AccountMarket): Prices {
   return (symbol) => {
     const isOfBroker = row.marks[symbol]?.source === 'broker' && market.name !== 'file';

@@ -1,5 +1,5 @@
 /**
- * An order at a broker: what the broker answered or showed becomes moves of the order, and those are told to the trading account in the same commit. The
+ * An order at a broker: what the broker answered or showed becomes moves of the order, and the trading account gets them in the same commit. The
  * sending itself follows `orders/outbound.ts`; a cancel is asked for until the broker ends the order.
  */
 import type { EffectOutcome, TurnContext } from '../../../actors/define-actor.ts';
@@ -15,13 +15,13 @@ import type { OpenEntry } from '../trading-account/entity.ts';
 import { tradingAccount } from '../trading-account/messages.ts';
 import type { TradingOrderRow } from './entity.ts';
 import type { TradingOrderContract } from './messages.ts';
-import { callAttention, fillsIn, moveRow, type OrderStep, tellSteps } from './order-steps.ts';
+import { callAttention, emitSteps, fillsIn, moveRow, type OrderStep } from './order-steps.ts';
 
 type Context = TurnContext<TradingOrderContract>;
 type Row = TradingOrderRow;
 
-const firstCancelMs = 1_000;
-const longestCancelMs = 60_000;
+const firstCancelPauseMs = 1_000;
+const maxCancelPauseMs = 60_000;
 
 /** How the order's terms are sent: what an order says that was held here, and what it becomes when it is sent. */
 export function termsOf(row: Row): OrderTerms {
@@ -111,8 +111,8 @@ export class BrokerTurn {
     if (isStuck && !attention) callAttention(row, 'stuck_cancel', ctx);
     this.row = { ...row, cancelling: { ...row.cancelling, tries, attention: attention || isStuck } };
     const answer = outcome.kind === 'done' ? outcome.value : null;
-    const pauseMs = answer?.kind === 'retry_after' ? answer.waitMs : backoffMs(tries - 1, firstCancelMs, longestCancelMs);
-    ctx.schedule('cancel', ctx.nowMs + Math.min(longestCancelMs, Math.max(firstCancelMs, pauseMs)), 'wake', { of: 'cancel' });
+    const pauseMs = answer?.kind === 'retry_after' ? answer.waitMs : backoffMs(tries - 1, firstCancelPauseMs, maxCancelPauseMs);
+    ctx.schedule('cancel', ctx.nowMs + Math.min(maxCancelPauseMs, Math.max(firstCancelPauseMs, pauseMs)), 'wake', { of: 'cancel' });
   }
 
   cancelAgain(): void {
@@ -130,8 +130,8 @@ export class BrokerTurn {
     else if (isFound && this.row.state.cancelRequestedAtMs !== null) this.row = askToCancel(this.row, ctx);
     const { row } = this;
     const isNews = steps.length > 0 || row.state.unknownOutcome !== before.state.unknownOutcome || external !== undefined;
-    const booked = isNews ? tellAccount(row, steps, ctx, external) : [];
-    tellSteps(steps, booked, ctx);
+    const booked = isNews ? notifyAccount(row, steps, ctx, external) : [];
+    emitSteps(steps, booked, ctx);
     return row;
   }
 
@@ -190,7 +190,7 @@ function act(row: Row, actions: readonly OutboundAction[], ctx: Context): { row:
       case 'wake':
         ctx.schedule('outbound', action.atMs, 'wake', { of: 'outbound' });
         break;
-      case 'tell_unknown':
+      case 'report_unknown':
         // A leg is shown as accepted before it is sent.
         if (!isFinal(row) && row.state.brokerOrderId === null) after = { ...after, state: { ...after.state, unknownOutcome: true } };
         break;
@@ -207,7 +207,7 @@ function act(row: Row, actions: readonly OutboundAction[], ctx: Context): { row:
   return { row: after, events };
 }
 
-function tellAccount(row: Row, steps: readonly OrderStep[], ctx: Context, external: OpenEntry | undefined) {
+function notifyAccount(row: Row, steps: readonly OrderStep[], ctx: Context, external: OpenEntry | undefined) {
   const { brokerKey, brokerName, orderMode, symbol, assetClass, side, strategyId, status, state } = row;
   return ctx.callColocated(tradingAccount, idInMode(row), 'orderMoved', {
     orderId: row.id,

@@ -1,6 +1,6 @@
 /**
  * Commands and queries of one order. Orders are begun, cancelled and replaced through the trading account (`../trading-account/messages.ts`), which calls the
- * first group; the others tell what a broker answered or showed, and change order, book, fill rows and events in one commit.
+ * first group; the others carry what a broker answered or showed, and change order, book, fill rows and events in one commit.
  */
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { CancelAnswer, LookUpAnswer, PlaceAnswer, VenueFill, VenueOrder } from '../brokers/port.ts';
@@ -33,7 +33,7 @@ export type PaperMoved = {
 export type TradingOrderContract = {
   commands: {
     // Co-located calls of the trading account.
-    /** Stored and told as `submitted`; filled here and not held, as `accepted` too; at a broker its body is stored and sent. */
+    /** Stored as `submitted`, with its event; filled here and not held, as `accepted` too; at a broker its body is stored and sent. */
     begin(input: NewTradingOrder): { order: TradingOrderRow; isNew: boolean };
     moved(input: PaperMoved): TradingOrderRow;
     /** A leg or a replacement need not wait any more, or a leg's quantity follows its parent. At a broker the order is sent when it is no longer held. */
@@ -43,7 +43,7 @@ export type TradingOrderContract = {
     /** A corporate action: quantity, fills and prices as they are after it. */
     adjust(input: { terms: OrderTerms; filled: string }): TradingOrderRow;
 
-    // What a broker told. Each may come late, twice and in any order.
+    // Reports of a broker. Each may come late, twice and in any order.
     /** Outcome of the effect `post`. */
     posted(input: EffectResult<{ post: number; answer: PlaceAnswer }>): null;
     /** Outcome of the effect `lookUp`. */

@@ -1,4 +1,4 @@
-/** Moves of an order's row, and what others are told of each: one event a change, with the order as it was after that change, and one row a fill. */
+/** Moves of an order's row, and what is recorded of each: one event a change, with the order as it was after that change, and one row a fill. */
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { idInMode } from '../../../mode.ts';
 import { fromNano } from '../decimal.ts';
@@ -39,7 +39,7 @@ export function fillsIn(steps: readonly OrderStep[]): BookedFill[] {
 }
 
 /** @param booked of each fill in the steps, in order */
-export function tellSteps(steps: readonly OrderStep[], booked: readonly BookedNow[], ctx: Context): void {
+export function emitSteps(steps: readonly OrderStep[], booked: readonly BookedNow[], ctx: Context): void {
   let fills = 0;
   for (const { row, change } of steps) {
     if (change.kind === 'status') {

@@ -3,7 +3,7 @@
  * commit, whichever of them the turn belongs to.
  *
  * D1 `status` never leaves a final state; a fill that comes later is booked all the same.
- * D2 Each fill is one row, one entry in the book and one event; each state is told once.
+ * D2 Each fill is one row, one entry in the book and one event; each state has one event.
  * D3 The body is stored before it is sent, and sent as it is stored.
  */
 import Type from 'typebox';
@@ -26,7 +26,7 @@ import {
   tradingOrder,
   type VenueCalls,
 } from './messages.ts';
-import { moveRow, tellSteps, withState } from './order-steps.ts';
+import { emitSteps, moveRow, withState } from './order-steps.ts';
 
 type Row = TradingOrderRow;
 type State = Row | null;
@@ -38,10 +38,10 @@ const String_ = Type.String();
 const nullableString = Type.Union([Type.String(), Type.Null()]);
 
 export function tradingOrderActor({ venue, timing, timeoutMs }: TradingOrderParts) {
-  const atBroker = (state: State, ctx: Context, told: (turn: BrokerTurn) => void): Turn<State, null> => {
+  const atBroker = (state: State, ctx: Context, apply: (turn: BrokerTurn) => void): Turn<State, null> => {
     if (state === null) return { state, reply: null };
     const turn = new BrokerTurn(state, timing, ctx);
-    told(turn);
+    apply(turn);
     return { state: turn.end(), reply: null };
   };
   const effect = { timeoutMs: timeoutMs + 5_000, lane: 'vital' } as const;
@@ -141,7 +141,7 @@ function begin(state: State, input: NewTradingOrder, ctx: Context): Turn<State, 
     createdAt: ctx.nowMs,
     updatedAt: ctx.nowMs,
   };
-  tellSteps([{ row, change: { kind: 'status', status: 'submitted' } }], [], ctx);
+  emitSteps([{ row, change: { kind: 'status', status: 'submitted' } }], [], ctx);
   const order = began(row, onShort, ctx);
   return { state: order, reply: { order, isNew: true } };
 }
@@ -153,7 +153,7 @@ function began(row: Row, onShort: boolean, ctx: Context): Row {
   if (!isHere && row.role === null) return row;
   const state: OrderState = { ...row.state, status: 'accepted', brokerOrderId: isHere ? row.id : null };
   const accepted = withState(row, state, ctx.nowMs);
-  tellSteps([{ row: accepted, change: { kind: 'status', status: 'accepted' } }], [], ctx);
+  emitSteps([{ row: accepted, change: { kind: 'status', status: 'accepted' } }], [], ctx);
   return accepted;
 }
 
@@ -165,7 +165,7 @@ function moved(state: State, { fills, ended }: PaperMoved, ctx: Context): Turn<S
   const end: OrderEvent[] = ended === null ? [] : [{ kind: 'ended', ...ended, filledQuantity: quantity }];
   const over = moveRow(filled.row, end, ctx.nowMs);
   const booked = fills.map((fill) => fill.booked);
-  tellSteps([...filled.steps, ...over.steps], booked, ctx);
+  emitSteps([...filled.steps, ...over.steps], booked, ctx);
   return { state: over.row, reply: over.row };
 }
 
@@ -195,7 +195,7 @@ function requestCancel(row: Row, { replacedBy }: { replacedBy: string | null }, 
   const end: OrderEvent = { kind: 'ended', status: 'cancelled', reason: null, filledQuantity: asked.state.fills.quantity };
   const { row: after, events } = isHere ? { row: asked, events: [end] } : cancelAtBroker(asked, timing, ctx);
   const over = moveRow(after, events, ctx.nowMs);
-  tellSteps(over.steps, [], ctx);
+  emitSteps(over.steps, [], ctx);
   return { state: over.row, reply: over.row };
 }
 
@@ -238,7 +238,7 @@ function adoptOrder(
     createdAt: ctx.nowMs,
     updatedAt: ctx.nowMs,
   };
-  tellSteps([{ row, change: { kind: 'status', status: known.status } }], [], ctx);
+  emitSteps([{ row, change: { kind: 'status', status: known.status } }], [], ctx);
   const turn = new BrokerTurn(row, timing, ctx);
   turn.seen(order, [], false);
   const after = turn.end(isFinal(order.state === 'working' ? row : { status: 'filled' }) ? undefined : entryOf(row));

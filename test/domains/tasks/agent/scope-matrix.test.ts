@@ -53,7 +53,7 @@ const spent = () => assert.fail('nothing is spent');
 const catalogue = createCatalogue([
   ...taskTools({ outbound: none, searchUrl: null, sandbox: none, compute: inlineCompute, browser: { ...noBrowser, isConfigured: true } }),
   ...commerceTools({ actors: { ask: spent, query: spent } as never }),
-  ...tradingTools({ market: none, door: none, backtests: none }),
+  ...tradingTools({ market: none, orderEntry: none, backtests: none }),
   createDeploymentTool(none),
 ]);
 const actor = agentActor(catalogue, {} as never);

@@ -23,7 +23,7 @@ const catalogue = createCatalogue([
     browser: noBrowser,
   }),
   ...commerceTools({ actors: null as never }),
-  ...tradingTools({ market: null as never, door: null as never, backtests: null as never }),
+  ...tradingTools({ market: null as never, orderEntry: null as never, backtests: null as never }),
   createDeploymentTool(null as never),
 ]);
 

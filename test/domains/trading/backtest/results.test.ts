@@ -240,7 +240,7 @@ test('too few bars, figures beyond doubles and an incomplete pair fail with the 
     },
   ]);
   await assert.rejects(runBacktest(momentum, steep, free, { daily: true }), {
-    message: 'the figures have become too large to be computed with',
+    message: 'the equity exceeds the range of numbers',
   });
 });
 

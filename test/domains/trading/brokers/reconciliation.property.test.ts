@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { type Book, emptyBook, enter } from '../../../../src/domains/trading/book.ts';
-import { askRound, type RoundBroker, type RoundResult } from '../../../../src/domains/trading/brokers/connection/round.ts';
+import { queryBroker, type RoundBroker, type RoundResult } from '../../../../src/domains/trading/brokers/connection/round.ts';
 import type { Answer, VenueFill, VenueOrder, VenuePosition } from '../../../../src/domains/trading/brokers/port.ts';
 import {
   comparePositions,
@@ -14,8 +14,8 @@ import {
   eventsOf,
   foreignAtConnecting,
   type HeldOrder,
+  orderUpdates,
   quantityOf,
-  tellOrders,
 } from '../../../../src/domains/trading/brokers/reconciliation.ts';
 import { isFinal, moveOrder, newOrder, type OrderEvent, type OrderState } from '../../../../src/domains/trading/orders/order-state.ts';
 import type { OrderTerms, Side } from '../../../../src/domains/trading/orders/terms.ts';
@@ -162,7 +162,7 @@ class Holder {
     this.venue.lostAfter = fault.kind === 'lost' ? fault.call : null;
     const before = this.ours();
     const all = () => [...this.orders].map((entry) => this.heldOf(entry));
-    const result = await askRound(
+    const result = await queryBroker(
       this.venue,
       {
         open: async () => all().filter((order) => !isFinal(order)),
@@ -196,7 +196,7 @@ class Holder {
 
   private take(result: RoundResult, fault: Fault, before: Record<string, string>): void {
     const steps = [
-      ...result.told.map((seen) => () => this.tell(seen.orderId, eventsOf(seen))),
+      ...result.updates.map((seen) => () => this.tell(seen.orderId, eventsOf(seen))),
       ...result.foreign.map((seen) => () => {
         const id = `f-${seen.order.brokerOrderId}`;
         if (!this.orders.has(id)) this.orders.set(id, { ...seen.order, state: newOrder(quantityOf(seen.order)), external: true });
@@ -207,7 +207,7 @@ class Holder {
     for (const step of dies ? steps.slice(0, fault.told) : steps) step();
     // State that is only in memory is lost.
     if (dies) return this.booked.clear();
-    for (const { fills } of result.told) for (const { venueTradeId } of fills) this.booked.add(venueTradeId);
+    for (const { fills } of result.updates) for (const { venueTradeId } of fills) this.booked.add(venueTradeId);
     // A late answer must not take the cursor back.
     if (result.cursor !== null && Number(result.cursor) > Number(this.cursor ?? 0)) this.cursor = result.cursor;
     if (result.positions === null || this.compared === result) return;
@@ -394,13 +394,13 @@ test('an open order that was taken over with the positions is not adopted as a n
   const order: VenueOrder = { ...about, ...times, brokerOrderId: 'v1', state: 'working', filledQuantity: '2' };
   const isEarlier = (id: string) => id === 'v1';
   const answer = { fillSource: 'trades', orders: [order], fills: [] } as const;
-  assert.deepEqual(tellOrders([], answer, { sinceMs: 10, isEarlier }).foreign, []);
+  assert.deepEqual(orderUpdates([], answer, { sinceMs: 10, isEarlier }).foreign, []);
   const known: HeldOrder = {
     ...{ id: 'ord_1', brokerOrderId: 'v1', status: 'partially_filled', filledQuantity: '2', unknownOutcome: false, external: true },
   };
   const later = { ...answer, orders: [{ ...order, state: 'cancelled' as const }] };
   assert.deepEqual(
-    tellOrders([known], later, { sinceMs: 10, isEarlier }).told.map(({ orderId }) => orderId),
+    orderUpdates([known], later, { sinceMs: 10, isEarlier }).updates.map(({ orderId }) => orderId),
     ['ord_1'],
   );
 });

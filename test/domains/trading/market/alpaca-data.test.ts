@@ -24,7 +24,7 @@ async function source(t: TestContext, { now = '2026-11-23T15:00:00Z', keys = cre
     clock,
     hours: 'exchange',
     timeoutMs,
-    mostPages: 20,
+    maxPages: 20,
   });
   return { server, data };
 }
@@ -193,11 +193,14 @@ test('refused keys are distinguished from a vendor that does not answer', async 
     refused.data.quote('AAPL'),
     (error) => error instanceof CredentialsRefused && !/hunter2|PKWRONG/.test(error.message),
   );
-  const { server, data } = await source(t, { timeoutMs: 200 });
+  const hanging = await source(t, { timeoutMs: 200 });
+  hanging.server.failures = ['hang'];
+  await assert.rejects(hanging.data.quote('AAPL'), { code: 'unavailable' });
+  // Longer than any answer takes: an answer after the timeout would be that to the next request.
+  const { server, data } = await source(t, { timeoutMs: 60_000 });
   const quote = { ap: 1, as: 1, bp: 1, bs: 1, t: '2026-11-23T14:59:54Z' };
   const resetS = Math.round(at('2026-11-23T15:00:00Z') / 1000) + 30;
   const unusable = [
-    'hang',
     'reset',
     { status: 500, body: { message: 'internal' } },
     { status: 302, body: '', headers: { location: 'http://127.0.0.1:1/' } },

@@ -35,7 +35,7 @@ async function marketFile(t: TestContext, first: unknown, hours: 'always' | 'exc
   await file.looked;
   const replace = async (content: unknown) => {
     await write(content);
-    await file.look();
+    await file.poll();
   };
   return { file, path, time, warnings, replace };
 }
@@ -92,7 +92,7 @@ test('every changed content is one new quote of each symbol, and the same conten
   const seen: number[] = [];
   const end = file.onContent(({ sequence }) => seen.push(sequence));
   const first = file.quote('MSFT')!.sequence;
-  await file.look();
+  await file.poll();
   await replace({ quotes: { AAPL: aapl, MSFT: aapl } });
   assert.deepEqual(seen, []);
   await replace({ quotes: { AAPL: { ...aapl, last: 100.01 }, MSFT: aapl } });
@@ -115,7 +115,7 @@ test('a content has the same sequence on every node and after a restart, and a l
   const first = file.quote('AAPL')!.sequence;
   assert.equal(other.quote('AAPL')!.sequence, first);
   await replace({ quotes: { AAPL: aapl } });
-  await other.look();
+  await other.poll();
   assert.ok(other.quote('AAPL')!.sequence > first);
   assert.equal(other.quote('AAPL')!.sequence, file.quote('AAPL')!.sequence);
 });
@@ -139,10 +139,10 @@ test('invalid content is logged once and the last valid content stays in use; a 
     assert.deepEqual(file.quote('AAPL'), good, JSON.stringify(bad));
   }
   const logged = warnings.length;
-  await file.look();
+  await file.poll();
   await rm(path);
-  await file.look();
-  await file.look();
+  await file.poll();
+  await file.poll();
   assert.equal(warnings.length, logged + 1);
   assert.deepEqual(file.quote('AAPL'), good, 'and so does a file that is gone');
   await replace({ quotes: { AAPL: { ...aapl, last: 101 } } });

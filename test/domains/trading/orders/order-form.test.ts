@@ -139,8 +139,8 @@ test('an order goes to the named connection, else to the newest connected one of
     connection('brk_2', { mode: 'live' }),
     connection('brk_1', {}),
   ];
-  const choose = (wish: Partial<Parameters<typeof chooseBroker>[1]>, from = all) => {
-    const choice = chooseBroker(from, { brokerId: null, mode: 'paper', assetClass: 'equity', ...wish });
+  const choose = (requested: Partial<Parameters<typeof chooseBroker>[1]>, from = all) => {
+    const choice = chooseBroker(from, { brokerId: null, mode: 'paper', assetClass: 'equity', ...requested });
     return choice === null || typeof choice === 'string' ? choice : [choice.route.brokerKey, choice.unready === null];
   };
   assert.deepEqual(choose({}), ['brk_4', false]);

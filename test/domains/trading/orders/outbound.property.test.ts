@@ -190,8 +190,8 @@ const after = (afterUnknown: AfterUnknown, ...events: [number, OutboundEvent][])
 const lost: OutboundEvent = { kind: 'posted', post: 1, answer: { kind: 'unknown', reason: 'cut' } };
 
 test('after a lost answer the order is looked up first where ids are unique, sent again where a repeat is safe, and otherwise only looked up', () => {
-  assert.deepEqual(after('look_up_then_repeat', [0, lost]).actions, [{ kind: 'tell_unknown' }, { kind: 'look_up', lookUp: 1 }]);
-  assert.deepEqual(after('repeat', [0, lost]).actions, [{ kind: 'tell_unknown' }, { kind: 'wake', atMs: 250 }]);
+  assert.deepEqual(after('look_up_then_repeat', [0, lost]).actions, [{ kind: 'report_unknown' }, { kind: 'look_up', lookUp: 1 }]);
+  assert.deepEqual(after('repeat', [0, lost]).actions, [{ kind: 'report_unknown' }, { kind: 'wake', atMs: 250 }]);
   assert.deepEqual(after('repeat', [0, lost], [250, { kind: 'due' }]).actions, [{ kind: 'post', post: 2 }]);
   const tradier = after('look_up', [0, lost], [10, { kind: 'looked_up', lookUp: 1, answer: 'absent' }]);
   assert.equal(tradier.state.step, 'look_up_due');

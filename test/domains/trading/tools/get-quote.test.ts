@@ -14,7 +14,7 @@ const nowMs = Date.parse('2026-11-20T15:00:00Z');
 test('an agent gets the same quote as the API, and an error for an unknown symbol', async (t) => {
   const market = openLocalMarket({ settings: loadConfig({}), log: noLog, system: { nowMs: () => nowMs } });
   t.after(() => market.close());
-  const tool = tradingTools({ market, door: { prices: localPrices(market) } as never, backtests: null as never }).find(
+  const tool = tradingTools({ market, orderEntry: { prices: localPrices(market) } as never, backtests: null as never }).find(
     ({ name }) => name === 'get_quote',
   )!;
   const quote = async (symbol: string): Promise<any> =>

@@ -31,7 +31,7 @@ const prices = { quoteOf: async (_owner: unknown, symbol: string) => (isTraded ?
 const catalogue = createCatalogue(
   tradingTools({
     market: null as never,
-    door: { actors, connections: noConnections, prices, stats: new TradingStats() },
+    orderEntry: { actors, connections: noConnections, prices, stats: new TradingStats() },
     backtests: null as never,
   }),
 );

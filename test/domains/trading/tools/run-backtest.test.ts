@@ -37,7 +37,7 @@ test('an agent gets the figures of a backtest, the same for a repeated call, or 
     await folder.remove();
   });
   const backtests = { ...node, market };
-  const tool = tradingTools({ market, door: null as never, backtests }).find(({ name }) => name === 'run_backtest')!;
+  const tool = tradingTools({ market, orderEntry: null as never, backtests }).find(({ name }) => name === 'run_backtest')!;
   const run = async (args: object, callId = 'call_1'): Promise<any> =>
     runTool(tool, args, { ...toolContext(memoryWorkspace()), callId }, (defect) => assert.fail(String(defect)));
   const asked = { symbol: 'AAPL', strategy: 'momentum', start_date: '2025-01-01', end_date: '2025-12-31' };

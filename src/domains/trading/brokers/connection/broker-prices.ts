@@ -24,7 +24,7 @@ export type BrokerPricesParts = {
 };
 
 /** `no_data`: the broker has none for this service, so the next one is asked. */
-type Told = { kind: 'told'; quote: Quote | null } | { kind: 'no_data' };
+type BrokerQuote = { kind: 'quoted'; quote: Quote | null } | { kind: 'no_data' };
 
 /** Marks come each second, and orders in bursts. */
 const keptMs = 1_000;
@@ -33,7 +33,7 @@ const keptSources = 1_000;
 
 export function brokerPrices({ market, connections, data, hasData }: BrokerPricesParts): Prices {
   const sources = new LRUCache<string, { key: string; source: MarketSource }>({ max: keptSources, ttl: 600_000 });
-  const answers = new LRUCache<string, Promise<Told>>({ max: keptQuotes, ttl: keptMs });
+  const answers = new LRUCache<string, Promise<BrokerQuote>>({ max: keptQuotes, ttl: keptMs });
 
   async function alpacaData(owner: AccountMode, id: string): Promise<MarketSource | null> {
     const credentials = await connections.credentialsOf(id);
@@ -54,20 +54,20 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
     });
   }
 
-  async function ask(owner: AccountMode, { id, brokerName }: KnownConnection, instrument: Instrument): Promise<Told> {
+  async function ask(owner: AccountMode, { id, brokerName }: KnownConnection, instrument: Instrument): Promise<BrokerQuote> {
     if (brokerName === 'alpaca') {
       const source = await alpacaData(owner, id);
-      return source === null ? { kind: 'no_data' } : { kind: 'told', quote: await source.quote(instrument.symbol) };
+      return source === null ? { kind: 'no_data' } : { kind: 'quoted', quote: await source.quote(instrument.symbol) };
     }
     const answer = await connections.quote(id, instrument.symbol);
     if (answer.kind === 'no_data') return answer;
     if (answer.kind === 'credentials') throw new CredentialsRefused(answer.reason);
-    if (answer.kind !== 'known') throw new AppError('unavailable', 'The broker gives no price now');
-    return { kind: 'told', quote: answer.value === null ? null : quoteOfSides(instrument, answer.value, data) };
+    if (answer.kind !== 'known') throw new AppError('unavailable', 'The broker returned no price: try again');
+    return { kind: 'quoted', quote: answer.value === null ? null : quoteOfSides(instrument, answer.value, data) };
   }
 
-  /** Asked for once a second, whoever wants it. A failure is not kept. */
-  async function told(owner: AccountMode, connection: KnownConnection, instrument: Instrument): Promise<Told> {
+  /** Requested once a second at most, for all callers together. A failure is not kept. */
+  async function quoteOnce(owner: AccountMode, connection: KnownConnection, instrument: Instrument): Promise<BrokerQuote> {
     const name = `${connection.id} ${instrument.symbol}`;
     let asked = answers.get(name);
     if (asked === undefined) answers.set(name, (asked = ask(owner, connection, instrument)));
@@ -82,7 +82,7 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
   async function barsAt({ id }: KnownConnection, request: BarsRequest, { assetClass }: Instrument): Promise<Bars | null> {
     const answer = await connections.bars(id, request);
     if (answer.kind === 'credentials') throw shown(new CredentialsRefused(answer.reason));
-    if (answer.kind !== 'known') throw new AppError('unavailable', 'The broker gives no bars now');
+    if (answer.kind !== 'known') throw new AppError('unavailable', 'The broker returned no bars: try again');
     return answer.value === null ? null : barsOfVendor(answer.value, { ...request, assetClass }, data.clock.nowMs());
   }
 
@@ -92,8 +92,8 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
       const instrument = parseSymbol(symbol);
       if (instrument === null) return market.quote(symbol);
       for (const connection of await sourcesOf(owner, instrument)) {
-        const answer = await told(owner, connection, instrument);
-        if (answer.kind === 'told') return answer.quote;
+        const answer = await quoteOnce(owner, connection, instrument);
+        if (answer.kind === 'quoted') return answer.quote;
       }
       return market.quote(symbol);
     },
@@ -104,7 +104,7 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
       if (instrument === null) return null;
       for (const connection of await sourcesOf(owner, instrument)) {
         if (connection.brokerName !== 'alpaca') {
-          const quoted = await told(owner, connection, instrument);
+          const quoted = await quoteOnce(owner, connection, instrument);
           if (quoted.kind === 'no_data') continue;
           return quoted.quote === null ? null : await barsAt(connection, request, instrument);
         }
@@ -124,6 +124,6 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
 /** What the keys do not allow of market data says nothing of trading with them. */
 function shown(cause: unknown): unknown {
   return cause instanceof CredentialsRefused
-    ? new AppError('unavailable', 'The broker gives no prices to these credentials', { cause })
+    ? new AppError('unavailable', 'The broker refuses prices to these credentials', { cause })
     : cause;
 }

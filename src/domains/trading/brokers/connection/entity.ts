@@ -32,7 +32,7 @@ export const ConnectedBroker = defineEntity({
     since: epochMs(),
     /** Trades and ended orders after `since` that came with them, by the broker's ids. */
     earlier: json<string[]>(),
-    /** Fills up to it were told to their orders; null: none yet. */
+    /** Fills up to it were sent to their orders; null: none yet. */
     cursor: p.text().strictNullable(),
     halt: json<Halt>().strictNullable(),
     createdAt: epochMs(),

@@ -43,7 +43,7 @@ export type KnownConnection = {
 /** What is shown of a connection whose credentials cannot be read. */
 export const lockedCredentials = 'The stored credentials cannot be read since SECRET_KEY was changed: connect the broker again';
 
-/** While the database does not answer. Less than an effect has beyond the broker's own time, so that a post that was not sent is told as that. */
+/** While the database does not answer. Less than an effect has beyond the broker's own time, so that a post that was not sent is reported as not sent. */
 const readWithinMs = 4_000;
 const keptAdapters = 1_000;
 const keptMs = 600_000;
@@ -80,7 +80,7 @@ export class OpenConnections {
     if (row?.accountId !== accountId || row.mode !== mode) throw new AppError('not_found', 'Broker not found');
     if (row.halt === null) return;
     const figures = await this.figures(row);
-    if (figures.kind !== 'known') throw new AppError('unavailable', 'The broker does not tell its figures now: try again');
+    if (figures.kind !== 'known') throw new AppError('unavailable', 'The broker does not return its balances and positions now: try again');
     await actors.ask(brokerConnection, id, 'adopt', { figures: figures.value, by });
   }
 
@@ -107,7 +107,7 @@ export class OpenConnections {
     return row === null || this.isLocked(row) ? null : this.parts.credentials.open(row.credentials, id);
   }
 
-  /** What a connection's broker tells of a symbol's price; of one that is gone or locked nothing. */
+  /** The price source of a connection's broker; none for a connection that is removed or locked. */
   async quote(id: string, symbol: string): Promise<QuoteAnswer> {
     const row = await this.read(id);
     if (row === null || this.isLocked(row)) return { kind: 'unknown', reason: 'the broker connection could not be read' };

@@ -1,11 +1,11 @@
 /**
- * One round of questions to a venue, and what follows from its answers. Asks, and changes nothing: the caller tells the orders, then stores the cursor, so
+ * One round of queries to a venue, and what follows from the answers. It changes nothing: the caller updates the orders, then stores the cursor, so
  * that a round that is lost anywhere is asked again from the same place.
  */
 
 import { nanoIn } from '../../orders/amounts.ts';
 import type { Answer, BrokerConnection, VenueFills, VenueOrder, VenuePosition } from '../port.ts';
-import { type HeldOrder, missingFrom, type TellOptions, type Told, tellOrders } from '../reconciliation.ts';
+import { type HeldOrder, missingFrom, type OrderUpdateOptions, type OrderUpdates, orderUpdates } from '../reconciliation.ts';
 
 export type RoundBroker = Pick<BrokerConnection, 'fillSource' | 'currentOrders' | 'order' | 'fills' | 'positions'>;
 
@@ -16,13 +16,13 @@ export type HeldOrders<H extends HeldOrder = HeldOrder> = {
   named(brokerOrderIds: readonly string[], ourIds: readonly string[]): Promise<H[]>;
 };
 
-export type RoundInput = TellOptions & {
+export type RoundInput = OrderUpdateOptions & {
   cursor: string | null;
   /** `orders`: what may have changed of open orders. `all`: fills too, whatever the orders say, and positions. */
   extent: 'orders' | 'all';
 };
 
-export type RoundResult = Told & {
+export type RoundResult = OrderUpdates & {
   kind: 'answered';
   cursor: string | null;
   /** There are more fills than one round reads. */
@@ -32,12 +32,12 @@ export type RoundResult = Told & {
 };
 export type RoundFailure = Exclude<Answer<never>, { kind: 'known' }>;
 
-const askedAtOnce = 4;
+const maxConcurrentQueries = 4;
 /** Orders asked for one by one in a round; the rest is left to the next one. */
-const maxAsked = 100;
+const maxQueries = 100;
 const none: VenueFills = { fills: [], cursor: '', more: false };
 
-export async function askRound(
+export async function queryBroker(
   broker: RoundBroker,
   held: HeldOrders,
   input: RoundInput,
@@ -50,7 +50,7 @@ export async function askRound(
   const listed = await broker.currentOrders(signal);
   if (listed.kind !== 'known') return listed;
   const missing = missingFrom(own, listed.value).flatMap(({ brokerOrderId }) => brokerOrderId ?? []);
-  const asked = await askEach(broker, missing.slice(0, maxAsked), signal);
+  const asked = await queryEach(broker, missing.slice(0, maxQueries), signal);
   if (asked.kind !== 'known') return asked;
   const orders = [...listed.value, ...asked.value];
   const wantsFills = extent === 'all' || asked.value.length > 0 || orders.some((order) => hasNewFills(own, order));
@@ -60,25 +60,25 @@ export async function askRound(
   const fills = listing?.kind === 'known' ? listing.value : none;
   const fresh = fills.fills.filter(({ venueTradeId }) => input.isBooked?.(venueTradeId) !== true);
 
-  const tell = async (): Promise<Told> => {
+  const compare = async (): Promise<OrderUpdates> => {
     const known = new Set(own.flatMap(({ id, brokerOrderId }) => [id, brokerOrderId]));
     const brokerIds = [...new Set([...orders, ...fresh].map(({ brokerOrderId }) => brokerOrderId))].filter((id) => !known.has(id));
     const ourIds = orders.flatMap(({ ourId }) => (ourId === null || known.has(ourId) ? [] : [ourId]));
     const others = brokerIds.length + ourIds.length === 0 ? [] : await held.named(brokerIds, ourIds);
-    return tellOrders([...own, ...others], { fillSource: broker.fillSource, orders, fills: fresh }, input);
+    return orderUpdates([...own, ...others], { fillSource: broker.fillSource, orders, fills: fresh }, input);
   };
-  let told = await tell();
-  if (told.unplaced.length > 0) {
-    const ids = [...new Set(told.unplaced.map(({ brokerOrderId }) => brokerOrderId))];
-    const found = await askEach(broker, ids.slice(0, maxAsked), signal);
+  let updates = await compare();
+  if (updates.unplaced.length > 0) {
+    const ids = [...new Set(updates.unplaced.map(({ brokerOrderId }) => brokerOrderId))];
+    const found = await queryEach(broker, ids.slice(0, maxQueries), signal);
     if (found.kind !== 'known') return found;
     orders.push(...found.value);
-    told = await tell();
+    updates = await compare();
   }
-  const isRead = listing?.kind === 'known' && told.unplaced.length === 0;
+  const isRead = listing?.kind === 'known' && updates.unplaced.length === 0;
   return {
     kind: 'answered',
-    ...told,
+    ...updates,
     cursor: isRead ? fills.cursor : cursor,
     more: fills.more,
     positions: listing?.kind === 'known' ? (positions?.value ?? null) : null,
@@ -91,10 +91,10 @@ function hasNewFills(own: readonly HeldOrder[], order: VenueOrder): boolean {
 }
 
 /** Those that the venue has; the others are absent from the answer. */
-async function askEach(broker: RoundBroker, brokerOrderIds: readonly string[], signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
+async function queryEach(broker: RoundBroker, brokerOrderIds: readonly string[], signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
   const found: VenueOrder[] = [];
-  for (let i = 0; i < brokerOrderIds.length; i += askedAtOnce) {
-    const answers = await Promise.all(brokerOrderIds.slice(i, i + askedAtOnce).map((id) => broker.order(id, signal)));
+  for (let i = 0; i < brokerOrderIds.length; i += maxConcurrentQueries) {
+    const answers = await Promise.all(brokerOrderIds.slice(i, i + maxConcurrentQueries).map((id) => broker.order(id, signal)));
     for (const answer of answers) {
       if (answer.kind !== 'known') return answer;
       if (answer.value.kind === 'found') found.push(answer.value.order);

@@ -1,5 +1,5 @@
 /**
- * Watches one connection on the node where it lives: asks the broker for what changed, tells the orders, compares positions, and has its stream hasten all
+ * Watches one connection on the node where it lives: polls the broker for changes, updates the orders, compares positions, and has its stream hasten all
  * that. What it holds in memory can be lost: another watcher begins with a whole round and finds the same.
  */
 
@@ -18,7 +18,7 @@ import { foreignOrderId } from './connection.ts';
 import type { ConnectedBrokerRow } from './entity.ts';
 import { brokerConnection } from './messages.ts';
 import { lockedCredentials, type OpenConnections } from './open-connections.ts';
-import { askRound, type RoundResult } from './round.ts';
+import { queryBroker, type RoundResult } from './round.ts';
 import { type StoredOrder, storedOrders } from './stored-orders.ts';
 
 export type WatcherParts = {
@@ -33,8 +33,8 @@ export type WatcherParts = {
 
 type Extent = 'orders' | 'all';
 
-const toldAtOnce = 8;
-/** Confirmed trades that are remembered; beyond it they are told again, which changes nothing. */
+const maxConcurrentUpdates = 8;
+/** Confirmed trades that are remembered; beyond it they are sent again, which changes nothing. */
 const rememberedTrades = 5_000;
 /** Fills that the broker counts and has not listed after so many polls are booked as it counts them. */
 const pollsForFills = 10;
@@ -103,7 +103,7 @@ export class ConnectionWatcher {
     try {
       this.row ??= await this.parts.actors.query(brokerConnection, this.id, 'get', null);
       if (this.row === null) return this.end();
-      if (this.parts.connections.isLocked(this.row)) return await this.tell(lockedCredentials);
+      if (this.parts.connections.isLocked(this.row)) return await this.report(lockedCredentials);
       await (this.row.filledBy === 'embedded' || this.row.error !== null || !this.row.adopted
         ? this.connect(this.row)
         : this.round(this.row, extent));
@@ -127,19 +127,19 @@ export class ConnectionWatcher {
     const account = await broker.account(this.stop.signal);
     if (account.kind !== 'known') {
       // A connection that was made stays so while its broker does not answer.
-      if (account.kind === 'credentials' || row.error !== null) await this.tell(whyNot(account));
+      if (account.kind === 'credentials' || row.error !== null) await this.report(whyNot(account));
       return;
     }
     if (row.filledBy === 'broker' && !row.adopted) {
       const figures = await connections.figures(row, this.stop.signal);
-      if (figures.kind !== 'known') return this.tell(whyNot(figures));
+      if (figures.kind !== 'known') return this.report(whyNot(figures));
       await actors.ask(brokerConnection, this.id, 'adopt', { figures: figures.value, by: null });
     }
-    await this.tell(null);
+    await this.report(null);
     this.listen(row, broker);
   }
 
-  private async tell(error: string | null): Promise<void> {
+  private async report(error: string | null): Promise<void> {
     if (this.row === null || this.row.error === error) return;
     await this.parts.connections.tried(this.id, error);
     this.row = null;
@@ -151,7 +151,7 @@ export class ConnectionWatcher {
     this.stream = broker.updates({
       changed: () => this.want('orders'),
       connected: () => {
-        // What was told while there was no connection is found by asking.
+        // Updates sent while there was no connection are found by polling.
         if (!isFirst) this.want('all');
         isFirst = false;
       },
@@ -166,7 +166,7 @@ export class ConnectionWatcher {
     const before = extent === 'all' ? await this.positions(row) : {};
     const held = storedOrders(database, row.id);
     const earlier = new Set(row.earlier);
-    const result = await askRound(
+    const result = await queryBroker(
       broker,
       held,
       {
@@ -177,9 +177,9 @@ export class ConnectionWatcher {
       },
       this.stop.signal,
     );
-    if (result.kind === 'credentials') return this.tell(result.reason);
+    if (result.kind === 'credentials') return this.report(result.reason);
     if (result.kind !== 'answered') return;
-    await this.tellOrders(row, result);
+    await this.updateOrders(row, result);
     this.remember(result);
     if (result.cursor !== null && result.cursor !== row.cursor) {
       this.row = { ...row, cursor: result.cursor };
@@ -208,14 +208,14 @@ export class ConnectionWatcher {
     );
   }
 
-  private async tellOrders(row: ConnectedBrokerRow, { told, foreign }: RoundResult): Promise<void> {
+  private async updateOrders(row: ConnectedBrokerRow, { updates, foreign }: RoundResult): Promise<void> {
     const { actors } = this.parts;
     const { accountId, mode, id: brokerKey, brokerName, orderMode, filledBy } = row;
     const route = { brokerKey, brokerName, orderMode, filledBy };
     const see = (orderId: string, { order, fills, filledSoFar }: SeenOrder) =>
       actors.ask(tradingOrder, orderId, 'seen', { order, fills, filledSoFar });
     const work = [
-      ...told.map((seen) => () => see(seen.orderId, seen)),
+      ...updates.map((seen) => () => see(seen.orderId, seen)),
       ...foreign.map((seen) => async () => {
         const orderId = foreignOrderId(row, seen.order.brokerOrderId);
         await actors.ask(tradingOrder, orderId, 'adoptOrder', {
@@ -226,11 +226,12 @@ export class ConnectionWatcher {
         await see(orderId, seen);
       }),
     ];
-    for (let i = 0; i < work.length; i += toldAtOnce) await Promise.all(work.slice(i, i + toldAtOnce).map((one) => one()));
+    for (let i = 0; i < work.length; i += maxConcurrentUpdates)
+      await Promise.all(work.slice(i, i + maxConcurrentUpdates).map((one) => one()));
   }
 
-  private remember({ told, foreign, lacking }: RoundResult): void {
-    for (const { fills } of [...told, ...foreign]) for (const { venueTradeId } of fills) this.booked.add(venueTradeId);
+  private remember({ updates, foreign, lacking }: RoundResult): void {
+    for (const { fills } of [...updates, ...foreign]) for (const { venueTradeId } of fills) this.booked.add(venueTradeId);
     for (const id of this.booked) {
       if (this.booked.size <= rememberedTrades) break;
       this.booked.delete(id);

@@ -10,7 +10,7 @@ import { ConnectionWatcher, type WatcherParts } from './watcher.ts';
 export type WatchersParts = WatcherParts & { placement: Placement; stats: Pick<TradingStats, 'openAtBrokers'> };
 
 const pageSize = 500;
-const againMs = 1_000;
+const retryMs = 1_000;
 
 export class ConnectionWatchers {
   private readonly parts: WatchersParts;
@@ -63,7 +63,7 @@ export class ConnectionWatchers {
         after = rows.at(-1).id;
       } catch (err) {
         log.warn({ err }, 'the broker connections of acquired shards could not be read; retrying');
-        await new Promise((resolve) => setTimeout(resolve, againMs).unref());
+        await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }
   }

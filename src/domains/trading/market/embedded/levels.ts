@@ -16,7 +16,7 @@ const reach = 2 ** depth;
 const blockDepth = 8;
 const blockLength = 2 ** blockDepth;
 const dampedFrom = 1000;
-const mostBlocks = 2_048;
+const maxBlocks = 2_048;
 
 const anchor: Readonly<Record<AssetClass, number>> = { equity: weekdayPlace(dayNumber(2026, 1, 2)), crypto: dayNumber(2026, 1, 2) };
 const common: Readonly<Record<AssetClass, { seed: number; sigma: number; drift: number }>> = {
@@ -83,7 +83,7 @@ function blockOf(seed: number, sigma: number, side: number, block: number): Floa
   let points = blocks.get(key);
   if (points === undefined) {
     points = makeBlock(seed, sigma, side, block);
-    if (blocks.size >= mostBlocks) blocks.delete(blocks.keys().next().value!);
+    if (blocks.size >= maxBlocks) blocks.delete(blocks.keys().next().value!);
     blocks.set(key, points);
   }
   return points;

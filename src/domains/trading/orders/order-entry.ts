@@ -1,5 +1,5 @@
 /**
- * What every way of placing an order goes through before the account's turn: shape, broker, plan, capabilities, price. The checks are made in this order,
+ * The checks that every order passes before the account's turn: shape, broker, plan, capabilities, price. The checks are made in this order,
  * and what needs the account's state (used ids, halts, blocks, risk) is left to the turn.
  */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -20,15 +20,15 @@ import { type OrderRoute, type TradingLimits, tradingAccountIdOf, tradingOrderId
 import { invalidOrder } from './order-form.ts';
 import type { OrderTerms } from './terms.ts';
 
-export type DoorParts = { actors: ActorSystem; connections: Connections; prices: Prices; stats: Pick<TradingStats, 'countRefusal'> };
+export type OrderEntryParts = { actors: ActorSystem; connections: Connections; prices: Prices; stats: Pick<TradingStats, 'countRefusal'> };
 
 /** Who places an order. An agent's names its task, a strategy's itself. */
-export type Placer = AccountMode & { strategyId?: string; taskId?: string };
+export type OrderOrigin = AccountMode & { strategyId?: string; taskId?: string };
 
 /** The ids of a request; `commandId` as `commandIds` makes it. */
 export type OrderIds = { orderId: string; commandId?: string };
 
-export type Wish = { brokerId: string | null; mode: BrokerMode };
+export type RequestedRoute = { brokerId: string | null; mode: BrokerMode };
 export type Prepared = { route: OrderRoute; quote: Quote; limits: TradingLimits };
 
 /** Throws `forbidden` for real money in test mode. */
@@ -38,25 +38,25 @@ export function mustBePaperInTest({ mode }: AccountMode, asked: BrokerMode): voi
 
 /** @param all terms of what is placed together, the first that of which the others are legs */
 export async function prepare(
-  door: DoorParts,
+  orderEntry: OrderEntryParts,
   owner: AccountMode,
-  wish: Wish,
+  requested: RequestedRoute,
   all: readonly [OrderTerms, ...OrderTerms[]],
 ): Promise<Prepared> {
-  const { actors, connections } = door;
+  const { actors, connections } = orderEntry;
   const [{ assetClass }] = all;
   const [known, settings] = await Promise.all([connections.of(owner), actors.query(accountSettings, owner.accountId, 'get', null)]);
-  if (wish.brokerId !== null) mustExist(known, wish.brokerId);
-  if (wish.mode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
-  const { route, unready } = mustChoose(known, { ...wish, assetClass });
-  const quote = await checked(door, owner, route.brokerName, all);
+  if (requested.brokerId !== null) mustExist(known, requested.brokerId);
+  if (requested.mode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
+  const { route, unready } = mustChoose(known, { ...requested, assetClass });
+  const quote = await checked(orderEntry, owner, route.brokerName, all);
   if (unready !== null) throw new AppError('conflict', unready);
   return { route, quote, limits: tradingLimitsOf(settings) };
 }
 
 /** What the broker takes, at the price of now. Throws `invalid`. */
 export async function checked(
-  { prices }: Pick<DoorParts, 'prices'>,
+  { prices }: Pick<OrderEntryParts, 'prices'>,
   owner: AccountMode,
   brokerName: BrokerName,
   all: readonly [OrderTerms, ...OrderTerms[]],
