@@ -9,6 +9,19 @@ export type JsonLimits = {
   maxValues: number;
 };
 
+/** Of an answer of another service, such as a broker or a host: a long list of orders or of file hashes. Parsing takes a few tens of milliseconds. */
+export const answerLimits: JsonLimits = { maxDepth: 32, maxValues: 200_000 };
+
+/** undefined: it is no JSON, or exceeds the limits. */
+export function parseWithin(bytes: Uint8Array, limits: JsonLimits): unknown {
+  if (!new JsonBounds(limits).take(bytes)) return undefined;
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
 export class JsonBounds {
   private readonly limits: JsonLimits;
   /** Why `take` returned false. */

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../../../backoff.ts';
 import { type Clock, monotonicMs } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
+import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
 import { retryAfterMs } from '../../../retry-after.ts';
 import type { HostAnswer, HostCalls, HostRequest } from './host.ts';
@@ -202,17 +203,7 @@ function isGood(status: number): boolean {
 function answerOf({ status, headers, body, truncated }: OutboundResponse, title: string): HostAnswer {
   if (truncated) throw new DeployFailed('provider_down', `${title} answered with more than ${maxAnswerBytes} bytes`);
   const text = Buffer.from(body).toString('utf8');
-  return { status, headers, json: jsonOf(text), text };
-}
-
-/** null: it is none. */
-function jsonOf(text: string): unknown {
-  if (text.trim() === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  return { status, headers, json: parseWithin(body, answerLimits) ?? null, text };
 }
 
 function shown(mask: Mask, message: string): string {

@@ -1,6 +1,7 @@
 /** web_search: queries the operator's search endpoint (SearXNG or another with the same JSON). */
 import Type from 'typebox';
 import { AppError, ToolError } from '../../../errors.ts';
+import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { Tool } from './port.ts';
 
@@ -43,7 +44,7 @@ export function createWebSearch(outbound: Outbound, searchUrl: string | null): T
 }
 
 function readResults(body: Uint8Array): { title: string; url: string; snippet: string }[] {
-  const answer = parse(new TextDecoder().decode(body));
+  const answer = parseWithin(body, answerLimits);
   const results = isRecord(answer) && Array.isArray(answer.results) ? answer.results : null;
   if (!results) throw new ToolError('The search endpoint did not answer with the JSON of a search (its JSON format may be switched off).');
   return results
@@ -51,14 +52,6 @@ function readResults(body: Uint8Array): { title: string; url: string; snippet: s
     .filter(({ url }) => typeof url === 'string' && /^https?:\/\//i.test(url))
     .slice(0, maxResults)
     .map(({ title, url, content }) => ({ title: text(title, 300), url: text(url, 2000), snippet: text(content, 600) }));
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

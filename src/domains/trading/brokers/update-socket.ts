@@ -4,6 +4,7 @@
  */
 import { backoffMs } from '../../../backoff.ts';
 import { monotonicMs } from '../../../clock.ts';
+import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import type { Outbound, OutboundSocket } from '../../../providers/outbound/port.ts';
 import type { UpdateListener, UpdateStream } from './port.ts';
 
@@ -153,13 +154,9 @@ export class UpdateSocket implements UpdateStream {
   }
 }
 
-/** Text and binary frames alike: some venues send JSON in binary ones. undefined: no JSON. */
+/** Text and binary frames alike: some venues send JSON in binary ones. undefined: no JSON, or too many values. */
 function messageIn(data: string | Uint8Array): unknown {
-  try {
-    return JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data));
-  } catch {
-    return undefined;
-  }
+  return parseWithin(typeof data === 'string' ? Buffer.from(data) : data, answerLimits);
 }
 
 /** The address of a WebSocket on the host of an HTTP address. */

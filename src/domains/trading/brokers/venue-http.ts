@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
-import { JsonBounds } from '../../../json-bounds.ts';
+import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import { NeverSent, type Outbound } from '../../../providers/outbound/port.ts';
 
 export type VenueRequest = {
@@ -34,7 +34,6 @@ export type VenueHttpOptions = {
 };
 
 const maxAnswerBytes = 4 * 2 ** 20;
-const jsonLimits = { maxDepth: 32, maxValues: 200_000 };
 const defaultRetryMs = 1_000;
 const maxReasonChars = 300;
 
@@ -63,7 +62,7 @@ export class VenueHttp {
         configured: true,
       });
       const text = new TextDecoder().decode(response.body);
-      const json = response.truncated ? undefined : parsed(response.body, text);
+      const json = response.truncated ? undefined : parseWithin(response.body, answerLimits);
       return { kind: 'answered', status: response.status, json, text, retryAfterMs: retryAfterMs(response.headers, clock.nowMs()) };
     } catch (error) {
       const reason = error instanceof AppError ? error.message : 'the request was stopped';
@@ -76,15 +75,6 @@ export class VenueHttp {
 export function shownReason(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
   return line.length > maxReasonChars ? `${line.slice(0, maxReasonChars).toWellFormed()}…` : line;
-}
-
-function parsed(bytes: Uint8Array, text: string): unknown {
-  if (!new JsonBounds(jsonLimits).take(bytes)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Seconds or a date; `X-RateLimit-Reset` is the second at which the limit is lifted. */

@@ -9,6 +9,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import Value from 'typebox/value';
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
+import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import type { Outbound, OutboundResponse } from '../../../providers/outbound/port.ts';
 import { fromNano, nanoOf, toNano } from '../decimal.ts';
 import { maxBars } from './bars.ts';
@@ -229,11 +230,9 @@ async function get<S extends TSchema>(
 }
 
 function parsed({ body }: OutboundResponse): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'));
-  } catch {
-    throw unusable('an answer that is no JSON');
-  }
+  const value = parseWithin(body, answerLimits);
+  if (value === undefined) throw unusable('an answer that is no JSON, or has too many values');
+  return value;
 }
 
 /** What it says in the body stays out of the message: it is not ours to show. */

@@ -119,11 +119,11 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       errors: [402],
       responses: { 201: Type.Object({ files: Type.Integer(), bytes: Type.Integer() }) },
       async handler(context) {
-        const { principal, params } = context;
+        const { principal, params, request } = context;
         const { commandId } = commandIds(context, workspacesIds.file);
         const stored = await context.receiveFile(async ({ content }) => {
           const { id: workspaceId, accountId } = await ownWorkspace(actors, principal, params.id);
-          return storeArchive(parts, { workspaceId, accountId }, content, commandId);
+          return storeArchive(parts, { workspaceId, accountId, declaredBytes: declaredBytes(request) }, content, commandId);
         });
         return answer(201, stored);
       },

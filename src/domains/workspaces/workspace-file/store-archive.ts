@@ -1,12 +1,13 @@
 /**
  * Stores the files of an archive. Names, contents, and the room for all of them are checked before the first is stored: a refusal leaves nothing.
- * A later failure, such as of the database, or of room that others have taken meanwhile, says how many files are stored.
+ * An archive that cannot fit whatever its files replace is refused before it is read, or where it does not declare its size, as soon as it is too long. A later failure, such as of the database, or of room that others have taken meanwhile, says how many files are stored.
  */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import { allowedKinds, uploadKind } from '../../../file-kinds.ts';
+import { unlimited } from '../../../plans.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { FileStore } from '../../../storage/files.ts';
 import { tarFiles } from '../../../tar.ts';
@@ -22,9 +23,16 @@ export const maxArchiveFiles = 1_000;
 const smallBytes = 256 * 1024;
 const atOnce = 8;
 const shownRefused = 20;
+/** Of an archive, at most, for headers with long names and for padding: all else is content. */
+const overheadBytes = maxArchiveFiles * 4 * 1024;
 
 export type ArchiveParts = { actors: ActorSystem; database: Pick<Database, 'read'>; files: FileStore };
-export type ArchiveTarget = { workspaceId: string; accountId: string };
+export type ArchiveTarget = {
+  workspaceId: string;
+  accountId: string;
+  /** A lower bound of the archive's size, if it is known before the archive is read. */
+  declaredBytes?: number;
+};
 type Stored = { files: number; bytes: number };
 
 /**
@@ -33,11 +41,28 @@ type Stored = { files: number; bytes: number };
  * @param commandId a repeat with it creates no second versions
  */
 export async function storeArchive(parts: ArchiveParts, target: ArchiveTarget, content: Readable, commandId?: string): Promise<Stored> {
+  try {
+    return await storeWhole(parts, target, content, commandId);
+  } catch (error) {
+    // The register may lack changes by nodes of an earlier version.
+    if (error instanceof AppError && error.code === 'plan_required')
+      await parts.actors.ask(accountStorage, target.accountId, 'recount', null).catch(() => {});
+    throw error;
+  }
+}
+
+async function storeWhole(parts: ArchiveParts, target: ArchiveTarget, content: Readable, commandId?: string): Promise<Stored> {
   const { files } = parts;
   const { workspaceId, accountId } = target;
+  const room = await roomFor(parts, target);
+  room.mustFit(target.declaredBytes ?? 0);
   // No file has this name: after a crash the sweep of orphaned contents finds it.
   const key = newContentKey(workspaceId, workspaceFileId(workspaceId, ''), accountId);
-  await files.put(key, content, maxFileBytes);
+  const maxBytes = Math.min(maxFileBytes, room.maxBytes);
+  await files.put(key, content, maxBytes).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'payload_too_large' && maxBytes < maxFileBytes) room.mustFit(maxBytes + 1);
+    throw error;
+  });
   try {
     const sizes = await read((archive) => check(archive));
     await mustFitTogether(parts, target, sizes);
@@ -79,6 +104,34 @@ async function check(archive: Readable): Promise<Map<string, number>> {
   );
 }
 
+type Room = {
+  /** A longer archive does not fit, whatever its files replace. */
+  maxBytes: number;
+  /** Throws `plan_required` where an archive of so many bytes certainly does not fit. */
+  mustFit(archiveBytes: number): void;
+};
+
+/** The files of its workspace are all that an archive can replace. They are added up only for an account that is nearly full. */
+async function roomFor({ actors, database }: ArchiveParts, { workspaceId, accountId }: ArchiveTarget): Promise<Room> {
+  const [limits, used] = await Promise.all([storageLimits(actors, accountId), actors.query(accountStorage, accountId, 'used', null)]);
+  const freeBytes = limits.bytes === unlimited ? Infinity : Math.max(0, limits.bytes - used.bytes);
+  const hasFreeFiles = limits.files === unlimited || used.files < limits.files;
+  if (freeBytes >= maxFileBytes && hasFreeFiles) return { maxBytes: maxFileBytes, mustFit() {} };
+  const { rows } = await database.read({
+    name: 'replaceable_files',
+    text: `select count(*)::int as files, coalesce(sum(size_bytes), 0)::float8 as bytes from workspace_file where workspace_id = $1 and status = 'present'`,
+    values: [workspaceId],
+  });
+  const replaceable: Stored = rows[0];
+  const besides = replaceable.bytes + overheadBytes;
+  return {
+    maxBytes: freeBytes + besides,
+    mustFit(archiveBytes) {
+      mustFit(used, { bytes: archiveBytes - besides, files: replaceable.files === 0 ? 1 : 0 }, limits);
+    },
+  };
+}
+
 /** Files that become smaller make no room: so the archive fits in whatever order its files are stored. */
 async function mustFitTogether({ actors, database }: ArchiveParts, { workspaceId, accountId }: ArchiveTarget, sizes: Map<string, number>) {
   const byId = new Map(Array.from(sizes, ([name, sizeBytes]) => [workspaceFileId(workspaceId, name), sizeBytes]));
@@ -94,13 +147,7 @@ async function mustFitTogether({ actors, database }: ArchiveParts, { workspaceId
   const present = new Map(rows.map(({ id, size_bytes }: { id: string; size_bytes: number }) => [id, size_bytes]));
   const more = { bytes: 0, files: byId.size - present.size };
   for (const [id, sizeBytes] of byId) more.bytes += Math.max(0, sizeBytes - (present.get(id) ?? 0));
-  try {
-    mustFit(used, more, limits);
-  } catch (error) {
-    // The register may lack changes by nodes of an earlier version.
-    await actors.ask(accountStorage, accountId, 'recount', null).catch(() => {});
-    throw error;
-  }
+  mustFit(used, more, limits);
 }
 
 async function isOfKind(checked: Readable): Promise<boolean> {

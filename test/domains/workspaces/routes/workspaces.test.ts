@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { accountStorage } from '../../../../src/domains/accounts/account-storage/messages.ts';
 import { workspacesIds } from '../../../../src/domains/workspaces/ids.ts';
 import { workspaceFileId } from '../../../../src/domains/workspaces/workspace-file/messages.ts';
@@ -304,14 +304,35 @@ describe('files of a workspace', () => {
     const node = await startWorkspaceNode(t);
     const { id } = await node.createWorkspace('W');
     await node.database.pool.query('insert into account_storage values ($1, $2, 1, $3, now())', ['acct_ann', 2 ** 30 - 20_000_000, '[]']);
-    const socket = connect(Number(new URL(node.edgeUrl).port), '127.0.0.1');
-    t.after(() => socket.destroy());
-    const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="big.txt"\r\nContent-Type: text/plain\r\n\r\n`;
-    socket.write(
-      `POST /v1/workspaces/${id}/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acct_ann\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 30000000\r\n\r\n${head}first bytes`,
-    );
-    const [answer] = await once(socket, 'data');
-    assert.match(String(answer), /^HTTP\/1.1 402 /);
+    assert.match(await answerToBeginning(t, node, `/v1/workspaces/${id}/files`, 'Content-Length: 30000000'), /^HTTP\/1.1 402 /);
+  });
+
+  test('an archive that cannot fit, whatever it replaces, is refused before it is read, or as soon as it is too long', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const [{ id }, { id: empty }] = [await node.createWorkspace('W'), await node.createWorkspace('Empty')];
+    // The account is full but for 20 MB, and an archive of this workspace may replace 10 MB.
+    await node.database.pool.query('insert into account_storage values ($1, $2, 1, $3, now())', ['acct_ann', 2 ** 30 - 30_000_000, '[]']);
+    await node.upload(id, 'old.txt', 'x'.repeat(10_000_000));
+    const contents = await node.contents();
+    const begin = (workspace: string, header: string, bytes = 'first bytes') =>
+      answerToBeginning(t, node, `/v1/workspaces/${workspace}/archives`, header, bytes);
+    assert.match(await begin(id, 'Content-Length: 40000000'), /^HTTP\/1.1 402 /);
+    assert.match(await begin(empty, 'Content-Length: 30000000'), /^HTTP\/1.1 402 /, 'a file of another workspace is not replaced');
+    const chunk = `${(30_000_000).toString(16)}\r\n${'x'.repeat(30_000_000)}`;
+    assert.match(await begin(empty, 'Transfer-Encoding: chunked', chunk), /^HTTP\/1.1 402 /, 'without a declared size');
+    assert.deepEqual(await node.contents(), contents);
+    const replacing = await tarOf([['old.txt', 'x'.repeat(28_000_000)]]);
+    assert.equal((await archiveUpload(node, id, replacing)).status, 201, 'an archive that fits by what it replaces is taken');
+  });
+
+  test('an archive of new files is refused before it is read by an account that has all the files it may have', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const [{ id }, { id: empty }] = [await node.createWorkspace('W'), await node.createWorkspace('Empty')];
+    await node.database.pool.query('insert into account_storage values ($1, 0, 999, $2, now())', ['acct_ann', '[]']);
+    await node.upload(id, 'a.txt', 'one');
+    const path = `/v1/workspaces/${empty}/archives`;
+    assert.match(await answerToBeginning(t, node, path, 'Content-Length: 10000'), /^HTTP\/1.1 402 /);
+    assert.equal((await archiveUpload(node, id, await tarOf([['a.txt', 'two']]))).status, 201, 'a replacement is read');
   });
 
   test('a name in decomposed Unicode is the same file as in composed', async (t) => {
@@ -691,6 +712,25 @@ function formUpload(
   body.set('file', new Blob([file[1]]), file[0]);
   if (path !== null && pathLast) body.set('path', path);
   return node.call(`/v1/workspaces/${workspaceId}/files`, { method: 'POST', body, headers });
+}
+
+/** The answer to an upload of which only the beginning is sent. @param header how long its body is */
+async function answerToBeginning(
+  t: TestContext,
+  node: WorkspaceNode,
+  path: string,
+  header: string,
+  bytes = 'first bytes',
+): Promise<string> {
+  const socket = connect(Number(new URL(node.edgeUrl).port), '127.0.0.1');
+  t.after(() => socket.destroy());
+  const part = `--b\r\nContent-Disposition: form-data; name="file"; filename="big.txt"\r\nContent-Type: text/plain\r\n\r\n`;
+  const form = header.startsWith('Transfer') ? `${part.length.toString(16)}\r\n${part}\r\n` : part;
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acct_ann\r\nContent-Type: multipart/form-data; boundary=b\r\n${header}\r\n\r\n${form}${bytes}`,
+  );
+  const [answer] = await once(socket, 'data');
+  return String(answer);
 }
 
 async function tarOf(files: [string, string][]): Promise<Buffer> {
