@@ -24,7 +24,10 @@ test('values and levels are counted only outside of strings, for any division of
 test('an answer that is no JSON, is nested too deeply or has too many values is not parsed', () => {
   const parse = (text: string) => parseWithin(Buffer.from(text), answerLimits);
   assert.deepEqual(parse('\ufeff{"a":[1]}'), { a: [1] });
-  assert.deepEqual(parse(`[${'1,'.repeat(100_000)}1]`), Array.from({ length: 100_001 }, () => 1));
+  assert.deepEqual(
+    parse(`[${'1,'.repeat(100_000)}1]`),
+    Array.from({ length: 100_001 }, () => 1),
+  );
   for (const text of ['', '<html>', '{"a":', `${'['.repeat(33)}${']'.repeat(33)}`, `[${'1,'.repeat(200_000)}1]`])
     assert.equal(parse(text), undefined, text.slice(0, 50));
 });

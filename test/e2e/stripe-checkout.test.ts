@@ -65,7 +65,7 @@ test("a customer who pays on Stripe's page has the plan after Stripe's notificat
   assert.equal(stripe.refunds.length, 0);
 });
 
-test('a notification without a valid signature of Stripe has no effect: another secret, an old time, a changed byte, no signature', async () => {
+test('a notification without a valid signature of Stripe has no effect: another secret, a `t` that is old, in the future or no number, a changed byte', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
   const event = completed(stripe.pay(opened.url));

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import Type from 'typebox';
+import { HttpRequest } from '../../../src/edge/http/message.ts';
 import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
 import { Concurrency } from '../../../src/edge/limits/concurrency.ts';
 import type { Entitlement } from '../../../src/edge/limits/entitlements.ts';
@@ -226,6 +227,25 @@ test('all keys of an account together have five times the requests at once of on
   assert.equal((await fetch(`${edge.url}/me`, as('other-account'))).status, 200);
   for (const socket of sockets) socket.destroy();
   await until(() => concurrency.callers === 0);
+});
+
+test('IPv6 requests without a key are counted by /64, and all networks of a /48 together have twenty times as many', async () => {
+  later();
+  const ask = async (address: string) => {
+    const bytes = new TextEncoder().encode(address);
+    const request = new HttpRequest('GET', '/', '', [], null, { getRemoteAddressAsText: () => bytes.buffer as ArrayBuffer });
+    const refused = await limits.admit(null, request);
+    request.end();
+    return refused?.code ?? 'admitted';
+  };
+  const answers: string[] = [];
+  for (let i = 0; i < 12; i++) answers.push(await ask(`2001:db8:1:1::${i + 1}`));
+  assert.deepEqual([...new Set(answers)], ['admitted']);
+  assert.equal(await ask('2001:db8:1:1:ffff::1'), 'rate_limited', 'another address of the same /64');
+  for (let network = 2; network <= 20; network++)
+    for (let i = 0; i < 12; i++) assert.equal(await ask(`2001:db8:1:${network}::1`), 'admitted', String(network));
+  assert.equal(await ask('2001:db8:1:99::1'), 'rate_limited', 'another /64 of the same /48');
+  assert.equal(await ask('2001:db8:2:1::1'), 'admitted', 'another /48');
 });
 
 test('a download link counts against a quota of its account, separate from its keys and from the address', async () => {
