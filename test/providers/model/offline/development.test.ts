@@ -86,6 +86,70 @@ const cases: Case[] = [
     expected: [/by topic: .*lift: “The lift is broken again” \(row 1\)/],
   },
   {
+    says: 'the months that a task names are the ends of the comparison',
+    prompt: 'Which region grew most from February to April in sales.csv?',
+    files: {
+      'sales.csv':
+        'date,region,revenue\n2024-01-05,North,100\n2024-01-09,South,300\n2024-02-05,North,120\n2024-02-11,South,280\n2024-03-02,North,180\n2024-03-05,South,250\n2024-04-02,North,200\n2024-04-05,South,380\n2024-05-02,North,900\n2024-05-05,South,10\n',
+    },
+    expected: [/from 2024-02 to 2024-04 \(date\): South \+100 \(280 to 380, \+35\.7 %\); North \+80 \(120 to 200, \+66\.7 %\)/],
+    never: [/from 2024-01 to 2024-05 \(date\)/],
+  },
+  {
+    says: 'plan and actual of several periods are compared by row and by period, without a period that lacks one of them',
+    prompt: 'Who is over budget in departments.json?',
+    files: {
+      'departments.json': JSON.stringify({
+        departments: [
+          { name: 'Sales', budget: { Q1: 100, Q2: 120 }, actual: { Q1: 90, Q2: 150 } },
+          { name: 'IT', budget: { Q1: 200, Q2: 200 }, actual: { Q1: 180, Q2: 190 } },
+          { name: 'HR', budget: { Q1: 50, Q2: 50 }, actual: { Q1: 60, Q2: null } },
+        ],
+      }),
+    },
+    expected: [
+      /Over budget in all: Sales by 20, HR by 10\./,
+      /Sales: budget 220, actual 240, over by 20; above in Q2 by 30\. IT: budget 400, actual 370, under by 30\. HR: .*over by 10; above in Q1 by 10; Q2 has only one of the two/,
+      /budget 720, actual 670; by period \(budget and actual\): Q1 350 and 330, Q2 370 and 340/,
+    ],
+  },
+  {
+    says: 'a single date far from all others is named, and dates at which people started are no development',
+    prompt: 'Check staff.csv for mistakes',
+    files: {
+      'staff.csv':
+        'ID,Name,Team,Start,Monthly pay\n1,Ann,Ops,2019-03-01,3800\n2,Bo,Ops,2020-04-15,3040\n3,Cy,Dev,2021-07-01,5200\n4,Di,Dev,2022-09-01,4900\n5,Ed,HR,2023-02-01,1950\n6,Flo,Ops,2031-01-01,3700\n',
+    },
+    expected: [/Row 6 \(Flo\) has Start 2031-01-01, 7\.92 years after all others/],
+    never: [/By year, /, /From 2019/],
+  },
+  {
+    says: 'an access log tells the share of failed requests and its longest pause',
+    prompt: 'Errors in access.log?',
+    files: {
+      'access.log': Array.from({ length: 30 }, (_, i) => {
+        const time = new Date(Date.UTC(2024, 5, 3, 9, 0, i * 20 + (i >= 15 ? 1800 : 0))).toISOString().slice(11, 19);
+        return `10.0.0.${i % 3} - - [03/Jun/2024:${time} +0000] "GET /${i % 4} HTTP/1.1" ${i % 10 === 3 ? 500 : 200} ${100 + i}`;
+      }).join('\n'),
+    },
+    expected: [
+      /3 of 30 requests \(10 %\) failed with a status of 400 or more: 500 ×3; 3 of them with 500/,
+      /longest pause in time is 30\.33 minutes/,
+    ],
+  },
+  {
+    says: 'items of an agenda are headings, and a known person who asks somebody by a date has an action',
+    prompt: 'Fasse protokoll.txt zusammen',
+    files: {
+      'protokoll.txt':
+        'Protokoll Sitzung\nDatum: 06.03.2024\nAnwesend: Uwe Sommer, Torsten Reh\n\nTOP 1 Fest\nDer Vorstand beschließt ein Budget von 2.500 Euro.\nTorsten fragt bei der Feuerwehr nach Zelten, bis Ende März.\nTOP 2 Verschiedenes\nWer übernimmt die Jugendleitung? Bleibt offen.\n',
+    },
+    expected: [
+      /\| Torsten \| Torsten fragt bei der Feuerwehr nach Zelten, bis Ende März\. \| Ende März \| 2024-03-31 /,
+      /\| Wer übernimmt die Jugendleitung\? \|/,
+    ],
+  },
+  {
     says: 'minutes have refusals, objections, absent people and actions in the middle of a sentence',
     prompt: 'Summarise minutes.md',
     files: {

@@ -1,4 +1,5 @@
 /** Dates relative to the day of a text: "Friday", "next Tuesday", "tomorrow", "end of the month", "in two weeks". English and German. */
+import { monthOfName } from '../../../table/date-format.ts';
 
 export type RelativeDate = {
   /** Null where two days are possible; the note names both. */
@@ -58,6 +59,8 @@ export function relativeDate(written: string, base: string, from: string): Relat
   if (/^(?:end of next month|ende nächsten monats)$/.test(joined)) return on(lastOfMonth(start, 1));
   if (/^(?:end of (?:the |this )?year|ende des jahres|jahresende)$/.test(joined))
     return on(Date.parse(`${base.slice(0, 4)}-12-31T00:00:00Z`));
+  const month = /^(?:end of|ende) (\p{L}{3,9})$/u.exec(joined)?.[1];
+  if (month !== undefined && monthOfName(month) > 0) return endOf(monthOfName(month), start, from);
   if (/^(?:next week|(?:nächste|kommende)n? woche)$/.test(joined)) {
     const monday = weekdayAfter(start, 1);
     return { iso: null, note: `${isoOf(monday)} to ${isoOf(monday + 6 * dayMs)}, counted from ${from}` };
@@ -90,6 +93,12 @@ function counted(words: readonly string[], start: number, on: (ms: number) => Re
 function weekdayAfter(start: number, day: number): number {
   const ahead = (day - new Date(start).getUTCDay() + 7) % 7;
   return start + (ahead === 0 ? 7 : ahead) * dayMs;
+}
+
+/** The last day of a month that ends within half a year after the text; a month before it may be of the next year. */
+function endOf(month: number, start: number, from: string): RelativeDate | null {
+  const ahead = (month - 1 - new Date(start).getUTCMonth() + 12) % 12;
+  return ahead > 6 ? null : { iso: isoOf(lastOfMonth(start, ahead)), note: `counted from ${from}` };
 }
 
 /** Weeks begin on Monday. */

@@ -89,7 +89,9 @@ export function dueAction(sentence: string, line: number, known: ReadonlySet<str
   const who = leadingPerson(read, known);
   if (who === null || !/(?<![\p{L}])(?:by|until|till|before|bis|spätestens|no later than)(?![\p{L}])/iu.test(read)) return null;
   const verb = /^\p{Ll}+/u.exec(read.slice(who.length + 1))?.[0] ?? '';
-  if (pastWords.has(verb) || /(?:te|ten|ed)$/.test(verb)) return null;
+  // "Torsten fragt bei der Feuerwehr nach": asked of somebody, not a question.
+  const asksSomebody = /^fragt (?:bei|beim) /.test(read.slice(who.length + 1));
+  if ((pastWords.has(verb) && !asksSomebody) || /(?:te|ten|ed)$/.test(verb)) return null;
   const found = action(who, sentence, line);
   return found.due === null ? null : found;
 }

@@ -215,6 +215,14 @@ function headingOf(words: string, lines: readonly string[], i: number): string |
   if (words.length > maxHeadingChars) return null;
   const lower = clean(words).toLowerCase();
   if (bareHeadings.has(lower)) return clean(words);
+  // "TOP 3 Budget": an item of an agenda, also without a blank line above.
+  if (
+    /^(?:TOP|Agenda item|Item|Punkt) \d{1,2}[a-z]?\b/.test(words) &&
+    !/[.!?;,]$/.test(words) &&
+    words.split(' ').length <= 9 &&
+    next !== ''
+  )
+    return clean(words);
   if (words.startsWith('**') && words.endsWith('**') && words.length > 4) return clean(words);
   if (/^(?:={3,}|-{3,})$/.test(next.slice(0, 100)) && !words.includes(':')) return clean(words);
   if (words.endsWith(':') && words.split(' ').length <= 7 && !/[.,;!?]/.test(words) && next !== '' && !/^\d/.test(words))
