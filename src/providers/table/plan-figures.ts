@@ -70,14 +70,15 @@ export function trendPlan({ columns, rows }: Survey): { plan: ColumnPlan; period
 }
 
 const attributeDates = new Set(
-  'birth born geburt geburtsdatum dob entry eintritt eintrittsdatum hire hired hiring joined join joining beitritt employed seit since purchased purchase bought anschaffung kaufdatum acquired built baujahr expiry expires expiration ablauf'.split(
-    ' ',
-  ),
+  'birth born geburt geburtsdatum dob entry eintritt eintrittsdatum hire hired hiring joined join joining beitritt employed'.split(' '),
 );
+const startDates = new Set('start started starts beginn since seit'.split(' '));
+const payWords = new Set('salary pay wage wages lohn gehalt fte'.split(' '));
 
-/** A date that describes the thing in the row, such as the entry of a person: means over such dates are no development in time. */
-export function isAttributeDate(name: string): boolean {
-  return has(nameTokens(name), attributeDates);
+/** A date that describes the person in the row, such as the entry or the birth: figures by such dates are no development in time. */
+export function isAttributeDate(name: string, columns: readonly { name: string }[]): boolean {
+  const tokens = nameTokens(name);
+  return has(tokens, attributeDates) || (has(tokens, startDates) && columns.some((column) => has(nameTokens(column.name), payWords)));
 }
 
 /** For each numeric column: the column that contains its unit or currency, if that has several values. */

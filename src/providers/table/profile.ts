@@ -128,10 +128,7 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
       'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
     );
   if (memory !== null && (bounds?.above ?? bounds?.below) !== undefined) addBeyond(memory, profile, bounds!);
-  profile.remarks = [
-    ...totals,
-    ...(memory === null || rows === 0 ? [] : remarksOf(memory, profile, source.inherited ?? [], bounds?.ratio)),
-  ];
+  profile.remarks = [...totals, ...(memory === null || rows === 0 ? [] : remarksOf(memory, profile, source.inherited ?? [], bounds))];
   return profile;
 }
 

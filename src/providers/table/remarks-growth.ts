@@ -2,7 +2,7 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { exact, listed, percent, round } from './figure-text.ts';
-import { leadingMeasure, spellingsOf, trendPlan } from './plan-figures.ts';
+import { isAttributeDate, leadingMeasure, spellingsOf, trendPlan } from './plan-figures.ts';
 import { isGroup } from './remarks-cross.ts';
 import type { Remark } from './table-profile.ts';
 
@@ -18,11 +18,14 @@ type Tally = { rows: number; sum: number };
 type Compared = { name: string; numbers: Float64Array | null; additive: boolean };
 type Change = { key: string; from: number | null; to: number | null };
 
-export function growthRemarks(table: ColumnsInMemory): Remark[] {
+/** The months between which groups are compared, as `2024-01`, or `01` for the last year that has both. */
+export type Months = { from: string; to: string };
+
+export function growthRemarks(table: ColumnsInMemory, months?: Months): Remark[] {
   if (table.count < minRows || table.count > maxRows) return [];
   const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
-  if (trend === null) return [];
-  const periods = periodsOf(table.dates(trend.plan));
+  if (trend === null || isAttributeDate(trend.plan.name, table.plans)) return [];
+  const periods = (months === undefined ? null : windowOf(table.dates(trend.plan), months)) ?? periodsOf(table.dates(trend.plan));
   if (periods === null) return [];
   return table.plans
     .filter((plan) => isGroup(table, plan) && plan.role !== 'year')
@@ -32,12 +35,32 @@ export function growthRemarks(table: ColumnsInMemory): Remark[] {
 
 /** The month of each row, or its year in a table of more than three years; null for less than two periods. */
 function periodsOf(dates: Float64Array): { names: string[]; of: string[] } | null {
-  const months = Array.from(dates, (ms) => (Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 7)));
+  const months = monthsOf(dates);
   const known = [...new Set(months)].filter((month) => month !== '').sort();
   if (known.length < 2) return null;
   if (known.length <= 36) return { names: known, of: months };
   const years = months.map((month) => month.slice(0, 4));
   return { names: [...new Set(known.map((month) => month.slice(0, 4)))], of: years };
+}
+
+function monthsOf(dates: Float64Array): string[] {
+  return Array.from(dates, (ms) => (Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 7)));
+}
+
+/** The months asked for; null if the table does not have both. */
+function windowOf(dates: Float64Array, { from, to }: Months): { names: string[]; of: string[] } | null {
+  const months = monthsOf(dates);
+  const known = [...new Set(months)].filter((month) => month !== '').sort();
+  const last = known.findLast((month) => month.endsWith(to) && firstBefore(known, month, from) !== undefined);
+  if (last === undefined) return null;
+  const first = firstBefore(known, last, from)!;
+  const names = known.filter((month) => month >= first && month <= last);
+  return { names, of: months.map((month) => (month >= first && month <= last ? month : '')) };
+}
+
+/** The latest month before `last` that is called so. */
+function firstBefore(known: readonly string[], last: string, from: string): string | undefined {
+  return known.findLast((month) => month < last && month.endsWith(from));
 }
 
 function comparedIn(table: ColumnsInMemory): Compared[] {

@@ -6,6 +6,7 @@ import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed } from './figure-text.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
+import type { Months } from './remarks-growth.ts';
 import type { Ratio } from './remarks-ratio.ts';
 import type { Remark } from './table-profile.ts';
 
@@ -140,7 +141,7 @@ export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, belo
 }
 
 /** Additional requests for a profile. */
-export type Bounds = { above?: number; below?: number; ratio?: Ratio };
+export type Bounds = { above?: number; below?: number; ratio?: Ratio; months?: Months };
 type Rows = { limit: number; count: number; rows: string[]; groups: string[] };
 export type Beyond = { above?: Rows; below?: Rows };
 const beyondNamed = 15;

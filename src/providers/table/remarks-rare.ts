@@ -28,8 +28,28 @@ export function rareRemarks(table: ColumnsInMemory): Remark[] {
       has(nameTokens(name), stateWords),
   );
   return [
+    ...failedRequests(table),
     ...states.slice(0, 1).flatMap((state) => byGroup(table, state)),
     ...states.flatMap((state) => ofState(table, state)).slice(0, maxRemarks),
+  ];
+}
+
+/** Statuses of HTTP: the share of all from 400 on. */
+function failedRequests(table: ColumnsInMemory): Remark[] {
+  const status = table.plans.find(({ name, role, reads }) => name === 'status' && role === 'code' && reads === 'text');
+  if (status === undefined) return [];
+  const codes = table.texts(status).filter((text) => text !== '');
+  if (codes.length === 0 || !codes.every((code) => /^[1-5]\d\d$/.test(code))) return [];
+  const counts = new Map<string, number>();
+  for (const code of codes) if (code >= '400') counts.set(code, (counts.get(code) ?? 0) + 1);
+  const failed = codes.filter((code) => code >= '400').length;
+  const each = [...counts].sort().map(([code, count]) => `${code} ×${exact(count)}`);
+  const server = codes.filter((code) => code >= '500').length;
+  return [
+    {
+      kind: 'rare_state',
+      text: `${exact(failed)} of ${countOf(codes.length, 'request')} (${percent(failed, codes.length)}) failed with a status of 400 or more${each.length === 0 ? '' : `: ${each.join(', ')}; ${exact(server)} of them with 500 or more`}.`,
+    },
   ];
 }
 

@@ -2,9 +2,9 @@
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
-import { countOf, exact, listed, percent } from './figure-text.ts';
-import { isPrice, isQuantity } from './plan-figures.ts';
+import { exact, listed, percent } from './figure-text.ts';
 import { clockRemarks } from './remarks-clock.ts';
+import { plannedRemarks } from './remarks-planned.ts';
 import { spanRemarks } from './remarks-spans.ts';
 import type { Remark } from './table-profile.ts';
 
@@ -19,21 +19,20 @@ const wideTolerances = 20;
 const firstLook = 200;
 const shown = 5;
 const discountWords = new Set('discount rabatt discount_pct nachlass'.split(' '));
-const planWords = new Set('book system goal budget plan planned target soll ziel forecast goal expected'.split(' '));
-const actualWords = new Set(
-  'counted gezählt raised collected actual spent ist spend expense ausgaben real used cost costs actuals result achieved sales revenue'.split(
-    ' ',
-  ),
-);
-
 export function relationRemarks(table: ColumnsInMemory): Remark[] {
   const all = table
     .quantities()
     .filter(({ units, values }) => units.size < 2 && values.distinct > 1)
     .slice(0, maxParts);
   const plans = all.slice(0, maxColumns);
-  if (table.count < minRows || table.count > maxRows) return [...planned(table), ...spanRemarks(table), ...clockRemarks(table)];
-  return [...formulas(table, plans, all), ...balances(table, plans), ...planned(table), ...spanRemarks(table), ...clockRemarks(table)];
+  if (table.count < minRows || table.count > maxRows) return [...plannedRemarks(table), ...spanRemarks(table), ...clockRemarks(table)];
+  return [
+    ...formulas(table, plans, all),
+    ...balances(table, plans),
+    ...plannedRemarks(table),
+    ...spanRemarks(table),
+    ...clockRemarks(table),
+  ];
 }
 
 /** `parts` is the number of added columns, where there are three or more. */
@@ -250,40 +249,6 @@ function endsOf(balance: Float64Array, of: (at: number) => number, step: number)
     ? `${exact(balance[first]!)} in its first row`
     : `${exact(clean(balance[first]! - of(first)))} before the first entry`;
   return ` It starts at ${start} and ends at ${exact(balance[last]!)}.`;
-}
-
-/** Plan and actual in one table: the difference, and who is over. */
-function planned(table: ColumnsInMemory): Remark[] {
-  const plans = table.quantities().filter(({ role, units }) => role === 'measure' && units.size < 2);
-  const plan = plans.filter(({ name }) => has(nameTokens(name), planWords));
-  const actual = plans.filter(({ name }) => has(nameTokens(name), actualWords) && !has(nameTokens(name), planWords));
-  if (plan.length !== 1 || actual.length !== 1) return [];
-  const [p, a] = [table.numbers(plan[0]!), table.numbers(actual[0]!)];
-  const rows = [...p.keys()].filter((at) => !Number.isNaN(p[at]!) && !Number.isNaN(a[at]!));
-  if (rows.length < 2) return [];
-  const total = (numbers: Float64Array) => clean(rows.reduce((sum, at) => sum + numbers[at]!, 0));
-  const difference = clean(total(p) - total(a));
-  const over = rows.filter((at) => a[at]! > p[at]!).sort((x, y) => a[y]! - p[y]! - (a[x]! - p[x]!));
-  const named = over.slice(0, shown).map((at) => `${table.label(at) || `row ${table.row(at)}`} by ${exact(clean(a[at]! - p[at]!))}`);
-  const under = rows.filter((at) => a[at]! < p[at]!).sort((x, y) => p[y]! - a[y]! - (p[x]! - a[x]!));
-  const lacking = under.slice(0, shown).map((at) => `${table.label(at) || `row ${table.row(at)}`} by ${exact(clean(p[at]! - a[at]!))}`);
-  const below =
-    under.length === 0 ? '' : ` It is below in ${exact(under.length)}: ${lacking.join(', ')}${under.length > shown ? ' and more' : ''}.`;
-  const prices = table.quantities().filter(({ name, role }) => role === 'rate' && isPrice(name));
-  const worth = (price: Float64Array) =>
-    clean(rows.reduce((sum, at) => sum + (Number.isNaN(price[at]!) ? 0 : (a[at]! - p[at]!) * price[at]!), 0));
-  const value =
-    prices.length === 1 && isQuantity(actual[0]!.name)
-      ? ` At ${prices[0]!.name} the difference ${actual[0]!.name} − ${plan[0]!.name} is worth ${exact(worth(table.numbers(prices[0]!)))}.`
-      : '';
-  const share = total(p) > 0 ? ` (${percent(total(a), total(p))} of ${plan[0]!.name})` : '';
-  const [pn, an] = [plan[0]!.name, actual[0]!.name];
-  return [
-    {
-      kind: 'planned',
-      text: `${pn} is ${exact(total(p))} and ${an} ${exact(total(a))}${share}: ${pn} − ${an} = ${exact(difference)}. ${over.length === 0 ? `No row has ${an} above ${pn}.` : `${an} is above ${pn} in ${countOf(over.length, 'row')} of ${exact(rows.length)}: ${named.join(', ')}${over.length > shown ? ' and more' : ''}.`}${below}${value}`,
-    },
-  ];
 }
 
 function* pairs<T>(items: readonly T[]): Generator<[T, T]> {

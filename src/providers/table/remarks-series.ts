@@ -264,7 +264,7 @@ function longestRun(values: number[]): { start: number; length: number } | null 
 function levelRemarks(table: ColumnsInMemory, dates: Float64Array, series: Series[]): Remark[] {
   const remarks: Remark[] = [];
   const date = table.plans.find((plan) => plan.reads === 'date' && table.dates(plan) === dates)!;
-  if (isAttributeDate(date.name)) return [];
+  if (isAttributeDate(date.name, table.plans)) return [];
   for (const plan of table.quantities()) {
     // Answers of different people are not readings of one thing.
     if (plan.units.size > 1 || isRating(plan)) continue;

@@ -8,7 +8,7 @@ import type { Remark } from './table-profile.ts';
 
 /** Answers that say nothing. */
 const noAnswer =
-  /^(?:no comments?|no answer|none|nothing|nope|no|yes|ok|okay|all good|keine?|keine angaben?|kein kommentar|nichts|nein|ja|k\. ?a\.|[-–—.?/x]{1,5})[.!]?$/i;
+  /^(?:no comments?|no answer|none|nothing|nope|no|yes|ok|okay|all good|alles (?:gut|ok|okay|super|bestens|prima)|keine?|keine angaben?|kein kommentar|nichts|nein|ja|k\. ?a\.|[-–—.?/x]{1,5})[.!]?$/i;
 const maxTexts = 5_000;
 const maxTextChars = 500;
 const topicsShown = 10;

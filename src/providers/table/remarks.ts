@@ -13,13 +13,14 @@ import { gridRemarks } from './remarks-grid.ts';
 import { growthRemarks } from './remarks-growth.ts';
 import { marginRemarks } from './remarks-margin.ts';
 import { matrixRemarks } from './remarks-matrix.ts';
-import { missingRemarks } from './remarks-missing.ts';
+import { type Bounds, missingRemarks } from './remarks-missing.ts';
 import { pairRemarks } from './remarks-pairs.ts';
+import { pauseRemarks } from './remarks-pauses.ts';
 import { periodRowRemarks } from './remarks-period-rows.ts';
 import { rankRemarks } from './remarks-rank.ts';
 import { rareRemarks } from './remarks-rare.ts';
 import { ratingRemarks } from './remarks-ratings.ts';
-import { type Ratio, ratioRemarks } from './remarks-ratio.ts';
+import { ratioRemarks } from './remarks-ratio.ts';
 import { relationRemarks } from './remarks-relations.ts';
 import { rowRemarks } from './remarks-rows.ts';
 import { scoreRemarks } from './remarks-score.ts';
@@ -33,7 +34,12 @@ import type { Remark, TableProfile } from './table-profile.ts';
 const maxRemarks = 110;
 
 /** @param inherited columns that belong to the surrounding record, not to the rows */
-export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile, inherited: readonly string[], ratio?: Ratio): Remark[] {
+export function remarksOf(
+  { rows, survey }: TableInMemory,
+  profile: TableProfile,
+  inherited: readonly string[],
+  bounds: Bounds = {},
+): Remark[] {
   const table = new ColumnsInMemory(rows, survey.columns);
   const own = new Set(survey.columns.filter(({ name }) => !inherited.includes(name)));
   const relations = relationRemarks(table);
@@ -42,7 +48,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...periodRowRemarks(table),
     ...matrixRemarks(table),
     ...namedRemarks(table),
-    ...ratioRemarks(table, ratio),
+    ...ratioRemarks(table, bounds.ratio),
     ...pairRemarks(table),
     ...gridRemarks(table),
     ...marginRemarks(table),
@@ -53,7 +59,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...scoreRemarks(table),
     ...ratingRemarks(table),
     ...stockRemarks(table),
-    ...growthRemarks(table),
+    ...growthRemarks(table, bounds.months),
     ...crossRemarks(table, profile),
     ...timeRemarks(table, profile),
     ...relations,
@@ -63,6 +69,7 @@ export function remarksOf({ rows, survey }: TableInMemory, profile: TableProfile
     ...columnRemarks(table, profile, own),
     ...missingRemarks(table, own),
     ...seriesRemarks(table, profile),
+    ...pauseRemarks(table),
     ...withoutRemarks(table),
     ...textRemarks(table),
   ].slice(0, maxRemarks);

@@ -8,15 +8,18 @@ import { type Bounds, type JoinProfile, joinJob, profileJob, type TableProfile }
 import { maxPathBytes } from '../../workspaces/contract.ts';
 import { maxResultBytes, type Tool } from './port.ts';
 
+const monthPattern = '^([0-9]{4}-)?(0[1-9]|1[0-2])$';
 /** Reserve for the data around the recorded result. */
 const envelopeBytes = 1024;
 
-type Arguments = Omit<Bounds, 'ratio'> & {
+type Arguments = Omit<Bounds, 'ratio' | 'months'> & {
   path: string;
   compare_with?: string;
   extended_by?: string;
   ratio_of?: string;
   ratio_per?: string;
+  from_month?: string;
+  to_month?: string;
 };
 
 export const createProfileTable = (compute: Compute): Tool => ({
@@ -42,6 +45,13 @@ export const createProfileTable = (compute: Compute): Tool => ({
     ratio_per: Type.Optional(
       Type.String({ minLength: 1, maxLength: 255, description: 'The column that ratio_of is divided by, such as square metres' }),
     ),
+    from_month: Type.Optional(
+      Type.String({
+        pattern: monthPattern,
+        description: 'With to_month: groups are compared from this month (2024-01, or 01 for that month of the last year) to the other',
+      }),
+    ),
+    to_month: Type.Optional(Type.String({ pattern: monthPattern, description: 'The later month of the comparison' })),
     extended_by: Type.Optional(
       Type.String({ minLength: 1, maxLength: maxPathBytes, description: 'A third table, which has a common key with the second only' }),
     ),
@@ -52,7 +62,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
   // Its job may take 100 s of processor time, for which it waits on a busy machine, and first for its turn.
   timeoutMs: 480_000,
   async run(
-    { path, compare_with: other, extended_by: last, above, below, ratio_of: of, ratio_per: per }: Arguments,
+    { path, compare_with: other, extended_by: last, above, below, ratio_of: of, ratio_per: per, from_month: from, to_month: to }: Arguments,
     { workspace, accountId, signal },
   ) {
     if (last !== undefined && other === undefined)
@@ -65,7 +75,12 @@ export const createProfileTable = (compute: Compute): Tool => ({
             {
               name: path,
               maxBytes: maxResultBytes - envelopeBytes,
-              bounds: { above, below, ...(of === undefined || per === undefined ? {} : { ratio: { of, per } }) },
+              bounds: {
+                above,
+                below,
+                ...(of === undefined || per === undefined ? {} : { ratio: { of, per } }),
+                ...(from === undefined || to === undefined ? {} : { months: { from, to } }),
+              },
             },
             { account: accountId, signal, open: () => open(path) },
           )

@@ -12,10 +12,10 @@ export function trend(profile: TableProfile): string[] {
   const additive = measure === undefined || addsUp(measure);
   const points = (profile.trend?.points ?? []).filter(({ figures }) => measure === undefined || figures[measure.name] !== undefined);
   if (profile.trend === null || points.length < 3) return [];
-  // Means over dates of entry or birth are no development; nor are those of single answers to a survey.
+  // Figures by dates of entry or birth are no development; nor are those of single answers to a survey.
   const perPeriod = profile.rows / points.length;
   const single = measure !== undefined && perPeriod < 3 && isRatingName(measure.name);
-  if (!additive && (single || isAttributeDate(profile.trend.date_column))) return [];
+  if ((!additive && single) || isAttributeDate(profile.trend.date_column, profile.columns)) return [];
   const { period } = profile.trend;
   const figureOf = (point: (typeof points)[number]) => keyFigure(point, measure);
   const what = measure === undefined ? 'the number of rows' : `${additive ? '' : 'the mean '}${safe(measure.name)}`;

@@ -14,6 +14,10 @@ const telling = new Set(
     ' ',
   ),
 );
+/** What most questions are about. */
+const foremost = new Set(['growth', 'planned', 'durations', 'late', 'flows']);
+/** Crossed groups and hours are told behind what is simpler. */
+const detailed = new Set(['leaders', 'outcomes', 'hours_of_day']);
 const maxOthers = 6;
 const fewRows = 10;
 const minForOutliers = 8;
@@ -25,7 +29,11 @@ export function findings(profile: TableProfile): string[] {
   return [
     ...said.filter(({ kind }) => kind === 'total').map(({ text }) => text),
     ...totals(profile),
-    ...said.filter(({ kind }) => kind !== 'total' && telling.has(kind)).map(({ text }) => text),
+    ...said.filter(({ kind }) => foremost.has(kind)).map(({ text }) => text),
+    ...said
+      .filter(({ kind }) => kind !== 'total' && telling.has(kind) && !foremost.has(kind) && !detailed.has(kind))
+      .map(({ text }) => text),
+    ...said.filter(({ kind }) => detailed.has(kind)).map(({ text }) => text),
     ...biggestGroups(profile),
     ...trend(profile),
     ...outliers(profile),

@@ -8,6 +8,7 @@ import type { TableProfile } from '../../table/table-profile.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
 import { describeMissing, fileNamesIn, findMentions } from './file-mentions.ts';
 import { boundsIn } from './limits.ts';
+import { monthsIn } from './month-window.ts';
 import type { Orders } from './orders.ts';
 import { ratioIn } from './ratios.ts';
 import type { TextMaterial } from './report.ts';
@@ -140,12 +141,11 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
     const past = conversation.past.findLast(
       (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
     );
-    if (past === undefined)
-      return [{ name: 'profile_table', args: { path: name, ...boundsIn([conversation.task, ...conversation.guidance].join('\n')) } }];
+    const asked = [conversation.task, ...conversation.guidance].join('\n');
+    if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn(asked), ...monthsIn(asked) } }];
     if (past.outcome === 'done' && isProfile(past.result)) {
       // The columns are known only now: a requested ratio of two columns needs a second profile.
-      const ratio =
-        past.args.ratio_of === undefined ? ratioIn([conversation.task, ...conversation.guidance].join('\n'), past.result) : null;
+      const ratio = past.args.ratio_of === undefined ? ratioIn(asked, past.result) : null;
       if (ratio !== null) return [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
       found.tables.push(past.result, ...past.result.nested);
       return [];
