@@ -37,6 +37,8 @@ export type Envelope = {
   order: number;
   /** By `monotonicMs`, when it arrived at this node; 0 if no caller waits. */
   askedAtMs: number;
+  /** Where it is in the list of pending asks; -1: nowhere. */
+  pendingAt: number;
   /** It was sent to another node, which does its own shedding. */
   isRemote: boolean;
   /** Its turn was run: from here on a missing answer is an unknown outcome. */
@@ -79,6 +81,7 @@ export function newEnvelope(
     deadLetter: null,
     order: 0,
     askedAtMs: 0,
+    pendingAt: -1,
     isRemote: false,
     mayHaveEffect: false,
     settled: false,

@@ -7,7 +7,11 @@ import type { Envelope } from './envelope.ts';
 import { recordedRefusal } from './recorded-refusal.ts';
 
 export class PendingAsks {
-  private readonly waiting = new Set<Envelope>();
+  /**
+   * In no order. Not a Set: when a Set outgrows its table, V8 links the old table, which still holds all its removed entries, to the new one. A
+   * dead table in the old generation then keeps every later one, and all their envelopes, until the next full garbage collection.
+   */
+  private readonly waiting: Envelope[] = [];
   private readonly sweep: NodeJS.Timeout;
   private readonly deferred: DeferredCallers;
   private readonly admission: Admission;
@@ -26,31 +30,33 @@ export class PendingAsks {
   }
 
   get size(): number {
-    return this.waiting.size;
+    return this.waiting.length;
   }
 
   /** Whether one more ask is admitted. */
   get hasCapacity(): boolean {
-    return this.admission.admits(this.waiting.size);
+    return this.admission.admits(this.waiting.length);
   }
 
   add(envelope: Envelope): void {
     envelope.askedAtMs = monotonicMs();
-    this.waiting.add(envelope);
+    envelope.pendingAt = this.waiting.length;
+    this.waiting.push(envelope);
   }
 
   /** Answers an envelope; only the first answer counts. */
   settle(envelope: Envelope, error: unknown, reply: unknown): void {
     if (envelope.settled) return;
     envelope.settled = true;
-    if (this.waiting.delete(envelope)) {
+    if (envelope.pendingAt >= 0) {
+      this.remove(envelope);
       this.answered++;
       if (this.isLate(envelope, monotonicMs())) this.late++;
     }
     if (envelope.deferredKey !== null) this.deferred.remove(envelope);
     if (error === undefined) envelope.resolve(reply);
     else envelope.reject(error as AppError);
-    if (this.waiting.size === 0 && this.onDrained !== null) this.onDrained();
+    if (this.waiting.length === 0 && this.onDrained !== null) this.onDrained();
   }
 
   /** Answers an envelope with its command's recorded reply or refusal. */
@@ -60,27 +66,39 @@ export class PendingAsks {
 
   /** Resolves when every ask is answered. Call when no more are accepted. */
   drained(): Promise<void> {
-    if (this.waiting.size === 0) return Promise.resolve();
+    if (this.waiting.length === 0) return Promise.resolve();
     return new Promise((resolve) => (this.onDrained = resolve));
   }
 
   /** Answers everything: the node stops. */
   close(): void {
     clearInterval(this.sweep);
-    for (const envelope of this.waiting) this.settle(envelope, unanswered(envelope), undefined);
+    for (const envelope of [...this.waiting]) this.settle(envelope, unanswered(envelope), undefined);
   }
 
   private expire(): void {
     const nowMs = monotonicMs();
     const { answered, late } = this;
     let lateWaiting = 0;
+    const expired: Envelope[] = [];
     for (const envelope of this.waiting) {
-      if (envelope.deadlineMs <= nowMs) this.settle(envelope, unanswered(envelope), undefined);
+      if (envelope.deadlineMs <= nowMs) expired.push(envelope);
       else if (this.isLate(envelope, nowMs)) lateWaiting++;
     }
-    this.admission.sample(this.waiting.size, answered, answered === 0 ? lateWaiting : late);
+    for (const envelope of expired) this.settle(envelope, unanswered(envelope), undefined);
+    this.admission.sample(this.waiting.length, answered, answered === 0 ? lateWaiting : late);
     this.answered = 0;
     this.late = 0;
+  }
+
+  /** The last one takes its place. */
+  private remove(envelope: Envelope): void {
+    const last = this.waiting.pop()!;
+    if (last !== envelope) {
+      this.waiting[envelope.pendingAt] = last;
+      last.pendingAt = envelope.pendingAt;
+    }
+    envelope.pendingAt = -1;
   }
 
   private isLate({ isRemote, askedAtMs }: Envelope, nowMs: number): boolean {
