@@ -11,6 +11,13 @@ export type CommitConnectionOptions = {
   connected?: (client: pg.Client) => Promise<void>;
 };
 
+/**
+ * One generic plan for all batch sizes. No nested loops, which are quadratic where arrays are joined. Rows are found by their index, in its
+ * order, even while a table is small or has no statistics: counters are locked in that order (S2).
+ */
+export const commitSession =
+  'set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set enable_seqscan = off; set enable_bitmapscan = off; set jit = off';
+
 export class CommitConnection {
   private client: pg.Client | null = null;
   /** Server process of the newest connection. */
@@ -44,8 +51,7 @@ export class CommitConnection {
         statementTimeoutMs,
         // The client times out after the server, so that a server's answer still arrives.
         queryTimeoutMs: statementTimeoutMs + 5_000,
-        // One generic plan for all batch sizes, and no nested loops, which are quadratic where arrays are joined.
-        begin: 'set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off',
+        begin: commitSession,
         types: answerTypes,
       },
       broke,

@@ -3,7 +3,8 @@
  *
  * S1 Nothing is written unless every shard of the batch still has the epoch and owner of the statement; the shard rows are locked `for
  *    share`, in order, so that a claim waits for the commit and a later commit sees the claim.
- * S2 Event numbers come from the account's counter row, locked in account order, so they follow commit order and have no gaps.
+ * S2 Event numbers come from the account's counter row, so they follow commit order and have no gaps. Existing counters are locked in account
+ *    order, then counters that do not exist yet are inserted, in the same order.
  * S3 A consumed message or effect must still exist, otherwise the whole statement fails (`repeated`).
  * S4 The counters are locked last, after all other writes: a statement that waits for an actor's row holds no counter, because all nodes
  *    that commit events of the account need it.
@@ -51,11 +52,11 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, { ma
 
   const shards = [...new Set(units.map((unit) => unit.shard))].sort((a, b) => a - b);
   const owner = bind(fence.owner);
+  const wanted = `${bind(`{${shards.join(',')}}`)}::int[]`;
+  const epochs = `${bind(`{${shards.map((shard) => fence.epochOf(shard)).join(',')}}`)}::bigint[]`;
   ctes.push(
-    `owned as materialized (select s.shard from shard s join unnest(${bind(`{${shards.join(',')}}`)}::int[], ${bind(
-      `{${shards.map((shard) => fence.epochOf(shard)).join(',')}}`,
-    )}::bigint[]) f(shard, epoch) on s.shard = f.shard where s.epoch = f.epoch and s.owner = ${owner} order by s.shard for share of s)`,
-    `ok as materialized (select 1 where (select count(*) from owned) = ${bind(shards.length)}::int)`,
+    `owned as materialized (select s.shard, s.epoch from shard s where s.shard = any(${wanted}) and s.owner = ${owner} order by s.shard for share of s)`,
+    `ok as materialized (select 1 where (select array_agg(epoch) from owned) = ${epochs})`,
     `mark as (insert into commit_marker (owner, batch) select ${bind(marker)}::text, ${bind(batch)}::bigint from ok on conflict (owner) do update set batch = excluded.batch, committed_at = now())`,
   );
 
@@ -100,7 +101,7 @@ export function commitStatement(units: readonly CommitUnit[], fence: Fence, { ma
 
   const { accounts, eventAccounts } = numberedEvents(units, bind, ctes, written);
   const seqs = accounts.length === 0 ? 'null' : '(select array_agg(last_seq order by i) from numbers)';
-  const kept = `(select array_agg(shard) from owned)`;
+  const kept = `(select array_agg(shard) filter (where epoch = (${epochs})[array_position(${wanted}, shard)]) from owned)`;
   const text = `with ${ctes.join(',\n')}\nselect case when exists (select from ok) then ${checks.join(' and ')} else false end, case when exists (select from ok) then null else ${kept} end, ${seqs}`;
   let name = names.get(text);
   if (name === undefined && names.size < maxPreparedStatements) names.set(text, (name = `commit_${names.size}`));
@@ -165,8 +166,7 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
   // No object for each event: short-lived objects of each batch increase the heap's full collections.
   const events: EventDraft[] = [];
   const eventAccounts: number[] = [];
-  let accountNumbers = '';
-  let ranks = '';
+  const ranks: number[] = [];
   for (const unit of units) {
     for (const event of unit.events) {
       let account = accountIndex.get(event.accountId);
@@ -175,23 +175,28 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
         accountIndex.set(event.accountId, account);
         counts.push(0);
       }
-      const separator = events.length === 0 ? '{' : ',';
-      accountNumbers += separator + account;
-      ranks += separator + ++counts[account]!;
+      ranks.push(++counts[account]!);
       eventAccounts.push(account);
       events.push(event);
     }
   }
   const accounts = [...accountIndex.keys()];
   if (events.length === 0) return { accounts, eventAccounts };
-  const names = accounts.map((id) => ({ id }));
+  const ids = `${bind(
+    encodeArray(
+      { codec: 'text', property: 'id' },
+      accounts.map((id) => ({ id })),
+    ),
+  )}::text[]`;
   // S4. Each count makes its sub-statement run to its end.
   const before = written.length === 0 ? '' : ` where ${written.map((name) => `(select count(*) from ${name})`).join(' + ')} >= 0`;
   ctes.push(
     `all_written as materialized (select 1 from ok${before})`,
-    `accounts as materialized (select id, n, i - 1 as i from unnest(${bind(encodeArray({ codec: 'text', property: 'id' }, names))}::text[], ${bind(`{${counts.join(',')}}`)}::int[]) with ordinality u(id, n, i))`,
-    'counted as (insert into event_counter as c (account_id, last_seq) select a.id, a.n from all_written, accounts a order by a.id on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning account_id, last_seq)',
-    'numbers as materialized (select a.i, a.id, c.last_seq, c.last_seq - a.n as base from accounts a join counted c on c.account_id = a.id)',
+    `accounts as materialized (select u.id, u.n, u.i - 1 as i from all_written, unnest(${ids}, ${bind(`{${counts.join(',')}}`)}::int[]) with ordinality u(id, n, i) order by u.id)`,
+    // Nearly all counters exist: an update alone costs a third less than an insert with a conflict. Without `any` the whole table is read.
+    `counted as (update event_counter c set last_seq = c.last_seq + a.n from accounts a where c.account_id = a.id and c.account_id = any(${ids}) returning a.i, a.id, a.n, c.last_seq)`,
+    'first_counted as (insert into event_counter as c (account_id, last_seq) select a.id, a.n from accounts a where not exists (select from counted where counted.i = a.i) order by a.id on conflict (account_id) do update set last_seq = c.last_seq + excluded.last_seq returning account_id, last_seq)',
+    'numbers as materialized (select i, id, last_seq, last_seq - n as base from counted union all select a.i, a.id, c.last_seq, c.last_seq - a.n from first_counted c join accounts a on a.id = c.account_id)',
   );
   const columns = [
     { property: 'id', codec: 'text', type: 'text' },
@@ -201,7 +206,7 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
     { property: 'createdAt', codec: 'time', type: 'timestamptz' },
   ] as const;
   const arrays = [
-    ...[accountNumbers, ranks].map((numbers) => `${bind(`${numbers}}`)}::int[]`),
+    ...[eventAccounts, ranks].map((numbers) => `${bind(`{${numbers.join(',')}}`)}::int[]`),
     ...columns.map((column) => arrayExpression(column, values(bind, encodeArray(column, events)))),
   ];
   ctes.push(

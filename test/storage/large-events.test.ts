@@ -4,6 +4,7 @@ import test, { after, before } from 'node:test';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { oldestKeptSeq } from '../../src/edge/stream/oldest-event.ts';
+import { commitSession } from '../../src/storage/commit-connection.ts';
 import { Database } from '../../src/storage/database.ts';
 import { newestSeqs } from '../../src/storage/newest-events.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -64,7 +65,7 @@ test('neither the oldest event nor the number of a new event is found by a scan 
   const client = await database.pool.connect();
   t.after(() => client.release(true));
   // As the connections of commits are.
-  await client.query('set plan_cache_mode = force_generic_plan; set enable_nestloop = off; set jit = off');
+  await client.query(commitSession);
   const readRows = async () => {
     await client.query('select pg_stat_force_next_flush()');
     await client.query('select pg_stat_clear_snapshot()');
