@@ -1,4 +1,5 @@
 /** Orders and their lines: whether an order's stated total equals the sum of its lines, with or without its shipping, tax and similar amounts. */
+import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed } from './figure-text.ts';
@@ -12,21 +13,18 @@ const maxExtras = 4;
 
 /** @param inherited columns of the lines that come from their order */
 export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Remark[] {
-  const key = orders.plans.find(
-    (plan) =>
-      inherited.includes(plan.name) && plan.reads === 'text' && plan.values.distinct === orders.count && plan.filled === orders.count,
-  );
-  const own = key === undefined ? undefined : lines.plans.find((plan) => plan.name === key.name);
+  const keys = recordKey(orders, lines, inherited);
   const numeric = lines.quantities().filter((plan) => !inherited.includes(plan.name));
   const quantity = numeric.find((plan) => isQuantity(plan.name) && !isPrice(plan.name));
   const price = numeric.find((plan) => isPrice(plan.name));
   const total = orders.quantities().find((plan) => has(nameTokens(plan.name), totalWords) && plan.role === 'measure');
-  if (key === undefined || own === undefined || quantity === undefined || price === undefined || total === undefined) return [];
+  if (keys === null || quantity === undefined || price === undefined || total === undefined) return [];
+  const { key, own } = keys;
   const sums = new Map<string, number>();
-  const keys = lines.texts(own);
+  const ids = lines.texts(own);
   for (let at = 0; at < lines.count; at++) {
     const value = lines.numbers(quantity)[at]! * lines.numbers(price)[at]!;
-    sums.set(keys[at]!, (sums.get(keys[at]!) ?? 0) + value);
+    sums.set(ids[at]!, (sums.get(ids[at]!) ?? 0) + value);
   }
   const extras = orders
     .quantities()
@@ -68,4 +66,18 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
           : `${formula} in ${exact(best.known - best.wrong.length)} of ${countOf(best.known, 'row')}, but not in ${listed(each, shown)}${best.wrong.length > shown ? ' and more' : ''}.`,
     },
   ];
+}
+
+/** The column that identifies the records, in the records and in their lines; null without one. */
+export function recordKey(
+  records: ColumnsInMemory,
+  lines: ColumnsInMemory,
+  inherited: readonly string[],
+): { key: ColumnPlan; own: ColumnPlan } | null {
+  const key = records.plans.find(
+    (plan) =>
+      inherited.includes(plan.name) && plan.reads === 'text' && plan.values.distinct === records.count && plan.filled === records.count,
+  );
+  const own = key === undefined ? undefined : lines.plans.find((plan) => plan.name === key.name);
+  return key === undefined || own === undefined ? null : { key, own };
 }

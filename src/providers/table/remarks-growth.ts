@@ -30,7 +30,7 @@ export function growthRemarks(table: ColumnsInMemory, months?: Months): Remark[]
   return table.plans
     .filter((plan) => isGroup(table, plan) && plan.role !== 'year')
     .slice(0, maxColumns)
-    .flatMap((group) => comparedIn(table).flatMap((compared) => growth(table, group, compared, trend.plan, periods)));
+    .flatMap((group, i) => comparedIn(table, i === 0).flatMap((compared) => growth(table, group, compared, trend.plan, periods)));
 }
 
 /** The month of each row, or its year in a table of more than three years; null for less than two periods. */
@@ -63,7 +63,8 @@ function firstBefore(known: readonly string[], last: string, from: string): stri
   return known.findLast((month) => month < last && month.endsWith(from));
 }
 
-function comparedIn(table: ColumnsInMemory): Compared[] {
+/** @param counted whether the number of rows is compared too */
+function comparedIn(table: ColumnsInMemory, _counted: boolean): Compared[] {
   const leading = leadingMeasure(table.plans);
   const plans = table.quantities().filter(({ units, values }) => units.size < 2 && values.distinct > 1);
   const additive = [...new Set([...(leading === undefined ? [] : [leading]), ...plans.filter(({ role }) => role === 'measure')])];
@@ -87,6 +88,7 @@ function growth(
   const full = changes.filter(({ from, to }) => from !== null && to !== null) as { key: string; from: number; to: number }[];
   // Groups that rarely have rows at both ends are no series.
   if (full.length < 2 || full.length < cells.size / 2) return [];
+  if (compared.numbers === null && changes.every(({ from, to }) => from === to)) return [];
   const what = `${compared.additive ? '' : 'Mean '}${compared.name} by ${group.name}`;
   const written = compared.additive ? exact : round;
   const ranked = full.toSorted((a, b) => b.to - b.from - (a.to - a.from));

@@ -6,7 +6,7 @@ import { isRatingName, ratingBounds } from './remarks-ratings.ts';
 import type { Bag } from './remarks-text.ts';
 import type { Remark } from './table-profile.ts';
 
-const quotesShown = 4;
+const quotesShown = 5;
 const topicsShown = 6;
 const quoteChars = 160;
 const minChars = 12;

@@ -2,6 +2,7 @@
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { TableInMemory } from './profile.ts';
 import { boundRemarks } from './remarks-bounds.ts';
+import { cellRemarks } from './remarks-cells.ts';
 import { columnRemarks } from './remarks-columns.ts';
 import { constantSumRemarks } from './remarks-constant-sum.ts';
 import { crossRemarks } from './remarks-cross.ts';
@@ -67,6 +68,7 @@ export function remarksOf(
     ...constantSumRemarks(table),
     ...(inherited.length > 0 ? [] : rowRemarks(table, profile)),
     ...columnRemarks(table, profile, own),
+    ...cellRemarks(table),
     ...missingRemarks(table, own),
     ...seriesRemarks(table, profile),
     ...pauseRemarks(table),

@@ -30,6 +30,7 @@ export function trend(profile: TableProfile): string[] {
   const sentences = [
     `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).`,
   ];
+  if (isSparse(profile, points.length)) return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure)];
   const [first, last] = [points[0]!, points.at(-1)!];
   const [from, to] = [figureOf(first), figureOf(last)];
   if (from > 0)
@@ -52,6 +53,14 @@ export function trend(profile: TableProfile): string[] {
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+/** Single events on some days of many: the change from the first to the last says nothing. */
+function isSparse({ trend: found, columns, rows }: TableProfile, points: number): boolean {
+  const dates = columns.find(({ name }) => name === found?.date_column)?.dates;
+  if (found?.period !== 'day' || dates === undefined || rows >= points * 2) return false;
+  const days = (Date.parse(dates.last.slice(0, 10)) - Date.parse(dates.first.slice(0, 10))) / 86_400_000 + 1;
+  return points < days * 0.6 && rows < 40;
 }
 
 /** The best and the worst period of the other additive columns. */

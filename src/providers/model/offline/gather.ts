@@ -49,6 +49,8 @@ const tableFile = /\.(?:csv|tsv|tab|psv|json|jsonl|ndjson|geojson)$/i;
 const maxChained = 4;
 const officeFile = /\.(?:pdf|docx?|xlsx?)$/i;
 const officeHint = '. Save it as text, Markdown or CSV and upload that';
+const workbook = /\.(?:xlsx?|ods)$/i;
+const workbookReason = 'Spreadsheets are not read. Open it, save each sheet as CSV, and upload the CSV files';
 const mediaFile = /\.(?:png|jpe?g|gif|webp|svg|ico|mp[34]|wav|mov|avi|zip|gz|tar|7z|exe|bin|wasm|parquet|sqlite|db)$/i;
 
 /** The calls still to be made, or their results. */
@@ -155,6 +157,10 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
       found.unreadable.push({ name, reason: past.said });
       return [];
     }
+  }
+  if (workbook.test(name)) {
+    found.unreadable.push({ name, reason: workbookReason });
+    return [];
   }
   const read = pagedText(conversation, name);
   if ('call' in read) return [read.call];

@@ -138,6 +138,67 @@ const cases: Case[] = [
     ],
   },
   {
+    says: 'the figures of a list are compared with the estimate in its record',
+    prompt: 'What is over the estimate in project.json?',
+    files: {
+      'project.json': JSON.stringify({
+        tasks: [
+          {
+            id: 'A1',
+            title: 'Design',
+            estimate_h: 40,
+            entries: [
+              { person: 'Ina', hours: 8 },
+              { person: 'Leo', hours: 11.5 },
+            ],
+          },
+          {
+            id: 'A2',
+            title: 'Build',
+            estimate_h: 20,
+            entries: [
+              { person: 'Leo', hours: 25 },
+              { person: 'Max', hours: 30 },
+            ],
+          },
+          { id: 'A3', title: 'Docs', estimate_h: 10, entries: [] },
+        ],
+      }),
+    },
+    expected: [
+      /hours of entries against estimate_h: A1 \(Design\) 19\.50 of 40 \(under by 20\.50\), A2 \(Build\) 55 of 20 \(over by 35\) and A3 \(Docs\) none of 10/,
+    ],
+  },
+  {
+    says: 'a cell that is no number is named with its row, and a price that belongs to its group is told',
+    prompt: 'Check subs.csv',
+    files: {
+      'subs.csv': `signup,plan,fee,score\n${Array.from({ length: 12 }, (_, i) => `2024-0${1 + (i % 3)}-1${i % 9},${['Basic', 'Pro'][i % 2]},${[9.9, 29][i % 2]},${i === 7 ? 'ERR' : 3 + (i % 5)}`).join('\n')}\n`,
+    },
+    expected: [
+      /Not a number in score: 'ERR' in row 8/,
+      /fee is the same in all rows of a plan: Basic 9\.90 and Pro 29\./,
+      /rows by plan|fee by plan, from 2024-01/,
+    ],
+  },
+  {
+    says: 'a workbook is not read, and the report says what to do',
+    prompt: 'Summarise report.xlsx and empty.csv',
+    files: { 'report.xlsx': 'PK', 'empty.csv': '' },
+    expected: [/report\.xlsx: not read\. Spreadsheets are not read\. Open it, save each sheet as CSV/, /The file is empty/],
+  },
+  {
+    says: 'the date of the next meeting is no risk, and single events on a few days have no development',
+    prompt: 'Summarise notes.txt and orders.csv',
+    files: {
+      'notes.txt':
+        'Product sync - Tue 4 June 2024\nAttendees: Hugo, Aisha\n\nRisks\n- The only engineer leaves in July.\n\nNext sync: Tue 11 June 2024, 10:00\n',
+      'orders.csv': 'order,customer,placed,total\n1,C1,2024-02-01,120\n2,C2,2024-02-03,80.5\n3,C1,2024-02-10,45\n4,C3,2024-02-19,300\n',
+    },
+    expected: [/\| Next sync \| Tue 11 June 2024, 10:00 \|/, /By day, total was highest in 2024-02-19/],
+    never: [/From 2024-02-01/, /### Risks and blockers[^#]*Next sync/],
+  },
+  {
     says: 'items of an agenda are headings, and a known person who asks somebody by a date has an action',
     prompt: 'Fasse protokoll.txt zusammen',
     files: {
