@@ -349,6 +349,7 @@ test('a browser that did not begin the consent must confirm the account before t
   }
   assert.equal(github.tokenRequests.length, before);
   assert.deepEqual(await mallory.json('GET', '/v1/integrations'), []);
+  await forPhonesWithoutScripts(await browse(back));
   const pressed = await browse('/integrations/callback', { method: 'POST', form: { code: 'good', state } });
   assert.match(await pressed.text(), /GitHub is connected/);
   assert.equal((await browse('/integrations/callback', { method: 'POST', form: { code: 'good', state } })).status, 400);
@@ -363,8 +364,19 @@ test('a browser that did not begin the consent must confirm the account before t
   assert.equal(again.headers.getSetCookie()[0]!.split(';')[0], own);
   const mine = stateOf(new URL(again.headers.get('location')!));
   const connected = await browse(`/integrations/callback?code=good&state=${encodeURIComponent(mine)}`, { cookie: own });
+  const done = connected.clone();
   assert.match(await connected.text(), /GitHub is connected/);
+  await forPhonesWithoutScripts(done);
 });
+
+/** A page as wide as its screen, complete without scripts, further files and permission for them. */
+async function forPhonesWithoutScripts(answer: Response): Promise<void> {
+  const text = await answer.text();
+  assert.match(text, /<meta name="viewport" content="width=device-width, initial-scale=1">/);
+  assert.match(text, /@media\(max-width:36rem\)/);
+  assert.doesNotMatch(text, /<script|<link|<img|<iframe|\son\w+=|javascript:/i);
+  assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'/);
+}
 
 test('a refused code is 422, a wrong client 409, an outage 502; nothing is stored and the same code can be tried again', async () => {
   const eve = await Caller.register(world.service);

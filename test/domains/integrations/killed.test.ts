@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { runningEmbeddedPostgres } from '../../../src/storage/embedded-postgres.ts';
 import type { Json } from '../../support/json.ts';
 import { OAuthStandIn } from '../../support/oauth-stand-in.ts';
 import { callTool, finish } from '../../support/openai-server.ts';
@@ -39,11 +41,95 @@ async function connectionsIn(status: string): Promise<Json[]> {
   return all.filter((one) => one.status === status);
 }
 
-test('a renewal whose answer is lost with the process costs at most three requests and ends the connection as revoked; its agent gets the reason', async () => {
+/** Connects GitHub with a token that has expired. */
+async function connectExpired(): Promise<string> {
   github.expiresIn = 1;
-  await world.caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  const { id } = await world.caller.json('POST', '/v1/integrations', { service: 'github', oauth_code: 'good' });
+  await tokenExpired();
+  return id;
+}
+
+async function tokenExpired(): Promise<void> {
   const expiredAtMs = performance.now() + 1_000;
   await until(() => performance.now() > expiredAtMs);
+}
+
+const readsIssue = () => turns(callTool('read_issue', { repository: 'o/r', number: 1 }), finish('Done.'));
+const refreshTokensSince = (n: number) => github.tokenRequests.slice(n).map(({ form }) => form.refresh_token);
+
+test('a kill before the service has renewed the token loses no connection: the same refresh token is sent again', async () => {
+  const id = await connectExpired();
+  const asked = github.tokenRequests.length;
+  github.expiresIn = 3_600;
+  github.tokenFaults = ['hang'];
+  const task = await world.begin('killed-before-renewal', readsIssue());
+  await until(() => github.tokenRequests.length === asked + 1);
+  await world.service.kill();
+  await world.service.restart();
+  assert.equal((await world.caller.untilTask(task.id, ['complete', 'failed', 'paused'])).status, 'complete');
+  const [first, second, ...others] = refreshTokensSince(asked);
+  assert.deepEqual([second, others], [first, []]);
+  assert.equal((await world.caller.json('GET', `/v1/integrations/${id}`)).status, 'connected');
+});
+
+test('a kill between the answer of the token endpoint and its commit loses no connection of a service that accepts the refresh token again', async () => {
+  const id = await connectExpired();
+  github.rotates = false;
+  github.expiresIn = 3_600;
+  const asked = github.tokenRequests.length;
+  const database = new pg.Client({ connectionString: (await runningEmbeddedPostgres(world.service.dataDir))! });
+  await database.connect();
+  try {
+    const task = await world.begin('killed-before-commit', readsIssue());
+    let answered = 0;
+    github.beforeTokenAnswer = async () => {
+      // From now on no commit changes the connection.
+      await database.query('begin');
+      await database.query('select 1 from integration where id = $1 for update', [id]);
+      answered++;
+    };
+    const blocked = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until(async () => answered === 1 && (await database.query(blocked)).rows.length > 0, 'the commit that waits');
+    const { rows } = await database.query(blocked);
+    await world.service.kill();
+    // Its commit must not succeed after its end.
+    for (const { pid } of rows) await database.query('select pg_terminate_backend($1, 5000)', [pid]);
+    await database.query('rollback');
+    github.beforeTokenAnswer = () => {};
+    await world.service.restart();
+    assert.equal((await world.caller.untilTask(task.id, ['complete', 'failed', 'paused'])).status, 'complete');
+    const [first, second, ...others] = refreshTokensSince(asked);
+    assert.deepEqual([second, others], [first, []]);
+    assert.equal((await world.caller.json('GET', `/v1/integrations/${id}`)).status, 'connected');
+  } finally {
+    github.beforeTokenAnswer = () => {};
+    github.rotates = true;
+    await database.end();
+  }
+});
+
+test('a kill after the commit of a renewal loses no connection: the new refresh token is stored before the new access token is used', async () => {
+  const id = await connectExpired();
+  const asked = github.tokenRequests.length;
+  github.apiFaults = ['hang'];
+  const called = github.apiRequests.length;
+  const task = await world.begin('killed-after-commit', readsIssue());
+  await until(() => github.apiRequests.length === called + 1);
+  await world.service.kill();
+  assert.equal(github.tokenRequests.length, asked + 1);
+  github.expiresIn = 3_600;
+  await tokenExpired();
+  await world.service.restart();
+  assert.equal((await world.caller.untilTask(task.id, ['complete', 'failed', 'paused'])).status, 'complete');
+  const [before, after, ...others] = refreshTokensSince(asked);
+  assert.notEqual(after, before);
+  assert.deepEqual(others, []);
+  assert.equal((await world.caller.json('GET', `/v1/integrations/${id}`)).status, 'connected');
+});
+
+test('a renewal whose answer is lost with the process costs at most three requests and ends the connection as revoked; its agent gets the reason', async () => {
+  await connectExpired();
+  const called = github.apiRequests.length;
   const { promise: never } = Promise.withResolvers<void>();
   const asked = github.tokenRequests.length;
   // The token is renewed at the service, which has another one from now on, and its answer arrives nowhere.
@@ -59,7 +145,7 @@ test('a renewal whose answer is lost with the process costs at most three reques
   const [{ reason, reconnect_url: url }] = await connectionsIn('error');
   assert.equal(reason, 'revoked');
   assert.equal(url, `${world.service.url}/integrations/connect?service=github`);
-  assert.deepEqual(github.apiRequests, []);
+  assert.equal(github.apiRequests.length, called);
 });
 
 test('a disconnection interrupted by a kill is completed, also at the service', async () => {

@@ -2,7 +2,7 @@
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
-const longestMessage = 500;
+const maxMessageChars = 500;
 
 /** undefined: the status is none of a failure. */
 export function failureByStatus({ status, body }: ServiceAnswer, title: string): ServiceFailure | undefined {
@@ -17,9 +17,14 @@ export function failureByStatus({ status, body }: ServiceAnswer, title: string):
 
 /** What is shown of a failure: one that repeats a token of ours does not show it. */
 export function withoutSecrets(failure: ServiceFailure, secrets: readonly (string | null)[]): ServiceFailure {
-  let { message } = failure;
-  for (const secret of secrets) if (secret !== null && secret !== '') message = message.replaceAll(secret, '[masked]');
-  return { ...failure, message: message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message };
+  const masked = (text: string) =>
+    secrets.reduce<string>((kept, secret) => (secret === null || secret === '' ? kept : kept.replaceAll(secret, '[masked]')), text);
+  const texts = Object.entries(failure).map(([name, value]) => [name, typeof value === 'string' ? shortened(masked(value)) : value]);
+  return Object.fromEntries(texts) as ServiceFailure;
+}
+
+function shortened(text: string): string {
+  return text.length > maxMessageChars ? `${text.slice(0, maxMessageChars)}…` : text;
 }
 
 function messageOf(body: unknown, title: string, status: number): string {

@@ -1,5 +1,6 @@
 /** `/mcp` as clients see it: both generations of the protocol, by their SDKs and by hand, against the whole service. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
 import { Client, discoverOAuthServerInfo, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as ClientOfV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -137,6 +138,24 @@ test('MCP clients use the service', async (t) => {
     assert.deepEqual([status, message.error.code, message.error.data], [400, -32_021, { requiredCapabilities }]);
     const { message: legacy } = await mcp.legacy('tools/call', { name: 'run_task', arguments: { prompt: 'case plain' } });
     assert.equal(legacy.result.structuredContent.prompt, 'case plain');
+  });
+
+  await t.test("the README's configuration and command of MCP clients have the address and header that work here", async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const [text] = /\{"mcpServers": .*\}\}\}/.exec(readme) ?? [];
+    const { type, url, headers } = JSON.parse(text!).mcpServers.troupe;
+    const [, transport, address, header] = /claude mcp add --transport (\S+) troupe (\S+) --header "(.*)"/.exec(readme) ?? [];
+    assert.deepEqual([transport, address, header], [type, url, 'Authorization: Bearer $KEY']);
+    const { key } = await caller.json('POST', '/v1/api-keys', {
+      name: 'reader',
+      mode: 'live',
+      scopes: ['tasks.read', 'tasks.write', 'agents.write'],
+    });
+    const requestInit = { headers: { Authorization: headers.Authorization.replace(/mk_live_\S+/, key) } };
+    const client = new Client({ name: 'reader', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url.replace('http://127.0.0.1:8080', service.url)), { requestInit }));
+    assert.deepEqual((await client.listTools()).tools.map(({ name }) => name).sort(), [...allTools].sort());
+    await client.close();
   });
 
   await t.test('a request without a token is 401 and names the public document about authentication', async () => {

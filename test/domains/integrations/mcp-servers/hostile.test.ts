@@ -97,6 +97,38 @@ for (const [form, headers, drop] of [
     assert.equal((await call(to)).content, 'echo done {}');
   });
 
+test('a gigabyte as an answer, as one text or as events, is cut off after its first megabytes', async () => {
+  for (const [headers, chunk] of [
+    [jsonType, Buffer.alloc(65_536, 0x20)],
+    [eventsType, Buffer.from(`data: ${'x'.repeat(65_528)}\n\n`)],
+  ] as const) {
+    const to = await session(server);
+    let sent = 0;
+    let hasEnded = false;
+    server.instead = (_request, response, body) => {
+      if (!isCall(body)) return false;
+      response.writeHead(200, headers);
+      const write = () => {
+        while (!response.destroyed && sent < 2 ** 30) {
+          sent += chunk.length;
+          if (!response.write(chunk)) return void response.once('drain', write);
+        }
+        response.end();
+      };
+      response.on('close', () => {
+        hasEnded = true;
+      });
+      write();
+      return true;
+    };
+    await failureOf(call(to));
+    await until(() => hasEnded, 'the end of the connection');
+    assert.ok(sent < 64 * 2 ** 20, `${sent} bytes were taken`);
+    server.instead = null;
+    assert.equal((await call(to)).content, 'echo done {}');
+  }
+});
+
 for (const retry of ['0', '99999999999'])
   test(`a server that ends its stream again and again, and says retry ${retry}, is asked once a second at most`, async () => {
     let opened = 0;

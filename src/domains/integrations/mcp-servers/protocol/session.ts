@@ -10,6 +10,7 @@ import { type Challenge, McpFailed } from './failure.ts';
 import { brokenStream, guardedFetch } from './guarded-fetch.ts';
 import { Reconnections } from './reconnections.ts';
 import type { SchemaCheck } from './schema-check.ts';
+import { SecretMask } from './secret-mask.ts';
 
 export const mcpLimits = {
   connectMs: 10_000,
@@ -64,6 +65,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   const asked = new Map<AbortSignal, CallRequest['answer']>();
   const running = new Set<Promise<unknown>>();
   const reconnections = new Reconnections();
+  const mask = new SecretMask(headers);
 
   const client = new library.Client(
     { name: 'troupe', version: '0.1.0' },
@@ -81,7 +83,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   client.setRequestHandler('elicitation/create', async ({ params }) => {
     const [only] = asked.size === 1 ? [...asked.values()] : [];
     if (only === undefined || !('requestedSchema' in params)) return { action: 'cancel' as const };
-    return only({ message: params.message, schema: params.requestedSchema as Record<string, unknown> });
+    return only(mask.json({ message: params.message, schema: params.requestedSchema as Record<string, unknown> }));
   });
   const transport = new library.StreamableHTTPClientTransport(new URL(url), {
     fetch: guardedFetch({
@@ -98,7 +100,11 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
     reconnectionScheduler: reconnections.schedule,
   });
 
-  const failed = (error: unknown, sent: boolean) => failureOf(error, seen, sent, library, callMs);
+  const failed = (error: unknown, sent: boolean): McpFailed => {
+    const failure = failureOf(error, seen, sent, library, callMs);
+    failure.message = mask.text(failure.message);
+    return failure;
+  };
   try {
     await client.connect(transport, { timeout: connectMs, maxTotalTimeout: connectMs });
   } catch (error) {
@@ -118,7 +124,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
           maxTotalTimeout: connectMs,
           signal: signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]),
         });
-        return foundTools(tools);
+        return mask.json(foundTools(tools));
       } catch (error) {
         throw failed(error, false);
       } finally {
@@ -146,7 +152,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
           const wrong = await check(tool.outputSchema, result.structuredContent, caller);
           if (wrong !== null) throw new McpFailed({ type: 'invalid' }, `The result of ${tool.name} is not what its schema says: ${wrong}`);
         }
-        return { content: shown(result), isError: result.isError === true };
+        return { content: mask.json(shown(result)), isError: result.isError === true };
       } catch (error) {
         signal.throwIfAborted();
         throw failed(error, true);
