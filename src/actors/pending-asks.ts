@@ -8,8 +8,8 @@ import { recordedRefusal } from './recorded-refusal.ts';
 
 export class PendingAsks {
   /**
-   * In no order. Not a Set: when a Set outgrows its table, V8 links the old table, which still holds all its removed entries, to the new one. A
-   * dead table in the old generation then keeps every later one, and all their envelopes, until the next full garbage collection.
+   * In no order. Not a Set: when a Set outgrows its table, V8 links the old table, which still holds the entries of that moment, to the new
+   * one. A dead table in the old generation then keeps every later one, and all their envelopes, until the next full garbage collection.
    */
   private readonly waiting: Envelope[] = [];
   private readonly sweep: NodeJS.Timeout;
