@@ -11,25 +11,29 @@ const maxGroupFiles = 8;
 const shareOfRest = 4;
 /** A file that measures the memory of its own process runs alone. */
 const measuresItsProcess = /\bmemoryUsage\(/;
+/** Folders whose files start processes of the service and take longest. They begin first; at the end they would run with an idle processor. */
+const longestFolders = ['test/e2e/', 'test/nodes/'];
 
 /**
- * Writes a module for each group of `files` into `folder` and returns the paths to run: these modules, and the files that run alone. Within
- * a group each file is a suite of that name, to which its hooks belong: they run before and after the tests of this file.
+ * Writes a module for each group of `files` into `folder` and returns their paths. Within a group each file is a suite of that name, to
+ * which its hooks belong: they run before and after the tests of this file. Node runs the modules by name: they have numbers.
  */
 export async function groupTestFiles(files: readonly string[], folder: string, processesAtOnce: number): Promise<string[]> {
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   const alone = files.filter((_, n) => measuresItsProcess.test(texts[n]!));
-  const groups: string[][] = [];
-  let rest = files.filter((file) => !alone.includes(file));
+  const groups = alone.map((file) => [file]);
+  let rest = longestFirst(files.filter((file) => !alone.includes(file)));
   while (rest.length > 0) {
     const size = Math.min(maxGroupFiles, Math.ceil(rest.length / (processesAtOnce * shareOfRest)));
     groups.push(rest.slice(0, size));
     rest = rest.slice(size);
   }
-  const paths = groups.map(async (group, n) =>
-    group.length === 1 ? group[0]! : writeGroup(group, join(folder, `group-${n + 1}.test.mjs`)),
-  );
-  return [...alone, ...(await Promise.all(paths))];
+  return Promise.all(groups.map((group, n) => writeGroup(group, join(folder, `group-${String(n + 1).padStart(3, '0')}.test.mjs`))));
+}
+
+function longestFirst(files: readonly string[]): string[] {
+  const long = longestFolders.flatMap((folder) => files.filter((file) => file.startsWith(folder)));
+  return [...long, ...files.filter((file) => !long.includes(file))];
 }
 
 async function writeGroup(files: readonly string[], path: string): Promise<string> {
