@@ -4,7 +4,7 @@ import { shardOf } from '../src/cluster/address.ts';
 import { clusterTimings } from '../src/cluster/cluster-timings.ts';
 import { ClusterProcesses } from '../test/support/cluster-processes.ts';
 import type { NodeProcess } from '../test/support/node-process.ts';
-import { SteadyLooks, untilAnswered } from '../test/support/probes.ts';
+import { SteadyQueries, untilAnswered } from '../test/support/probes.ts';
 import { Caller } from '../test/support/service.ts';
 import { makeRow, type Row } from './support/row.ts';
 import { percentile } from './support/statistics.ts';
@@ -75,10 +75,11 @@ async function measure(cluster: ClusterProcesses, caller: Caller, ids: readonly 
     const others = cluster.nodes.filter((node) => node !== victim);
     const shards = new Set((await cluster.owners()).get(victim.name));
     const owned = ids.filter((id) => shards.has(shardOf('workspace', id))).map((id) => `/v1/workspaces/${id}`);
-    const load = new SteadyLooks(
+    const load = new SteadyQueries(
       caller,
       () => others,
       ids.map((id) => `/v1/workspaces/${id}`),
+      { pauseMs: 0 },
     );
     await pause(restMs);
     const harmed = harm.harm(victim, cluster);

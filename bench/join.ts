@@ -1,7 +1,7 @@
 /** A fourth node joins three that are under load: what those who ask notice of it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClusterProcesses } from '../test/support/cluster-processes.ts';
-import { SteadyLooks } from '../test/support/probes.ts';
+import { SteadyQueries } from '../test/support/probes.ts';
 import { Caller } from '../test/support/service.ts';
 import { makeRow, type Row } from './support/row.ts';
 import { percentile } from './support/statistics.ts';
@@ -26,10 +26,10 @@ export async function benchJoin(surroundings: Surroundings): Promise<Row[]> {
       paths.push(`/v1/workspaces/${(await caller.json('POST', '/v1/workspaces', { name: `w${n}` })).id}`);
     const three = cluster.nodes.slice(0, 3);
     const measured = async (during: () => Promise<unknown>) => {
-      const looks = new SteadyLooks(caller, () => three, paths, loops);
+      const queries = new SteadyQueries(caller, () => three, paths, { loops, pauseMs: 0 });
       await during();
-      await looks.stop();
-      return looks;
+      await queries.stop();
+      return queries;
     };
     await measured(() => pause(surroundings.seconds * 1_000));
     const before = await measured(() => pause(surroundings.seconds * 1_000));
@@ -47,7 +47,7 @@ export async function benchJoin(surroundings: Surroundings): Promise<Row[]> {
         row: 'requests failed',
         unit: 'requests',
         ours: failed,
-        limit: before.looks + during.looks,
+        limit: before.latenciesMs.length + during.latenciesMs.length,
         reach: { atMost: 0 },
       }),
       makeRow({ bench: 'join', row: 'p99 while shards move, beside before', unit: 'ms', ...p99, reach: { atMost: 3 } }),

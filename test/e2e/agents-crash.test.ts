@@ -6,6 +6,7 @@ import { callTool, finish } from '../support/openai-server.ts';
 import type { Scope } from '../support/scope.ts';
 import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import type { Caller } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 test('a pending approval is still pending after the service was killed, and can be decided once', { timeout: 120_000 }, async (t) => {
   const mails = await mailServer(t, 'takes');
@@ -27,10 +28,12 @@ test('a pending approval is still pending after the service was killed, and can 
   assert.ok(mails.taken() <= 1, 'never twice');
 
   async function untilApproval(): Promise<any> {
-    for (;;) {
-      const { approvals } = await caller.json('GET', `/v1/tasks/${id}`);
-      if (approvals.length > 0) return approvals[0];
-    }
+    let approvals: any[] = [];
+    await until(async () => {
+      ({ approvals } = await caller.json('GET', `/v1/tasks/${id}`));
+      return approvals.length > 0;
+    }, 'an approval');
+    return approvals[0];
   }
 });
 

@@ -22,6 +22,7 @@ import {
 import type { Scope } from '../support/scope.ts';
 import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** What every scripted answer reports as its usage. */
 const tokensPerAnswer = 120;
@@ -217,7 +218,7 @@ test('agents', { timeout: 300_000 }, async (t) => {
     assert.equal((await caller.fetch('POST', `${agent}/pause`)).status, 409, 'paused already');
     page.answer('the page');
     await caller.untilTask(id, ['paused']);
-    for (;;) if ((await eventsOf(id)).some((event) => event.type === 'agent.tool_result')) break;
+    await until(async () => (await eventsOf(id)).some((event) => event.type === 'agent.tool_result'), 'the result of the tool');
     assert.equal((await caller.json('GET', agent)).status, 'paused');
     assert.equal(world.requestsOf('pause').length, 2, 'the model was not asked again');
     assert.equal((await caller.json('GET', `/v1/tasks/${id}`)).pause_reason, 'agents');

@@ -16,6 +16,7 @@ import { nodeEnv } from '../support/node-env.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 const timeout = 120_000;
 
@@ -151,10 +152,10 @@ test('while the database cannot be reached the service reports it, and continues
   const refused = await caller.fetch('GET', '/v1/workspaces', undefined, { 'x-request-id': 'looked-for' });
   assert.equal(refused.status, 503, await refused.clone().text());
   assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  // The log and the answer arrive on different channels.
+  await until(() => service.output().includes('"request_id":"looked-for"'), 'the line of the log');
   let answer = await ready();
-  // The log comes by another way than the answer.
-  while (!service.output().includes('"request_id":"looked-for"')) answer = await ready();
-  while (answer.status === 200) answer = await ready();
+  await until(async () => (answer = await ready()).status !== 200, 'the node to be unready');
   assert.equal(answer.status, 503);
   assert.match(((await answer.json()) as { status: string }).status, /no progress|database lock not held/);
   assert.equal((await fetch(`${service.url}/health/live`)).status, 200);

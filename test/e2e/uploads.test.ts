@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test';
 import { leftBehind } from '../support/described-service.ts';
 import { type RawAnswer, RawClient } from '../support/raw-http.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const maxFileBytes = 50 * 2 ** 20;
 const boundary = 'a-boundary';
@@ -182,14 +183,13 @@ async function staysResponsive(site: Site): Promise<void> {
   for (const client of clients) client.end();
 }
 
-/** Waits until what was broken off has been noticed and undone. */
+/** Resolves when interrupted uploads have been detected and cleaned up. */
 async function settled({ service }: Site, before: Record<string, unknown>): Promise<void> {
-  const until = Date.now() + 20_000;
-  for (;;) {
-    const now = await leftBehind(service);
-    if (JSON.stringify(now) === JSON.stringify(before)) return;
-    if (Date.now() > until) assert.deepEqual(now, before, 'refused uploads leave no row and no file');
-  }
+  let now = {};
+  await until(async () => {
+    now = await leftBehind(service);
+    return JSON.stringify(now) === JSON.stringify(before);
+  }, 'the cleanup').catch(() => assert.deepEqual(now, before, 'refused uploads leave no row and no file'));
 }
 
 function part(field: string, name: string | null, content: string | Buffer): string {

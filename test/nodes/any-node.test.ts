@@ -7,6 +7,7 @@ import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '
 import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 import { StreamClient } from '../support/stream-client.ts';
+import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis, timeout: 60_000 };
 const ended = ['complete', 'failed', 'cancelled'];
@@ -138,7 +139,7 @@ test('tokens and keys of one node are valid on every node, and refused on every 
   }
   assert.equal((await caller.at(b).fetch('DELETE', `/v1/api-keys/${made.id}`)).status, 204);
   for (const socket of sockets) assert.equal(await socket.ended(), 4401);
-  for (const node of [a, b, c]) while ((await status(node)) !== 401);
+  for (const node of [a, b, c]) await until(async () => (await status(node)) === 401, `${node.name} to refuse the key`);
 });
 
 test('subscribers on every node get every event once and in order, whichever node committed it', options, async () => {

@@ -1,7 +1,7 @@
 /** A node that is stopped and a node that joins: no request fails. */
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { SteadyLooks } from '../support/probes.ts';
+import { SteadyQueries } from '../support/probes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
@@ -17,13 +17,13 @@ test('a fourth node gets its share of shards from the others, no other shards mo
   const { cluster, caller } = world;
   await world.untilBalanced(['node-1', 'node-2', 'node-3']);
   const before = await cluster.ownerOfShards();
-  const looks = new SteadyLooks(caller, () => cluster.nodes.slice(0, 3), world.paths);
+  const queries = new SteadyQueries(caller, () => cluster.nodes.slice(0, 3), world.paths);
   const fourth = await cluster.add();
   await fourth.untilReady();
   await world.untilBalanced(['node-1', 'node-2', 'node-3', 'node-4']);
   const now = await cluster.ownerOfShards();
-  await looks.stop();
-  assert.deepEqual(looks.failures, []);
+  await queries.stop();
+  assert.deepEqual(queries.failures, []);
   const moved = now.flatMap((owner, shard) => (owner === before[shard] ? [] : [owner]));
   assert.deepEqual([...new Set(moved)], ['node-4'], 'shards move to the new node alone');
   assert.ok(moved.length > 1024 / 8 && moved.length < 1024 / 2, `${moved.length} shards moved`);
@@ -36,7 +36,7 @@ test(
     const { cluster, caller } = world;
     const leaver = world.node(1);
     const socket = await world.stream(leaver);
-    const looks = new SteadyLooks(caller, () => world.others(leaver), world.paths);
+    const queries = new SteadyQueries(caller, () => world.others(leaver), world.paths);
     const leaving = leaver.term();
     await leaver.untilReadiness((status) => status === 503);
     assert.equal((await caller.at(leaver).fetch('GET', world.paths[0]!)).status, 200, 'it still answers while balancers notice');
@@ -46,8 +46,8 @@ test(
     const { code, afterMs } = await leaving;
     assert.equal(code, 0, leaver.log.slice(-2_000));
     assert.ok(afterMs < 30_000, `${afterMs} ms`);
-    await looks.stop();
-    assert.deepEqual(looks.failures, []);
+    await queries.stop();
+    assert.deepEqual(queries.failures, []);
     assert.ok(!(await cluster.owners()).has(leaver.name), 'it owns nothing any more');
     assert.doesNotMatch(leaver.log, /"level":"error"/);
     await leaver.start();

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SteadyLooks, untilAnswered } from '../support/probes.ts';
+import { SteadyQueries, untilAnswered } from '../support/probes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
@@ -33,7 +33,7 @@ for (const [what, harm] of harms)
   test(`when Redis ${what}, no request fails, no shard moves, and the nodes stay ready`, options, async () => {
     const { cluster, caller } = world;
     const before = await cluster.epochs();
-    const looks = new SteadyLooks(caller, () => cluster.up, world.paths, 2);
+    const queries = new SteadyQueries(caller, () => cluster.up, world.paths, { loops: 2 });
     const stream = await world.stream(world.node(2));
     await harm();
     for (const [n, node] of cluster.up.entries()) await caller.at(node).upload(world.workspaces[n]!, 'meanwhile.txt', what);
@@ -41,8 +41,8 @@ for (const [what, harm] of harms)
     stream.vanish();
     // What was away is noticed, and then healed, within a lease.
     await pause(1_000);
-    await looks.stop();
-    assert.deepEqual(looks.failures, []);
+    await queries.stop();
+    assert.deepEqual(queries.failures, []);
     await cluster.untilReady();
     assert.deepEqual(await cluster.epochs(), before);
   });

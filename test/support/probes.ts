@@ -26,16 +26,18 @@ export function untilAnswered(caller: Caller, places: readonly Place[], paths: r
   );
 }
 
-/** Steady looks, one after the other on each of a few loops. */
-export class SteadyLooks {
-  looks = 0;
+/** Queries in a few concurrent loops, each one query after the other, until `stop`. */
+export class SteadyQueries {
   readonly failures: string[] = [];
   readonly latenciesMs: number[] = [];
   private isOver = false;
   private readonly running: Promise<unknown>;
 
-  /** @param places where to ask now; looked at before each request */
-  constructor(caller: Caller, places: () => readonly Place[], paths: readonly string[], loops = 4) {
+  /**
+   * @param places the nodes to ask; read before each request
+   * @param options.pauseMs between two requests of a loop. Without pauses the requests need most of the processor time of the nodes under test
+   */
+  constructor(caller: Caller, places: () => readonly Place[], paths: readonly string[], { loops = 4, pauseMs = 10 } = {}) {
     this.running = Promise.all(
       Array.from({ length: loops }, async (_, loop) => {
         for (let n = loop; !this.isOver; n += loops) {
@@ -44,11 +46,9 @@ export class SteadyLooks {
           const beganMs = performance.now();
           const status = await statusOf(caller.at(all[n % all.length]!), path);
           this.latenciesMs.push(performance.now() - beganMs);
-          this.looks++;
-          if (status === '200') continue;
-          this.failures.push(`${path}: ${status}`);
-          // A place that has gone fails at once: without a pause nothing else would run any more.
-          await pause(againMs);
+          if (status !== '200') this.failures.push(`${path}: ${status}`);
+          // A node that is gone fails a request at once: without a pause nothing else would run.
+          if (status !== '200' || pauseMs > 0) await pause(pauseMs || againMs);
         }
       }),
     );

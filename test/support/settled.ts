@@ -1,10 +1,11 @@
 /** Waits until no committed work is in transit. */
 import type { Database } from '../../src/storage/database.ts';
+import { until } from './until.ts';
 
 /** Waits until all messages are taken and all effects done. */
 export async function settled({ pool }: Database): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { rows } = await pool.query('select (select count(*) from message) + (select count(*) from effect) as left');
-    if (Number(rows[0].left) === 0) return;
-  }
+    return Number(rows[0].left) === 0;
+  }, 'no message and no effect to be left');
 }
