@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { processIdentity, signalProcess } from '../../src/storage/live-process.ts';
 import { findRedisProgram } from './redis-program.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
-import type { StoresNews, StoresOrder } from './stores.ts';
+import type { StoresNotification, StoresOrder } from './stores.ts';
 
 /** An earlier cluster, whose tool was killed, ends within this time. */
 const lockWithinMs = 30_000;
@@ -102,7 +102,7 @@ function stop(): Promise<void> {
   return stopping;
 }
 
-async function tell(news: StoresNews): Promise<void> {
+async function tell(notification: StoresNotification): Promise<void> {
   if (!process.connected) return;
-  await new Promise<void>((resolve) => process.send!(news, () => resolve()));
+  await new Promise<void>((resolve) => process.send!(notification, () => resolve()));
 }

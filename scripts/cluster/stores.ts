@@ -12,7 +12,7 @@ export type StoresOrder =
   | { kind: 'node'; pid: number }
   | { kind: 'stop' };
 
-export type StoresNews =
+export type StoresNotification =
   | { kind: 'started'; databaseUrl: string | null; redisUrl: string | null; redisPid: number | null }
   | { kind: 'failed'; message: string }
   | { kind: 'says'; line: string }
@@ -43,7 +43,7 @@ export class Stores {
 
   private constructor(
     keeper: ChildProcess,
-    { databaseUrl, redisUrl, redisPid }: Extract<StoresNews, { kind: 'started' }>,
+    { databaseUrl, redisUrl, redisPid }: Extract<StoresNotification, { kind: 'started' }>,
     options: StoresOptions,
   ) {
     this.keeper = keeper;
@@ -52,7 +52,7 @@ export class Stores {
     this.databaseUrl = options.databaseUrl ?? databaseUrl!;
     this.redisUrl = options.redisUrl ?? redisUrl!;
     this.redisPid = redisPid;
-    keeper.on('message', (news: StoresNews) => this.hear(news, options));
+    keeper.on('message', (notification: StoresNotification) => this.hear(notification, options));
     keeper.once('exit', () => {
       if (!this.stopping) options.onLost('What keeps Redis and PostgreSQL has ended');
     });
@@ -72,9 +72,9 @@ export class Stores {
     try {
       const { dataDir, databaseUrl, redisUrl, restart } = options;
       keeper.send({ kind: 'start', dataDir, redis: redisUrl === null, postgres: databaseUrl === null, restart } satisfies StoresOrder);
-      const news = await firstNews(keeper, options.say);
-      if (news.kind === 'started') return new Stores(keeper, news, options);
-      throw new Error(news.message);
+      const notification = await firstNotification(keeper, options.say);
+      if (notification.kind === 'started') return new Stores(keeper, notification, options);
+      throw new Error(notification.message);
     } catch (error) {
       if (keeper.exitCode === null && keeper.signalCode === null) await once(keeper, 'exit');
       signal.throwIfAborted();
@@ -107,14 +107,14 @@ export class Stores {
     this.keeper.kill('SIGKILL');
   }
 
-  private hear(news: StoresNews, { say, restart, onLost }: StoresOptions): void {
-    if (news.kind === 'says') say(news.line);
-    if (news.kind === 'redis') {
-      this.redisPid = news.pid;
-      say(`Redis runs again, empty (pid ${news.pid})`);
+  private hear(notification: StoresNotification, { say, restart, onLost }: StoresOptions): void {
+    if (notification.kind === 'says') say(notification.line);
+    if (notification.kind === 'redis') {
+      this.redisPid = notification.pid;
+      say(`Redis runs again, empty (pid ${notification.pid})`);
     }
-    if (news.kind !== 'lost' || this.stopping) return;
-    if (news.what === 'postgres') onLost('PostgreSQL has ended');
+    if (notification.kind !== 'lost' || this.stopping) return;
+    if (notification.what === 'postgres') onLost('PostgreSQL has ended');
     else {
       this.redisPid = null;
       say(restart ? 'Redis has ended; it is started again' : 'Redis has ended; the nodes go on as they are placed');
@@ -123,13 +123,16 @@ export class Stores {
 }
 
 /** The keeper's message at the end of its start. */
-async function firstNews(keeper: ChildProcess, say: (line: string) => void): Promise<Extract<StoresNews, { kind: 'started' | 'failed' }>> {
+async function firstNotification(
+  keeper: ChildProcess,
+  say: (line: string) => void,
+): Promise<Extract<StoresNotification, { kind: 'started' | 'failed' }>> {
   return new Promise((resolve, reject) => {
-    const hear = (news: StoresNews) => {
-      if (news.kind === 'says') say(news.line);
-      if (news.kind !== 'started' && news.kind !== 'failed') return;
+    const hear = (notification: StoresNotification) => {
+      if (notification.kind === 'says') say(notification.line);
+      if (notification.kind !== 'started' && notification.kind !== 'failed') return;
       keeper.off('message', hear);
-      resolve(news);
+      resolve(notification);
     };
     keeper.on('message', hear);
     keeper.once('exit', () => reject(new Error('What keeps Redis and PostgreSQL did not start')));

@@ -10,7 +10,7 @@ const insides = [
   /\bpg_\w+|\bpostgres(ql)?:\/\//i,
 ];
 
-/** @param sent the whole request as text: what it held itself is no news */
+/** @param sent the whole request as text: its own contents in an answer are not a leak */
 export type Evidence = { answer: Answer; sent: string };
 
 /**

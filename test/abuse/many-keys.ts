@@ -1,6 +1,6 @@
 /**
  * One account that makes keys by the dozen and asks with all of them, beside a quiet one: however many keys, it gets no more than its account may, and
- * neither the quiet account nor whoever signs in from the same address notices.
+ * neither the other account nor a sign-in from the same address is slower or refused.
  */
 import assert from 'node:assert/strict';
 import type { Scope } from '../support/scope.ts';

@@ -48,7 +48,7 @@ findsEach([
     },
   },
   {
-    what: 'a payment by a cancelled card, whoever unfroze it',
+    what: 'a payment by a cancelled card, also after an unfreeze',
     rule: 'frozen',
     words: /book.* is approved, after .*cancel/,
     run(run) {

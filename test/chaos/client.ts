@@ -29,7 +29,7 @@ export type Answer = { status: number; text: string; json: any };
 
 /** A request that hangs longer is given up, as callers do; the node may still carry it out. */
 const requestTimeoutMs = 5_000;
-/** Every fault is over by then, and whoever lived through it has answered. */
+/** By then every fault has ended and each node that survived has answered. */
 const usualPatienceMs = 60_000;
 const longestWaitMs = 2_000;
 /** They blame the request, or what its account may do. */
@@ -98,7 +98,7 @@ export class Client {
       );
   }
 
-  /** One request to one node, for whoever needs no history. Null where it broke. */
+  /** One request to one node, not recorded in the history. Null if the connection broke. */
   async ask(ask: Ask, node?: Door): Promise<Answer | null> {
     const heard = await this.request(ask, randomUUID(), node?.url ?? this.urlOtherThan(null));
     return 'answer' in heard ? heard.answer : null;

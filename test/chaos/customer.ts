@@ -65,7 +65,7 @@ export class Customer {
     const chance = this.random.next();
     if (chance < 0.35) await this.write();
     else if (chance < 0.7) await this.read();
-    else if (chance < 0.8) await this.look();
+    else if (chance < 0.8) await this.query();
     else if (chance < 0.85) await this.createWorkspace();
     else if (chance < 0.93) await this.createTask();
     else if (chance < 0.95) await this.createKey();
@@ -96,9 +96,9 @@ export class Customer {
     return `register-${generation}-${n % registersAtOnce}.txt`;
   }
 
-  private async look(): Promise<void> {
+  private async query(): Promise<void> {
     const path = this.tasks.length > 0 ? `/v1/tasks/${this.random.pick(this.tasks)}` : '/v1/tasks';
-    const { answer } = await this.client.perform('look', path, null, { method: 'GET', path });
+    const { answer } = await this.client.perform('query', path, null, { method: 'GET', path });
     if (answer !== null && answer.status !== 200) this.client.unexpected(`${path} was answered ${answer.status}`);
   }
 
@@ -146,12 +146,12 @@ export class Customer {
 
   private async agentsOf(task: string): Promise<{ id: string; status: string }[]> {
     const path = `/v1/tasks/${task}`;
-    const { answer } = await this.client.perform('look', path, null, { method: 'GET', path });
+    const { answer } = await this.client.perform('query', path, null, { method: 'GET', path });
     return answer?.json?.agents ?? [];
   }
 
   private async runningTasks(): Promise<number> {
-    const { answer } = await this.client.perform('look', 'running tasks', null, { method: 'GET', path: '/v1/tasks?limit=20' });
+    const { answer } = await this.client.perform('query', 'running tasks', null, { method: 'GET', path: '/v1/tasks?limit=20' });
     const tasks: { status: string }[] = answer?.json?.tasks ?? [];
     return tasks.filter(({ status }) => !['complete', 'failed', 'cancelled'].includes(status)).length;
   }

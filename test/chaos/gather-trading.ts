@@ -17,7 +17,7 @@ export type KeptTrading = {
     isLeg: boolean;
     isOfStrategy: boolean;
     filledBy: string;
-    /** Whether its broker has it could not be found out: a person was asked to look. */
+    /** It is unknown whether the broker has the order: a person must check. */
     isUnknown: boolean;
     /** Its broker is Tradier, where only the end of its session proves that it is not there, and an event has told that its outcome is unknown. */
     isLeftToSession: boolean;

@@ -20,7 +20,7 @@ export type OperationName =
   | 'cancel task'
   | 'pause agent'
   | 'resume agent'
-  | 'look'
+  | 'query'
   | 'issue card'
   | 'authorize'
   | 'freeze card'

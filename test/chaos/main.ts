@@ -38,7 +38,7 @@ Faults: ${faults.map(({ name }) => name).join(', ')}`);
       console.log('Healing and closing ...');
       ending.abort();
     });
-  // Whoever keeps the logs wants to know what the nodes thought.
+  // Kept logs should include the decisions of the nodes.
   const env: Record<string, string> = folder === undefined ? {} : { LOG_LEVEL: 'info' };
   const clustered = nodes > 1;
   const onFault = (line: string) => console.log(line);

@@ -91,7 +91,7 @@ export type Report = {
   summary: Record<string, number>;
   /** Operations that took longer than a fault explains by itself, in words, the slowest first. */
   slow: string[];
-  /** The newest of what the nodes printed, for a look when something is wrong. */
+  /** The end of what the nodes printed, for diagnosing failures. */
   logs: { node: string; log: string }[];
 };
 

@@ -125,7 +125,7 @@ export class Spender {
     else if (chance < 0.92) await this.freezeAndUnfreeze();
     else if (chance < 0.93) await this.cancelCard();
     else if (chance < 0.96) await this.raiseLimit();
-    else await this.look();
+    else await this.query();
   }
 
   private async deposit(fromMinor = this.manner.depositFromMinor): Promise<void> {
@@ -232,13 +232,13 @@ export class Spender {
   }
 
   /** What is wrong at any moment is wrong. */
-  private async look(): Promise<void> {
+  private async query(): Promise<void> {
     const card = this.random.pick(this.cards).id;
-    const ofCard = await this.client.perform('look', card, null, { method: 'GET', path: `/v1/commerce/cards/${card}`, refusals: [] });
+    const ofCard = await this.client.perform('query', card, null, { method: 'GET', path: `/v1/commerce/cards/${card}`, refusals: [] });
     const { spent, spend_limit: limit } = ofCard.answer?.json ?? { spent: 0, spend_limit: 0 };
     if (spent > limit) this.client.unexpected(`${card} has spent ${spent} of ${limit}`);
     const path = '/v1/commerce/wallet/balance';
-    const { answer } = await this.client.perform('look', path, null, { method: 'GET', path, refusals: [] });
+    const { answer } = await this.client.perform('query', path, null, { method: 'GET', path, refusals: [] });
     const { balance, available, held } = answer?.json ?? { balance: 0, available: 0, held: 0 };
     if (balance < 0 || available < 0 || held < 0) this.client.unexpected(`${path} was answered ${answer!.text}`);
   }

@@ -19,7 +19,7 @@ export class Subscriber {
   readonly name: string;
   /** The number of the last event it has. */
   position = 0;
-  /** How often a stream was resumed, whoever had ended it. */
+  /** How often a stream was resumed, whichever side had ended it. */
   resumed = 0;
   private stopping = false;
   private socket: WebSocket | null = null;

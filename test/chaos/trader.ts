@@ -101,7 +101,7 @@ export class Trader {
     else if (chance < 0.73) await this.bracket();
     else if (chance < 0.85 || this.open.length > mostOpen) await this.cancel();
     else if (chance < 0.93) await this.replace();
-    else await this.look();
+    else await this.query();
   }
 
   private async market(): Promise<void> {
@@ -160,9 +160,9 @@ export class Trader {
   }
 
   /** What is wrong at any moment is wrong. */
-  private async look(): Promise<void> {
+  private async query(): Promise<void> {
     const path = '/v1/trading/account';
-    const { answer } = await this.client.perform('look', path, null, { method: 'GET', path, refusals: [] });
+    const { answer } = await this.client.perform('query', path, null, { method: 'GET', path, refusals: [] });
     const { cash, equity, halted } = answer?.json ?? { cash: 0, equity: 0, halted: false };
     if (!Number.isFinite(cash) || !Number.isFinite(equity) || halted) this.client.unexpected(`${path} was answered ${answer!.text}`);
   }

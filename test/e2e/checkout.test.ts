@@ -107,8 +107,8 @@ test('a checkout returns only to https addresses, whose host the page names befo
   assert.match(page.headers.get('content-security-policy')!, /form-action 'self' https:\/\/app\.example\.com/);
   const named = /Paying leads you to <strong>app\.example\.com<\/strong>\. Cancelling leads you to <strong>127\.0\.0\.1:\d+<\/strong>\./;
   assert.match(await page.text(), named);
-  const look: any = await (await open({ success_url: 'https://аррle.com/"><b>', cancel_url: 'http://[::1]:3000/' })).json();
-  assert.match(await (await fetch(look.url)).text(), /<strong>xn--le-6kc8da\.com<\/strong>.*<strong>\[::1\]:3000<\/strong>/);
+  const lookalike: any = await (await open({ success_url: 'https://аррle.com/"><b>', cancel_url: 'http://[::1]:3000/' })).json();
+  assert.match(await (await fetch(lookalike.url)).text(), /<strong>xn--le-6kc8da\.com<\/strong>.*<strong>\[::1\]:3000<\/strong>/);
   const cancelled = await form(opened.url, 'cancel');
   assert.deepEqual([cancelled.status, cancelled.headers.get('location')], [303, `${url}/docs`]);
   assert.equal((await form(opened.url, 'pay')).status, 409);

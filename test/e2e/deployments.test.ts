@@ -1,5 +1,5 @@
 /**
- * Deployments from outside: the whole service with test servers of hosts. One service, which is killed and restarted in one of the
+ * Deployments from outside: the whole service with stand-ins of hosts. One service, which is killed and restarted in one of the
  * tests.
  */
 import assert from 'node:assert/strict';

@@ -110,12 +110,12 @@ test('offline: prompts, schemas, tables and bodies', { timeout: 300_000 }, async
     const { paths } = (await (await fetch(`${service.url}/v1/openapi.json`)).json()) as any;
     const bodies = Object.values<any>(paths).flatMap((path) => Object.values<any>(path).flatMap(({ requestBody }) => requestBody ?? []));
     const unbounded: string[] = [];
-    const look = (schema: any, where: string) => {
+    const visit = (schema: any, where: string) => {
       if (typeof schema !== 'object' || schema === null) return;
       if (schema.type === 'array' && schema.maxItems === undefined) unbounded.push(where);
-      for (const [name, part] of Object.entries(schema)) look(part, `${where}/${name}`);
+      for (const [name, part] of Object.entries(schema)) visit(part, `${where}/${name}`);
     };
-    look(bodies, '');
+    visit(bodies, '');
     assert.deepEqual(unbounded, []);
   });
 });

@@ -145,7 +145,7 @@ test("a card's number is shown once: no list, event, log, table or other answer 
   assert.match(made.cvv, /^\d{3}$/);
   assert.match(made.expiry, /^\d\d\/\d\d$/);
   assert.ok(isLuhn(made.number) && made.number.endsWith(made.last4));
-  assert.deepEqual(await caller.json('POST', cards, card, key), made, 'whoever asks again with its key is told again');
+  assert.deepEqual(await caller.json('POST', cards, card, key), made, 'a request with the same key gets the first answer');
   for (const path of [cards, `${cards}/${made.id}`, `${cards}/${made.id}/authorizations`]) {
     const text = JSON.stringify(await caller.json('GET', path));
     assert.ok(!text.includes(made.number) && !text.includes('cvv') && !text.includes('hash'), path);

@@ -1,4 +1,4 @@
-/** Plans paid with Stripe, with a test server of Stripe's API: the real service, real requests, signed events. */
+/** Plans paid with Stripe, with a stand-in of Stripe's API: the real service, real requests, signed events. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Caller, startService } from '../support/service.ts';

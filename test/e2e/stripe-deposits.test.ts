@@ -1,4 +1,4 @@
-/** Deposits paid with Stripe, with a test server of Stripe's API: the wallet gets exactly the amount that Stripe reports as paid, once. */
+/** Deposits paid with Stripe, with a stand-in of Stripe's API: the wallet gets exactly the amount that Stripe reports as paid, once. */
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
 import pg from 'pg';

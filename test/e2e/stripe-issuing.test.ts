@@ -181,7 +181,7 @@ test('a request is decided by card and wallet, and every decline has its reason'
   yes(said);
   assert.ok(said!.afterMs < 1_500, `${said!.afterMs} ms`);
   await stripe.tell('issuing_authorization.created', authorization);
-  // A shop that only looks whether there is such a card.
+  // A merchant only verifies that the card exists.
   yes((await stripe.authorize(card, 0)).said);
   await proven(caller, id, { balance: 10, spent: 40 });
   const [first] = await authorizationsOf(caller, id);

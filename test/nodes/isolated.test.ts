@@ -65,7 +65,7 @@ async function back(world: World, node: NodeProcess, heal: Heal, names: readonly
 
 /** One file in each of some workspaces, written repeatedly. A request without an answer within its deadline is repeated with the same key. */
 class Writes {
-  /** Those: none, unless the machine has no time to spare. */
+  /** Number of repeated requests: 0 unless the machine is overloaded. */
   late = 0;
   private readonly versions: number[];
   private isOver = false;

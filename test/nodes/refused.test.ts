@@ -21,7 +21,7 @@ const cases: [string, Record<string, string>, RegExp][] = [
 for (const [what, env, line] of cases)
   test(`a node ${what} is refused, and the running nodes continue`, options, async () => {
     const node = await cluster.prepare(env);
-    const { code, output } = await node.startInVain();
+    const { code, output } = await node.startRefused();
     assert.equal(code, 1);
     const said = output.split('\n').filter((one) => one !== '' && !one.startsWith('{'));
     assert.equal(said.length, 1, output);
@@ -35,7 +35,7 @@ for (const [what, env, line] of cases)
 test('of two nodes without REDIS_URL the second is refused', options, async (t) => {
   const single = await ClusterProcesses.start({ nodes: 1, redis: false });
   t.after(() => single.close());
-  const { code, output } = await (await single.prepare()).startInVain();
+  const { code, output } = await (await single.prepare()).startRefused();
   assert.equal(code, 1);
   assert.match(output, /Another node runs on this database.*REDIS_URL/);
 });

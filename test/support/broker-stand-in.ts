@@ -1,5 +1,5 @@
 /**
- * Shared by the test servers of brokers: a real HTTP and WebSocket server on 127.0.0.1 that can be late, lose answers after acting, cut
+ * Shared by the stand-ins of brokers: a real HTTP and WebSocket server on 127.0.0.1 that can be late, lose answers after acting, cut
  * connections and be temporarily unreachable; a test fills, ends and lists its orders.
  */
 

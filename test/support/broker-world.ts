@@ -1,5 +1,5 @@
 /**
- * Orders at brokers on one node: a real database, the actors of trading, the watchers of connections, and test servers of the brokers
+ * Orders at brokers on one node: a real database, the actors of trading, the watchers of connections, and stand-ins of the brokers
  * over HTTP. The runtime can be killed at any time and continues with the stored state.
  */
 import type { ActorSystem } from '../../src/actors/actor-system.ts';

@@ -49,7 +49,7 @@ export type TestClusterOptions = {
   runtime?: object;
   /** Instead of one as it comes; empty. */
   database?: TestDatabase;
-  /** Instead of a Redis of its own, which tests then do not look into. */
+  /** Instead of a Redis of its own, which tests then cannot read. */
   redisUrl?: string;
   /** These actors of the service on every node, with its tables, instead of the probe. */
   actors?: AnyActor[];

@@ -33,7 +33,7 @@ export class Link {
   private readonly whoDialled: WhoDialled;
   private readonly connections = new Set<Connection>();
   private readonly silences = new Set<Silence>();
-  /** Whoever waits for the target. */
+  /** Connections that wait for the target. */
   private awaiting: symbol | null = null;
   private readonly cuts = new Set<(dialler: string | null) => boolean>();
 

@@ -2,9 +2,9 @@
 import type { Member } from '../../src/cluster/member.ts';
 import type { DownReason, Peers } from '../../src/cluster/peers.ts';
 
-/** What becomes of one piece of news: lost on its way, refused at the sender, held until released, or delivered after so many milliseconds. */
+/** What becomes of one notification: lost on its way, refused at the sender, held until released, or delivered after so many milliseconds. */
 export type Fate = 'lost' | 'refused' | 'held' | number;
-export type News = { from: string; to: string; kind: string; payload: unknown };
+export type Notification = { from: string; to: string; kind: string; payload: unknown };
 
 type Node = {
   member: Member;
@@ -15,13 +15,13 @@ type Node = {
 };
 
 export class PeerNetwork {
-  /** Decides over each piece of news. Those with the same delay arrive in order. */
-  fate: (news: News) => Fate = () => 0;
+  /** Decides over each notification. Those with the same delay arrive in order. */
+  fate: (notification: Notification) => Fate = () => 0;
   /** All sent notifications. */
-  readonly told: News[] = [];
+  readonly sent: Notification[] = [];
   private readonly nodes = new Map<string, Node>();
   private readonly cutPairs = new Set<string>();
-  /** How often each pair was cut: news of an earlier stream is not delivered. */
+  /** How often each pair was cut: notifications of an earlier stream are not delivered. */
   private readonly cuts = new Map<string, number>();
   private readonly held: (() => void)[] = [];
 
@@ -85,16 +85,16 @@ export class PeerNetwork {
     });
   }
 
-  private tell(news: News): boolean {
-    const fate = this.isUp(news.from, news.to) ? this.fate(news) : 'refused';
+  private tell(notification: Notification): boolean {
+    const fate = this.isUp(notification.from, notification.to) ? this.fate(notification) : 'refused';
     if (fate === 'refused') return false;
-    this.told.push(news);
+    this.sent.push(notification);
     if (fate === 'lost') return true;
-    const text = JSON.stringify(news.payload);
-    const cuts = this.cutsOf(news.from, news.to);
+    const text = JSON.stringify(notification.payload);
+    const cuts = this.cutsOf(notification.from, notification.to);
     const deliver = () => {
-      if (cuts !== this.cutsOf(news.from, news.to)) return;
-      this.nodes.get(news.to)?.listeners.get(news.kind)?.(JSON.parse(text), news.from);
+      if (cuts !== this.cutsOf(notification.from, notification.to)) return;
+      this.nodes.get(notification.to)?.listeners.get(notification.kind)?.(JSON.parse(text), notification.from);
     };
     if (fate === 'held') this.held.push(deliver);
     else if (fate === 0) setImmediate(deliver);

@@ -8,10 +8,10 @@ export class LoopWatch {
   private before = process.threadCpuUsage();
 
   constructor() {
-    this.look();
+    this.sample();
   }
 
-  /** The longest turn since the last look, in milliseconds. */
+  /** The longest turn since the last call, in milliseconds. */
   take(): number {
     const longestMs = this.longestMs;
     this.longestMs = 0;
@@ -22,11 +22,11 @@ export class LoopWatch {
     this.stopped = true;
   }
 
-  /** Once in each turn of the loop, so that everything between two looks was one turn. Does not keep the process alive. */
-  private look = (): void => {
+  /** Once in each turn of the loop, so that everything between two samples was one turn. Does not keep the process alive. */
+  private sample = (): void => {
     const { user, system } = process.threadCpuUsage(this.before);
     this.longestMs = Math.max(this.longestMs, (user + system) / 1_000);
     this.before = process.threadCpuUsage();
-    if (!this.stopped) setImmediate(this.look).unref();
+    if (!this.stopped) setImmediate(this.sample).unref();
   };
 }

@@ -1,6 +1,6 @@
 /**
  * MCP servers of accounts on one node: a real database, their actors and connections, and the source of tools for agents. Other servers
- * are test servers.
+ * are stand-ins.
  */
 import { systemClock } from '../../src/clock.ts';
 import { authorizationActor } from '../../src/domains/integrations/authorization/authorization.ts';

@@ -74,7 +74,7 @@ export class MemoryPeers implements Peers {
   private readonly links: MemoryLinks;
   private readonly self: string;
   private answer: AnswerAsk | null = null;
-  private readonly news = new Map<string, (payload: unknown, from: string) => void>();
+  private readonly listeners = new Map<string, (payload: unknown, from: string) => void>();
   private readonly ups: ((incarnation: string) => void)[] = [];
   private readonly downs: ((incarnation: string, reason: DownReason) => void)[] = [];
   private readonly up = new Set<string>();
@@ -121,7 +121,7 @@ export class MemoryPeers implements Peers {
   }
 
   onNotification(kind: string, listener: (payload: unknown, from: string) => void): void {
-    this.news.set(kind, listener);
+    this.listeners.set(kind, listener);
   }
 
   serve(answer: AnswerAsk): void {
@@ -172,7 +172,7 @@ export class MemoryPeers implements Peers {
   hear(kind: string, payload: unknown, from: string): void {
     if (this.closed) return;
     this.heard.push({ kind, payload, from });
-    this.news.get(kind)?.(payload, from);
+    this.listeners.get(kind)?.(payload, from);
   }
 
   /** Tries until it is open, or is no longer wanted. */

@@ -78,15 +78,15 @@ export class NodeProcess {
     this.running = { child, url: await this.announced(child) };
   }
 
-  /** Starts one that is to end by itself, e.g. since it is refused; resolves with its exit code and what it printed. */
-  async startInVain(): Promise<{ code: number | null; output: string }> {
+  /** Starts the node, which must end during its start; resolves with its exit code and what it printed. */
+  async startRefused(): Promise<{ code: number | null; output: string }> {
     const from = this.log.length;
     try {
       await this.start();
     } catch {
       return { code: this.lastCode, output: this.log.slice(from) };
     }
-    throw new Error(`${this.name} was to be refused, and serves`);
+    throw new Error(`${this.name} should have been refused, but serves`);
   }
 
   /** As a power cut would. Resolves when the process is gone. */

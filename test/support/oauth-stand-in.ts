@@ -1,5 +1,5 @@
 /**
- * A test server of a service with its token endpoint: codes and tokens are accepted once, refresh tokens rotate, and a test sets faults.
+ * A stand-in of a service with its token endpoint: codes and tokens are accepted once, refresh tokens rotate, and a test sets faults.
  * Its API answers every request with a valid token.
  */
 import { createHash } from 'node:crypto';

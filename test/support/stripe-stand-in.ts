@@ -1,4 +1,4 @@
-/** Shared by all test servers of Stripe: a real HTTP server on 127.0.0.1, whose requests can be waited for. */
+/** Shared by all stand-ins of Stripe: a real HTTP server on 127.0.0.1, whose requests can be waited for. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

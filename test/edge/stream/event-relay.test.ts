@@ -71,7 +71,7 @@ test('a node gets only the events of accounts with subscribers on it', async () 
     b.tell(await b.commit('acct_unheard', 5));
     b.tell(await b.commit('acct_heard', 1));
     await client.until(() => client.events.length === 1);
-    const told = network.told.filter(({ kind }) => kind === 'events');
+    const told = network.sent.filter(({ kind }) => kind === 'events');
     assert.deepEqual(
       told.map(({ from, to }) => [from, to]),
       [[b.incarnation, a.incarnation]],
@@ -171,7 +171,7 @@ test('events committed before a publisher knew of a subscriber are found as soon
     const client = await listen(a, 'acct_early');
     b.tell(await b.commit('acct_early', 2));
     assert.equal(b.relay.counts.sent, 0);
-    await until(() => network.told.some(({ to, kind }) => to === b.incarnation && kind === 'events.listening'));
+    await until(() => network.sent.some(({ to, kind }) => to === b.incarnation && kind === 'events.listening'));
     network.release();
     await client.until(() => client.events.length === 2);
     assert.deepEqual(seqsOf(client), [1, 2]);
@@ -235,7 +235,7 @@ test('events of one tick are sent together, in pieces of bounded size', async ()
     b.tell({ events: events.map((event) => ({ ...event, data: { text: `{"padding":"${padding}"}` } })), seqs });
     await client.until(() => client.events.length === 400);
     assert.deepEqual(seqsOf(client), range(1, 400));
-    const sizes = network.told.filter(({ kind }) => kind === 'events').map(({ payload }) => JSON.stringify(payload).length);
+    const sizes = network.sent.filter(({ kind }) => kind === 'events').map(({ payload }) => JSON.stringify(payload).length);
     assert.ok(Math.max(...sizes) <= 256 * 1024, `${sizes}`);
     assert.ok(sizes.length <= 20, `${sizes.length} pieces`);
   });

@@ -1,4 +1,4 @@
-/** Anthropic's protocol with a small test server: requests, answers, and its failures. */
+/** Anthropic's protocol with a small stand-in: requests, answers, and its failures. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';

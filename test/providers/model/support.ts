@@ -1,4 +1,4 @@
-/** Shared by the model tests: a model at a test server, with recorded instead of real waits, and a minimal turn. */
+/** Shared by the model tests: a model at a stand-in, with recorded instead of real waits, and a minimal turn. */
 import type { TestContext } from 'node:test';
 import type { Log } from '../../../src/log.ts';
 import { type AiSdkOptions, createAiSdkModel } from '../../../src/providers/model/ai-sdk.ts';

@@ -224,7 +224,7 @@ test('a key that the endpoint sends back inside an answer is only text, and reac
   assert.ok(!rig.logged.join().includes(apiKey));
 });
 
-test('the test server answers without a stream if none is requested', async (t) => {
+test('the stand-in answers without a stream if none is requested', async (t) => {
   const server = await served(t, () => say({ text: 'Hello', calls: [{ id: 'c', name: 'finish', arguments: { summary: 's' } }] }));
   const response = await fetch(`${server.url}/chat/completions`, { method: 'POST', body: JSON.stringify({ model: 'm', messages: [] }) });
   const { choices, usage } = (await response.json()) as { choices: { message: object; finish_reason: string }[]; usage: object };
@@ -237,7 +237,7 @@ test('the test server answers without a stream if none is requested', async (t) 
   assert.deepEqual(usage, { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 });
 });
 
-test('an agent script of the test server plans by the requested schema, takes its turns and finishes', async (t) => {
+test('an agent script of the stand-in plans by the requested schema, takes its turns and finishes', async (t) => {
   const server = await served(t, agentScript([{ type: 'analyst', prompt: 'Look' }], callTool('list_files', {})));
   const rig = rigAt(server.url);
   const schema = { type: 'object', properties: { why: { type: 'string' }, pieces: { type: 'array' } } };
@@ -249,7 +249,7 @@ test('an agent script of the test server plans by the requested schema, takes it
   assert.deepEqual([second.toolCalls[0]!.name, second.toolCalls[0]!.arguments], ['finish', { summary: 'Done.' }]);
 });
 
-test('a script that throws answers 500, and closing the test server ends open requests', async () => {
+test('a script that throws answers 500, and closing the stand-in ends open requests', async () => {
   const server = await openAiServer((_request, n) => {
     if (n === 1) throw new Error('script broke');
     return silence();

@@ -1,5 +1,5 @@
 /**
- * The part of the schema of Expo's service that the test server uses (packages/eas-cli/graphql.schema.json of expo/eas-cli,
+ * The part of the schema of Expo's service that the stand-in uses (packages/eas-cli/graphql.schema.json of expo/eas-cli,
  * 790231ea18f7).
  */
 import type { Schema } from './graphql.ts';

@@ -1,5 +1,5 @@
 /**
- * The part of GraphQL that a test server needs: parses an operation, validates it with a schema, and answers it from a tree of values
+ * The part of GraphQL that a stand-in needs: parses an operation, validates it with a schema, and answers it from a tree of values
  * and functions.
  */
 type Selection = { name: string; args: Record<string, unknown>; fields: Selection[] };

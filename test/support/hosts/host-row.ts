@@ -1,4 +1,4 @@
-/** One host in the contract suite: its test server, its requests, and its failures. */
+/** One host in the contract suite: its stand-in, its requests, and its failures. */
 import type { Host } from '../../../src/domains/deployments/hosts/host.ts';
 import type { FailureCode } from '../../../src/domains/deployments/hosts/host-failure.ts';
 import type { Scope } from '../scope.ts';

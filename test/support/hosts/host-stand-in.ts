@@ -1,5 +1,5 @@
 /**
- * Shared by the test servers of hosts: a real HTTP server on 127.0.0.1 for the API and another for the published site. It records
+ * Shared by the stand-ins of hosts: a real HTTP server on 127.0.0.1 for the API and another for the published site. It records
  * requests, and can limit, fail before or after acting, be late, lose answers and cut connections.
  */
 import { once } from 'node:events';

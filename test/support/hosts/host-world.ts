@@ -1,4 +1,4 @@
-/** Publishing at a test server without the rest of the service: files and stored values in memory, no waits between attempts. */
+/** Publishing at a stand-in without the rest of the service: files and stored values in memory, no waits between attempts. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { machineClock } from '../../../src/clock.ts';

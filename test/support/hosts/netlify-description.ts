@@ -1,4 +1,4 @@
-/** Netlify's own description of its API: requests and answers of the test server must match it. */
+/** Netlify's own description of its API: requests and answers of the stand-in must match it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import * as Schema from 'typebox/schema';

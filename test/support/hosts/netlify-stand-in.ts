@@ -55,7 +55,7 @@ export class NetlifyStandIn extends HostStandIn {
     if (kind === 'sites' && what === 'deploys' && parts.length === 3) return method === 'POST' ? this.create(id!, request) : this.list(id!);
     const deploy = this.deploys.find((one) => one.id === (kind === 'sites' ? parts[3] : id));
     if (deploy === undefined) return refused(404, 'Not Found');
-    if (method === 'GET' && (parts.length === 2 || (kind === 'sites' && parts.length === 4))) return this.look(deploy);
+    if (method === 'GET' && (parts.length === 2 || (kind === 'sites' && parts.length === 4))) return this.show(deploy);
     if (kind === 'deploys' && method === 'PUT' && what === 'files') return this.upload(deploy, parts.slice(3).join('/'), request);
     if (kind === 'deploys' && method === 'POST' && what === 'cancel') return this.cancel(deploy);
     if (kind === 'deploys' && method === 'DELETE' && parts.length === 2) return this.remove(deploy);
@@ -95,7 +95,7 @@ export class NetlifyStandIn extends HostStandIn {
     return { status: 200, json: deploys.map((deploy) => this.shown(deploy)) };
   }
 
-  private look(deploy: NetlifyDeploy): StandInAnswer {
+  private show(deploy: NetlifyDeploy): StandInAnswer {
     const answer = { status: 200, json: this.shown(deploy) };
     if (deploy.state === 'preparing') this.compare(deploy);
     else if (deploy.state === 'uploaded' && this.next === 'fails')

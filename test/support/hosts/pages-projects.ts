@@ -27,7 +27,7 @@ export class PagesProjects {
   readonly deployments: PagesDeployment[] = [];
   readonly contents = new Map<string, { bytes: Buffer; type: string }>();
   readonly noted = new Set<string>();
-  /** What the next deployments pass through, one stage at each look. */
+  /** What the next deployments pass through, one stage at each query. */
   stages: Stage[] = [];
   /** Deployments stay at their stage. */
   isStuck = false;

@@ -32,7 +32,7 @@ export class VercelStandIn extends HostStandIn {
   private made = 0;
   /** `none`: they stay as they are. */
   next: 'ready' | 'build_fails' | 'alias_fails' | 'none' = 'ready';
-  /** A look at a deployment meets its end in place of its next step. */
+  /** The next query of a deployment answers its final state instead of its next step. */
   quick = false;
   private live: VercelDeployment | null = null;
 
@@ -127,7 +127,7 @@ export class VercelStandIn extends HostStandIn {
     return { status: 200, json: { uid: deployment.id, state: 'DELETED' } };
   }
 
-  /** One step with each look at it. */
+  /** Each query advances the deployment by one step. */
   private walk(deployment: VercelDeployment): void {
     if (this.next === 'none' || deployment.aliasAssigned !== null || deployment.aliasError !== null) return;
     if (deployment.readyState === 'QUEUED') deployment.readyState = 'BUILDING';

@@ -1,4 +1,4 @@
-/** A simple call at a test server: without waits for limits and without retries. It tests only the code of the service itself. */
+/** A simple call at a stand-in: without waits for limits and without retries. It tests only the code of the service itself. */
 import { machineClock } from '../../../src/clock.ts';
 import type { ReceivedMessage, Service, ServiceCall, ServiceRequest } from '../../../src/domains/integrations/services/service.ts';
 import { ServiceFailed, type ServiceFailure } from '../../../src/domains/integrations/services/service-failure.ts';

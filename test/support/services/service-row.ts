@@ -1,4 +1,4 @@
-/** One service in the contract suite: its test server, a call of each of its tools, and its refusals in the service's form. */
+/** One service in the contract suite: its stand-in, a call of each of its tools, and its refusals in the service's form. */
 import type { ReceivedMessage, Service } from '../../../src/domains/integrations/services/service.ts';
 import type { ServiceFailure } from '../../../src/domains/integrations/services/service-failure.ts';
 import type { Json } from '../json.ts';

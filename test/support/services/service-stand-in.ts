@@ -1,5 +1,5 @@
 /**
- * Shared by the test servers of services: a real HTTP server on 127.0.0.1 that knows tokens and their scopes, can be late, lose answers
+ * Shared by the stand-ins of services: a real HTTP server on 127.0.0.1 that knows tokens and their scopes, can be late, lose answers
  * after acting and cut connections.
  */
 import { once } from 'node:events';
