@@ -8,13 +8,13 @@ import { checkedToken, serviceUrl } from './run-options.ts';
 import type { ServiceOptions } from './service-client.ts';
 
 type Shared = { json: boolean };
-/** `email`: signs in with a password that is asked for. */
-type Asked = Shared & { service: ServiceOptions; email: string | null };
+/** `email`: signs in with a password that is prompted for. */
+type ServiceCommand = Shared & { service: ServiceOptions; email: string | null };
 export type TradingOptions =
-  | ({ kind: 'account'; broker: string | null } & Asked)
-  | ({ kind: 'orders'; status: string | null; symbol: string | null; limit: number } & Asked)
-  | ({ kind: 'halt'; reason: string | null; mode: Mode | null } & Asked)
-  | ({ kind: 'resume'; broker: string | null; mode: Mode | null } & Asked)
+  | ({ kind: 'account'; broker: string | null } & ServiceCommand)
+  | ({ kind: 'orders'; status: string | null; symbol: string | null; limit: number } & ServiceCommand)
+  | ({ kind: 'halt'; reason: string | null; mode: Mode | null } & ServiceCommand)
+  | ({ kind: 'resume'; broker: string | null; mode: Mode | null } & ServiceCommand)
   | ({ kind: 'check'; account: string | undefined } & Shared);
 
 export const tradingHelp = `Usage: npm run troupe -- trading account [--broker ID] [--json]
@@ -64,16 +64,16 @@ export function readTradingOptions(args: string[]): TradingOptions | 'help' {
   const url = values.url === undefined ? null : serviceUrl(values.url);
   const token = values.token === undefined ? null : checkedToken(values.token);
   if (email !== null && token !== null) throw new Failure('usage', 'Use --email or --token, not both');
-  const asked = { json, email, service: { url, token } };
+  const common = { json, email, service: { url, token } };
   switch (kind) {
     case 'account':
-      return { kind, broker, ...asked };
+      return { kind, broker, ...common };
     case 'orders':
-      return { kind, status, symbol, limit: limitOf(values.limit), ...asked };
+      return { kind, status, symbol, limit: limitOf(values.limit), ...common };
     case 'halt':
-      return { kind, reason, mode, ...asked };
+      return { kind, reason, mode, ...common };
     case 'resume':
-      return { kind, broker, mode, ...asked };
+      return { kind, broker, mode, ...common };
   }
 }
 

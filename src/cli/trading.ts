@@ -24,7 +24,7 @@ export async function trading(args: string[], config: Config): Promise<number> {
   }
   const interrupts = watchInterrupts();
   try {
-    return await asSomebody(options, config, interrupts.signal, (client) => carryOut(client, options));
+    return await withClient(options, config, interrupts.signal, (client) => runCommand(client, options));
   } catch (error) {
     const { reason } = interrupts.signal;
     if (reason instanceof Interrupted) return reason.exitCode;
@@ -32,10 +32,10 @@ export async function trading(args: string[], config: Config): Promise<number> {
   }
 }
 
-type Asked = Exclude<TradingOptions, { kind: 'check' }>;
+type ServiceCommand = Exclude<TradingOptions, { kind: 'check' }>;
 
-async function asSomebody(
-  { email, service }: Asked,
+async function withClient(
+  { email, service }: ServiceCommand,
   config: Config,
   signal: AbortSignal,
   work: (client: Client) => Promise<number>,
@@ -51,7 +51,7 @@ async function asSomebody(
   }
 }
 
-async function carryOut(client: Client, options: Asked): Promise<number> {
+async function runCommand(client: Client, options: ServiceCommand): Promise<number> {
   const { json } = options;
   const printResult = <T>(value: T, text: (value: T) => string) => print(json ? JSON.stringify(value) : text(value).trimEnd());
   switch (options.kind) {

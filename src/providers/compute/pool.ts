@@ -1,22 +1,25 @@
 /**
- * The computing processes of a node: started on first use, at most `processes` for each priority, ended after an idle time. Owns every process it
+ * The computing processes of a node: started on first use, at most `processes` for each class of jobs, ended after an idle time. Owns every process it
  * starts: after `close` none is left.
  *
  * C1 A job that breaks a limit is ended with its process; no other job runs in it.
  * C2 Accounts are served round-robin, and none has all processes: one account delays another by one job at most.
  * C3 Long jobs never have all processes, and one account has one long job at a time.
  * C4 Waiting jobs are bounded, by account and in all.
- * C5 Batch jobs have processes of their own, at a lower priority: on a busy machine a batch job that gets little processor time delays no
- *    interactive job. C2 to C4 hold for each priority by itself.
+ * C5 Batch jobs have processes of their own: on a busy machine a batch job that gets little processor time delays no interactive job. C2 to
+ *    C4 hold for each class by itself.
+ * C6 While the event loop of the node is busy, batch jobs leave two processor cores to the node and its database: no more are started than there
+ *    are other cores, but one.
  */
+import { availableParallelism } from 'node:os';
 import { CountBy, Distribution } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
-import { type Compute, type Job, type JobPriority, JobStopped, type RunOptions } from './port.ts';
+import { type Compute, type Job, type JobClass, JobStopped, type RunOptions } from './port.ts';
 import { ComputeProcess, type ProcessLimits } from './process.ts';
 
 export type ComputePoolOptions = {
-  /** For each priority. */
+  /** For each class of jobs. */
   processes?: number;
   /** JavaScript heap of one process. */
   heapMb?: number;
@@ -26,11 +29,20 @@ export type ComputePoolOptions = {
   idleMs?: number;
   /** Processor time of a process until it accepts jobs. */
   startMs?: number;
+  /** Default: those of this machine that this process may use. */
+  cores?: number;
+  /** How often the utilization of the event loop is sampled. */
+  sampleMs?: number;
+  /** The utilization since the last call, from 0 to 1. Default: of this process. */
+  utilization?: () => number;
 };
 
-/** Below the node's own priority: on few cores, requests run first, then interactive jobs. */
-const nicenessOf: Record<JobPriority, number> = { interactive: 10, batch: 15 };
+/** The share of time from which on the event loop counts as busy. */
+const busyUtilization = 0.3;
+/** Of the event loop and of PostgreSQL, while both are busy. */
+const coresOfNode = 2;
 
+const defaultProcesses = 3;
 const longMs = 15_000;
 const outcomes = { time: 'stopped_time', memory: 'stopped_memory', crash: 'stopped_crash' } as const;
 const boundsS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -43,12 +55,17 @@ export class ComputeStats {
 
 export class ComputePool implements Compute {
   readonly stats = new ComputeStats();
-  private readonly sets: Record<JobPriority, ProcessSet>;
+  private readonly sets: Record<JobClass, ProcessSet>;
   private readonly closing = new AbortController();
+  private readonly sampling: NodeJS.Timeout;
 
   constructor(options: ComputePoolOptions = {}) {
-    const setOf = (priority: JobPriority) => new ProcessSet(nicenessOf[priority], options, this.stats, this.closing.signal);
-    this.sets = { interactive: setOf('interactive'), batch: setOf('batch') };
+    const { processes = defaultProcesses, sampleMs = 500, cores = availableParallelism(), utilization = ownUtilization() } = options;
+    const newSet = () => new ProcessSet(options, this.stats, this.closing.signal);
+    this.sets = { interactive: newSet(), batch: newSet() };
+    const whileBusy = Math.min(processes, Math.max(1, cores - coresOfNode));
+    const sample = () => this.sets.batch.resize(utilization() > busyUtilization ? whileBusy : processes);
+    this.sampling = setInterval(sample, sampleMs).unref();
   }
 
   get size(): { running: number; waiting: number; processes: number } {
@@ -60,7 +77,7 @@ export class ComputePool implements Compute {
     const { signal } = options;
     const ends = signal === undefined ? this.closing.signal : AbortSignal.any([signal, this.closing.signal]);
     try {
-      const result = await this.sets[job.priority ?? 'interactive'].run(job as Job<never, unknown>, input, { ...options, signal: ends });
+      const result = await this.sets[job.jobClass ?? 'interactive'].run(job as Job<never, unknown>, input, { ...options, signal: ends });
       this.stats.jobs.add([job.name, 'done']);
       return result as Result;
     } catch (error) {
@@ -72,12 +89,13 @@ export class ComputePool implements Compute {
 
   /** Ends running and waiting jobs; resolves when every process has ended. */
   async close(): Promise<void> {
+    clearInterval(this.sampling);
     this.closing.abort(new AppError('draining', 'The service is stopping'));
     await Promise.all([this.sets.interactive.end(), this.sets.batch.end()]);
   }
 }
 
-/** The processes for jobs of one priority. */
+/** The processes for one class of jobs. */
 class ProcessSet {
   private readonly limits: ProcessLimits;
   private readonly idleMs: number;
@@ -88,17 +106,23 @@ class ProcessSet {
   private readonly alive = new Set<ComputeProcess>();
   private readonly idle: { process: ComputeProcess; timer: NodeJS.Timeout }[] = [];
 
-  constructor(niceness: number, options: ComputePoolOptions, stats: ComputeStats, closing: AbortSignal) {
-    const { processes = 3, heapMb = 256, idleMs = 30_000, startMs = 30_000 } = options;
-    this.limits = { heapMb, startMs, niceness };
+  constructor(options: ComputePoolOptions, stats: ComputeStats, closing: AbortSignal) {
+    const { processes = defaultProcesses, heapMb = 256, idleMs = 30_000, startMs = 30_000 } = options;
+    this.limits = { heapMb, startMs };
     this.idleMs = idleMs;
     this.stats = stats;
     this.closing = closing;
     const waiting = { maxWaiting: options.maxWaiting ?? 1_024, maxWaitingEach: options.maxWaitingOfAccount ?? 256 };
     const turnedAway = { full: 'Too much waits to be computed; try again later', retryAfterS: 5 };
-    const allButOne = Math.max(1, processes - 1);
-    this.gate = new FairGate({ maxRunning: processes, maxRunningEach: allButOne, ...waiting, ...turnedAway });
-    this.longGate = new FairGate({ maxRunning: allButOne, maxRunningEach: 1, ...waiting, ...turnedAway });
+    this.gate = new FairGate({ ...boundsOf(processes), ...waiting, ...turnedAway });
+    this.longGate = new FairGate({ ...longBoundsOf(processes), ...waiting, ...turnedAway });
+  }
+
+  /** How many jobs may run at once; running jobs continue. */
+  resize(processes: number): void {
+    const [all, long] = [boundsOf(processes), longBoundsOf(processes)];
+    this.gate.resize(all.maxRunning, all.maxRunningEach);
+    this.longGate.resize(long.maxRunning, long.maxRunningEach);
   }
 
   get size(): { running: number; waiting: number; processes: number } {
@@ -168,6 +192,21 @@ class ProcessSet {
     };
     this.idle.push({ process, timer: setTimeout(drop, this.idleMs).unref() });
   }
+}
+
+const allButOne = (processes: number): number => Math.max(1, processes - 1);
+const boundsOf = (processes: number) => ({ maxRunning: processes, maxRunningEach: allButOne(processes) });
+const longBoundsOf = (processes: number) => ({ maxRunning: allButOne(processes), maxRunningEach: 1 });
+
+/** The event loop of this process. */
+function ownUtilization(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
 }
 
 function outcomeOf(error: unknown): string {

@@ -11,7 +11,7 @@ import type { Guest, GuestOptions } from '../sandbox/port.ts';
  */
 export const wallLimitFactor = 20;
 
-export type JobPriority = 'interactive' | 'batch';
+export type JobClass = 'interactive' | 'batch';
 
 /**
  * A kind of work. `module` names a file whose default export is a `JobFunction`; the computing process loads it on first use. Input and
@@ -23,8 +23,8 @@ export type Job<Input, Result> = {
   readonly module: URL;
   /** Processor time of one run; the wall-clock limit is `wallLimitFactor` times as long. A job of more than 15 s counts as long, see `Compute`. */
   readonly timeMs: number;
-  /** `batch`: nobody waits for the next step of it. It runs at a lower priority, in processes of its own. */
-  readonly priority?: JobPriority;
+  /** `batch`: long work without a caller that waits for its next step. It has processes of its own, fewer while the node is busy. Default: `interactive`. */
+  readonly jobClass?: JobClass;
   readonly types?: (input: Input) => Result;
 };
 
@@ -72,7 +72,7 @@ export class JobStopped extends Error {
 
 export interface Compute {
   /**
-   * Runs the job and resolves with its result. Runs wait for a free process of their priority, round-robin by account; one account never has
+   * Runs the job and resolves with its result. Runs wait for a free process of their class, round-robin by account; one account never has
    * all processes, and neither do long jobs. Rejects with the job's error, with `JobStopped`, with `overloaded` when too many wait, with `unavailable`
    * when no process can be started, with `draining` when the node stops, and with the signal's reason when it is aborted.
    */

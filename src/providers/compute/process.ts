@@ -16,8 +16,6 @@ export type ProcessLimits = {
   heapMb: number;
   /** Processor time to start. */
   startMs: number;
-  /** How far its priority is below the node's own. */
-  niceness: number;
 };
 
 export type ProcessRun = {
@@ -33,6 +31,8 @@ const extraMb = 350;
 /** Processor time after which a process is replaced, and after which the system kills one whose node was killed while it computed. */
 const maxCpuMs = 60_000;
 const orphanCpuS = 300;
+/** Below the node's own priority: on few cores, requests run first. Further below, jobs would take minutes on a machine whose cores are all busy. */
+const niceness = 10;
 const maxNiceness = 19;
 /** How often the start of a process is checked against its limit. */
 const startCheckMs = 1_000;
@@ -49,7 +49,7 @@ export class ComputeProcess {
   private onGone: () => void = () => {};
 
   constructor(limits: ProcessLimits) {
-    this.child = spawnChild(limits);
+    this.child = spawnChild(limits.heapMb);
     const stderrTail = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {
@@ -175,7 +175,7 @@ export class ComputeProcess {
   }
 }
 
-function spawnChild({ heapMb, niceness }: ProcessLimits): ChildProcess {
+function spawnChild(heapMb: number): ChildProcess {
   // Limits that this system does not support, or that are already lower, stay as they are.
   const limits = [`-d ${(heapMb + extraMb) * 1024}`, `-t ${orphanCpuS}`, '-f 0', '-c 0'].map((limit) => `ulimit ${limit} 2>/dev/null || :`);
   const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile];

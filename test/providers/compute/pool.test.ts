@@ -7,22 +7,22 @@ import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
 import { ToolError } from '../../../src/errors.ts';
 import { ComputePool } from '../../../src/providers/compute/pool.ts';
-import type { Job, JobPriority } from '../../../src/providers/compute/port.ts';
+import type { Job, JobClass } from '../../../src/providers/compute/port.ts';
 import { until } from '../../support/until.ts';
 import type { Deed } from './jobs/hostile.ts';
 
 const pool = new ComputePool({ processes: 2, heapMb: 48, maxWaitingOfAccount: 4, maxWaiting: 6 });
 after(() => pool.close());
 
-const jobOf = (timeMs: number, priority: JobPriority = 'interactive'): Job<{ deed: Deed; value?: unknown }, any> => ({
+const jobOf = (timeMs: number, jobClass: JobClass = 'interactive'): Job<{ deed: Deed; value?: unknown }, any> => ({
   name: 'deed',
   module: new URL('./jobs/hostile.ts', import.meta.url),
   timeMs,
-  priority,
+  jobClass,
 });
-type Options = { account?: string; timeMs?: number; priority?: JobPriority };
-const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, priority, ...rest }: Options = {}) =>
-  pool.run(jobOf(timeMs, priority), { deed, value }, { account, ...rest });
+type Options = { account?: string; timeMs?: number; jobClass?: JobClass };
+const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, jobClass, ...rest }: Options = {}) =>
+  pool.run(jobOf(timeMs, jobClass), { deed, value }, { account, ...rest });
 
 test('a job returns the result of its module, in a process without any setting of the service', async () => {
   const value = { text: 'ä', bytes: new Uint8Array([1, 2]), when: new Date(5), nothing: undefined };
@@ -34,21 +34,41 @@ test('a job returns the result of its module, in a process without any setting o
   assert.equal(await run('pid'), await run('pid'), 'a process is used again');
 });
 
-test('a process has a lower priority than the node, for any priority of the node, and one of batch jobs a still lower one', async () => {
+test('a process has a lower priority than the node, for any priority of the node', async () => {
   const own = getPriority();
   assert.equal(getPriority(await run('pid')), Math.min(19, own + 10));
-  assert.equal(getPriority(await run('pid', null, { priority: 'batch' })), Math.min(19, own + 15));
 });
 
 test('batch jobs that have all their processes delay no interactive job', async () => {
   const controller = new AbortController();
   const hogs = ['a', 'b', 'c'].map((account) =>
-    run('idle', null, { account, priority: 'batch', signal: controller.signal } as never).catch(() => {}),
+    run('idle', null, { account, jobClass: 'batch', signal: controller.signal } as never).catch(() => {}),
   );
   assert.equal(await run('echo', 'at once'), 'at once');
   assert.deepEqual({ ...pool.size, processes: 0 }, { running: 2, waiting: 1, processes: 0 });
   controller.abort();
   await Promise.all(hogs);
+});
+
+test('while the event loop is busy, batch jobs leave two cores to the node, and the others start when it is idle again', async () => {
+  let [busy, samples] = [1, 0];
+  const utilization = () => {
+    samples++;
+    return busy;
+  };
+  const paced = new ComputePool({ processes: 2, cores: 3, sampleMs: 5, utilization });
+  const begin = (account: string, jobClass: JobClass) =>
+    paced.run(jobOf(10_000, jobClass), { deed: 'idle' }, { account }).catch(({ code }) => code);
+  const interactive = [begin('a', 'interactive'), begin('b', 'interactive')];
+  await until(() => paced.size.running === 2);
+  await until(() => samples > 0);
+  const batch = [begin('a', 'batch'), begin('b', 'batch')];
+  await until(() => paced.size.running === 3);
+  assert.equal(paced.size.waiting, 1);
+  busy = 0;
+  await until(() => paced.size.running === 4);
+  await paced.close();
+  assert.deepEqual(await Promise.all([...interactive, ...batch]), Array(4).fill('draining'));
 });
 
 test('a job that gets no processor time for longer than its limit is not ended', { skip: !existsSync('/proc/self/stat') }, async () => {

@@ -2,7 +2,7 @@
 import type { AccountMode } from '../../../mode.ts';
 import type { BacktestRow } from './entity.ts';
 import { backtest } from './messages.ts';
-import { mustHaveRoom } from './open-computations.ts';
+import { requireCapacity } from './open-computations.ts';
 import { type Asked, type RequestParts, requestOf } from './request.ts';
 import type { NamedSubject } from './subject.ts';
 
@@ -21,7 +21,7 @@ export async function beginBacktest(
   { symbolsAt, id, commandId }: Ids & { symbolsAt: readonly string[] },
 ): Promise<BacktestRow> {
   const { request, compute } = await requestOf(parts, accountId, subject, asked, symbolsAt);
-  await mustHaveRoom(parts.database, 'backtest', accountId);
+  await requireCapacity(parts.database, 'backtest', accountId);
   const input = { accountId, mode, strategyId, strategyVersion, request, compute };
   return parts.actors.ask(backtest, id, 'create', input, { commandId });
 }

@@ -118,7 +118,7 @@ function effectOf<Result>(
           try {
             return await tryOnce(input, context);
           } catch (error) {
-            if (!isPassing(error) || tries >= maxTries || signal.aborted) throw error;
+            if (!isTemporary(error) || tries >= maxTries || signal.aborted) throw error;
             await pause(backoffMs(tries - 1, firstPauseMs, maxPauseMs), undefined, { signal });
           }
         }
@@ -133,7 +133,7 @@ function effectOf<Result>(
 
 const packed = (text: string): Promise<Uint8Array> => compressed(text, { level: 4 });
 
-const isPassing = (error: unknown) => error instanceof AppError && (error.code === 'overloaded' || error.code === 'unavailable');
+const isTemporary = (error: unknown) => error instanceof AppError && (error.code === 'overloaded' || error.code === 'unavailable');
 
 /** The failure that the caller sees when bars cannot be read. Throws errors that are not the caller's. */
 function failureOf(error: unknown): { kind: 'failed'; error: string } {

@@ -11,12 +11,12 @@ export type ThinnedCurve = {
 
 export const maxCurvePoints = 5_000;
 
-/** Every k-th point, the first and the last kept, with the smallest k that leaves at most `most` points. */
-export function thinCurve(time: Float64Array, equity: Float64Array, daily: boolean, most = maxCurvePoints): ThinnedCurve {
+/** Every k-th point, the first and the last kept, with the smallest k that leaves at most `maxPoints` points. */
+export function thinCurve(time: Float64Array, equity: Float64Array, daily: boolean, maxPoints = maxCurvePoints): ThinnedCurve {
   const bars = time.length;
-  let step = Math.max(1, Math.ceil(bars / most));
+  let step = Math.max(1, Math.ceil(bars / maxPoints));
   // The last bar may be one point more.
-  while (countPoints(bars, step) > most) step++;
+  while (countPoints(bars, step) > maxPoints) step++;
   const points: CurvePoint[] = [];
   const add = (t: number) => points.push({ date: barDate(time[t]!, daily), equity: cents(equity[t]!) });
   for (let t = 0; t < bars; t += step) add(t);

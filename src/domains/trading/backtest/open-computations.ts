@@ -5,7 +5,7 @@ import type { Database } from '../../../storage/database.ts';
 export const maxOpen = 1_000;
 
 /** Rejects with `rate_limited` where the account has asked for as many as may be open. Requests at the same moment may exceed that by a few. */
-export async function mustHaveRoom(database: Database, table: 'backtest' | 'sweep', accountId: string): Promise<void> {
+export async function requireCapacity(database: Database, table: 'backtest' | 'sweep', accountId: string): Promise<void> {
   const { rows } = await database.read({
     name: `open_${table}s`,
     text: `select count(*)::int as count from (select from ${table} where account_id = $1 and status = 'running' limit ${maxOpen}) open`,

@@ -24,9 +24,9 @@ import { combinations, type Grid, type Parameters, type Ranking, rankSweep, type
 
 const module = new URL('./job.ts', import.meta.url);
 /** Reading and computing 5 million bars takes a third of this; it is not one of the pool's long jobs. */
-const builtIn: Job<JobInput, RunResult | SweepResult> = { name: 'backtest', module, timeMs: 15_000, priority: 'batch' };
+const builtIn: Job<JobInput, RunResult | SweepResult> = { name: 'backtest', module, timeMs: 15_000, jobClass: 'batch' };
 /** The code has limits of its own, in the sandbox; this is the job around it. */
-const custom: Job<JobInput, RunResult | SweepResult> = { name: 'backtest of code', module, timeMs: 80_000, priority: 'batch' };
+const custom: Job<JobInput, RunResult | SweepResult> = { name: 'backtest of code', module, timeMs: 80_000, jobClass: 'batch' };
 
 export type RunnerOptions = {
   /** Whose work it is. */

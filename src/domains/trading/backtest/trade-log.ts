@@ -19,13 +19,13 @@ export type TradeColumns = {
   readonly profit: Float64Array;
 };
 
-const firstRoom = 256;
+const initialCapacity = 256;
 
 /** What is known of the trade under way of each symbol: so many doubles for each. */
 const [entryBar, side, entered, paid, left, received, most, commission, dividends, width] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 export class TradeLog {
-  private columns: TradeColumns = emptyColumns(firstRoom);
+  private columns: TradeColumns = emptyColumns(initialCapacity);
   private count = 0;
   private readonly open: Float64Array;
 

@@ -9,26 +9,26 @@ import { decimalIn, decimalOrZero, momentIn } from './answers.ts';
 import type { VenueFill, VenueOrder, VenuePosition } from './port.ts';
 
 const text = Type.String({ maxLength: 500 });
-const maybe = Type.Optional(Type.Union([text, Type.Null()]));
+const optionalText = Type.Optional(Type.Union([text, Type.Null()]));
 
 export const AlpacaOrder = Type.Object({
   id: text,
-  client_order_id: maybe,
+  client_order_id: optionalText,
   symbol: text,
-  asset_class: maybe,
+  asset_class: optionalText,
   side: text,
   type: text,
   time_in_force: text,
-  qty: maybe,
-  notional: maybe,
-  limit_price: maybe,
-  stop_price: maybe,
+  qty: optionalText,
+  notional: optionalText,
+  limit_price: optionalText,
+  stop_price: optionalText,
   status: text,
-  filled_qty: maybe,
-  filled_avg_price: maybe,
-  submitted_at: maybe,
-  created_at: maybe,
-  updated_at: maybe,
+  filled_qty: optionalText,
+  filled_avg_price: optionalText,
+  submitted_at: optionalText,
+  created_at: optionalText,
+  updated_at: optionalText,
 });
 export const AlpacaOrders = Type.Array(AlpacaOrder);
 
@@ -46,13 +46,13 @@ export const AlpacaFills = Type.Array(
 );
 
 export const AlpacaPositions = Type.Array(
-  Type.Object({ symbol: text, asset_class: maybe, qty: text, side: maybe, avg_entry_price: maybe }),
+  Type.Object({ symbol: text, asset_class: optionalText, qty: text, side: optionalText, avg_entry_price: optionalText }),
 );
 
 export const AlpacaAccount = Type.Object({
   cash: text,
-  equity: maybe,
-  buying_power: maybe,
+  equity: optionalText,
+  buying_power: optionalText,
   trading_blocked: Type.Optional(Type.Boolean()),
   account_blocked: Type.Optional(Type.Boolean()),
   trade_suspended_by_user: Type.Optional(Type.Boolean()),
@@ -65,7 +65,7 @@ export const AlpacaFrame = Type.Object({
     Type.Object({
       status: Type.Optional(text),
       event: Type.Optional(text),
-      order: Type.Optional(Type.Object({ id: text, client_order_id: maybe })),
+      order: Type.Optional(Type.Object({ id: text, client_order_id: optionalText })),
     }),
   ),
 });

@@ -14,43 +14,49 @@ import type { VenueFill, VenueOrder, VenuePosition } from './port.ts';
 import { shownReason } from './venue-http.ts';
 
 const text = Type.String({ maxLength: 1_000 });
-const maybe = Type.Optional(Type.Union([text, Type.Null()]));
+const optionalText = Type.Optional(Type.Union([text, Type.Null()]));
 
 const Order = Type.Object({
   order_id: text,
   product_id: text,
   side: text,
   status: text,
-  client_order_id: maybe,
-  product_type: maybe,
+  client_order_id: optionalText,
+  product_type: optionalText,
   order_configuration: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
-  created_time: maybe,
-  last_fill_time: maybe,
-  filled_size: maybe,
-  average_filled_price: maybe,
-  reject_reason: maybe,
-  reject_message: maybe,
-  cancel_message: maybe,
+  created_time: optionalText,
+  last_fill_time: optionalText,
+  filled_size: optionalText,
+  average_filled_price: optionalText,
+  reject_reason: optionalText,
+  reject_message: optionalText,
+  cancel_message: optionalText,
 });
 export const CoinbaseOrder = Type.Object({ order: Order });
-export const CoinbaseOrders = Type.Object({ orders: Type.Array(Order), has_next: Type.Optional(Type.Boolean()), cursor: maybe });
+export const CoinbaseOrders = Type.Object({ orders: Type.Array(Order), has_next: Type.Optional(Type.Boolean()), cursor: optionalText });
 
 export const CoinbasePlaced = Type.Object({
   success: Type.Boolean(),
-  order_id: maybe,
+  order_id: optionalText,
   success_response: Type.Optional(
-    Type.Union([Type.Object({ order_id: text, client_order_id: maybe, product_id: maybe, side: maybe }), Type.Null()]),
+    Type.Union([Type.Object({ order_id: text, client_order_id: optionalText, product_id: optionalText, side: optionalText }), Type.Null()]),
   ),
   error_response: Type.Optional(
     Type.Union([
-      Type.Object({ error: maybe, message: maybe, error_details: maybe, preview_failure_reason: maybe, new_order_failure_reason: maybe }),
+      Type.Object({
+        error: optionalText,
+        message: optionalText,
+        error_details: optionalText,
+        preview_failure_reason: optionalText,
+        new_order_failure_reason: optionalText,
+      }),
       Type.Null(),
     ]),
   ),
 });
 
 export const CoinbaseCancelled = Type.Object({
-  results: Type.Array(Type.Object({ success: Type.Boolean(), order_id: maybe, failure_reason: maybe })),
+  results: Type.Array(Type.Object({ success: Type.Boolean(), order_id: optionalText, failure_reason: optionalText })),
 });
 
 const Level = Type.Object({ price: text, size: text });
@@ -69,13 +75,13 @@ const Fill = Type.Object({
   side: text,
   price: text,
   size: text,
-  trade_type: maybe,
-  commission: maybe,
+  trade_type: optionalText,
+  commission: optionalText,
   size_in_quote: Type.Optional(Type.Boolean()),
-  trade_time: maybe,
-  sequence_timestamp: maybe,
+  trade_time: optionalText,
+  sequence_timestamp: optionalText,
 });
-export const CoinbaseFills = Type.Object({ fills: Type.Array(Fill), cursor: maybe });
+export const CoinbaseFills = Type.Object({ fills: Type.Array(Fill), cursor: optionalText });
 
 const Balance = Type.Object({ value: text });
 export const CoinbaseAccounts = Type.Object({
@@ -84,11 +90,11 @@ export const CoinbaseAccounts = Type.Object({
       currency: text,
       available_balance: Balance,
       hold: Type.Optional(Type.Union([Balance, Type.Null()])),
-      type: maybe,
+      type: optionalText,
     }),
   ),
   has_next: Type.Optional(Type.Boolean()),
-  cursor: maybe,
+  cursor: optionalText,
 });
 export type CoinbaseBalance = Static<typeof CoinbaseAccounts>['accounts'][number];
 
@@ -97,7 +103,7 @@ export const CoinbaseMessage = Type.Object({
   channel: Type.Optional(text),
   type: Type.Optional(text),
   events: Type.Optional(
-    Type.Array(Type.Object({ orders: Type.Optional(Type.Array(Type.Object({ order_id: text, client_order_id: maybe }))) })),
+    Type.Array(Type.Object({ orders: Type.Optional(Type.Array(Type.Object({ order_id: text, client_order_id: optionalText }))) })),
   ),
 });
 

@@ -105,10 +105,10 @@ export function orderUpdates(
     else if (own === undefined) unplaced.push(fill);
     else seen.set(fill.brokerOrderId, { order: null, fills: [fill], filledSoFar: false, own });
   }
-  const news = [...seen.values()].filter(isNews);
+  const changed = [...seen.values()].filter(hasChanges);
   return {
-    updates: news.flatMap(({ own, ...one }) => (own === undefined ? [] : [{ orderId: own.id, ...one }])),
-    foreign: news.flatMap(({ own, order, ...one }) => (own === undefined && order !== null ? [{ order, ...one }] : [])),
+    updates: changed.flatMap(({ own, ...one }) => (own === undefined ? [] : [{ orderId: own.id, ...one }])),
+    foreign: changed.flatMap(({ own, order, ...one }) => (own === undefined && order !== null ? [{ order, ...one }] : [])),
     unplaced,
     moving,
     lacking: [...lacking],
@@ -116,7 +116,7 @@ export function orderUpdates(
 }
 
 /** Whether the order has anything to take from it. */
-function isNews({ own, order, fills, filledSoFar }: SeenOrder & { own: HeldOrder | undefined }): boolean {
+function hasChanges({ own, order, fills, filledSoFar }: SeenOrder & { own: HeldOrder | undefined }): boolean {
   if (own === undefined || fills.length > 0 || filledSoFar) return true;
   if (order === null) return false;
   // One that ended here as absent, and that the venue has after all.

@@ -17,7 +17,7 @@ import { shownReason } from './venue-http.ts';
 const text = Type.String({ maxLength: 1_000 });
 const amount = Type.Union([Type.Number(), text, Type.Null()]);
 const id = Type.Union([Type.Integer(), text]);
-const maybe = Type.Optional(Type.Union([text, Type.Null()]));
+const optionalText = Type.Optional(Type.Union([text, Type.Null()]));
 
 const Order = Type.Object({
   id,
@@ -26,16 +26,16 @@ const Order = Type.Object({
   type: text,
   status: text,
   quantity: amount,
-  duration: maybe,
-  class: maybe,
-  tag: maybe,
+  duration: optionalText,
+  class: optionalText,
+  tag: optionalText,
   price: Type.Optional(amount),
   stop_price: Type.Optional(amount),
   exec_quantity: Type.Optional(amount),
   avg_fill_price: Type.Optional(amount),
-  create_date: maybe,
-  transaction_date: maybe,
-  reason_description: maybe,
+  create_date: optionalText,
+  transaction_date: optionalText,
+  reason_description: optionalText,
 });
 export const TradierOrder = Type.Object({ order: Order });
 export const TradierOrders = Type.Object({ orders: listOf('order', Order) });
@@ -45,7 +45,7 @@ export const TradierPositions = Type.Object({
 
 /** Either of them, or both: an order without an id was not taken. */
 export const TradierPlaced = Type.Object({
-  order: Type.Optional(Type.Object({ id, status: maybe })),
+  order: Type.Optional(Type.Object({ id, status: optionalText })),
   errors: Type.Optional(Type.Unknown()),
 });
 
@@ -61,7 +61,7 @@ export const TradierBalances = Type.Object({
 });
 
 export const TradierSession = Type.Object({ stream: Type.Object({ url: text, sessionid: text }) });
-export const TradierEvent = Type.Object({ event: text, id: Type.Optional(id), tag: maybe });
+export const TradierEvent = Type.Object({ event: text, id: Type.Optional(id), tag: optionalText });
 
 const number = Type.Optional(Type.Union([Type.Number({ minimum: 0, maximum: 1e15 }), Type.Null()]));
 /** Moments in milliseconds. */

@@ -48,7 +48,7 @@ export function holidaysOf(year: number): DayNumber[] {
 /** Sessions that end at 13:00. */
 export function halfDaysOf(year: number): DayNumber[] {
   const eve = dayNumber(year, 12, 24);
-  const days = [independence(year), thanksgiving(year) + 1, weekday(eve) >= monday && weekday(eve) <= thursday ? eve : null];
+  const days = [independenceDay(year), thanksgiving(year) + 1, weekday(eve) >= monday && weekday(eve) <= thursday ? eve : null];
   return [...days, ...oneOffHalfDays.filter((day) => isOf(year, day))].filter((day) => day !== null);
 }
 
@@ -60,7 +60,7 @@ function newYear(year: number): DayNumber | null {
 }
 
 /** The day around the 4th of July that ends early. On Wednesdays the 3rd does since 2013; before that the Friday after did. */
-function independence(year: number): DayNumber | null {
+function independenceDay(year: number): DayNumber | null {
   const third = dayNumber(year, 7, 3);
   if ([monday, tuesday, thursday].includes(weekday(third))) return third;
   if (weekday(third) !== wednesday) return null;

@@ -217,7 +217,7 @@ async function readBounded(path: string): Promise<FileRead> {
   const handle = await open(path, 'r');
   try {
     const stats = await handle.stat({ bigint: true });
-    const buffer = Buffer.alloc(roomFor(stats));
+    const buffer = Buffer.alloc(bufferBytes(stats));
     let length = 0;
     for (;;) {
       const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
@@ -233,7 +233,7 @@ function readBoundedSync(path: string): FileRead {
   const handle = openSync(path, 'r');
   try {
     const stats = fstatSync(handle, { bigint: true });
-    const buffer = Buffer.alloc(roomFor(stats));
+    const buffer = Buffer.alloc(bufferBytes(stats));
     let length = 0;
     for (;;) {
       const bytesRead = readSync(handle, buffer, length, buffer.length - length, length);
@@ -245,7 +245,7 @@ function readBoundedSync(path: string): FileRead {
   }
 }
 
-function roomFor({ size }: BigIntStats): number {
+function bufferBytes({ size }: BigIntStats): number {
   return Math.min(Number(size) + 1, maxBytes + 1);
 }
 

@@ -137,8 +137,8 @@ function accept(order: OrderState, brokerOrderId: string): OrderMove {
   // A venue never gives one order two ids; the first is kept, so that a cancel goes where the fills come from.
   const known = { ...order, brokerOrderId: order.brokerOrderId ?? brokerOrderId, unknownOutcome: false };
   if (order.status !== 'submitted') {
-    const isNews = order.brokerOrderId === null || order.unknownOutcome;
-    return isNews ? { kind: 'moved', order: known, changes: [] } : { kind: 'same', order };
+    const isNew = order.brokerOrderId === null || order.unknownOutcome;
+    return isNew ? { kind: 'moved', order: known, changes: [] } : { kind: 'same', order };
   }
   return { kind: 'moved', order: { ...known, status: 'accepted' }, changes: [{ kind: 'status', status: 'accepted' }] };
 }

@@ -8,7 +8,7 @@ import { modeNote } from '../../../edge/routes/mode.ts';
 import { ownedInMode } from '../../../edge/routes/ownership.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError, type Issue } from '../../../errors.ts';
-import { mustHaveRoom } from '../backtest/open-computations.ts';
+import { requireCapacity } from '../backtest/open-computations.ts';
 import { checkPeriod, InitialCapital, periodFields, requestOf } from '../backtest/request.ts';
 import { namedSubject } from '../backtest/subject.ts';
 import { combinations, gridIssues, rankings, withParameters } from '../backtest/sweep.ts';
@@ -98,7 +98,7 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
       if (issues.length > 0) throw invalid(issues);
       const first = withParameters(strategy, combinations(grid)[0]!);
       const { request, compute } = await requestOf(parts, accountId, { ...subject, strategy: first }, asked, ['body', 'symbol']);
-      await mustHaveRoom(database, 'sweep', accountId);
+      await requireCapacity(database, 'sweep', accountId);
       const { id, commandId } = commandIds(context, tradingIds.sweep, clock.nowMs());
       const input = {
         accountId,

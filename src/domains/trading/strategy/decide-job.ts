@@ -72,12 +72,12 @@ function isFresh(
 function ofRun(
   { symbol, bars }: Series,
   warmUp: number,
-  most: number,
+  maxBars: number,
   isAfterStart: (symbol: string, timeMs: number) => boolean,
 ): BarColumns {
   const { time } = bars;
   let first = time.length;
   while (first > 0 && isAfterStart(symbol, time[first - 1]!)) first--;
-  const from = Math.max(0, first - warmUp, time.length - most);
+  const from = Math.max(0, first - warmUp, time.length - maxBars);
   return cutBars(bars, from, time.length);
 }

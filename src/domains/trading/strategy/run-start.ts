@@ -17,7 +17,7 @@ import { classesOf, dateBefore } from './next-bar.ts';
 import { decidingPart } from './versions.ts';
 
 export type StartParts = { database: Database; market: LocalMarket; orderEntry: OrderEntryParts };
-export type StartWish = { mode: OrderMode; brokerId: string | null; acknowledge: boolean };
+export type StartRequest = { mode: OrderMode; brokerId: string | null; acknowledge: boolean };
 
 /** Of one account. */
 const maxRuns = 50;
@@ -32,7 +32,7 @@ export async function prepareStart(
   { database, market, orderEntry }: StartParts,
   principal: Principal,
   row: StrategyRow,
-  { mode, brokerId, acknowledge }: StartWish,
+  { mode, brokerId, acknowledge }: StartRequest,
 ): Promise<StartRun> {
   const { accountId } = principal;
   await market.ready;

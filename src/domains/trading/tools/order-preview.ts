@@ -9,17 +9,17 @@ import type { OrderTerms } from '../orders/terms.ts';
 import type { OrderPreview, TradingLimits } from '../trading-account/messages.ts';
 
 /** An order as it would be placed now. `mode`: of its principal. */
-export type Asked = Prepared & { terms: OrderTerms; preview: OrderPreview; mode: Mode };
+export type CheckedOrder = Prepared & { terms: OrderTerms; preview: OrderPreview; mode: Mode };
 
 /** What of the market the text rests on. */
 export type Basis = { symbol: string; side: string; price: number };
 
-export function basisOf({ terms: { symbol, side }, quote }: Asked): Basis {
+export function basisOf({ terms: { symbol, side }, quote }: CheckedOrder): Basis {
   return { symbol, side, price: priceNow(side, quote) };
 }
 
 /** A few lines: mode in capitals, the order, its value, and what it leaves of both limits. */
-export function textOf({ terms, quote, route, preview, limits, mode }: Asked): string {
+export function textOf({ terms, quote, route, preview, limits, mode }: CheckedOrder): string {
   const { symbol, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = terms;
   const shown = shownMode({ mode, orderMode: route.orderMode });
   const prices = [stopPrice === null ? '' : `, stop ${stopPrice}`, limitPrice === null ? '' : `, limit ${limitPrice}`].join('');
@@ -42,7 +42,7 @@ export function textOf({ terms, quote, route, preview, limits, mode }: Asked): s
  * Why a person decides again; null: what was approved still holds. A price counts as run away when it has moved, in either direction, by more than the collar
  * of the order's kind: that of limit prices for orders with one, else that of market orders.
  */
-export function runAway(approved: unknown, { terms, quote, limits }: Asked): string | null {
+export function approvalFault(approved: unknown, { terms, quote, limits }: CheckedOrder): string | null {
   const { symbol, side, price } = approved as Basis;
   if (symbol !== terms.symbol || side !== terms.side) return 'The order was changed to another symbol or side when it was approved.';
   const now = priceNow(terms.side, quote);

@@ -14,7 +14,7 @@ import { placeOrder } from '../orders/place-order.ts';
 import { type OrderPreview, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
-import { type Asked, basisOf, limitsView, runAway, textOf } from './order-preview.ts';
+import { approvalFault, basisOf, type CheckedOrder, limitsView, textOf } from './order-preview.ts';
 
 /** Above the four tries of `askUntilAnswered` and the wait for the broker. */
 const timeoutMs = 90_000;
@@ -72,7 +72,7 @@ async function place(orderEntry: OrderEntryParts, owner: OrderOrigin, form: Orde
   // What was placed by an earlier try of this call is not asked about again.
   if (approvedBasis !== null && (await orderEntry.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
     const asked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
-    const why = runAway(approvedBasis, asked);
+    const why = approvalFault(approvedBasis, asked);
     if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(asked)}`, basis: basisOf(asked) });
   }
   return askUntilAnswered(words, () => placeOrder(orderEntry, owner, form, { orderId, commandId: callId }));
@@ -100,7 +100,7 @@ async function checkNow(
   owner: OrderOrigin,
   form: OrderForm,
   placed: TradingOrderRow | null = null,
-): Promise<Asked> {
+): Promise<CheckedOrder> {
   const terms = termsOf(form);
   const mode = form.mode ?? 'paper';
   mustBePaperInTest(owner, mode);

@@ -10,7 +10,7 @@ import type { AccountTurn } from './account-turn.ts';
 import { checkOrder } from './check-order.ts';
 import { cancelPending } from './day-loss.ts';
 import type { OpenEntry } from './entity.ts';
-import { moveLegs, roomOf } from './legs.ts';
+import { moveLegs, remainingOfLeg } from './legs.ts';
 import { applyConsequences, maxCalls } from './mark.ts';
 import type { Halted, ReplaceOrder } from './messages.ts';
 import { claimClientId, newOrder, openEntry, updateLimits } from './place.ts';
@@ -83,6 +83,6 @@ export function resume(turn: AccountTurn, by: string): void {
 
 function remainingOf({ terms, filled, leg }: OpenEntry): string {
   if (leg === null) return nanoText(nanoIn(terms.quantity) - nanoIn(filled));
-  const room = roomOf({ leg, filled });
+  const room = remainingOfLeg({ leg, filled });
   return room > 0n ? nanoText(room) : terms.quantity;
 }

@@ -26,25 +26,25 @@ export function checkDayLoss(turn: AccountTurn): void {
 }
 
 /** Cancels the orders that a breach or a halt is to cancel, as many as one turn may. */
-export function cancelPending(turn: AccountTurn, hasRoom: () => boolean): void {
+export function cancelPending(turn: AccountTurn, hasCallsLeft: () => boolean): void {
   for (const [brokerKey, { cancelling }] of Object.entries(turn.row.books)) {
     if (cancelling.length === 0) continue;
-    const left = cancelAll(turn, cancelling, hasRoom);
+    const left = cancelAll(turn, cancelling, hasCallsLeft);
     turn.setBook(brokerKey, { ...turn.bookOf(brokerKey), cancelling: left });
   }
   const { haltCancels } = turn.row;
   if (haltCancels.length > 0) {
-    const left = cancelAll(turn, haltCancels, hasRoom);
+    const left = cancelAll(turn, haltCancels, hasCallsLeft);
     turn.row = { ...turn.row, haltCancels: left };
   }
 }
 
 /** What is left for another turn. */
-function cancelAll(turn: AccountTurn, orderIds: readonly string[], hasRoom: () => boolean): string[] {
+function cancelAll(turn: AccountTurn, orderIds: readonly string[], hasCallsLeft: () => boolean): string[] {
   return orderIds.filter((orderId) => {
     const entry = turn.entryOf(orderId);
     if (entry === null || entry.cancelRequested) return false;
-    if (!hasRoom()) return true;
+    if (!hasCallsLeft()) return true;
     turn.cancelOrder(orderId);
     return false;
   });

@@ -22,7 +22,7 @@ import { countsFor } from './prices.ts';
 type Leg = OpenEntry & { leg: LegFacts };
 
 /** What a leg may still fill, in billionths. */
-export function roomOf({ leg, filled }: Pick<Leg, 'leg' | 'filled'>): bigint {
+export function remainingOfLeg({ leg, filled }: Pick<Leg, 'leg' | 'filled'>): bigint {
   return nanoIn(leg.parentFilled) - nanoIn(leg.exited) - nanoIn(filled);
 }
 
@@ -33,12 +33,12 @@ export function closable(turn: AccountTurn, { brokerKey, terms }: Pick<OpenEntry
   return size > 0n ? size : 0n;
 }
 
-/** @param hasRoom whether the turn may call further orders */
-export function updateDependentOrders(turn: AccountTurn, hasRoom: () => boolean): void {
-  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendReplacement(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) endExiting(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) updateLeg(turn, orderId);
-  for (const orderId of Object.keys(turn.row.open)) if (hasRoom()) sendTouchedLeg(turn, orderId);
+/** @param hasCallsLeft whether the turn may call further orders */
+export function updateDependentOrders(turn: AccountTurn, hasCallsLeft: () => boolean): void {
+  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) sendReplacement(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) endExiting(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) updateLeg(turn, orderId);
+  for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) sendTouchedLeg(turn, orderId);
 }
 
 /** From now on the legs of one parent are those of the order that takes its place. */
@@ -66,7 +66,7 @@ function updateLeg(turn: AccountTurn, orderId: string): void {
   const entry = turn.entryOf(orderId);
   if (entry === null || entry.leg === null || entry.replaces !== null) return;
   const { leg, filled, terms } = entry;
-  const room = roomOf({ leg, filled });
+  const room = remainingOfLeg({ leg, filled });
   if (room <= 0n) {
     if (!leg.parentOpen && !entry.cancelRequested) turn.cancelOrder(orderId);
     return;
@@ -96,7 +96,7 @@ function endExiting(turn: AccountTurn, orderId: string): void {
 function sendTouchedLeg(turn: AccountTurn, orderId: string): void {
   const entry = turn.entryOf(orderId);
   if (entry === null || entry.leg === null || !entry.held || entry.replaces !== null || entry.filledBy === 'embedded') return;
-  const room = roomOf({ leg: entry.leg, filled: entry.filled });
+  const room = remainingOfLeg({ leg: entry.leg, filled: entry.filled });
   const quote = turn.quoteOf(entry.terms.symbol);
   if (room <= 0n || quote === null || quote.session === 'closed' || isStale(quote, turn.marketMs)) return;
   // An invented price must not sell what is held in the market.

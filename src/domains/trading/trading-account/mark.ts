@@ -17,19 +17,19 @@ export const maxCalls = 100;
 export function markAccount(turn: AccountTurn, actions: readonly CorporateAction[]): boolean {
   beginDays(turn);
   applyActions(turn, actions);
-  const hasRoom = roomOfTurn(turn);
-  fillPaperOrders(turn, hasRoom);
-  return applyConsequences(turn, hasRoom);
+  const hasCallsLeft = callsOfTurn(turn);
+  fillPaperOrders(turn, hasCallsLeft);
+  return applyConsequences(turn, hasCallsLeft);
 }
 
 /** What follows from fills, ends and prices: legs, replacements, the day's loss, what is still to be cancelled. */
-export function applyConsequences(turn: AccountTurn, hasRoom = roomOfTurn(turn)): boolean {
+export function applyConsequences(turn: AccountTurn, hasCallsLeft = callsOfTurn(turn)): boolean {
   checkDayLoss(turn);
-  cancelPending(turn, hasRoom);
-  updateDependentOrders(turn, hasRoom);
+  cancelPending(turn, hasCallsLeft);
+  updateDependentOrders(turn, hasCallsLeft);
   return turn.calls >= maxCalls;
 }
 
-function roomOfTurn(turn: AccountTurn): () => boolean {
+function callsOfTurn(turn: AccountTurn): () => boolean {
   return () => turn.calls < maxCalls;
 }

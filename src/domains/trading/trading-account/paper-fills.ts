@@ -7,16 +7,16 @@ import { isExpired, type PaperOrder, stepPaper, volumeShare } from '../paper/fil
 import type { PaperMoved } from '../trading-order/messages.ts';
 import { type AccountTurn, contentOf } from './account-turn.ts';
 import type { OpenEntry } from './entity.ts';
-import { closable, roomOf } from './legs.ts';
+import { closable, remainingOfLeg } from './legs.ts';
 
 /**
  * In the order in which they were placed. An order that the content does nothing to is left as it was, so that a content without effect writes nothing: tried
  * again it would do nothing again, as the share that others took of it is kept.
  */
-export function fillPaperOrders(turn: AccountTurn, hasRoom: () => boolean): void {
+export function fillPaperOrders(turn: AccountTurn, hasCallsLeft: () => boolean): void {
   for (const orderId of Object.keys(turn.row.open)) {
     const entry = turn.entryOf(orderId);
-    if (entry !== null && entry.filledBy === 'embedded' && !entry.held && hasRoom()) tryOrder(turn, orderId, entry);
+    if (entry !== null && entry.filledBy === 'embedded' && !entry.held && hasCallsLeft()) tryOrder(turn, orderId, entry);
   }
 }
 
@@ -50,7 +50,7 @@ function availableTo(turn: AccountTurn, entry: OpenEntry, quote: Quote): bigint 
   const left = volumeShare(quote.volume) - used;
   if (entry.leg === null) return left;
   const held = closable(turn, entry);
-  return held === 0n ? null : smaller(left, smaller(held, roomOf({ leg: entry.leg, filled: entry.filled })));
+  return held === 0n ? null : smaller(left, smaller(held, remainingOfLeg({ leg: entry.leg, filled: entry.filled })));
 }
 
 function useShare(turn: AccountTurn, { symbol, sequence }: Quote, quantity: bigint): void {

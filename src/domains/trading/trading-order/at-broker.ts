@@ -129,8 +129,8 @@ export class BrokerTurn {
     if (isFound && isFinal(before)) this.row = askToCancel({ ...this.row, cancelling: { tries: 0, attention: false, isLate: true } }, ctx);
     else if (isFound && this.row.state.cancelRequestedAtMs !== null) this.row = askToCancel(this.row, ctx);
     const { row } = this;
-    const isNews = steps.length > 0 || row.state.unknownOutcome !== before.state.unknownOutcome || external !== undefined;
-    const booked = isNews ? notifyAccount(row, steps, ctx, external) : [];
+    const isChanged = steps.length > 0 || row.state.unknownOutcome !== before.state.unknownOutcome || external !== undefined;
+    const booked = isChanged ? notifyAccount(row, steps, ctx, external) : [];
     emitSteps(steps, booked, ctx);
     return row;
   }

@@ -71,15 +71,17 @@ export async function connect(
   const filledBy = (brokerName === 'coinbase' && orderMode === 'paper') || mode === 'test' ? ('embedded' as const) : ('broker' as const);
   const base = { accountId, mode, brokerName, orderMode, filledBy };
   if (account.kind !== 'known')
-    return { ...base, error: whyNot(account), figures: filledBy === 'embedded' ? paperFigures(clock.nowMs()) : null };
+    return { ...base, error: failureText(account), figures: filledBy === 'embedded' ? paperFigures(clock.nowMs()) : null };
   if (filledBy === 'embedded') return { ...base, error: null, figures: paperFigures(clock.nowMs()) };
   const figures = await readFigures(broker, clock.nowMs(), AbortSignal.timeout(figuresWithinMs));
   // Without its figures nothing could be judged: it is connected once they are known.
-  return figures.kind === 'known' ? { ...base, error: null, figures: figures.value } : { ...base, error: whyNot(figures), figures: null };
+  return figures.kind === 'known'
+    ? { ...base, error: null, figures: figures.value }
+    : { ...base, error: failureText(figures), figures: null };
 }
 
 /** What is shown of an answer that is none. */
-export function whyNot(answer: Exclude<Answer<never>, { kind: 'known' }>): string {
+export function failureText(answer: Exclude<Answer<never>, { kind: 'known' }>): string {
   return answer.kind === 'retry_after' ? 'the broker takes no more requests now' : answer.reason;
 }
 

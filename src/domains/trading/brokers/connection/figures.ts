@@ -5,13 +5,13 @@ import type { Figures } from './messages.ts';
 export type FiguresBroker = Pick<BrokerConnection, 'account' | 'positions' | 'currentOrders' | 'fills'>;
 
 /** Clocks differ, and fills are listed late: what is this young is remembered one by one. */
-const youngMs = 60_000;
+const recentMs = 60_000;
 const tries = 3;
-const most = 1_000;
+const maxRemembered = 1_000;
 
 /** All its open orders, also those that were placed here. */
 export async function readFigures(broker: FiguresBroker, nowMs: number, signal?: AbortSignal): Promise<Answer<Figures>> {
-  const sinceMs = nowMs - youngMs;
+  const sinceMs = nowMs - recentMs;
   let before = await activity(broker, sinceMs, signal);
   for (let i = 0; i < tries; i++) {
     if (before.kind !== 'known') return before;
@@ -24,7 +24,9 @@ export async function readFigures(broker: FiguresBroker, nowMs: number, signal?:
     if (JSON.stringify(after.value.marks) === JSON.stringify(before.value.marks)) {
       const { orders, fills, cursor } = after.value;
       const ended = orders.filter(({ state, createdAtMs }) => state !== 'working' && createdAtMs >= sinceMs);
-      const earlier = [...fills.map(({ venueTradeId }) => venueTradeId), ...ended.map(({ brokerOrderId }) => brokerOrderId)].slice(-most);
+      const earlier = [...fills.map(({ venueTradeId }) => venueTradeId), ...ended.map(({ brokerOrderId }) => brokerOrderId)].slice(
+        -maxRemembered,
+      );
       const open = orders.filter(({ state }) => state === 'working');
       const held = positions.value.filter(({ quantity }) => quantity !== '0');
       return { kind: 'known', value: { cash: account.value.cash, positions: held, orders: open, cursor, sinceMs, earlier } };

@@ -13,7 +13,7 @@ import { tradingOrder } from '../../trading-order/messages.ts';
 import { afterUnknownOf } from '../order-body.ts';
 import type { BrokerConnection, UpdateStream } from '../port.ts';
 import { comparePositions, type Difference, type SeenOrder } from '../reconciliation.ts';
-import { whyNot } from './connect.ts';
+import { failureText } from './connect.ts';
 import { foreignOrderId } from './connection.ts';
 import type { ConnectedBrokerRow } from './entity.ts';
 import { brokerConnection } from './messages.ts';
@@ -127,12 +127,12 @@ export class ConnectionWatcher {
     const account = await broker.account(this.stop.signal);
     if (account.kind !== 'known') {
       // A connection that was made stays so while its broker does not answer.
-      if (account.kind === 'credentials' || row.error !== null) await this.report(whyNot(account));
+      if (account.kind === 'credentials' || row.error !== null) await this.report(failureText(account));
       return;
     }
     if (row.filledBy === 'broker' && !row.adopted) {
       const figures = await connections.figures(row, this.stop.signal);
-      if (figures.kind !== 'known') return this.report(whyNot(figures));
+      if (figures.kind !== 'known') return this.report(failureText(figures));
       await actors.ask(brokerConnection, this.id, 'adopt', { figures: figures.value, by: null });
     }
     await this.report(null);
