@@ -35,6 +35,24 @@ export function nestedPlans(records: ColumnsInMemory, lines: ColumnsInMemory, na
   ];
 }
 
+/** "pump-3 has no readings": records with an empty list. */
+export function emptyLists(records: ColumnsInMemory, name: string): Remark[] {
+  const count = records.quantities().find((plan) => plan.name === `number of ${name}`);
+  if (count === undefined) return [];
+  const numbers = records.numbers(count);
+  const empty = [...numbers.keys()].filter((at) => numbers[at] === 0);
+  if (empty.length === 0 || empty.length > shown || empty.length > records.count / 2) return [];
+  return [
+    {
+      kind: 'missing',
+      text: `No ${name} at all: ${listed(
+        empty.map((at) => records.rowName(at)),
+        shown,
+      )}.`,
+    },
+  ];
+}
+
 function told(records: ColumnsInMemory, key: ColumnPlan, at: number, planned: number, sums: ReadonlyMap<string, number>): string {
   const id = records.texts(key)[at]!;
   const label = records.label(at);

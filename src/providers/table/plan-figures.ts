@@ -144,7 +144,7 @@ function isCurrencies(plan: ColumnPlan): boolean {
 function canGroup(plan: ColumnPlan, rows: number): boolean {
   const { name, type, role, reads, filled, values, codes, meanChars } = plan;
   if (isFreeText(plan) && meanChars >= 14 && values.distinct >= 6) return false;
-  if (rows < 4 || !values.exact || values.distinct < 2 || !isGroupLimit(values.distinct)) return false;
+  if (rows < 3 || !values.exact || values.distinct < 2 || !isGroupLimit(values.distinct)) return false;
   // In a short table a group of one beside groups of two is still useful.
   const most = filled <= shortTable ? filled * 0.8 : filled / 2;
   if (values.distinct > Math.max(2, most) || meanChars > 60) return false;

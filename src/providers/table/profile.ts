@@ -12,7 +12,7 @@ import { ColumnsInMemory } from './columns-in-memory.ts';
 import { Correlations } from './correlation.ts';
 import { UnclosedQuote } from './csv-rows.ts';
 import { countKey, shownKey } from './frequent-values.ts';
-import { nestedPlans } from './nested-plans.ts';
+import { emptyLists, nestedPlans } from './nested-plans.ts';
 import { nestedTotals } from './nested-totals.ts';
 import { groupingPlans, productPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
 import { remarksOf } from './remarks.ts';
@@ -63,7 +63,11 @@ async function totalsOfLists(main: TableSource, lists: { path: string; source: T
     const table = new ColumnsInMemory(memory.rows, memory.survey.columns);
     const name = path.slice(path.lastIndexOf('.') + 1);
     const inherited = source.inherited ?? [];
-    remarks.push(...nestedPlans(orders, table, name, inherited), ...nestedTotals(orders, table, name, inherited));
+    remarks.push(
+      ...emptyLists(orders, name),
+      ...nestedPlans(orders, table, name, inherited),
+      ...nestedTotals(orders, table, name, inherited),
+    );
   }
   return remarks;
 }

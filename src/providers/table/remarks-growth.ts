@@ -139,6 +139,7 @@ function verdict(ranked: readonly { key: string; from: number; to: number }[]): 
       3,
     );
   const [most, least] = [rise(ranked[0]!), rise(ranked.at(-1)!)];
+  if (most === least) return '';
   const parts: string[] = [];
   if (most > 0) parts.push(`${leaders(most)} rises most`);
   else parts.push('none rises');

@@ -7,7 +7,7 @@ import type { Bag } from './remarks-text.ts';
 import type { Remark } from './table-profile.ts';
 
 const quotesShown = 5;
-const topicsShown = 6;
+const topicsShown = 8;
 const quoteChars = 160;
 const minChars = 12;
 

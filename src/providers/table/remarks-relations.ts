@@ -248,7 +248,8 @@ function endsOf(balance: Float64Array, of: (at: number) => number, step: number)
   const start = Number.isNaN(of(first))
     ? `${exact(balance[first]!)} in its first row`
     : `${exact(clean(balance[first]! - of(first)))} before the first entry`;
-  return ` It starts at ${start} and ends at ${exact(balance[last]!)}.`;
+  const sum = known.reduce((total, at) => total + (Number.isNaN(of(at)) ? 0 : of(at)), 0);
+  return ` It starts at ${start} and ends at ${exact(balance[last]!)}; the entries together make ${exact(clean(sum))}.`;
 }
 
 function* pairs<T>(items: readonly T[]): Generator<[T, T]> {

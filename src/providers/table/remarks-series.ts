@@ -30,7 +30,7 @@ export function seriesRemarks(table: ColumnsInMemory, profile: TableProfile): Re
   const series = seriesOf(table, dates);
   return [
     ...gapRemarks(table, trend.plan, dates, series, profile),
-    ...orderRemarks(table, trend.plan, dates),
+    ...orderRemarks(table, trend.plan, dates, series ?? []),
     ...stuckRemarks(table, series ?? []),
     ...levelRemarks(table, dates, series ?? []),
     ...weekdayRemarks(table, dates),
@@ -200,13 +200,15 @@ function repeatedTimes(rows: number[], dates: Float64Array): [number, number][] 
   return found;
 }
 
-function orderRemarks(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array): Remark[] {
+function orderRemarks(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, series: readonly Series[]): Remark[] {
+  const seriesOfRow = new Map(series.flatMap(({ name, rows }) => rows.map((at) => [at, name])));
   const falls: number[] = [];
   let rises = 0;
   let previous = Number.NaN;
   for (const [at, ms] of dates.entries()) {
     if (Number.isNaN(ms)) continue;
-    if (ms < previous) falls.push(at);
+    // Each series may have a block of rows of its own.
+    if (ms < previous && seriesOfRow.get(at) === seriesOfRow.get(at - 1)) falls.push(at);
     if (ms > previous) rises++;
     previous = ms;
   }

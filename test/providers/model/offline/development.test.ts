@@ -199,6 +199,41 @@ const cases: Case[] = [
     never: [/From 2024-02-01/, /### Risks and blockers[^#]*Next sync/],
   },
   {
+    says: 'the sentences of numbered minutes are read one by one',
+    prompt: 'Summarise board.md',
+    files: {
+      'board.md':
+        '# Board meeting 5 Nov 2024\n\nIn attendance: Dr. Helen Osei (Chair), Viktor Lund, Amara Diallo, Piotr Zielinski\n\n1. Recruitment. It was agreed that the post be advertised. Amara to brief the agency by 15 November.\n2. Premises. The proposal was withdrawn. Piotr is to obtain two quotes by the end of November.\n3. Strategy day. Viktor abstained. The date of 22 January 2025 was approved.\n4. Other business. Whether to renew the insurance was left open.\n',
+    },
+    expected: [
+      /\| Amara \| Amara to brief the agency by 15 November\. \| 15 November \| 2024-11-15/,
+      /\| Piotr \| Piotr is to obtain two quotes/,
+      /### Objections and abstentions\s[^#]*Viktor abstained/,
+      /### Open questions\s[^#]*Whether to renew the insurance was left open/,
+      /\| Dr\. Helen Osei \|/,
+    ],
+    never: [/\| Dr \|/],
+  },
+  {
+    says: 'a record with an empty list is named, years of purchase are years, and blocks of rows by device are in order',
+    prompt: 'Check pumps.json and machines.csv',
+    files: {
+      'pumps.json': JSON.stringify({
+        devices: ['pump-1', 'pump-2', 'pump-3'].map((id, n) => ({
+          id,
+          model: 'XYX'[n],
+          readings:
+            n === 2
+              ? []
+              : Array.from({ length: 12 }, (_, h) => ({ t: `2024-05-01T${String(h).padStart(2, '0')}:00`, bar: 4 + ((h * 7) % 5) / 10 })),
+        })),
+      }),
+      'machines.csv': 'machine,hall,bought,hours\nM1,A,2015,12400\nM2,A,2019,8150\nM3,B,2021,4020\nM4,B,2012,20330\n',
+    },
+    expected: [/No readings at all: row 3 \(pump-3\)/, /X is the most frequent model: 2 of 3 rows/],
+    never: [/Mean bought/, /bought goes from/, /goes back in time/],
+  },
+  {
     says: 'items of an agenda are headings, and a known person who asks somebody by a date has an action',
     prompt: 'Fasse protokoll.txt zusammen',
     files: {

@@ -4,3 +4,8 @@ export const maxEach = 60;
 export function add<T>(list: T[], fact: T): void {
   if (list.length < maxEach) list.push(fact);
 }
+
+/** Once, even if two sentences of an entry say so. */
+export function addOnce(list: { text: string; line: number }[], quote: { text: string; line: number }): void {
+  if (!list.some(({ text, line }) => text === quote.text && line === quote.line)) add(list, quote);
+}

@@ -3,8 +3,9 @@
  * inferred.
  */
 import { readTokens } from '../prompt-tokens.ts';
+import { sentencesOf } from '../sentences.ts';
 import { type FoundDate, findDates, findDeadline, withYear } from './dates.ts';
-import { add, maxEach } from './fact-list.ts';
+import { add, addOnce, maxEach } from './fact-list.ts';
 import { figuresIn } from './figures-in-text.ts';
 import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
@@ -142,27 +143,29 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     row(facts, unit, section);
     return;
   }
-  for (const sentence of unit.kind === 'speech' || unit.kind === 'quote' ? sentencesIn(unit.text) : [unit.text]) {
+  const sentences = sentencesIn(unit, section);
+  for (const sentence of sentences) {
     const { kind, text } = statementOf(sentence);
-    const quote = { text, line };
+    // An entry is quoted as a whole: its first sentence often names the subject.
+    const quote = { text: unit.kind === 'item' && sentences.length > 1 ? unit.text : text, line };
     if (key === 'actions' || kind === 'action')
       add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
-    else if (kind === 'undecided') add(facts.undecided, quote);
-    else if (kind === 'objection') add(facts.objections, quote);
-    else if (kind === 'risk') add(facts.risks, quote);
+    else if (kind === 'undecided') addOnce(facts.undecided, quote);
+    else if (kind === 'objection') addOnce(facts.objections, quote);
+    else if (kind === 'risk') addOnce(facts.risks, quote);
     else if (kind === 'question' && section !== 'actions') {
       // A spoken question in passing is not an open question of the text unless it is in such a section.
-      if (facts.kind !== 'prose' || section === 'questions') add(facts.questions, quote);
+      if (facts.kind !== 'prose' || section === 'questions') addOnce(facts.questions, quote);
     } else if (section === 'past') continue;
     else if (kind === 'decision' && section !== 'actions' && section !== 'questions' && section !== 'risks') {
-      if (facts.kind !== 'contract') add(facts.decisions, quote);
+      if (facts.kind !== 'contract') addOnce(facts.decisions, quote);
     } else if (key === 'decisions' || (section === 'decisions' && (unit.kind === 'item' || unit.kind === 'sentence')))
-      add(facts.decisions, quote);
-    else if (section === 'undecided') add(facts.undecided, quote);
+      addOnce(facts.decisions, quote);
+    else if (section === 'undecided') addOnce(facts.undecided, quote);
     else if (section === 'actions' && unit.kind === 'item')
       add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
-    else if (section === 'questions' || key === 'questions') add(facts.questions, quote);
-    else if (section === 'risks') add(facts.risks, quote);
+    else if (section === 'questions' || key === 'questions') addOnce(facts.questions, quote);
+    else if (section === 'risks') addOnce(facts.risks, quote);
     else if (
       facts.kind === 'contract' &&
       /(?<![\p{L}])(?:shall|must|may not|is obliged|agrees to|undertakes|verpflichtet|hat zu|darf nicht)(?![\p{L}])/u.test(
@@ -208,8 +211,12 @@ function row(facts: TextFacts, unit: Unit, section: Section): void {
   });
 }
 
-function sentencesIn(text: string): string[] {
-  return readUnits(text.slice(0, 20_000)).map(({ text: sentence }) => sentence);
+/** The sentences of speech and quotes, and of entries that are not themselves a single action, decision or question. */
+function sentencesIn({ kind, text }: Unit, section: Section): string[] {
+  if (kind === 'speech' || kind === 'quote') return readUnits(text.slice(0, 20_000)).map(({ text: sentence }) => sentence);
+  if (kind !== 'item' || section !== '') return [text];
+  const sentences = sentencesOf(text.slice(0, 20_000));
+  return sentences.length === 0 ? [text] : sentences;
 }
 
 function speakersOf(units: readonly Unit[]): TextFacts['speakers'] {

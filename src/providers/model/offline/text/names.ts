@@ -70,7 +70,7 @@ export function listedPeople(text: string): string[] {
     .slice(0, 4000)
     .replace(/\([^()]{0,80}\)/g, '')
     .replace(/<[^<>]{0,100}>/g, '')
-    .split(/[,;•|/]| and | und | & |\. (?=\p{Lu})/u)
+    .split(/[,;•|/]| and | und | & |(?<!(?:^|[ .])(?:Dr|Mr|Mrs|Ms|Prof|St|\p{Lu}))\. (?=\p{Lu})/u)
     .map((part) =>
       part
         .replace(/ ?[-–:] .{0,100}$/, '')
@@ -82,7 +82,7 @@ export function listedPeople(text: string): string[] {
 
 const englishWords = new Set('the of and to in is was that for it with as on are by be this from at were which have has not'.split(' '));
 const notNames = new Set(
-  'Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays I The A An It He She We They You This That These Those In On At By For From To Of And But Or If When After Before While As Not No Yes There Here What Who How Why Where Which Please Thank Thanks Dear Hello Hi Regards Best Kind Mr Mrs Ms Dr Prof Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Q1 Q2 Q3 Q4 OK'.split(
+  'Whether Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays I The A An It He She We They You This That These Those In On At By For From To Of And But Or If When After Before While As Not No Yes There Here What Who How Why Where Which Please Thank Thanks Dear Hello Hi Regards Best Kind Mr Mrs Ms Dr Prof Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September October November December Q1 Q2 Q3 Q4 OK'.split(
     ' ',
   ),
 );
