@@ -14,7 +14,9 @@ export async function removeCopies(
   signal: AbortSignal,
 ): Promise<CopiesRemoved> {
   const there = copies === undefined ? [] : await copies.list(access, id, signal);
-  const others = there.filter((one) => one !== providerId);
+  // One deployment may have several ids at the host.
+  const own = providerId?.split(',') ?? [];
+  const others = there.filter((one) => !own.includes(one));
   if (copies === undefined || others.length === 0) return { kind: 'looked', kept: providerId, removed: [] };
   const states = await Promise.all(there.map((one) => state(access, one, signal)));
   // Asked last: what is not served now and was live before is not served later.
@@ -23,7 +25,7 @@ export async function removeCopies(
   const removed: string[] = [];
   for (const [n, one] of there.entries()) {
     const { kind } = states[n]!;
-    if (one === kept || kind === 'failed') continue;
+    if (kept?.split(',').includes(one) || kind === 'failed') continue;
     await (kind === 'working' ? cancel : copies.remove)(access, one, signal);
     removed.push(one);
   }

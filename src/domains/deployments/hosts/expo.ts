@@ -46,20 +46,24 @@ export const expo: Host = {
     return { kind: 'live', url: `https://expo.dev/accounts/${parts[0]}/projects/${parts[1]}/updates/${parts[2]}` };
   },
   find,
-  /** Apps that have not fetched it yet get the updates before it. */
-  async cancel(access, providerId, signal) {
-    const query = 'mutation Delete($group: ID!) { update { scheduleUpdateGroupDeletion(group: $group) { id state } } }';
-    for (const group of providerId.split(',')) {
-      const { updatesByGroup } = await ask(
-        access,
-        'query Ids($group: ID!) { updatesByGroup(group: $group) { id } }',
-        { group },
-        { signal },
-      );
-      if (listOf(updatesByGroup).length > 0) await ask(access, query, { group }, { signal });
-    }
+  copies: {
+    list: async (access, deploymentId, signal) => (await find(access, deploymentId, signal))?.split(',') ?? [],
+    // Apps fetch the newest group for their runtime version; all copies have the same files.
+    served: async () => null,
+    remove: deleteGroups,
   },
+  /** Apps that have not fetched it yet get the updates before it. */
+  cancel: deleteGroups,
 };
+
+async function deleteGroups(access: HostAccess, providerId: string, signal: AbortSignal): Promise<void> {
+  const find = 'query Ids($group: ID!) { updatesByGroup(group: $group) { id } }';
+  const remove = 'mutation Delete($group: ID!) { update { scheduleUpdateGroupDeletion(group: $group) { id state } } }';
+  for (const group of providerId.split(',')) {
+    const { updatesByGroup } = await ask(access, find, { group }, { signal });
+    if (listOf(updatesByGroup).length > 0) await ask(access, remove, { group }, { signal });
+  }
+}
 
 async function find(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null> {
   const app = await findApp(access, signal);

@@ -221,7 +221,8 @@ for (const row of hostRows) {
     named('a creation that is carried out after it was looked for is found later, and one deployment stays: the one that is seen'),
     async (t) => {
       const { host } = row;
-      if (host.copies === undefined) return;
+      // Expo publishes no site: expo.test.ts.
+      if (host.copies === undefined || row.name === 'expo') return;
       for (const actsLate of ['before it is live', 'once it is live', 'and is live'] as const) {
         const world = await start(t);
         const { standIn } = world;

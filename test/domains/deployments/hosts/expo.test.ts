@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test, { after, before, beforeEach } from 'node:test';
+import { removeCopies } from '../../../../src/domains/deployments/deployment/remove-copies.ts';
 import { expo } from '../../../../src/domains/deployments/hosts/expo.ts';
+import { masked } from '../../../../src/domains/deployments/hosts/mask.ts';
 import { createOutbound, type Outbound } from '../../../../src/providers/outbound/outbound.ts';
 import { exportedApp } from '../../../support/hosts/expo-row.ts';
 import { ExpoStandIn } from '../../../support/hosts/expo-stand-in.ts';
@@ -62,6 +64,28 @@ test('two platforms with different runtime versions are two groups, which a repe
   await expo.cancel(access, providerId, abort.signal);
   assert.equal(standIn.deleted.size, 2);
   assert.equal((await expo.state(access, providerId, abort.signal)).kind, 'failed');
+});
+
+test('groups that Expo publishes after they were searched for are deleted later; those that are known stay', async () => {
+  const fileMetadata = { ios: { bundle: 'ios.js', assets: [] }, android: { bundle: 'android.js', assets: [] } };
+  const site = {
+    ...{ 'ios.js': 'ios()', 'android.js': 'android()' },
+    'metadata.json': JSON.stringify({ version: 0, bundler: 'metro', fileMetadata }),
+    'expoConfig.json': JSON.stringify({ ios: { runtimeVersion: 'i1' }, android: { runtimeVersion: 'a1' } }),
+  };
+  const { access, abort } = deploying();
+  const late = await deploying({ site }).publish();
+  const providerId = await deploying({ site }).publish();
+  const known = { id: 'dep_1', providerId };
+  const removed = late.split(',');
+  const looked = await removeCopies(masked(expo), access, known, abort.signal);
+  assert.deepEqual({ ...looked, removed: looked.removed.toSorted() }, { kind: 'looked', kept: providerId, removed: removed.toSorted() });
+  assert.deepEqual([...standIn.deleted].sort(), removed.toSorted());
+  assert.deepEqual((await removeCopies(masked(expo), access, known, abort.signal)).removed, []);
+  assert.deepEqual(await removeCopies(masked(expo), access, { ...known, providerId: null }, abort.signal), {
+    ...{ kind: 'looked', kept: null },
+    removed: providerId.split(','),
+  });
 });
 
 test('assets that Expo does not have yet are waited for, and sent again after 55 seconds, three times in all', async () => {
