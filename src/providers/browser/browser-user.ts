@@ -6,7 +6,7 @@ export type BrowserUser = {
   /** null: the service's own. */
   uid: number | null;
   sandbox: boolean;
-  /** Code that escapes from the browser's own checks is still confined. */
+  /** The sandbox confines code that escapes from the browser's own checks. */
   isSafe: boolean;
 };
 

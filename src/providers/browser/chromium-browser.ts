@@ -24,10 +24,10 @@ export type ChromiumBrowserOptions = Pick<DriverSettings, 'allow' | 'chromium'> 
 };
 
 const pageMs = 30_000;
-/** After the time of a page has passed, its driver must have said so within this; otherwise it hangs. */
+/** The driver must report the time limit of a page within this time after it; otherwise it hangs. */
 const graceMs = 20_000;
 const tooMany = 'Too many pages wait for the browser';
-/** A start that failed is not tried again at once. */
+/** The pause after a failed start. */
 const restartPauseMs = 5_000;
 /** A health check takes no longer; a start takes one to two seconds on a machine that is not busy. */
 const probeMs = 8_000;
@@ -63,7 +63,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     return await starting;
   }
 
-  /** In the first place that it can run in; the place is kept for its next start. */
+  /** As the first user that it can run as, which is kept for its next start. */
   async function start(): Promise<DriverProcess> {
     try {
       if ('path' in chromium) await access(chromium.path, constants.X_OK);
@@ -140,7 +140,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     };
     const leave = await agents.enter(agentId, stopped);
     try {
-      // Any page that was open may have ended it: each is tried once more, one after the other.
+      // Any open page may have ended it: each is opened once more, one after the other.
       const result = (await pass()) ?? (await suspects.pass(accountId, pass, stopped));
       if (result !== null) return result;
     } finally {
@@ -179,7 +179,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
   };
 }
 
-/** Only what is http or https; anything else would be the browser's own, or this machine's. */
+/** Only http and https; other schemes lead to the browser's own pages or to this machine. */
 function checkedAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))

@@ -1,4 +1,4 @@
-/** The folder of one run of the browser, with its profile. It goes with the browser; what a killed node has left goes at the next start. */
+/** The folder of one run of the browser, with its profile. It is deleted with the browser; the folders of a killed node are deleted at the next start. */
 import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,16 +12,16 @@ export function makeHome(uid: number | null): string {
   return home;
 }
 
-/** Never throws: a folder that a process still writes to goes with the next start. */
+/** Never throws: a folder that a process still writes to is deleted at the next start. */
 export function removeHome(home: string): void {
   try {
     rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   } catch {
-    // Told above.
+    // The failure is reported above.
   }
 }
 
-/** Those whose node has ended. */
+/** Folders whose node has ended. */
 export function removeStaleHomes(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1]);

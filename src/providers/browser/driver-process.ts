@@ -1,4 +1,4 @@
-/** The process that drives the browser, seen from the node: started, asked, and killed with its browser. */
+/** The node's side of the process that drives the browser: it starts it, sends it requests, and kills it with its browser. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +39,7 @@ export class DriverProcess {
     this.child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile], {
       ...(uid === null ? {} : { uid, gid: uid }),
       cwd: home,
-      // A user that the system has no name for has no other home.
+      // A user without a name on this machine has no other home.
       env: { HOME: home, TMPDIR: home },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
@@ -81,7 +81,7 @@ export class DriverProcess {
       });
     });
     this.ready.catch(() => {});
-    this.say({ op: 'begin', settings: { ...settings, sandbox, home } });
+    this.send({ op: 'begin', settings: { ...settings, sandbox, home } });
   }
 
   /** Rejects with `ToolError`, the signal's reason, or `DriverExited`. */
@@ -113,12 +113,12 @@ export class DriverProcess {
     const id = ++this.lastId;
     const { promise, resolve, reject } = Promise.withResolvers<VisitResult | null>();
     const onAbort = () => {
-      this.say({ op: 'abort', id });
+      this.send({ op: 'abort', id });
       reject(signal.reason);
     };
     this.waiting.set(id, { resolve, reject });
     signal.addEventListener('abort', onAbort, { once: true });
-    this.say(message(id));
+    this.send(message(id));
     try {
       return await promise;
     } finally {
@@ -133,7 +133,7 @@ export class DriverProcess {
     else waiting?.reject(message.forAgent ? new ToolError(message.message) : new Error(message.message));
   }
 
-  private say(message: ToDriver): void {
+  private send(message: ToDriver): void {
     if (this.child.connected) this.child.send(message, () => {});
   }
 

@@ -1,12 +1,12 @@
-/** A browser that opens pages for agents: each agent has a context of its own, and nothing leaves but by the rules of `Outbound`. */
+/** A browser that opens pages for agents: each agent has a context of its own, and every connection follows the rules of `Outbound`. */
 
 export type PageRequest = {
   url: string;
-  /** Whose context it is: cookies and storage stay with it, and go when it has been unused for a while. */
+  /** The owner of the context: its cookies and storage are kept until the context has been unused for a while. */
   agentId: string;
   accountId: string;
   signal: AbortSignal;
-  /** For the page, once it has a place. Default 30 s. */
+  /** Time limit of the page, from the moment it has a slot. Default 30 s. */
   timeMs?: number;
 };
 
@@ -17,7 +17,7 @@ export type RenderedPage = { url: string; status: number; title: string; html: s
 export type Screenshot = { url: string; status: number; title: string; png: Uint8Array; width: number; height: number };
 
 export interface Browser {
-  /** Without a browser the other calls say that there is none. */
+  /** Without a browser the other calls fail with this reason. */
   readonly isConfigured: boolean;
   /** Throws `ToolError` for a page that cannot be opened (text for a model), and `unavailable` where the browser does not answer. */
   render(request: PageRequest): Promise<RenderedPage>;

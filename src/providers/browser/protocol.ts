@@ -17,7 +17,7 @@ export type Visit = {
   agentId: string;
   /** From now on, in milliseconds. */
   timeMs: number;
-  /** What of the page is wanted. */
+  /** The requested form of the page. */
   want: { kind: 'html' } | { kind: 'png'; width: number; height: number; fullPage: boolean };
 };
 
@@ -43,7 +43,7 @@ export type FromDriver =
   | { op: 'ready'; version: string; pid: number | null }
   | { op: 'failed'; reason: string }
   | { op: 'done'; id: number; result: VisitResult | null }
-  /** `forAgent`: the message says it to an agent; otherwise it is of a defect. */
+  /** `forAgent`: the message is for the agent; otherwise it describes a defect. */
   | { op: 'threw'; id: number; message: string; forAgent: boolean };
 
 export const maxHtmlBytes = 2 * 2 ** 20;

@@ -1,11 +1,11 @@
-/** What a node keeps count of in pages of its browser. */
+/** Statistics of the browser's pages on a node. */
 import { CountBy, Distribution } from '../../counts.ts';
 import { ToolError } from '../../errors.ts';
 import { crashedPage } from './protocol.ts';
 
 export class BrowserStats {
   readonly pages = new CountBy(['outcome']);
-  /** How long a page waited for a place. */
+  /** How long a page waited for a slot. */
   readonly waitS = new Distribution([0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]);
   /** Pages that were open when their browser ended. */
   ended = 0;

@@ -15,7 +15,7 @@ import { openSnapshots, takeSnapshotText } from '../../../src/domains/deployment
 import { LoopWatch } from '../../support/loop-watch.ts';
 import { startWorkspaceNode } from '../../support/workspace-node.ts';
 
-const longestTurnMs = 50;
+const maxTurnMs = 50;
 /** The compiler and the garbage collector may fall into one sample; work that is too long is too long each time. */
 const samples = 4;
 const { signal } = new AbortController();
@@ -31,7 +31,7 @@ async function holdsTheLoopBriefly(work: () => Promise<unknown>): Promise<void> 
       await work();
       await round();
       longest.push(watch.take());
-      if (longest.at(-1)! <= longestTurnMs) return;
+      if (longest.at(-1)! <= maxTurnMs) return;
     }
   } finally {
     watch.stop();
@@ -100,7 +100,7 @@ test('a site of 15,000 files is published at hosts that lack 1,000 of them', asy
     open: async () => Readable.from([content]),
     sha1: async () => hashes,
     created: async () => {},
-    doubt() {},
+    outcomeUnknown() {},
     keep: async (values: Record<string, string>) => values,
   });
   const access = (answer: (request: HostRequest) => object) => ({

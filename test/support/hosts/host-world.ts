@@ -20,7 +20,7 @@ export class HostWorld {
   readonly pauses: number[] = [];
   readonly logged: string[] = [];
   /** How often a host did not know whether it had made something. */
-  doubts = 0;
+  unknownOutcomes = 0;
   /** As the configuration would hold it. */
   kept: Record<string, string> = {};
   /** As the deployments would hold it. */
@@ -77,7 +77,7 @@ export class HostWorld {
         this.kept = { ...values, ...this.kept };
         return this.kept;
       },
-      doubt: () => void this.doubts++,
+      outcomeUnknown: () => void this.unknownOutcomes++,
       log: (text) => void this.logged.push(text),
     };
   }
@@ -119,7 +119,7 @@ export function publicationOf(deploymentId: string, site: Site): Publication {
     sha1: async () => files.map(({ path }) => createHash('sha1').update(site[path]!).digest('hex')),
     created: async () => {},
     keep: async (values) => values,
-    doubt: () => {},
+    outcomeUnknown: () => {},
     log: () => {},
   };
 }

@@ -1,4 +1,4 @@
-/** One build: sends the workspace's files into its namespaces, runs the command, keeps the limit of time, and stores what the command made as a snapshot. */
+/** One build: sends the workspace's files into its namespaces, runs the command, keeps the limit of time, and stores the output of the command as a snapshot. */
 import { Readable } from 'node:stream';
 import { AppError } from '../../../errors.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
@@ -49,7 +49,7 @@ export async function runBuild(job: BuildJob, { snapshots, namespaces, timeoutMs
       sharedBytes,
       running,
     };
-    // From here on it may be the command that ends it: as a plain user both have the same user id.
+    // From here on the command may end the supervisor: without root both have the same user id.
     supervisor.lost = new DeployFailed('build_failed', 'The build was ended by itself, or by its machine');
     await supervisor.send({ op: 'run', run });
     await commandEnds(supervisor, job, namespaces, timeoutMs);
@@ -57,7 +57,7 @@ export async function runBuild(job: BuildJob, { snapshots, namespaces, timeoutMs
     await supervisor.ended(killMs);
     return await made.complete();
   } catch (error) {
-    // What is being read of it ends first.
+    // The reading of its output ends first.
     await supervisor.end();
     await made.discard();
     throw error;
@@ -145,7 +145,7 @@ async function storeFiles(supervisor: SupervisorProcess, made: NewSnapshot, maxB
     }
     if (message.op !== 'file') throw unexpected(message);
     const { path, sizeBytes } = message;
-    // The supervisor is not trusted to have counted.
+    // The count of the supervisor is not trusted.
     files++;
     checks?.count(files);
     checks?.file({ path, sizeBytes });
@@ -170,5 +170,5 @@ async function storeFiles(supervisor: SupervisorProcess, made: NewSnapshot, maxB
 
 function unexpected(message: FromSupervisor): Error {
   if (message.op === 'refused') return new DeployFailed(message.code, message.message);
-  return new Error(`a supervisor said ${message.op} out of turn`);
+  return new Error(`a supervisor sent ${message.op} at the wrong time`);
 }

@@ -19,7 +19,7 @@ export type BuildJob = {
 };
 
 export interface Builder {
-  /** Why this node does not build (BUILDS=off, or what the machine lacks); null: it does. */
+  /** The reason why this node does not build (BUILDS=off, or a missing feature of the machine); null: it builds. */
   refusal(): Promise<string | null>;
   /** The output as a snapshot. Throws `DeployFailed` (build_failed, timed_out, bad_name, too_many_files) or the reason of the signal. When it settles no process and no folder of it is left. */
   build(job: BuildJob): Promise<Snapshot>;

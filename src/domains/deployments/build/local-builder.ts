@@ -1,5 +1,5 @@
 /**
- * Builds on this machine. At most two at once, one of an account where another waits for it; what waits is bounded. Owns the processes it starts: when
+ * Builds on this machine. At most two at once, one of an account if another account waits; the queue is bounded. Owns the processes it starts: when
  * `build` settles, and after `stop`, none is left; when the node is killed, the system kills them. Nothing of a build is on a disk: its files are in
  * memory that goes with its processes.
  */
@@ -40,7 +40,7 @@ const usualLimits: BuildLimits = {
   silenceMs: 30_000,
 };
 const atOnce = 2;
-/** A machine that was refused is looked at again. */
+/** After a refusal the machine is tested again. */
 const trialLastsMs = 30_000;
 
 export function localBuilder({ snapshots, allowed, timeoutMs, limits, means = usualMeans(), ...options }: LocalBuilderOptions): Builder {
@@ -112,7 +112,7 @@ async function tryMeans(all: readonly Means[], namespaces: AnyMeans): Promise<Tr
     if (fault === null) return { means };
     faults.push(fault);
   }
-  return { refusal: `This service does not build: its machine cannot hold a build apart from the service (${faults[0]})` };
+  return { refusal: `This service does not build: its machine cannot isolate a build (${faults[0]})` };
 }
 
 async function trialFault(options: NamespaceOptions): Promise<string | null> {

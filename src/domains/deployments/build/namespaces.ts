@@ -1,5 +1,5 @@
 /**
- * How a build is held apart from the service: namespaces of Linux, entered with the programs of util-linux. The build sees a file system in memory of
+ * The isolation of a build from the service: namespaces of Linux, entered with the programs of util-linux. The build sees a file system in memory of
  * bounded size, with the system's programs and the folders of PATH in it, read only; its own processes; and no network, unless the operator allows it. It
  * sees no DATA_DIR and no process of the service, whoever it runs as.
  *
@@ -23,7 +23,7 @@ export type BuildLimits = {
   running: number;
   /** Growth of the machine's shared memory during the build: a process can hold such memory without having it mapped, so that it is not seen as its own. */
   sharedBytes: number;
-  /** Without a sign of the supervisor for so long, the build is ended: nobody watches it. As a plain user a build can stop its supervisor. */
+  /** If the supervisor sends nothing for so long, the build is ended, because its limits are not watched. Without root a build can stop its supervisor. */
   silenceMs: number;
 };
 
@@ -137,7 +137,7 @@ function setUp(options: NamespaceOptions, isReal: boolean): string {
     'umount -l .',
     'cd /',
     isReal ? `set -- ${supervisor}` : `set -- ${commandPrefix(options).map(quoted).join(' ')} :`,
-    // The shell stays: it takes leave of processes whose parents have ended.
+    // The shell stays: it reaps processes whose parents have ended.
     `exec ${means === 'root' ? `setpriv ${rights} --inh-caps=-all` : ''} sh -c '"$@"; exit $?' sh "$@"`,
   ].join('\n');
 }

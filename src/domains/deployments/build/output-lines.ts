@@ -57,7 +57,7 @@ export class OutputLines {
   }
 
   private take(raw: string[]): void {
-    // What is not shown is not read either: a chunk may have thousands of lines.
+    // Lines that are not shown are not parsed: a chunk may have thousands of lines.
     const ends = raw
       .slice(-2 * lastLines)
       .map(plainLine)
@@ -72,7 +72,7 @@ export class OutputLines {
   }
 }
 
-/** What a terminal shows in the end: escape sequences and control characters are left out, and what a carriage return overwrites. */
+/** The text that a terminal shows in the end: without escape sequences, control characters, and text that a carriage return overwrites. */
 function plainLine(line: string): string {
   const shown = line.trimEnd();
   return shown
@@ -95,7 +95,7 @@ function pieces(line: string): string[] {
   return [...found, rest];
 }
 
-/** What fits into a line, without the half of a surrogate pair at its end. */
+/** The part that fits into a line, without half of a surrogate pair at its end. */
 function beginning(text: string): string {
   const part = text.slice(0, maxLineChars);
   return part.isWellFormed() ? part : part.slice(0, -1);

@@ -1,4 +1,4 @@
-/** The process that a build runs in, as the node sees it: what it is sent, what it says, and its end. */
+/** The node's side of the process that a build runs in: messages in both directions, and its end. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
@@ -15,12 +15,12 @@ export class SupervisorProcess {
   private readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   private readonly gone: Promise<void>;
   private isGone = false;
-  private words = '';
+  private errorText = '';
   private reason: unknown = null;
 
-  constructor(program: string, words: string[]) {
+  constructor(program: string, args: string[]) {
     // Its own session: what a terminal sends to the service is not sent to the build.
-    this.child = spawn(program, words, { env: {}, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    this.child = spawn(program, args, { env: {}, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
     this.input = new FrameReader(this.child.stdout);
     this.gone = new Promise((resolve) => {
       const end = () => {
@@ -29,7 +29,7 @@ export class SupervisorProcess {
       };
       this.child.once('exit', end);
       this.child.once('error', (error) => {
-        this.words = error.message;
+        this.errorText = error.message;
         end();
       });
     });
@@ -37,7 +37,7 @@ export class SupervisorProcess {
     this.child.stdin.on('error', () => {});
     this.child.stdout.on('error', () => {});
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.words = (this.words + text).slice(-1_000);
+      this.errorText = (this.errorText + text).slice(-1_000);
     });
   }
 
@@ -60,7 +60,7 @@ export class SupervisorProcess {
     }
   }
 
-  /** A process that has ended takes nothing more, which the next read tells. */
+  /** A process that has ended receives nothing; the next read reports its end. */
   async send(message: ToSupervisor, content: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = []): Promise<void> {
     await this.write(frame(message));
     for await (const bytes of content) await this.write(bytes);
@@ -96,7 +96,7 @@ export class SupervisorProcess {
   private async fail(): Promise<never> {
     await this.end();
     if (this.reason !== null) throw this.reason;
-    this.lost.cause ??= new Error(this.words.trim());
+    this.lost.cause ??= new Error(this.errorText.trim());
     throw this.lost;
   }
 

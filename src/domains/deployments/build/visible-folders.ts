@@ -1,4 +1,4 @@
-/** What a build sees of the machine: the folders of the system's programs, and those of the operator's PATH. */
+/** The part of the machine that a build sees: the folders of the system's programs, and those of the operator's PATH. */
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 

@@ -16,7 +16,7 @@ export type DeployConfig = {
   url: string | null;
   /** Encrypted, bound to the id: `Record<string, string>`. */
   credentials: string;
-  /** What the host has named for it, such as a site id. */
+  /** Values of the host that belong to it, such as a site id. */
   kept: Record<string, string>;
   /** null: the host could not be reached when it was made. */
   verifiedAt: number | null;

@@ -1,4 +1,4 @@
-/** The only writer of an account's deploy configurations, so that two requests at once make no two of one name and no more than there may be. */
+/** The only writer of an account's deploy configurations, so that concurrent requests create neither two of one name nor more than the maximum. */
 import type { ActorDefinition, Turn, TurnContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import type { Mode } from '../../../mode.ts';
@@ -36,7 +36,7 @@ function remove(state: State, { id }: { id: string }): Turn<State, null> {
   return { state: { ...state, configs: state.configs.filter((one) => one.id !== id) }, reply: null };
 }
 
-/** Two deployments at once may each have made a site: the first that is kept holds for all. */
+/** Two concurrent deployments may each have created a site: the one that is stored first is used by all. */
 function keep(state: State, { id, values }: { id: string; values: Record<string, string> }): Turn<State, Record<string, string>> {
   const config = state?.configs.find((one) => one.id === id);
   if (state === null || config === undefined) return { state, reply: {} };

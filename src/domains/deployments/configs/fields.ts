@@ -1,4 +1,4 @@
-/** What is checked of a configuration's fields beyond their lengths. Each throws `invalid` about its field. */
+/** Checks of a configuration's fields in addition to their lengths. Each throws `invalid` for its field. */
 import { AppError, invalidField } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { Target } from '../targets.ts';

@@ -1,4 +1,4 @@
-/** Whether a host takes the credentials of a new configuration. */
+/** Checks the credentials of a new configuration at its host. */
 import type { Clock } from '../../../clock.ts';
 import { invalidField } from '../../../errors.ts';
 import type { HostCallParts } from '../hosts/calls.ts';
@@ -14,7 +14,7 @@ import type { Credentials } from './credentials.ts';
 export type OpenCalls = (caller: {
   target: Target;
   accountId: string;
-  /** Masked in whatever the host says. */
+  /** Masked in every text of the host. */
   credentials: Credentials;
   /** Between attempts, in place of the time that it takes. */
   pause?: HostCallParts['pause'];

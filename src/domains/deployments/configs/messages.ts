@@ -17,7 +17,7 @@ export type DeployConfigsContract = {
     add(input: DeployConfig): DeployConfig;
     /** Refused with `not_found`. Deployments that have begun end with what they began with. */
     remove(input: { id: string }): null;
-    /** What the host has named; values that are there stay. Returns what holds; an empty object for a configuration that is gone. */
+    /** Stores values of the host; existing values stay. Returns the stored values; an empty object for a deleted configuration. */
     keep(input: { id: string; values: Record<string, string> }): Record<string, string>;
   };
   queries: {

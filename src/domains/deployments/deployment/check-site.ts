@@ -1,4 +1,4 @@
-/** What a host would refuse, found before anything is sent to it. */
+/** Checks the limits of a host before anything is sent to it. */
 import type { Host } from '../hosts/host.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
 import type { SiteFile } from '../snapshot/site.ts';

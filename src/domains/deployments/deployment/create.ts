@@ -1,4 +1,4 @@
-/** A deployment is created: with its configuration and the files of its workspace as they are at this moment. */
+/** Creates a deployment with the current configuration and the current files of its workspace. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -17,26 +17,26 @@ export type CreationParts = {
   creations: Creations;
 };
 
-/** Few are created at once. */
+/** Limits how many are created at once. */
 export type Creations = { pass<T>(accountId: string, create: () => Promise<T>): Promise<T> };
 
 export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' | 'target' | 'taskId'> & {
   /** The same id gives the same deployment. */
   deploymentId: string;
   commandId?: string | undefined;
-  /** Of the target. null: a test key's, which needs none. */
+  /** The configuration of the target. null: the deployment of a test key, which needs none. */
   config: DeployConfig | null;
-  /** Taken before, with files. It is removed where the deployment is there already. */
+  /** A snapshot with files. It is removed if the deployment exists already. */
   snapshot?: Snapshot;
   /** Files of an earlier deployment, in place of the workspace's. */
   site?: Snapshot;
 };
 
-/** Of an account: each holds a snapshot. */
-const mostUnderWay = 200;
+/** Per account, because each has a snapshot. */
+const maxUnderWay = 200;
 
 /**
- * Throws `conflict` where this node must build and does not, `invalid` for a workspace without files, and `rate_limited` while too many of the account are
+ * Throws `conflict` if a build is needed and this node does not build, `invalid` for a workspace without files, and `rate_limited` while too many of the account are
  * under way.
  */
 export function createDeployment(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
@@ -67,11 +67,11 @@ async function mustHaveRoom(database: Pick<Database, 'read'>, accountId: string)
     text: 'select count(*)::int as count from deployment where account_id = $1 and completed_at is null',
     values: [accountId],
   });
-  if (rows[0].count >= mostUnderWay)
+  if (rows[0].count >= maxUnderWay)
     throw new AppError('rate_limited', 'Too many deployments of this account are under way', { retryAfterS: 10 });
 }
 
-/** null: the workspace cannot be published; the deployment says why when it takes the snapshot itself. */
+/** null: the workspace cannot be published; the deployment fails with the reason when it takes the snapshot itself. */
 async function taken(snapshots: Snapshots, { workspaceId, accountId }: Creation): Promise<Snapshot | null> {
   try {
     const snapshot = await snapshots.take({ id: workspaceId, accountId });

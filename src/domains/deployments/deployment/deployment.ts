@@ -1,12 +1,12 @@
 /**
  * A deployment: publishes the files of a workspace at a host, one step after the other.
  *
- * D1 One effect runs at a time, `effectId`. What any other one says is ignored, and it is told to stop.
- * D2 Each change of status is told by one event, once: building, deploying, then live or failed. Nothing leaves live or failed.
+ * D1 One effect runs at a time, `effectId`. Reports of any other effect are ignored, and their reply is that it must stop.
+ * D2 Each change of status has one event: building, deploying, then live or failed. Nothing leaves live or failed.
  * D3 The id at the host is stored before the host is asked for its state.
  * D4 However it ends, nothing is left under way: its effect is aborted, its timers are cleared, and what it may have created is cancelled at the host.
  * D5 Credentials are in its row only while a step may need them.
- * D6 Where a creation may have been carried out after it was looked for, the host is looked at again, and has it once then.
+ * D6 If a creation may have been carried out after the search for it, the host is searched again; then it has the deployment once.
  */
 import Type from 'typebox';
 import { defineActor, type EffectResult, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -45,19 +45,19 @@ export type DeploymentActorParts = {
   /** The whole of it. */
   timeoutMs: number;
   probeMs: number;
-  /** How long a creation whose outcome is not known may take to be carried out. */
+  /** How long the host may take to carry out a creation whose outcome is unknown. */
   lookAgainMs: number;
 };
 
 const deadline = 'deadline';
 const nextPoll = 'poll';
-const secondLook = 'second look';
+const secondSearch = 'second look';
 const Nothing = Type.Object({});
 /** Failures of a publication after which the host may still create. */
 const unknownEndings: ReadonlySet<FailureCode> = new Set<FailureCode>(['cancelled', 'timed_out', 'provider_down']);
 
 export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainMs }: DeploymentActorParts) {
-  // The deadline of the whole ends a step; this is for an effect that ignores its end.
+  // The deadline of the deployment ends a step; this limit is for an effect that ignores its signal.
   const step = { repeatable: () => true, timeoutMs: timeoutMs + 60_000 };
   return defineActor<DeploymentRow, DeploymentContract>({
     ref: deployment,
@@ -155,7 +155,11 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
 
   function prepared(state: State, result: Outcome<Prepared>, ctx: Context): Turn<State, null> {
     return next(state, result, ctx, (row, { config, snapshot, site }) => {
-      const counted = say({ ...row, config, configId: config?.id ?? row.configId, ...countsOf(snapshot) }, snapshotLine(snapshot), ctx);
+      const counted = withLine(
+        { ...row, config, configId: config?.id ?? row.configId, ...countsOf(snapshot) },
+        snapshotLine(snapshot),
+        ctx,
+      );
       const taken = { ...counted, snapshotId: snapshot.snapshotId };
       if (site !== null) return publish({ ...taken, ...countsOf(site), siteId: site.snapshotId }, ctx);
       return { ...taken, step: 'build', effectId: ctx.run('build', {}) };
@@ -176,19 +180,19 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
 
   function published(state: State, result: Outcome<Published>, ctx: Context): Turn<State, null> {
     return next(state, result, ctx, (row, { providerId, isDoubtful }) => {
-      if (isDoubtful) lookLater(ctx);
+      if (isDoubtful) scheduleSecondSearch(ctx);
       return { ...row, providerId, step: 'poll', effectId: ctx.run('poll', { polls: 0, detail: '' }) };
     });
   }
 
-  function lookLater(ctx: Context): void {
-    ctx.schedule(secondLook, ctx.nowMs + lookAgainMs, 'lookAgain', {});
+  function scheduleSecondSearch(ctx: Context): void {
+    ctx.schedule(secondSearch, ctx.nowMs + lookAgainMs, 'lookAgain', {});
   }
 
   function lookAgain(state: State, _input: object, ctx: Context): Turn<State, null> {
     if (state === null) return { state, reply: null };
     if (!hasEnded(state) || state.effectId !== null) {
-      lookLater(ctx);
+      scheduleSecondSearch(ctx);
       return { state, reply: null };
     }
     return { state: { ...state, effectId: ctx.run('removeCopies', {}) }, reply: null };
@@ -200,10 +204,10 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
       if (value.kind === 'working') {
         const { detail, isNews, polls } = value;
         ctx.schedule(nextPoll, ctx.nowMs + pollPauseMs(polls), 'pollAgain', { polls: polls + 1, detail });
-        return isNews ? say(row, `The host: ${detail}`, ctx) : row;
+        return isNews ? withLine(row, `The host: ${detail}`, ctx) : row;
       }
       const { url } = value;
-      const probing = say({ ...row, url, step: 'probe' }, `The host calls it live: ${url} is asked`, ctx);
+      const probing = withLine({ ...row, url, step: 'probe' }, `The host reports it as live; requesting ${url}`, ctx);
       return { ...probing, effectId: ctx.run('probe', { url, untilMs: ctx.nowMs + probeMs }) };
     });
   }
@@ -213,7 +217,7 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
   }
 
   function live(row: DeploymentRow, line: string, ctx: Context): DeploymentRow {
-    return end(say(row, line, ctx), { status: 'live' }, ctx);
+    return end(withLine(row, line, ctx), { status: 'live' }, ctx);
   }
 
   /** Takes the outcome of the effect that runs. A failure of the step ends the deployment. */
@@ -231,12 +235,12 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
   }
 
   function failStep(row: DeploymentRow, { code, message }: Failed, ctx: Context): DeploymentRow {
-    // What is live at the host stays: only our own request of its address has failed.
+    // A deployment that is live at the host is not cancelled: only our own request of its address has failed.
     const isUnderWay = row.providerId !== null && row.step !== 'probe';
     return end(row, { status: 'failed', code, message, cancelsAtHost: isUnderWay }, ctx);
   }
 
-  /** Ends it from outside, whatever runs. */
+  /** Ends the deployment before its step has ended. */
   function stop(row: DeploymentRow, code: FailureCode, message: string, ctx: Context): DeploymentRow {
     if (row.effectId !== null) ctx.cancel(row.effectId);
     const mayBeThere = row.step === 'publish' || row.step === 'poll' || row.step === 'probe';
@@ -246,8 +250,8 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
   function end(row: DeploymentRow, how: Ending, ctx: Context): DeploymentRow {
     ctx.unschedule(deadline);
     ctx.unschedule(nextPoll);
-    if (how.status === 'failed' && row.step === 'publish' && row.mode === 'live' && unknownEndings.has(how.code)) lookLater(ctx);
-    const logged = how.status === 'live' ? row : say(row, `Failed (${how.code}): ${how.message}`, ctx);
+    if (how.status === 'failed' && row.step === 'publish' && row.mode === 'live' && unknownEndings.has(how.code)) scheduleSecondSearch(ctx);
+    const logged = how.status === 'live' ? row : withLine(row, `Failed (${how.code}): ${how.message}`, ctx);
     const cancelsAtHost = how.status === 'failed' && how.cancelsAtHost === true && row.mode === 'live' && row.config !== null;
     const ended: DeploymentRow = {
       ...logged,
@@ -271,7 +275,7 @@ type Ending = { status: 'live' } | { status: 'failed'; code: FailureCode; messag
 function created(state: State, { effectId, providerId }: { effectId: string; providerId: string }): Turn<State, boolean> {
   if (state === null) return { state, reply: false };
   const goesOn = state.effectId === effectId;
-  // Of an effect that was aborted too: what cancels at the host reads it here.
+  // Also from an aborted effect: the effect that cancels at the host reads the id here.
   const isNews = goesOn ? state.providerId !== providerId : state.providerId === null;
   return { state: isNews ? { ...state, providerId } : state, reply: goesOn };
 }
@@ -289,26 +293,26 @@ function pollAgain(state: State, poll: Poll, ctx: Context): Turn<State, null> {
 function cancelledAtHost(state: State, { effectId, outcome }: Outcome<CancelledAtHost>, ctx: Context): Turn<State, null> {
   if (state === null || state.effectId !== effectId) return { state, reply: null };
   const row = { ...state, effectId: null, config: null };
-  if (outcome.kind !== 'done') return { state: say(row, 'The host could not be asked to cancel it', ctx), reply: null };
+  if (outcome.kind !== 'done') return { state: withLine(row, 'The host could not be asked to cancel it', ctx), reply: null };
   const { value } = outcome;
   if (value.kind === 'nothing') return { state: row, reply: null };
-  if (value.kind === 'failed') return { state: say(row, `The host has not cancelled it: ${value.message}`, ctx), reply: null };
-  return { state: say({ ...row, providerId: value.providerId }, 'The host was asked to cancel it', ctx), reply: null };
+  if (value.kind === 'failed') return { state: withLine(row, `The host has not cancelled it: ${value.message}`, ctx), reply: null };
+  return { state: withLine({ ...row, providerId: value.providerId }, 'The host was asked to cancel it', ctx), reply: null };
 }
 
 function copiesRemoved(state: State, { effectId, outcome }: Outcome<CopiesRemoved>, ctx: Context): Turn<State, null> {
   if (state === null || state.effectId !== effectId) return { state, reply: null };
   const row: DeploymentRow = { ...state, effectId: null };
   const failure = outcome.kind !== 'done' ? 'no answer' : isFailed(outcome.value) ? outcome.value.message : null;
-  if (failure !== null) return { state: say(row, `It is not known whether the host has made it twice: ${failure}`, ctx), reply: null };
+  if (failure !== null) return { state: withLine(row, `It is unknown whether the host created it twice: ${failure}`, ctx), reply: null };
   const { kept, removed } = (outcome as { value: CopiesRemoved }).value;
-  const lines = removed.map((id) => `The host had made it twice, by a request that it carried out late: ${id} was removed`);
+  const lines = removed.map((id) => `The host had created it twice, by a request that it carried out late: ${id} was removed`);
   if (kept !== state.providerId)
-    lines.push(`Visitors see ${kept}, made by a request that the host carried out late: it has the same files`);
-  return { state: lines.reduce<DeploymentRow>((said, line) => say(said, line, ctx), { ...row, providerId: kept }), reply: null };
+    lines.push(`Visitors see ${kept}, created by a request that the host carried out late: it has the same files`);
+  return { state: lines.reduce<DeploymentRow>((logged, line) => withLine(logged, line, ctx), { ...row, providerId: kept }), reply: null };
 }
 
-function say(row: DeploymentRow, text: string, ctx: Context): DeploymentRow {
+function withLine(row: DeploymentRow, text: string, ctx: Context): DeploymentRow {
   return withLines(row, [{ at: ctx.nowMs, source: 'troupe', text }], ctx);
 }
 

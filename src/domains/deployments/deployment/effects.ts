@@ -27,9 +27,9 @@ import {
   type Probed,
   type Published,
 } from './messages.ts';
-import { patiently } from './patiently.ts';
 import { type ProbeParts, probe as probeSite } from './probe.ts';
 import { removeCopies as removeCopiesAtHost } from './remove-copies.ts';
+import { retryUnavailable } from './retry-unavailable.ts';
 import { siteUrl } from './site-url.ts';
 
 export type EffectParts = ProbeParts & {
@@ -38,7 +38,7 @@ export type EffectParts = ProbeParts & {
   snapshots: Snapshots;
   builder: Builder;
   findHost: FindHost;
-  /** What the host of a configuration is called with, `kept` included. Throws `DeployFailed` where its credentials cannot be read. */
+  /** The access to the host of a configuration, including `kept`. Throws `DeployFailed` if its credentials cannot be decrypted. */
   accessOf(config: DeployConfig, accountId: string): HostAccess;
   apiUrls: Readonly<Record<Target, string>>;
   maskOf(credentials: Readonly<Record<string, string>>): (text: string) => string;
@@ -46,7 +46,7 @@ export type EffectParts = ProbeParts & {
 
 export type DeploymentEffects = ReturnType<typeof deploymentEffects>;
 
-/** Something that was being created while it was cancelled shows itself within this time. */
+/** A creation that runs while the deployment is cancelled is found within this time. */
 const findPausesMs = [0, 1_500, 3_000];
 
 export function deploymentEffects(parts: EffectParts) {
@@ -90,7 +90,7 @@ export function deploymentEffects(parts: EffectParts) {
       const siteId = row.siteId!;
       const files = await snapshots.files(siteId);
       const access = await newestAccess(row);
-      // A request of an earlier run may still be on its way.
+      // A request of an earlier run may still be carried out.
       let isDoubtful = isRepeat;
       let hashed: Promise<readonly string[]> | null = null;
       const publication: Publication = {
@@ -99,10 +99,10 @@ export function deploymentEffects(parts: EffectParts) {
         sha1: () => (hashed ??= snapshots.sha1(siteId, files, signal)),
         created: (made) => created(deploymentId, context.effectId, made, signal),
         async keep(values) {
-          const stored = await patiently(signal, () => actors.ask(deployConfigs, accountId, 'keep', { id: config.id, values }));
+          const stored = await retryUnavailable(signal, () => actors.ask(deployConfigs, accountId, 'keep', { id: config.id, values }));
           return { ...values, ...stored };
         },
-        doubt: () => {
+        outcomeUnknown: () => {
           isDoubtful = true;
         },
         log: (text, source = 'provider') => log.add(text, source),
@@ -169,7 +169,7 @@ export function deploymentEffects(parts: EffectParts) {
     const mask = maskFor(row);
     const log = new LogSender({ ...parts, deploymentId: actorId, effectId, mask, signal, onUnneeded });
     try {
-      return await patiently(signal, async () => {
+      return await retryUnavailable(signal, async () => {
         const isFirst = runs++ === 0;
         return work(isFirst ? row : await current(actorId, signal), signal, log, isRepeat || !isFirst);
       });
@@ -183,16 +183,16 @@ export function deploymentEffects(parts: EffectParts) {
   }
 
   async function current(id: string, signal: AbortSignal): Promise<DeploymentRow> {
-    const row = await patiently(signal, () => actors.query(deployment, id, 'get', null));
+    const row = await retryUnavailable(signal, () => actors.query(deployment, id, 'get', null));
     if (row === null) throw new AppError('not_found', 'Deployment not found');
     return row;
   }
 
   async function created(id: string, effectId: string, providerId: string, signal: AbortSignal): Promise<void> {
-    // Also when it was aborted: then this is what tells which one to cancel at the host.
+    // Also when it was aborted: the id is needed to cancel it at the host.
     const goesOn = await actors.ask(deployment, id, 'created', { effectId, providerId }).catch((error) => {
       if (signal.aborted) throw error;
-      return patiently(signal, () => actors.ask(deployment, id, 'created', { effectId, providerId }));
+      return retryUnavailable(signal, () => actors.ask(deployment, id, 'created', { effectId, providerId }));
     });
     signal.throwIfAborted();
     if (!goesOn) throw new AppError('conflict', 'The deployment has ended');
@@ -216,7 +216,7 @@ export function deploymentEffects(parts: EffectParts) {
     return part;
   }
 
-  /** With what was kept meanwhile: by this deployment, or by another that has made what this one would make again. */
+  /** With the values that this or another deployment of the configuration has stored meanwhile. */
   async function newestAccess({ accountId, mode, config }: DeploymentRow): Promise<HostAccess> {
     const newest = await actors.query(deployConfigs, accountId, 'find', { id: config!.id, mode });
     return accessOf({ ...config!, kept: newest?.kept ?? config!.kept }, accountId);

@@ -20,10 +20,10 @@ export const Deployment = defineEntity({
     workspaceId: p.text(),
     target: p.text().$type<Target>(),
     configId: p.text().strictNullable(),
-    /** The configuration as it was when this began, which later changes do not touch; null for a preview, and once it has ended. */
+    /** The configuration at the beginning, unaffected by later changes; null for a preview, and after the end. */
     config: json<DeployConfig>().strictNullable(),
     status: p.text().$type<DeploymentStatus>(),
-    /** What is under way within the status. */
+    /** The current step within the status. */
     step: p.text().$type<'prepare' | 'build' | 'publish' | 'poll' | 'probe' | 'ended'>(),
     /** The effect of the step that runs. */
     effectId: p.text().strictNullable(),

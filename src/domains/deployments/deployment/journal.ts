@@ -1,15 +1,15 @@
-/** What a turn of a deployment adds to its log: rows, and one event for the lines of a turn. */
+/** Log lines that a turn adds: rows, and one event for all lines of the turn. */
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { isoTimestamp } from '../../../clock.ts';
 import type { DeploymentRow } from './entity.ts';
 import { DeploymentLogLine } from './log-entity.ts';
 import type { LogLine } from './messages.ts';
 
-/** Of one deployment; the last one says that there were more. */
+/** Per deployment; the last line reports that further lines were left out. */
 export const maxLogLines = 10_000;
 export const maxLineChars = 2_000;
 
-/** Lines beyond the longest log are left out. */
+/** Lines beyond `maxLogLines` are left out. */
 export function withLines(row: DeploymentRow, lines: readonly LogLine[], ctx: Pick<TurnContext, 'append' | 'emit'>): DeploymentRow {
   const room = maxLogLines - row.logLines;
   if (room <= 0 || lines.length === 0) return row;

@@ -8,7 +8,7 @@ import type { Clock } from '../../../clock.ts';
 import { maxLineChars, maxLogLines } from './journal.ts';
 import type { LogSource } from './log-entity.ts';
 import { deployment, type LogLine } from './messages.ts';
-import { patiently } from './patiently.ts';
+import { retryUnavailable } from './retry-unavailable.ts';
 
 export type LogSenderParts = {
   actors: Pick<ActorSystem, 'ask'>;
@@ -18,7 +18,7 @@ export type LogSenderParts = {
   /** Masks what must not be shown. */
   mask(text: string): string;
   signal: AbortSignal;
-  /** The deployment needs this effect no more. */
+  /** Called when the deployment does not need this effect any more. */
   onUnneeded(): void;
 };
 
@@ -68,7 +68,9 @@ export class LogSender {
     while (this.waiting.length > 0) {
       const lines = this.takeBatch();
       const commandId = `${effectId}/${this.run}/${this.batches++}`;
-      const goesOn = await patiently(signal, () => actors.ask(deployment, deploymentId, 'logged', { effectId, lines }, { commandId }));
+      const goesOn = await retryUnavailable(signal, () =>
+        actors.ask(deployment, deploymentId, 'logged', { effectId, lines }, { commandId }),
+      );
       if (!goesOn) onUnneeded();
     }
   }
@@ -80,7 +82,7 @@ export class LogSender {
   }
 }
 
-/** Text that the database takes, without what moves a terminal's cursor. */
+/** Text that the database accepts, without sequences that move a terminal's cursor. */
 function storable(text: string): string {
   return text.toWellFormed().replace(/\u001b\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
 }

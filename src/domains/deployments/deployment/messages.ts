@@ -32,15 +32,15 @@ export type Failed = { kind: 'failed'; code: FailureCode; message: string };
 /** `site`: null as long as it must be built. */
 export type Prepared = { kind: 'prepared'; config: DeployConfig | null; snapshot: Snapshot; site: Snapshot | null };
 export type Built = { kind: 'built'; site: Snapshot };
-/** `isDoubtful`: the host may have been told to create it twice. */
+/** `isDoubtful`: the outcome of a creation was unknown, so the host may create it twice. */
 export type Published = { kind: 'published'; providerId: string; isDoubtful?: boolean };
 export type Polled =
-  /** `detail`: the host's word for where it is; `isNews`: it was another one before. */
+  /** `detail`: the host's own state; `isNews`: it differs from the one before. */
   | { kind: 'working'; detail: string; isNews: boolean; polls: number }
   | { kind: 'live'; url: string }
   /** The host itself has ended it. */
   | { kind: 'ended'; code: FailureCode; message: string };
-/** How often the host was asked before, and what it said. */
+/** How often the host was polled before, and its last own state. */
 export type Poll = { polls: number; detail: string };
 export type Probed = { kind: 'answered'; status: number };
 export type CancelledAtHost = { kind: 'cancelled'; providerId: string } | { kind: 'nothing' };
@@ -51,14 +51,14 @@ type Nothing = Record<string, never>;
 
 export type DeploymentContract = {
   commands: {
-    /** The same id again: the deployment that is there. */
+    /** Returns the existing deployment if the id is used already. */
     create(input: NewDeployment): DeploymentRow;
     /** Ends it at once, whatever runs. Refused with `conflict` when it has ended. */
     cancel(input: null): DeploymentRow;
     begin(input: Nothing): null;
-    /** The host has named what it made. Returns whether the effect is to go on. */
+    /** The host has returned an id. Returns whether the effect must continue. */
     created(input: { effectId: string; providerId: string }): boolean;
-    /** Lines of an effect. Returns whether the effect is to go on. */
+    /** Log lines of an effect. Returns whether the effect must continue. */
     logged(input: { effectId: string; lines: LogLine[] }): boolean;
     prepared(input: EffectResult<Prepared | Failed>): null;
     built(input: EffectResult<Built | Failed>): null;
@@ -69,7 +69,7 @@ export type DeploymentContract = {
     copiesRemoved(input: EffectResult<CopiesRemoved | Failed>): null;
     /** By timer. */
     pollAgain(input: Poll): null;
-    /** By timer: whether the host has made it twice. */
+    /** By timer: searches the host for a second deployment. */
     lookAgain(input: Nothing): null;
     timedOut(input: Nothing): null;
   };

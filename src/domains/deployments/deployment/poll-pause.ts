@@ -1,10 +1,10 @@
-/** When a host is asked again whether it has finished. */
+/** The pause between two polls of a host. */
 import { backoffMs } from '../../../backoff.ts';
 
 const firstPauseMs = 250;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
-/** @param polls how often it was asked before, from 0 */
+/** @param polls how often it was polled before, from 0 */
 export function pollPauseMs(polls: number): number {
-  return backoffMs(polls, firstPauseMs, longestPauseMs);
+  return backoffMs(polls, firstPauseMs, maxPauseMs);
 }

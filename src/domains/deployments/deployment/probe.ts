@@ -10,7 +10,7 @@ export type ProbeParts = { outbound: Pick<Outbound, 'fetch'> };
 const pauseMs = 2_000;
 const requestTimeoutMs = 10_000;
 /** Also of the last request, which begins when the time is over. */
-const shortestTimeoutMs = 1_000;
+const minTimeoutMs = 1_000;
 
 /** Returns the status, 2xx or 3xx, of the first such answer. Throws `DeployFailed` where there is none within `forMs`, after a last request when that time is over. */
 export async function probe(
@@ -21,7 +21,7 @@ export async function probe(
   const untilMs = begunAtMs + forMs;
   let isLast = forMs <= 0;
   for (;;) {
-    const last = await ask(Math.min(requestTimeoutMs, Math.max(shortestTimeoutMs, untilMs - monotonicMs())));
+    const last = await ask(Math.min(requestTimeoutMs, Math.max(minTimeoutMs, untilMs - monotonicMs())));
     if (typeof last === 'number' && last >= 200 && last < 400) return last;
     if (isLast) throw failed(typeof last === 'number' ? `it answered ${last}` : last);
     const leftMs = Math.max(0, untilMs - monotonicMs());

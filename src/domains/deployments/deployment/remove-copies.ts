@@ -1,12 +1,12 @@
 /**
- * A creation whose answer was lost may be carried out after it was looked for: then the host has the deployment twice. Some time later one of them stays:
+ * A creation whose answer was lost may be carried out after the search for it: then the host has the deployment twice. Some time later one of them stays:
  * the one that visitors see, else the one that is known here. The files are the same.
  */
 import type { Host, HostAccess } from '../hosts/host.ts';
 import type { DeploymentRow } from './entity.ts';
 import type { CopiesRemoved } from './messages.ts';
 
-/** May be repeated: what is removed is not found again. */
+/** Safe to repeat: a removed copy is not found again. */
 export async function removeCopies(
   { copies, state, cancel }: Host,
   access: HostAccess,
@@ -19,7 +19,7 @@ export async function removeCopies(
   const others = there.filter((one) => !own.includes(one));
   if (copies === undefined || others.length === 0) return { kind: 'looked', kept: providerId, removed: [] };
   const states = await Promise.all(there.map((one) => state(access, one, signal)));
-  // Asked last: what is not served now and was live before is not served later.
+  // Read last: a copy that was live before and is not served now is not served later.
   const served = await copies.served(access, signal);
   const kept = served !== null && others.includes(served) ? served : providerId;
   const removed: string[] = [];

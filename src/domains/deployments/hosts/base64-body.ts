@@ -1,4 +1,4 @@
-/** Request bodies that hold files: written once, so that a body is in memory once beside the file that is being read. */
+/** Request bodies with files: each is written into one buffer, so that it is in memory once, in addition to the file that is being read. */
 import type { SiteFile } from '../snapshot/site.ts';
 import type { Publication } from './host.ts';
 import { contentOf } from './upload.ts';
@@ -19,7 +19,7 @@ export async function bodyOf(pieces: readonly Piece[], publication: Pick<Publica
   return body;
 }
 
-/** What such a body and its making take at most. */
+/** The maximum memory of such a body while it is written. */
 export function memoryOf(files: readonly SiteFile[]): number {
   return files.reduce((total, { sizeBytes }) => total + 3 * sizeBytes + 512, 0);
 }

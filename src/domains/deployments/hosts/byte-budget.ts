@@ -1,4 +1,4 @@
-/** Bounds the bytes that many tasks hold at once. Waiters are served in the order in which they came. */
+/** Limits the bytes that many tasks hold at once. Requests are served in order of arrival. */
 export class ByteBudget {
   private free: number;
   private readonly total: number;

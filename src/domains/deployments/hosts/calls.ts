@@ -4,7 +4,7 @@
  * H1 429 is tried again after Retry-After or X-RateLimit-Reset, clamped to 1–60 s; after five attempts the failure is `rate_limited`. Meanwhile no other
  *    request of the same calls begins.
  * H2 5xx and a lost answer are tried again where a repeat does no harm: five attempts, none later than 60 s after the first failure, then `provider_down`.
- * H3 A request that must not be repeated throws `OutcomeUnknown` after 5xx or a lost answer: the caller looks for what it may have made.
+ * H3 A request that must not be repeated throws `OutcomeUnknown` after 5xx or a lost answer: the caller searches for what it may have created.
  * H4 No credential is in an error.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,19 +37,19 @@ export type HostCallParts = {
   accountId: string;
   /** `token` is sent as a bearer token where the request has no header `authorization` of its own. */
   credentials: Readonly<Record<string, string>>;
-  /** Between attempts. Default: as long as it says. */
+  /** Waits between attempts. Default: a timer. */
   pause?(ms: number, signal: AbortSignal): Promise<unknown>;
 };
 
 const attempts = 5;
-const longestTroubleMs = 60_000;
-const shortestLimitMs = 1_000;
-const longestLimitMs = 60_000;
+const maxFailingMs = 60_000;
+const minLimitMs = 1_000;
+const maxLimitMs = 60_000;
 const firstPauseMs = 500;
-const longestPauseMs = 8_000;
+const maxPauseMs = 8_000;
 const requestTimeoutMs = 30_000;
 /** A slower upload is a failure. */
-const leastBytesPerMs = 100;
+const minBytesPerMs = 100;
 /** A list of the 20,000 hashes that a host lacks. */
 const maxAnswerBytes = 4 * 2 ** 20;
 
@@ -66,7 +66,7 @@ export function hostCalls(parts: HostCallParts): HostCalls {
     async request(request) {
       let limits = 0;
       let faults = 0;
-      let troubleSinceMs: number | null = null;
+      let failingSinceMs: number | null = null;
       for (;;) {
         request.signal.throwIfAborted();
         for (let leftMs = limitedUntilMs - monotonicMs(); leftMs > 0; leftMs = limitedUntilMs - monotonicMs())
@@ -85,9 +85,9 @@ export function hostCalls(parts: HostCallParts): HostCalls {
         }
         faults += 1;
         if (!request.repeatable) throw unknownOutcome(tried);
-        troubleSinceMs ??= monotonicMs();
+        failingSinceMs ??= monotonicMs();
         const waitMs = faultPauseMs(tried, faults);
-        if (faults >= attempts || monotonicMs() + waitMs > troubleSinceMs + longestTroubleMs) throw down(tried);
+        if (faults >= attempts || monotonicMs() + waitMs > failingSinceMs + maxFailingMs) throw down(tried);
         await pause(waitMs, request.signal);
       }
     },
@@ -109,7 +109,7 @@ export function hostCalls(parts: HostCallParts): HostCalls {
       ...(isOwn && token !== undefined && { authorization: `Bearer ${token}` }),
       ...lowerCased(request.headers),
     };
-    const timeoutMs = requestTimeoutMs + Math.ceil((body?.length ?? 0) / leastBytesPerMs);
+    const timeoutMs = requestTimeoutMs + Math.ceil((body?.length ?? 0) / minBytesPerMs);
     const sent = { method, headers, signal, account: accountId, timeoutMs, maxBytes: maxAnswerBytes, ...(body !== undefined && { body }) };
     try {
       const arrived = await (isOwn
@@ -119,7 +119,7 @@ export function hostCalls(parts: HostCallParts): HostCalls {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof AppError)) throw error;
-      // The address itself is refused: another attempt would be too.
+      // The address itself is refused, so another attempt would be refused too.
       if (error.code === 'forbidden' || error.code === 'bad_request') throw plain('provider_down', error.message, error);
       return { kind: 'no_answer', message: `${title}: ${error.message}`, cause: error };
     }
@@ -127,13 +127,13 @@ export function hostCalls(parts: HostCallParts): HostCalls {
 
   function limitMs({ headers }: HostAnswer): number {
     const resetMs = Number(headers['x-ratelimit-reset']) * 1_000 - clock.nowMs();
-    const namedMs = retryAfterMs(headers['retry-after'], clock.nowMs()) ?? (resetMs > 0 ? resetMs : shortestLimitMs);
-    return Math.min(longestLimitMs, Math.max(shortestLimitMs, namedMs));
+    const namedMs = retryAfterMs(headers['retry-after'], clock.nowMs()) ?? (resetMs > 0 ? resetMs : minLimitMs);
+    return Math.min(maxLimitMs, Math.max(minLimitMs, namedMs));
   }
 
   function faultPauseMs(tried: Try, faults: number): number {
     const namedMs = tried.kind === 'answered' ? retryAfterMs(tried.answer.headers['retry-after'], clock.nowMs()) : null;
-    return Math.max(backoffMs(faults - 1, firstPauseMs, longestPauseMs), Math.min(namedMs ?? 0, longestLimitMs / attempts));
+    return Math.max(backoffMs(faults - 1, firstPauseMs, maxPauseMs), Math.min(namedMs ?? 0, maxLimitMs / attempts));
   }
 
   function down(tried: Try): DeployFailed {
@@ -163,18 +163,18 @@ async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** The host's own words, where it has any. */
+/** The text of the host, if its answer has one. */
 export function messageOf({ status, json, text }: HostAnswer, title: string): string {
-  const words = wordsOf(json) ?? (json === null ? plainWords(text) : undefined);
-  return words === undefined ? `${title} answered ${status}` : `${title} answered ${status}: ${words}`;
+  const reason = reasonIn(json) ?? (json === null ? plainReason(text) : undefined);
+  return reason === undefined ? `${title} answered ${status}` : `${title} answered ${status}: ${reason}`;
 }
 
-function wordsOf(json: unknown): string | undefined {
+function reasonIn(json: unknown): string | undefined {
   const { error, message, msg, errors } = fieldsOf(json);
   const nested = fieldsOf(error);
   const first = listOf(errors)[0];
-  const words = [nested.message, message, msg, first?.message, error, nested.code, byField(errors)].map(textOf);
-  return words.find((text) => text !== undefined);
+  const texts = [nested.message, message, msg, first?.message, error, nested.code, byField(errors)].map(textOf);
+  return texts.find((text) => text !== undefined);
 }
 
 /** Errors by the field that has them, e.g. {subdomain: ["must be unique"]}. */
@@ -184,8 +184,8 @@ function byField(errors: unknown): string {
     .join('; ');
 }
 
-/** An error page is told by its status. */
-function plainWords(text: string): string | undefined {
+/** An error page is reported by its status only. */
+function plainReason(text: string): string | undefined {
   const trimmed = text.trim();
   return trimmed === '' || trimmed.startsWith('<') ? undefined : trimmed;
 }

@@ -7,14 +7,14 @@ import { DeployFailed } from './host-failure.ts';
 import { type Fields, fieldsOf, listOf, unknownForm } from './read-answer.ts';
 
 export const cloudflareCredentials = ['token', 'account_id'];
-export const mostFiles = 20_000;
-export const mostFileBytes = 25 * 2 ** 20;
+export const maxFiles = 20_000;
+export const maxFileBytes = 25 * 2 ** 20;
 
 const title = 'Cloudflare';
-/** Codes of errors that mean a token which is not taken; their statuses differ. */
+/** Codes of errors that mean a refused token; their statuses differ. */
 const refusals = new Set<unknown>([1000, 6003, 9106, 9109, 10_000]);
 
-/** What its answer holds as `result`. Throws for an error that came with a good status too. */
+/** Returns the `result` of an answer. Throws for an error with a status below 400 too. */
 export function resultOf(answer: HostAnswer): unknown {
   const { success, result, errors } = fieldsOf(answer.json);
   if (success === false) {
@@ -37,7 +37,7 @@ export function jsonRequest(body: unknown): Pick<HostRequest, 'headers' | 'body'
   return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** A token that an account owns is no token of a user: its account shows that it is taken. */
+/** A token of an account is no token of a user, so it is verified by a request for the account. */
 export async function identify(access: HostAccess, signal: AbortSignal): Promise<void> {
   const get = { method: 'GET', repeatable: true, signal } as const;
   const answer = await access.calls.request({ ...get, path: '/user/tokens/verify', accept: [400, 401, 403] });
@@ -76,7 +76,7 @@ export function splitSite(files: readonly SiteFile[]): SplitSite {
   return { assets: files.filter((file) => !isRouting(file)), routing };
 }
 
-/** Code that runs at the host, and rules of what is left out: published as files they would show what is not meant to be seen. */
+/** Code that runs at the host, and lists of files to leave out: published as plain files, they would disclose content. */
 export function badName(path: string): string | null {
   if (/^_worker\.js(\/|$)/.test(path)) return 'is code for Cloudflare to run; only static files are published';
   if (path === '.assetsignore') return 'leaves files out of a Worker, which is not supported: delete it and what it names';

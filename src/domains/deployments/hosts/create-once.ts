@@ -1,32 +1,32 @@
-/** Making something at a host once, where the host does not recognise a repeated request. */
+/** Creates something at a host once, if the host does not recognise a repeated request. */
 import { backoffMs } from '../../../backoff.ts';
 import { monotonicMs } from '../../../clock.ts';
 import { OutcomeUnknown } from './calls.ts';
 import type { HostCalls } from './host.ts';
 
 export type CreateOnce<T> = {
-  /** An earlier request may have made it. */
+  /** An earlier request may have created it. */
   mayExist: boolean;
   /** By the tag; null: it is not there. */
   find(): Promise<T | null>;
   create(): Promise<T>;
   /** Called when the outcome of a creation is not known. */
-  doubt(): void;
+  outcomeUnknown(): void;
   calls: Pick<HostCalls, 'pause'>;
   signal: AbortSignal;
 };
 
 const attempts = 5;
-const longestTroubleMs = 60_000;
+const maxFailingMs = 60_000;
 const firstPauseMs = 500;
-const longestPauseMs = 8_000;
+const maxPauseMs = 8_000;
 
-/** Looks for it before it is made again: after an answer that was lost it may be there. */
-export async function createOnce<T>({ mayExist, find, create, doubt, calls, signal }: CreateOnce<T>): Promise<T> {
-  let isSought = mayExist;
-  let troubleSinceMs: number | null = null;
+/** Searches for it before it creates it again: after a lost answer it may exist. */
+export async function createOnce<T>({ mayExist, find, create, outcomeUnknown, calls, signal }: CreateOnce<T>): Promise<T> {
+  let mayBeThere = mayExist;
+  let failingSinceMs: number | null = null;
   for (let faults = 0; ; ) {
-    if (isSought) {
+    if (mayBeThere) {
       const found = await find();
       if (found !== null) return found;
     }
@@ -34,12 +34,12 @@ export async function createOnce<T>({ mayExist, find, create, doubt, calls, sign
       return await create();
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
-      doubt();
+      outcomeUnknown();
       faults += 1;
-      isSought = true;
-      troubleSinceMs ??= monotonicMs();
-      if (faults >= attempts || monotonicMs() > troubleSinceMs + longestTroubleMs) throw error;
-      await calls.pause(backoffMs(faults - 1, firstPauseMs, longestPauseMs), signal);
+      mayBeThere = true;
+      failingSinceMs ??= monotonicMs();
+      if (faults >= attempts || monotonicMs() > failingSinceMs + maxFailingMs) throw error;
+      await calls.pause(backoffMs(faults - 1, firstPauseMs, maxPauseMs), signal);
     }
   }
 }

@@ -12,11 +12,11 @@ const channel = 'production';
 const newestGroups = 25;
 const attempts = 5;
 
-export type ExpoApp = { id: string; slug: string; owner: string; mostAssets: number };
+export type ExpoApp = { id: string; slug: string; owner: string; maxAssets: number };
 export type ExpoBranch = { id: string; name: string };
 type Request = { signal: AbortSignal; repeatable?: boolean };
 
-/** What an answer holds as `data`. An error inside is a failure; a passing one is tried again where a repeat does no harm. */
+/** Returns the `data` of an answer. An error inside is a failure; a temporary one is retried if a repeat is safe. */
 export async function ask(access: HostAccess, query: string, variables: object, { signal, repeatable = true }: Request): Promise<Fields> {
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ query: query.replace(/\s+/g, ' ').trim(), variables });
@@ -33,12 +33,12 @@ export async function ask(access: HostAccess, query: string, variables: object, 
 }
 
 function failureIn(answer: HostAnswer, error: Fields | undefined): DeployFailed {
-  const told = textOf(fieldsOf(error?.extensions).errorCode) ?? '';
+  const errorCode = textOf(fieldsOf(error?.extensions).errorCode) ?? '';
   const codes: [RegExp, FailureCode][] = [
     [/UNAUTH|FORBIDDEN|ACCESS_DENIED/, 'auth'],
     [/LIMIT|QUOTA|BILLING/, 'quota'],
   ];
-  return new DeployFailed(codes.find(([pattern]) => pattern.test(told))?.[1] ?? 'provider_down', messageOf(answer, title));
+  return new DeployFailed(codes.find(([pattern]) => pattern.test(errorCode))?.[1] ?? 'provider_down', messageOf(answer, title));
 }
 
 export async function checkActor(access: HostAccess, signal: AbortSignal): Promise<void> {
@@ -48,7 +48,7 @@ export async function checkActor(access: HostAccess, signal: AbortSignal): Promi
 
 const appFields = 'id slug assetLimitPerUpdateGroup ownerAccount { id name }';
 
-/** By its id, or by its name with that of its account: `@account/slug`. A slug alone is looked for in the team, or in the first account of the token. */
+/** By its id, or by its name with that of its account: `@account/slug`. A slug alone is searched in the team, or in the first account of the token. */
 export async function findApp(access: HostAccess, signal: AbortSignal): Promise<ExpoApp> {
   const { project } = access;
   const byId = 'query App($appId: String!) { app { byId(appId: $appId) { FIELDS } } }'.replace('FIELDS', appFields);
@@ -64,7 +64,7 @@ export async function findApp(access: HostAccess, signal: AbortSignal): Promise<
     id: requiredText(found, 'id', title),
     slug: requiredText(found, 'slug', title),
     owner: requiredText(found.ownerAccount, 'name', title),
-    mostAssets: typeof most === 'number' ? most : Number.POSITIVE_INFINITY,
+    maxAssets: typeof most === 'number' ? most : Number.POSITIVE_INFINITY,
   };
 }
 
@@ -78,20 +78,20 @@ async function fullNameOf(access: HostAccess, signal: AbortSignal): Promise<stri
 
 /** The branch that the channel serves; null: there is none yet. */
 export async function findBranch(access: HostAccess, app: ExpoApp, signal: AbortSignal): Promise<ExpoBranch | null> {
-  const { served } = await lookUpChannel(access, app, signal);
+  const { served } = await findChannel(access, app, signal);
   return served;
 }
 
-/** A channel that is not there is made, and serves a branch of its name. */
+/** Creates a missing channel, which serves a branch of the same name. */
 export async function ensureBranch(access: HostAccess, app: ExpoApp, signal: AbortSignal): Promise<ExpoBranch> {
-  const { served, branch } = await lookUpChannel(access, app, signal);
+  const { served, branch } = await findChannel(access, app, signal);
   if (served !== null) return served;
   const made = branch ?? (await makeBranch(access, app, signal));
   const branchMapping = JSON.stringify({ data: [{ branchId: made.id, branchMappingLogic: 'true' }], version: 0 });
   const query = `mutation Channel($appId: ID!, $name: String!, $branchMapping: String) {
     updateChannel { createUpdateChannelForApp(appId: $appId, name: $name, branchMapping: $branchMapping) { id name } }
   }`;
-  const find = async () => (await lookUpChannel(access, app, signal)).served;
+  const find = async () => (await findChannel(access, app, signal)).served;
   return (await once(access, query, { appId: app.id, name: channel, branchMapping }, find, signal)) ?? made;
 }
 
@@ -99,13 +99,13 @@ async function makeBranch(access: HostAccess, app: ExpoApp, signal: AbortSignal)
   const query = `mutation Branch($appId: ID!, $name: String!) {
     updateBranch { createUpdateBranchForApp(appId: $appId, name: $name) { id name } }
   }`;
-  const find = async () => (await lookUpChannel(access, app, signal)).branch;
+  const find = async () => (await findChannel(access, app, signal)).branch;
   const found = (await once(access, query, { appId: app.id, name: channel }, find, signal)) ?? (await find());
   if (found === null) throw unknownForm(title);
   return found;
 }
 
-/** Its name is unique: what a lost answer has made is found, and a refusal because it is there is none. */
+/** The name is unique: after a lost answer the object is found by its name, and a refusal because it exists is no failure. */
 async function once<T>(
   access: HostAccess,
   query: string,
@@ -126,7 +126,7 @@ async function once<T>(
 
 type Channel = { served: ExpoBranch | null; branch: ExpoBranch | null };
 
-async function lookUpChannel(access: HostAccess, app: ExpoApp, signal: AbortSignal): Promise<Channel> {
+async function findChannel(access: HostAccess, app: ExpoApp, signal: AbortSignal): Promise<Channel> {
   const query = `query Channel($appId: String!, $name: String!) { app { byId(appId: $appId) {
     id
     updateChannelByName(name: $name) { id updateBranches(offset: 0, limit: 2) { id name } }

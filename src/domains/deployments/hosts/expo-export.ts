@@ -11,7 +11,7 @@ export type ExpoAsset = { file: SiteFile; contentType: string; fileExtension: st
 export type PlatformUpdate = { platform: 'ios' | 'android'; launchAsset: ExpoAsset; assets: ExpoAsset[]; runtimeVersion: string };
 export type ExpoExport = { updates: PlatformUpdate[]; expoClient: Fields };
 
-/** Installed apps take updates; a site in a browser does not. */
+/** Only installed apps fetch updates; browsers do not. */
 const platforms = ['android', 'ios'] as const;
 /** The app's configuration, resolved or as it is in the project. */
 const configurations = ['expoConfig.json', 'app.json'];
@@ -81,7 +81,7 @@ function assetOf(byPath: ReadonlyMap<string, SiteFile>, named: string, fileExten
   return { file, contentType, fileExtension, fileSHA256, storageKey };
 }
 
-/** A wrong one would reach apps that cannot run the update: it is never guessed. */
+/** Never guessed: with a wrong version the update would reach apps that cannot run it. */
 function runtimeVersionOf(config: Fields, platform: 'ios' | 'android'): string {
   const given = fieldsOf(config[platform]).runtimeVersion ?? config.runtimeVersion;
   const { policy } = fieldsOf(given);
@@ -92,7 +92,7 @@ function runtimeVersionOf(config: Fields, platform: 'ios' | 'android'): string {
   throw failed(`the configuration of the app gives no runtimeVersion for ${platform} as text, or by the policy appVersion or sdkVersion`);
 }
 
-/** Every installed app is sent it: what is meant for builds alone stays here. */
+/** Every installed app receives it: fields that are meant only for builds are left out. */
 function publicPart({ hooks: _hooks, _internal, ...config }: Fields): Fields {
   const withoutConfig = (part: unknown) => {
     const { config: _config, ...rest } = fieldsOf(part);

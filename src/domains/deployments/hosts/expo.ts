@@ -1,6 +1,6 @@
 /**
  * Expo, experimental: publishes an export as updates that installed apps fetch, by the private API of Expo's own client. Assets are sent by their hashes to
- * addresses that Expo signs; Expo takes a while to see them. What is published is live at once.
+ * addresses that Expo signs; Expo processes them for a while. A published update is live at once.
  */
 import { createHash } from 'node:crypto';
 import { bodyOf } from './base64-body.ts';
@@ -13,11 +13,11 @@ import { multipart } from './multipart.ts';
 import { fieldsOf, listOf, requiredText, textsOf, unknownForm } from './read-answer.ts';
 import { contentOf, uploadAll } from './upload.ts';
 
-/** As Expo's own client does. */
+/** The number that Expo's own client requests. */
 const signedAtOnce = 100;
-const looks = 13;
+const pollsAfterUpload = 13;
 const uploads = 3;
-const longestLookPauseMs = 5_000;
+const maxPollPauseMs = 5_000;
 
 export const expo: Host = {
   target: 'expo',
@@ -95,7 +95,7 @@ async function publishUpdates(access: HostAccess, publication: Publication, expo
       publication.log(`${title} published the update for runtime version ${[...groups.keys()].join(' and ')}`, 'provider');
       return made;
     },
-    doubt: publication.doubt,
+    outcomeUnknown: publication.outcomeUnknown,
     calls: access.calls,
     signal,
   });
@@ -110,12 +110,12 @@ function infoOf({ launchAsset, assets }: PlatformUpdate, keys: BundleKeys, { exp
   return { launchAsset: shown(launchAsset), assets: assets.map(shown), extra: { expoClient } };
 }
 
-/** Until Expo sees every asset. Returns the MD5 of each content by its SHA-256: installed apps know assets by it. */
+/** Resolves when Expo has every asset. Returns the MD5 of each content by its SHA-256: installed apps identify assets by it. */
 async function sendAssets(access: HostAccess, publication: Publication, app: ExpoApp, { updates }: ExpoExport): Promise<BundleKeys> {
   const all = updates.flatMap(({ launchAsset, assets }) => [launchAsset, ...assets]);
   const assets = [...new Map(all.map((asset) => [asset.storageKey, asset])).values()];
-  if (assets.length > app.mostAssets)
-    throw new DeployFailed('too_many_files', `${title} takes ${app.mostAssets} assets in an update; the export has ${assets.length}`);
+  if (assets.length > app.maxAssets)
+    throw new DeployFailed('too_many_files', `${title} takes ${app.maxAssets} assets in an update; the export has ${assets.length}`);
   const keys = new Map<string, string>();
   for (const { file, fileSHA256 } of assets) {
     if (!keys.has(fileSHA256))
@@ -131,9 +131,9 @@ async function sendAssets(access: HostAccess, publication: Publication, app: Exp
   if (missing.length > 0) publication.log(`${title} lacks ${missing.length} of ${assets.length} contents`);
   for (let upload = 1; missing.length > 0 && upload <= uploads; upload++) {
     await uploadAssets(access, publication, missing);
-    for (let look = 1; missing.length > 0 && look <= looks; look++) {
+    for (let poll = 1; missing.length > 0 && poll <= pollsAfterUpload; poll++) {
       missing = await missingOf(access, missing, signal);
-      if (missing.length > 0) await access.calls.pause(Math.min(look * 1_000, longestLookPauseMs), signal);
+      if (missing.length > 0) await access.calls.pause(Math.min(poll * 1_000, maxPollPauseMs), signal);
     }
   }
   if (missing.length === 0) return keys;

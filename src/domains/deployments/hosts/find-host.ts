@@ -1,4 +1,4 @@
-/** Every host, none of which tells a credential. */
+/** Every host; no credential is in their errors and log lines. */
 import type { Target } from '../targets.ts';
 import type { FindHost } from './catalogue.ts';
 import { expo } from './expo.ts';

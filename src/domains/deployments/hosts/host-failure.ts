@@ -1,4 +1,4 @@
-/** Why a deployment failed, as callers are told. */
+/** Why a deployment failed, as callers see it. */
 export const failureCodes = [
   'auth',
   'quota',

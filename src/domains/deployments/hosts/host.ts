@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { SiteFile } from '../snapshot/site.ts';
 import type { Target } from '../targets.ts';
 
-/** What a host is called with. Credentials never leave this object for a log, an error or an event. */
+/** Parameters of requests to a host. The credentials are never copied to a log, an error or an event. */
 export type HostAccess = {
   credentials: Readonly<Record<string, string>>;
   /** The name at the host: a project, site or script; the slug of the configuration's name where none was given. */
@@ -13,7 +13,7 @@ export type HostAccess = {
   team: string | null;
   /** The account's own address of the site, which is reached in place of the host's. */
   url: string | null;
-  /** What an earlier deployment of this configuration has stored by `keep`, such as the id of a site. */
+  /** Values that an earlier deployment of this configuration stored by `keep`, such as the id of a site. */
   kept: Readonly<Record<string, string>>;
   calls: HostCalls;
 };
@@ -36,10 +36,10 @@ export type HostRequest = {
   accept?: readonly number[];
   /**
    * Sending it twice does no harm: it is tried again after a lost answer or 5xx too, not after 429 alone. Where it is false, both throw `OutcomeUnknown`
-   * (calls.ts): look for what it may have made, as `createOnce` does.
+   * (calls.ts): search for what it may have created, as `createOnce` does.
    */
   repeatable: boolean;
-  /** An address other than the API's, such as a presigned one: it is judged like an address from outside. */
+  /** An address other than the API's, such as a presigned one: it is checked like an address from outside. */
   url?: string;
   signal: AbortSignal;
 };
@@ -48,32 +48,32 @@ export type HostAnswer = { status: number; headers: Record<string, string>; json
 export type Publication = {
   deploymentId: string;
   files: readonly SiteFile[];
-  /** An earlier try may have been started: what it has created is found by the tag (the deployment's id) and taken up. */
+  /** An earlier try may have been started: what it has created is found by the tag (the deployment's id) and used. */
   isRepeat: boolean;
-  /** null as long as nothing is known to be created. */
+  /** null: no creation is known. */
   providerId: string | null;
   open(file: SiteFile): Promise<Readable>;
   /** SHA-1 as lower-case hex of each file, in the order of `files`; computed once for a content. */
   sha1(): Promise<readonly string[]>;
-  /** To be called as soon as the host has named what it made; resolves when it is stored. */
+  /** Call it as soon as the host has returned an id; resolves when the id is stored. */
   created(providerId: string): Promise<void>;
-  /** Keeps values with the configuration, such as the id of a site. Returns the values that hold: those of whoever was first. */
+  /** Keeps values with the configuration, such as the id of a site. Returns the stored values: those of the first deployment that stored any. */
   keep(values: Record<string, string>): Promise<Readonly<Record<string, string>>>;
-  /** A creation whose outcome is not known may be carried out later, beside what was found or made since: the host is looked at again then. */
-  doubt(): void;
+  /** Reports a creation whose outcome is unknown. The host may carry it out later, in addition to what exists by then, so the host is searched again. */
+  outcomeUnknown(): void;
   /** A line of the deployment's log. */
   log(text: string, source?: 'troupe' | 'provider'): void;
   signal: AbortSignal;
 };
 
-/** `url`: as the host tells it, with or without a scheme; null where it is not known yet. */
+/** `url`: as the host reports it, with or without a scheme; null where it is not known yet. */
 export type HostState =
   | { kind: 'working'; detail: string }
   | { kind: 'live'; url: string }
-  /** `code`: build_failed, alias_failed or cancelled; other trouble is thrown. */
+  /** `code`: build_failed, alias_failed or cancelled; other failures are thrown. */
   | { kind: 'failed'; code: 'build_failed' | 'alias_failed' | 'cancelled'; message: string };
 
-/** What is there more than once when a creation was carried out after it had been looked for. */
+/** Deployments that exist twice because a creation was carried out after the search for it. */
 export type HostCopies = {
   /** The ids of all that have the tag. */
   list(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string[]>;
@@ -99,18 +99,18 @@ export type Host = {
   limits: HostLimits;
   /** One cheap request that shows whether the credentials hold. Throws `DeployFailed` as every call does: `auth` where they do not. */
   identify(access: HostAccess, signal: AbortSignal): Promise<void>;
-  /** Looks at the files before anything is sent, beside `limits`: throws `DeployFailed`. */
+  /** Checks the files before anything is sent, in addition to `limits`. Throws `DeployFailed`. */
   check?(files: readonly SiteFile[]): void;
   /** Creates, uploads what is missing, finishes. Safe to run again after a crash at any point. Returns the id at the host. */
   publish(access: HostAccess, publication: Publication): Promise<{ providerId: string }>;
   state(access: HostAccess, providerId: string, signal: AbortSignal): Promise<HostState>;
   /**
-   * The id of what an interrupted `publish` has created, found by its tag; null: nothing is there. Asked before `cancel` where `created` was never called.
+   * The id of what an interrupted `publish` has created, found by its tag; null: nothing is there. Called before `cancel` if `created` was never called.
    * Absent: an interrupted publish leaves nothing under way at this host.
    */
   find?(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null>;
   /** Resolves when the host has ended it, or it cannot be ended any more. */
   cancel(access: HostAccess, providerId: string, signal: AbortSignal): Promise<void>;
-  /** Absent: what is created twice replaces itself, or the host cannot tell. */
+  /** Absent: a second creation replaces the first, or the host has no list of them. */
   copies?: HostCopies;
 };

@@ -2,15 +2,15 @@
 import type { Host } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 
-const longestMessage = 1_000;
-/** A shorter value would be found inside ordinary words. */
-const shortestSecret = 4;
+const maxMessageChars = 1_000;
+/** A shorter value would occur inside ordinary words. */
+const minSecretChars = 4;
 
 export type Mask = (text: string) => string;
 
 /** Replaces every credential by `[masked]`, also in the form that it has in an address. */
 export function maskOf(credentials: Readonly<Record<string, string>>): Mask {
-  const values = Object.values(credentials).filter((value) => value.length >= shortestSecret);
+  const values = Object.values(credentials).filter((value) => value.length >= minSecretChars);
   const forms = [...new Set(values.flatMap((value) => [value, encodeURIComponent(value)]))].sort((a, b) => b.length - a.length);
   return (text) => forms.reduce((masked, form) => masked.replaceAll(form, '[masked]'), text);
 }
@@ -55,5 +55,5 @@ async function failing<T>(mask: Mask, work: () => Promise<T>): Promise<T> {
 }
 
 export function bounded(text: string): string {
-  return text.length > longestMessage ? `${text.slice(0, longestMessage).toWellFormed()}…` : text;
+  return text.length > maxMessageChars ? `${text.slice(0, maxMessageChars).toWellFormed()}…` : text;
 }

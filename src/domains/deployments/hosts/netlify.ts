@@ -1,6 +1,6 @@
 /**
- * Netlify, by its API: a deploy is created with the SHA-1 of every path, Netlify answers which contents it requires, they are uploaded, and it goes on by
- * itself. Creating is not idempotent: the title of a deploy begins with our id, and it is looked for by that.
+ * Netlify, by its API: a deploy is created with the SHA-1 of every path, Netlify answers which contents it requires, they are uploaded, and Netlify continues by
+ * itself. Creating is not idempotent: the title of a deploy begins with our id, by which it is found.
  *
  * Shapes: netlify/open-api 65080317 swagger.yml 2.60.0 and go/porcelain, netlify/cli 88ece291 src/utils/deploy; seen 2026-11-23.
  */
@@ -14,9 +14,9 @@ import { contentOf, uploadAll } from './upload.ts';
 const title = 'Netlify';
 const json = { 'content-type': 'application/json' };
 /** Of a deploy whose files Netlify compares; the deadline of the deployment ends earlier. */
-const mostPolls = 500;
+const maxPolls = 500;
 const firstPollMs = 250;
-const longestPollMs = 5_000;
+const maxPollPauseMs = 5_000;
 /** States in which `required` is not final. */
 const unprepared = new Set(['new', 'enqueued', 'pending_review', 'building', 'preparing']);
 
@@ -42,7 +42,7 @@ export const netlify: Host = {
         mayExist: isRepeat,
         find: () => findByTitle(access, publication, siteId),
         create: () => create(access, publication, siteId),
-        doubt: publication.doubt,
+        outcomeUnknown: publication.outcomeUnknown,
         calls: access.calls,
         signal,
       });
@@ -83,24 +83,24 @@ export const netlify: Host = {
   },
 };
 
-/** The id of the site: the one that was given, or one that is made once and kept with the configuration. */
+/** The id of the site: the given one, or one that is created once and stored with the configuration. */
 async function siteOf(access: HostAccess, publication: Publication): Promise<string> {
   const { kept, project, projectGiven } = access;
   if (kept.site_id !== undefined) return kept.site_id;
   if (projectGiven) {
     const found = await givenSite(access, publication.signal);
     const { site_id: siteId } = found === null ? {} : await publication.keep({ site_id: found });
-    // What cannot be found is used as it was given: Netlify says what is wrong with it.
+    // An unknown name is sent unchanged: Netlify's answer has the reason.
     return siteId ?? found ?? project;
   }
-  // A name of this deployment's own: names of sites are unique at Netlify, and a site of a try whose answer was lost is found by it.
+  // The name is this deployment's own: names of sites are unique at Netlify, so a site whose creation had no answer is found by it.
   const name = siteName(project, publication.deploymentId);
   const made = await createOnce({
     mayExist: publication.isRepeat,
     find: () => siteByName(access, name, publication.signal),
     create: () => makeSite(access, name, publication.signal),
     // Names of sites are unique: a late request is refused.
-    doubt: () => {},
+    outcomeUnknown: () => {},
     calls: access.calls,
     signal: publication.signal,
   });
@@ -109,12 +109,12 @@ async function siteOf(access: HostAccess, publication: Publication): Promise<str
   return siteId ?? made;
 }
 
-/** null: one that was made and not kept yet has no deploy. */
+/** null: the site has no deploy yet. */
 async function knownSite(access: HostAccess, signal: AbortSignal): Promise<string | null> {
   return access.kept.site_id ?? (await givenSite(access, signal));
 }
 
-/** The site that the account has named, by its id or its name. */
+/** The site of the configuration's `project`, by its id or its name. */
 async function givenSite(access: HostAccess, signal: AbortSignal): Promise<string | null> {
   if (!access.projectGiven) return null;
   return (await siteById(access, access.project, signal)) ?? (await siteByName(access, access.project, signal));
@@ -126,7 +126,7 @@ async function makeSite({ calls, team }: HostAccess, name: string, signal: Abort
   return idOrUnknown(answer);
 }
 
-/** Another deployment of the configuration was faster: this site was never used. */
+/** Another deployment of the configuration stored its site first: this one was never used. */
 async function removeSite({ calls }: HostAccess, siteId: string, signal: AbortSignal): Promise<void> {
   await calls.request({ method: 'DELETE', path: `/sites/${encodeURIComponent(siteId)}`, repeatable: true, accept: [404], signal });
 }
@@ -149,7 +149,7 @@ async function create({ calls }: HostAccess, publication: Publication, siteId: s
   const hashes = await publication.sha1();
   const path = `/sites/${encodeURIComponent(siteId)}/deploys?${new URLSearchParams({ title: titleOf(deploymentId) })}`;
   const body = JSON.stringify({
-    // The description has it in the query alone.
+    // Netlify's description has this field only in the query.
     title: titleOf(deploymentId),
     files: Object.fromEntries(files.map((file, at) => [`/${file.path}`, hashes[at]])),
     async: true,
@@ -178,16 +178,16 @@ async function uploadRequired(access: HostAccess, publication: Publication, depl
   const { signal } = publication;
   const sent = new Set<string>();
   for (let polls = 0, deploy = known; ; polls += 1) {
-    if (polls > 0) await access.calls.pause(Math.min(longestPollMs, firstPollMs * polls), signal);
+    if (polls > 0) await access.calls.pause(Math.min(maxPollPauseMs, firstPollMs * polls), signal);
     deploy = polls === 0 && deploy !== null ? deploy : await deployOf(access, deployId, signal);
     const state = textOf(deploy.state) ?? '';
-    // Its state tells why, and what has ended needs nothing.
+    // Its state has the reason; a deploy that has ended needs no cancellation.
     if (state === 'error' || state === 'ready') return;
     const required = textsOf(deploy.required).filter((hash) => !sent.has(hash));
     if (required.length > 0) await upload(access, publication, deployId, new Set(required));
     for (const hash of required) sent.add(hash);
     if (!unprepared.has(state)) return;
-    if (polls === mostPolls) throw new DeployFailed('timed_out', `${title} did not compare the files`);
+    if (polls === maxPolls) throw new DeployFailed('timed_out', `${title} did not compare the files`);
   }
 }
 
@@ -222,12 +222,12 @@ function stateOf(deploy: Fields): HostState {
   if (state === 'error' && /^cancel+ed/i.test(said ?? ''))
     return { kind: 'failed', code: 'cancelled', message: `The deploy was cancelled at ${title}` };
   if (state === 'error' || state === 'rejected')
-    return { kind: 'failed', code: 'build_failed', message: `${title} could not publish it: ${said ?? 'it does not say why'}` };
+    return { kind: 'failed', code: 'build_failed', message: `${title} could not publish it: ${said ?? 'no reason given'}` };
   if (state !== 'ready') return { kind: 'working', detail: state };
   return { kind: 'live', url: addressOf(deploy) };
 }
 
-/** The site's address; both lead to the same host, but where they do not the plain one is the site's. */
+/** The site's address. */
 function addressOf({ ssl_url: secure, url: plain, deploy_ssl_url: deploySecure, deploy_url: deployPlain }: Fields): string {
   const [first, second] = [textOf(secure), textOf(plain)];
   const url = first !== undefined && second !== undefined && hostOf(first) !== hostOf(second) ? second : (first ?? second);
@@ -243,12 +243,12 @@ function hostOf(url: string): string {
 function idOrUnknown(answer: HostAnswer): string {
   failOnError(answer);
   const id = textOf(fieldsOf(answer.json).id);
-  // It was taken, and how it is called is not known: it can be found by its name or title.
+  // It was created, but its id is unknown: it can be found by its name or title.
   if (id === undefined) throw new OutcomeUnknown(`${title} answered in a form that is not known here`);
   return id;
 }
 
-/** Netlify tells errors as {code, message}, by their status or inside an answer. */
+/** Netlify reports errors as {code, message}, by their status or inside an answer. */
 function failOnError(answer: HostAnswer): void {
   const { id, code, message, error } = fieldsOf(answer.json);
   const isError = id === undefined && (textOf(error) !== undefined || (code !== undefined && textOf(message) !== undefined));

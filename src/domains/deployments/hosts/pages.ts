@@ -12,8 +12,8 @@ import {
   fieldsOfResult,
   identify,
   jsonRequest,
-  mostFileBytes,
-  mostFiles,
+  maxFileBytes,
+  maxFiles,
   resultOf,
   servedType,
   splitSite,
@@ -30,7 +30,7 @@ const title = 'Cloudflare Pages';
 const bucketsAtOnce = 3;
 const bucketBytes = 8 * 2 ** 20;
 const bucketFiles = 500;
-/** A project that is made here has no repository: every deployment without a branch is one of production. */
+/** A project that this service creates has no repository: every deployment without a branch is one of production. */
 const productionBranch = 'main';
 
 export const pages: Host = {
@@ -38,8 +38,8 @@ export const pages: Host = {
   title,
   credentials: cloudflareCredentials,
   limits: {
-    files: mostFiles,
-    fileBytes: mostFileBytes,
+    files: maxFiles,
+    fileBytes: maxFileBytes,
     badName: (path) =>
       badName(path) ?? (path.startsWith('functions/') ? 'is code for Cloudflare to run; only static files are published' : null),
   },
@@ -67,7 +67,7 @@ export const pages: Host = {
     },
     remove: removeDeployment,
   },
-  /** A deployment that was not finished goes; the one that is live stays, as Cloudflare refuses to delete it. */
+  /** Deletes an unfinished deployment; Cloudflare refuses to delete the one that is live. */
   cancel: removeDeployment,
 };
 
@@ -109,7 +109,7 @@ async function create(
       const answer = await calls.request({ method: 'POST', path, headers: { 'content-type': type }, body, repeatable: false, signal });
       return requiredText(resultOf(answer), 'id', title);
     },
-    doubt: publication.doubt,
+    outcomeUnknown: publication.outcomeUnknown,
     calls,
     signal,
   });
@@ -134,7 +134,7 @@ async function sendMissing(tokens: UploadTokens, publication: Publication, files
       resultOf(await tokens.send('/pages/assets/upload', await bodyOf([...pieces, ']'], { ...publication, signal }), signal));
     },
   });
-  // Without it the next deployment may send the same files again: that is no reason to fail.
+  // If this fails, the next deployment may send the same files again: that is no reason to fail.
   try {
     resultOf(await tokens.send('/pages/assets/upsert-hashes', { hashes }, publication.signal));
   } catch (error) {
@@ -158,7 +158,7 @@ function bucketsOf(files: readonly SiteFile[]): SiteFile[][] {
   return buckets;
 }
 
-/** The tokens that requests about files need: of the project, and short-lived. */
+/** The short-lived tokens of a project, which requests about files need. */
 class UploadTokens {
   private readonly access: HostAccess;
   private readonly signal: AbortSignal;
@@ -169,14 +169,14 @@ class UploadTokens {
     this.signal = signal;
   }
 
-  /** The token says how many files the account's plan takes. */
+  /** The token contains the account's limit of files. */
   async checkCount(files: number): Promise<void> {
     const most = claimsOf(await this.token()).max_file_count_allowed;
     if (typeof most === 'number' && files > most)
       throw new DeployFailed('too_many_files', `${title} takes ${most} files in this account; the site has ${files}`);
   }
 
-  /** A token that has ended is replaced once. */
+  /** An expired token is replaced once. */
   async send(path: string, body: object, signal: AbortSignal): Promise<HostAnswer> {
     const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
     const first = this.token();
@@ -196,7 +196,7 @@ class UploadTokens {
     return this.current;
   }
 
-  /** A project that is not there is made. */
+  /** Creates a missing project. */
   private async fetch(): Promise<string> {
     const { calls, project } = this.access;
     const get = { method: 'GET', path: `${projectPath(this.access)}/upload-token`, repeatable: true, signal: this.signal } as const;
@@ -204,7 +204,7 @@ class UploadTokens {
     if (answer.status < 300) return requiredText(resultOf(answer), 'jwt', title);
     const body = jsonRequest({ name: project, production_branch: productionBranch });
     const post = { method: 'POST', path: `${accountPath(this.access)}/pages/projects`, ...body } satisfies Partial<HostRequest>;
-    // An answer that was lost makes the next attempt a conflict.
+    // After a lost answer the next attempt is a conflict.
     const made = await calls.request({ ...post, accept: [400, 409], repeatable: true, signal: this.signal });
     const again = await calls.request({ ...get, accept: made.status < 300 ? [] : [404] });
     return requiredText(resultOf(again.status < 300 ? again : made), 'jwt', title);
@@ -231,7 +231,7 @@ async function stateIn(deployment: Fields, reason: () => Promise<string | undefi
   return { kind: 'working', detail: `${textOf(name) ?? 'queued'}: ${textOf(status) ?? 'waiting'}` };
 }
 
-/** Of the host's log: with direct uploads the last line says what is wrong. */
+/** The last line of the host's log: with direct uploads it contains the error. */
 async function lastLine({ calls, ...access }: HostAccess, providerId: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const path = `${deploymentPath(access, providerId)}/history/logs`;

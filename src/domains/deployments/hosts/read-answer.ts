@@ -13,7 +13,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Throws `DeployFailed`: without this field nothing can go on. */
+/** Throws `DeployFailed` if the field is missing. */
 export function requiredText(answer: unknown, field: string, title: string): string {
   const text = textOf(fieldsOf(answer)[field]);
   if (text === undefined) throw unknownForm(title);

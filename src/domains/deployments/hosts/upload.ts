@@ -1,4 +1,4 @@
-/** Sends the files that a host lacks: ten at once for a deployment, and never more of their bytes in memory than the node allows. */
+/** Sends the files that a host lacks: ten at once for a deployment, within the node's limit of contents in memory. */
 import { addAbortSignal } from 'node:stream';
 import type { SiteFile } from '../snapshot/site.ts';
 import { ByteBudget } from './byte-budget.ts';
@@ -43,7 +43,7 @@ export async function uploadAll<T>({ items, bytesOf, send, signal, atOnce: most 
 
 /** Throws when the content is not as long as the snapshot says: what is sent would not be what was hashed. */
 export async function contentOf({ open, signal }: Pick<Publication, 'open' | 'signal'>, file: SiteFile): Promise<Uint8Array> {
-  // Filled in place: chunks and their concatenation would take the memory twice.
+  // Filled in place: chunks and their concatenation would need the memory twice.
   const bytes = Buffer.allocUnsafeSlow(file.sizeBytes);
   let filled = 0;
   for await (const chunk of addAbortSignal(signal, await open(file)) as AsyncIterable<Buffer>) {

@@ -1,6 +1,6 @@
 /**
- * Vercel, by its REST API: the deployment is created by the hashes of its files; where Vercel lacks some it says which, they are uploaded, and it is created
- * again. Creating is not idempotent: the deployment carries our id in `meta` and is looked for by it.
+ * Vercel, by its REST API: the deployment is created by the hashes of its files; Vercel answers which files are missing, they are uploaded, and the deployment is created
+ * again. Creating is not idempotent: the deployment has our id in `meta` and is found by it.
  *
  * Shapes: vercel/vercel 17d9ebaf packages/client (what its CLI sends) and vercel.com/docs/rest-api; seen 2026-11-23.
  */
@@ -14,9 +14,9 @@ import { contentOf, uploadAll } from './upload.ts';
 
 const title = 'Vercel';
 const tag = 'troupe_deployment';
-/** What was uploaded may be counted as missing for a moment. */
-const mostRounds = 4;
-/** What is published is served as it is: no framework, nothing to install, nothing to build. */
+/** Vercel may report an uploaded file as missing for a moment. */
+const maxRounds = 4;
+/** The files are served unchanged: no framework, nothing to install, nothing to build. */
 const asItIs = { framework: null, buildCommand: '', installCommand: '', outputDirectory: '', rootDirectory: null };
 
 export const vercel: Host = {
@@ -35,7 +35,7 @@ export const vercel: Host = {
       mayExist: isRepeat,
       find: async () => (await taggedIds(access, publication))[0] ?? null,
       create: () => create(access, publication),
-      doubt: publication.doubt,
+      outcomeUnknown: publication.outcomeUnknown,
       calls: access.calls,
       signal,
     });
@@ -61,7 +61,7 @@ export const vercel: Host = {
     },
   },
   async cancel({ calls, team }, providerId, signal) {
-    // One that has ended cannot be cancelled: 400 or 409; one that is gone: 404.
+    // A deployment that has ended cannot be cancelled (400 or 409), nor one that does not exist (404).
     const accept = [400, 404, 409, 410];
     await calls.request({ method: 'PATCH', path: deploymentPath('v12', providerId, '/cancel', team), repeatable: true, accept, signal });
   },
@@ -72,11 +72,11 @@ async function create(access: HostAccess, publication: Publication): Promise<str
   const { files, signal } = publication;
   const hashes = await publication.sha1();
   const byHash = new Map(files.map((file, at) => [hashes[at]!, file]));
-  // A similar deployment of earlier would be the answer without forceNew, under another tag.
+  // Without forceNew the answer would be an earlier deployment of the same files, with another tag.
   const path = `/v13/deployments${queryOf(team, { forceNew: '1', skipAutoDetectionConfirmation: '1' })}`;
   const body = JSON.stringify({
     name: access.project,
-    // `name` makes a project where there is none; `project` names one that is there, also by its id.
+    // `name` creates a missing project; `project` selects an existing one, also by its id.
     ...(access.project.startsWith('prj_') && { project: access.project }),
     target: 'production',
     files: files.map((file, at) => ({ file: file.path, sha: hashes[at], size: file.sizeBytes })),
@@ -89,7 +89,7 @@ async function create(access: HostAccess, publication: Publication): Promise<str
     const missing = missingIn(answer);
     if (missing === null) return createdIn(answer);
     const lacking = missing.flatMap((hash): [string, SiteFile][] => (byHash.has(hash) ? [[hash, byHash.get(hash)!]] : []));
-    if (lacking.length < missing.length || round === mostRounds) throw failureIn(answer);
+    if (lacking.length < missing.length || round === maxRounds) throw failureIn(answer);
     publication.log(`${title} lacks ${lacking.length} of ${byHash.size} contents`);
     await uploadAll({
       items: lacking,
@@ -101,7 +101,7 @@ async function create(access: HostAccess, publication: Publication): Promise<str
 }
 
 async function upload({ calls, team }: HostAccess, hash: string, content: Uint8Array, signal: AbortSignal): Promise<void> {
-  // Named as its documentation does and as its own client does.
+  // The first name is that of the documentation, the second that of Vercel's own client.
   const headers = {
     'content-type': 'application/octet-stream',
     'x-vercel-digest': hash,
@@ -122,7 +122,7 @@ async function taggedIds({ calls, team }: HostAccess, { deploymentId, signal }: 
   return tagged.flatMap(({ uid, id }) => textOf(uid) ?? textOf(id) ?? []);
 }
 
-/** Hashes; null: it is no such answer. */
+/** The missing hashes; null: the answer lists none. */
 function missingIn({ json }: HostAnswer): string[] | null {
   const { code, missing } = fieldsOf(fieldsOf(json).error);
   return code === 'missing_files' && Array.isArray(missing) && missing.length > 0 ? textsOf(missing) : null;
@@ -131,12 +131,12 @@ function missingIn({ json }: HostAnswer): string[] | null {
 function createdIn(answer: HostAnswer): string {
   failOnError(answer);
   const id = textOf(fieldsOf(answer.json).id);
-  // It was taken, and how it is called is not known: it can be found by its tag.
+  // It was created, but its id is unknown: it can be found by its tag.
   if (id === undefined) throw new OutcomeUnknown(`${title} answered in a form that is not known here`);
   return id;
 }
 
-/** Vercel tells errors by status, and inside an answer. */
+/** Vercel reports errors by status, and inside an answer. */
 function failOnError(answer: HostAnswer): void {
   if (answer.status >= 400 || textOf(fieldsOf(fieldsOf(answer.json).error).code) !== undefined) throw failureIn(answer);
 }
@@ -161,21 +161,21 @@ function stateOf(json: unknown): HostState {
   const state = textOf(readyState) ?? textOf(status) ?? textOf(plain) ?? '';
   const said = textOf(errorMessage) ?? textOf(errorCode);
   if (state === 'ERROR' || state.endsWith('_ERROR'))
-    return { kind: 'failed', code: 'build_failed', message: `${title} could not build it: ${said ?? 'it does not say why'}` };
+    return { kind: 'failed', code: 'build_failed', message: `${title} could not build it: ${said ?? 'no reason given'}` };
   if (state === 'BLOCKED')
-    return { kind: 'failed', code: 'build_failed', message: `${title} blocked the deployment: ${said ?? 'it does not say why'}` };
+    return { kind: 'failed', code: 'build_failed', message: `${title} blocked the deployment: ${said ?? 'no reason given'}` };
   if (state === 'CANCELED') return { kind: 'failed', code: 'cancelled', message: `The deployment was cancelled at ${title}` };
   const aliasText = textOf(aliasError) ?? textOf(fieldsOf(aliasError).message) ?? textOf(fieldsOf(aliasError).code);
   if (aliasText !== undefined)
     return { kind: 'failed', code: 'alias_failed', message: `${title} could not assign the address: ${aliasText}` };
   if (fieldsOf(fieldsOf(checks)['deployment-alias']).state === 'failed')
     return { kind: 'failed', code: 'alias_failed', message: `${title} could not assign the address` };
-  // READY alone is built: its address leads there once the alias is assigned.
+  // READY alone means built: the address leads to it once the alias is assigned.
   if (state !== 'READY' || !aliasAssigned) return { kind: 'working', detail: state === '' ? 'unknown' : state.toLowerCase() };
   return { kind: 'live', url: addressOf(json) };
 }
 
-/** The address of the one deployment may ask visitors to sign in at Vercel; that of the project's production does not. */
+/** The address of a single deployment may require a sign-in at Vercel; that of the project's production does not. */
 function addressOf(json: unknown): string {
   const [production] = textsOf(fieldsOf(json).alias);
   const url = textOf(fieldsOf(json).url) ?? production;

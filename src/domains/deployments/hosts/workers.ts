@@ -1,6 +1,6 @@
 /**
  * Cloudflare Workers with static assets and no code: the hashes first, then the files that are missing, in the buckets that Cloudflare names, then the
- * Worker with the token that all of this has brought. A Worker is live as soon as it is taken.
+ * Worker with the token of the finished upload. A Worker is live as soon as Cloudflare accepts it.
  */
 import type { SiteFile } from '../snapshot/site.ts';
 import { bodyOf, memoryOf } from './base64-body.ts';
@@ -13,8 +13,8 @@ import {
   fieldsOfResult,
   identify,
   jsonRequest,
-  mostFileBytes,
-  mostFiles,
+  maxFileBytes,
+  maxFiles,
   resultOf,
   type SplitSite,
   servedType,
@@ -28,9 +28,9 @@ import { type Fields, fieldsOf, listOf, requiredText, textOf, textsOf } from './
 import { contentOf, uploadAll } from './upload.ts';
 
 const title = 'Cloudflare Workers';
-/** As many as Cloudflare's own client sends. */
+/** The number that Cloudflare's own client sends at once. */
 const bucketsAtOnce = 3;
-/** The token of an upload holds for an hour. What was sent stays: a new session asks for the rest. */
+/** The token of an upload is valid for an hour. Files that were sent stay at Cloudflare: a new session requests the others. */
 const sessions = 3;
 const compatibilityDate = '2025-05-05';
 
@@ -38,7 +38,7 @@ export const workers: Host = {
   target: 'cloudflare',
   title,
   credentials: cloudflareCredentials,
-  limits: { files: mostFiles, fileBytes: mostFileBytes, badName },
+  limits: { files: maxFiles, fileBytes: maxFileBytes, badName },
   identify,
   async publish(access, publication) {
     const { signal } = publication;
@@ -56,7 +56,7 @@ export const workers: Host = {
     const { url } = access;
     return { kind: 'live', url: (await addressOf(access, signal)) ?? url ?? '' };
   },
-  // It is live at once or not at all, and there is nothing to go back to before the first.
+  // A Worker is live at once or not at all, and before the first version there is none to return to.
   async cancel() {},
 };
 
@@ -77,7 +77,7 @@ async function upload(access: HostAccess, publication: Publication): Promise<str
       });
       return hyphenated(textOf(fieldsOfResult(answer).deployment_id)) ?? (await versionOf(access, deploymentId, signal)) ?? project;
     },
-    doubt: publication.doubt,
+    outcomeUnknown: publication.outcomeUnknown,
     calls,
     signal,
   });
@@ -93,7 +93,7 @@ async function metadataOf(publication: Publication, { assets, routing }: SplitSi
   return { assets: { jwt, config }, annotations, compatibility_date: compatibilityDate };
 }
 
-/** A Worker of this name may serve something else, which would be gone: only one that was deployed from here is replaced. */
+/** A Worker of this name may serve something else: only a Worker that this service has deployed is replaced. */
 async function claim(access: HostAccess, { keep, signal }: Publication): Promise<void> {
   const { project, kept } = access;
   if (kept.worker === project) return;
@@ -103,7 +103,7 @@ async function claim(access: HostAccess, { keep, signal }: Publication): Promise
   await keep({ worker: project });
 }
 
-/** The token that stands for all files once Cloudflare has them. */
+/** The completion token, which Cloudflare issues when it has all files. */
 async function completionToken(access: HostAccess, publication: Publication, files: readonly SiteFile[]): Promise<string> {
   const { calls } = access;
   const { signal } = publication;
@@ -133,7 +133,7 @@ function filesOf(keys: readonly string[], byKey: ReadonlyMap<string, SiteFile>):
   });
 }
 
-/** The token that stands for all files. Another session is needed where there is none, or the token of this one was refused. */
+/** The completion token. null: another session is needed, because there is none or the session's token was refused. */
 async function sendBuckets(
   { calls, credentials }: HostAccess,
   publication: Publication,
@@ -163,7 +163,7 @@ async function sendBuckets(
   return completed;
 }
 
-/** Where workers.dev serves it; null: the account has an address of its own for the site. Asked before anything is sent. */
+/** The subdomain of workers.dev; null: the configuration has an address of its own. Read before anything is sent. */
 async function addressOf({ calls, credentials, project, url }: HostAccess, signal: AbortSignal): Promise<string | null> {
   if (url !== null) return null;
   const path = `${accountPath({ credentials })}/workers/subdomain`;
@@ -205,7 +205,7 @@ function versionIn({ id, annotations }: Fields): Version {
   return { id: textOf(id), tag: textOf(fieldsOf(annotations)['workers/tag']) };
 }
 
-/** Ids of versions are told without hyphens here and with them elsewhere. */
+/** Some answers have ids of versions without hyphens, others with them. */
 function hyphenated(id: string | undefined): string | undefined {
   return id?.replace(/^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i, '$1-$2-$3-$4-$5');
 }

@@ -1,5 +1,5 @@
 /**
- * Serves a preview to anybody who has its address. Its pages are strangers to this service, although they have its host: the sandbox gives them an
+ * Serves a preview to anybody who has its address. Its pages must have no access to this service, although they have its host: the sandbox gives them an
  * origin of their own, so they read no cookie and no answer of the service, and share nothing with another preview.
  */
 import { html } from '../../../edge/http/html.ts';
@@ -64,7 +64,7 @@ async function sendPreviewFile(files: PreviewParts['files'], request: HttpReques
   return { status: 200, headers: { ...headers, 'Content-Type': contentType(file.type) }, body, bodyBytes: sizeBytes };
 }
 
-/** Texts are UTF-8: without the word a browser guesses. A malformed type could end the header. */
+/** Texts are UTF-8: without a charset a browser guesses. A malformed type could end the header. */
 function contentType(type: string): string {
   if (!/^[\w.+-]+\/[\w.+-]+$/.test(type)) return 'application/octet-stream';
   return /^text\/|[/+](json|javascript|xml)$/.test(type) ? `${type}; charset=utf-8` : type;
@@ -74,7 +74,7 @@ function fileList(folder: string, entries: readonly PreviewEntry[]): HttpRespons
   const shown = entries.slice(0, listedFiles);
   const rows = shown.map(({ path, sizeBytes }) => {
     const name = path.slice(folder.length);
-    // With the dot no name is taken for a scheme.
+    // With the dot no name is read as a scheme.
     const href = `./${name.split('/').map(encodeURIComponent).join('/')}`;
     return html`<tr><td><a href="${href}">${name}</a></td><td class="sum">${sizeBytes.toLocaleString('en')} bytes</td></tr>
 `;

@@ -1,4 +1,4 @@
-/** Deploy configurations: made, listed, looked at, removed. */
+/** Deploy configurations: create, list, read, delete. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';

@@ -1,4 +1,4 @@
-/** Deployments: created, listed, looked at, cancelled, repeated. */
+/** Deployments: create, list, read, cancel, repeat. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';

@@ -1,4 +1,4 @@
-/** Previews: where a test key's deployment is seen. */
+/** Previews: the sites of test keys' deployments. */
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { goToPreview, type PreviewParts, servePreview } from '../preview/preview.ts';
 
@@ -6,7 +6,7 @@ const description =
   'For anybody who has the address, without a token, until the deployment is forgotten. Pages run in a sandbox, apart from this service. ' +
   'A folder without index.html is a list of its files.';
 
-/** A page asks for its files by itself, and hundreds of them. */
+/** A page requests its files by itself, often hundreds. */
 const limited = { name: 'preview', times: 20 };
 
 export function previewRoutes(parts: PreviewParts): AnyRoute[] {

@@ -1,6 +1,6 @@
 /**
- * How much the snapshots of an account may hold: contents stay for weeks after their files were replaced, and each snapshot has rows. Far more
- * than people publish, and bounded.
+ * How much the snapshots of an account may hold: contents stay for weeks after their files were replaced, and each snapshot has rows. The limit is far above
+ * ordinary use.
  */
 import { unlimited } from '../../../plans.ts';
 import type { Database } from '../../../storage/database.ts';

@@ -6,7 +6,7 @@ import { unsynced } from './unsynced.ts';
 
 /** Reads of one call at a time. */
 const readsAtOnce = 8;
-/** Hashes are stored in pieces of this many, so that an interrupted call has not read for nothing. */
+/** Hashes are stored in pieces of this many, so that an interrupted call keeps most hashes. */
 const pieceFiles = 1_000;
 
 /** In the order of the files, which are the snapshot's. */

@@ -14,7 +14,7 @@ export type SiteFile = {
 
 export type Snapshot = { snapshotId: string; files: number; bytes: number };
 
-/** Snapshots hold their contents: no content that a snapshot names is removed as long as the snapshot is there. */
+/** No content that a snapshot references is removed while the snapshot exists. */
 export interface Snapshots {
   /** Of the workspace's files as they are now. */
   take(workspace: { id: string; accountId: string }): Promise<Snapshot>;
@@ -29,15 +29,15 @@ export interface Snapshots {
   open(file: SiteFile): Promise<Readable>;
   /** SHA-1 as lower-case hex, in the order of the files; each content is read once and remembered. */
   sha1(snapshotId: string, files: readonly SiteFile[], signal: AbortSignal): Promise<string[]>;
-  /** Its rows; the contents that nothing else names go with the next sweep. */
+  /** Removes its rows; the next sweep removes the contents that nothing else references. */
   remove(snapshotId: string): Promise<void>;
 }
 
 export interface NewSnapshot {
-  /** A name that is there already replaces it. */
+  /** A second file of the same name replaces the first. */
   add(file: { path: string; content: Readable; sizeBytes: number }): Promise<void>;
-  /** The snapshot counts from then on. */
+  /** Makes the snapshot visible. */
   complete(): Promise<Snapshot>;
-  /** Leaves nothing behind. */
+  /** Removes everything that was added. */
   discard(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * Removes snapshots that no deployment needs. A deployment needs its own until 30 days after its end; the one that is live needs them until 30
  * days after a newer one of its configuration is. No deployment names a snapshot whose step was repeated: it is removed when it is a day old,
- * so that those are not affected whose deployment is about to name them. Their contents are found by the sweep of orphaned contents afterwards.
+ * so that a snapshot whose deployment is about to reference it is not affected. The sweep of orphaned contents removes their contents afterwards.
  */
 import type { Clock } from '../../../clock.ts';
 import type { HousekeepingJob } from '../../../storage/maintenance.ts';
@@ -16,7 +16,7 @@ const pieceSnapshots = 50;
 const isLive = (name: string) => `${name}.status = 'live' and ${name}.mode = 'live'`;
 const isNewest = `${isLive('d')} and not exists (select from deployment n
   where n.config_id = d.config_id and ${isLive('n')} and n.completed_at > d.completed_at and n.completed_at < $4)`;
-/** One that had nothing to publish cannot be published again either. */
+/** A deployment that published nothing cannot be repeated. */
 const needsIt = `(d.completed_at is null or (d.site_id is not null and (d.completed_at >= $4 or ${isNewest})))`;
 
 export function unneededSnapshots(clock: Clock): HousekeepingJob {

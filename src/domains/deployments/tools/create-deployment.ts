@@ -20,14 +20,14 @@ import { basisOf, changed, type Planned, textOf } from './site-preview.ts';
 export type DeployingParts = CreationParts & { findHost: FindHost; publicUrl(): string };
 
 type Arguments = { target: Target; config_id?: string | null };
-type Looked = { planned: Planned; snapshot: Snapshot };
+type Plan = { planned: Planned; snapshot: Snapshot };
 
-const words = { what: 'The deployment', nothing: 'Nothing was deployed' };
-/** How long the answer waits for the end of the deployment, which goes on by itself. */
+const texts = { what: 'The deployment', nothing: 'Nothing was deployed' };
+/** How long the answer waits for the end of the deployment, which continues by itself. */
 const waitMs = 5 * 60_000;
 const timeoutMs = waitMs + 60_000;
-const shortestPollMs = 100;
-const longestPollMs = 2_000;
+const minPollPauseMs = 100;
+const maxPollPauseMs = 2_000;
 
 export const createDeploymentTool = (parts: DeployingParts): Tool => ({
   name: 'create_deployment',
@@ -50,7 +50,7 @@ export const createDeploymentTool = (parts: DeployingParts): Tool => ({
   timeoutMs,
 
   async preview(args: Arguments, context: ToolContext): Promise<Preview> {
-    const { planned, snapshot } = await look(parts, args, context);
+    const { planned, snapshot } = await plan(parts, args, context);
     await parts.snapshots.remove(snapshot.snapshotId);
     return { text: textOf(planned), basis: basisOf(planned) };
   },
@@ -58,10 +58,10 @@ export const createDeploymentTool = (parts: DeployingParts): Tool => ({
   async run(args: Arguments, context: ToolContext) {
     const { actors, publicUrl } = parts;
     const deploymentId = derivedId(deploymentIds.deployment, context.slotOwner ?? context.accountId, context.callId);
-    // What an earlier run of this call has begun is not begun again, whatever has changed since.
-    const earlier = await askUntilAnswered(words, async () => actors.query(deployment, deploymentId, 'get', null));
+    // A deployment that an earlier run of this call has created is not created again, whatever has changed since.
+    const earlier = await askUntilAnswered(texts, async () => actors.query(deployment, deploymentId, 'get', null));
     if (earlier === null) await begin(parts, deploymentId, args, context);
-    // What waits now is one query every two seconds; the deployment's own steps have lanes of their own.
+    // From here on the tool sends one query every two seconds; the deployment's own steps have their own lanes.
     context.releaseSlot();
     const row = await ended(parts, deploymentId, context.signal);
     const shown = deploymentView(row, publicUrl());
@@ -74,7 +74,7 @@ export const createDeploymentTool = (parts: DeployingParts): Tool => ({
 
 async function begin(parts: DeployingParts, deploymentId: string, args: Arguments, context: ToolContext): Promise<void> {
   const { accountId, taskId, workspaceId, authority, approvedBasis } = context;
-  const { planned, snapshot } = await look(parts, args, context);
+  const { planned, snapshot } = await plan(parts, args, context);
   const basis = basisOf(planned);
   // A person who has named another configuration has approved that one.
   const approved =
@@ -85,22 +85,22 @@ async function begin(parts: DeployingParts, deploymentId: string, args: Argument
     throw new AskAgain({ text: `${why}\n${textOf(planned)}`, basis });
   }
   const creation = { accountId, mode: authority.mode, workspaceId, target: args.target, taskId, config: planned.config, snapshot };
-  await askUntilAnswered(words, () => createDeployment(parts, { deploymentId, ...creation }));
+  await askUntilAnswered(texts, () => createDeployment(parts, { deploymentId, ...creation }));
 }
 
 /** The deployment as it would be made now. Its snapshot is the caller's to publish or to remove. */
-async function look(parts: DeployingParts, args: Arguments, context: ToolContext): Promise<Looked> {
+async function plan(parts: DeployingParts, args: Arguments, context: ToolContext): Promise<Plan> {
   const { accountId, workspaceId, authority } = context;
   const { actors, builder, snapshots, findHost } = parts;
   const { target, config_id: configId = null } = args;
   const { mode } = authority;
-  const config = await askUntilAnswered(words, () => chooseConfig(actors, { accountId, mode, target, configId }));
+  const config = await askUntilAnswered(texts, () => chooseConfig(actors, { accountId, mode, target, configId }));
   const refusal = config !== null && config.buildCommand !== null ? await builder.refusal() : null;
-  if (refusal !== null) throw new ToolError(`${refusal}. ${words.nothing}.`);
-  const snapshot = await askUntilAnswered(words, () => taken(parts, { id: workspaceId, accountId }));
+  if (refusal !== null) throw new ToolError(`${refusal}. ${texts.nothing}.`);
+  const snapshot = await askUntilAnswered(texts, () => taken(parts, { id: workspaceId, accountId }));
   try {
     const files = await snapshots.files(snapshot.snapshotId);
-    if (files.length === 0) throw new ToolError(`The workspace has no files. ${words.nothing}.`);
+    if (files.length === 0) throw new ToolError(`The workspace has no files. ${texts.nothing}.`);
     const host = findHost({ target, projectGiven: config?.project != null }).title;
     return { planned: { mode, workspaceId, host, config, files }, snapshot };
   } catch (error) {
@@ -113,7 +113,7 @@ async function taken({ snapshots }: DeployingParts, workspace: { id: string; acc
   try {
     return await snapshots.take(workspace);
   } catch (error) {
-    if (error instanceof DeployFailed) throw new ToolError(`${error.message}. ${words.nothing}.`, { cause: error });
+    if (error instanceof DeployFailed) throw new ToolError(`${error.message}. ${texts.nothing}.`, { cause: error });
     throw error;
   }
 }
@@ -121,14 +121,14 @@ async function taken({ snapshots }: DeployingParts, workspace: { id: string; acc
 /** The deployment once it is live or has failed, or as it is after some minutes. */
 async function ended({ actors }: DeployingParts, deploymentId: string, signal: AbortSignal): Promise<DeploymentRow> {
   const begunAtMs = performance.now();
-  for (let pauseMs = shortestPollMs; ; pauseMs = Math.min(longestPollMs, pauseMs * 1.5)) {
+  for (let pauseMs = minPollPauseMs; ; pauseMs = Math.min(maxPollPauseMs, pauseMs * 1.5)) {
     const row = await known(actors, deploymentId);
     if (row !== null && (row.step === 'ended' || performance.now() - begunAtMs >= waitMs)) return row;
     await pause(pauseMs, undefined, { signal });
   }
 }
 
-/** null: no answer now, which a later query may have. */
+/** null: no answer now; a later query may have one. */
 async function known(actors: DeployingParts['actors'], deploymentId: string): Promise<DeploymentRow | null> {
   try {
     return await actors.query(deployment, deploymentId, 'get', null);

@@ -1,4 +1,4 @@
-/** What a person reads before deciding about a deployment of an agent, and whether it still holds when the deployment begins. Pure. */
+/** The text of an approval of an agent's deployment, and the check whether it is still valid when the deployment begins. Pure. */
 import { createHash } from 'node:crypto';
 import type { Mode } from '../../../mode.ts';
 import type { DeployConfig } from '../configs/config.ts';
@@ -14,11 +14,11 @@ export type Planned = {
   files: readonly SiteFile[];
 };
 
-/** What the text rests on: the configuration, and names and contents of the files. */
+/** The state that the text describes: the configuration, and names and contents of the files. */
 export type Basis = { configId: string | null; files: string };
 
-const mostNames = 20;
-const longestName = 100;
+const maxNames = 20;
+const maxNameChars = 100;
 
 export function basisOf({ config, files }: Pick<Planned, 'config' | 'files'>): Basis {
   const hash = createHash('sha256');
@@ -32,8 +32,8 @@ export function textOf(planned: Planned): string {
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const count = files.length === 1 ? '1 file' : `${files.length} files`;
   const what = `${count} (${sizeText(bytes)}) of the workspace ${workspaceId}`;
-  const names = files.slice(0, mostNames).map(({ path }) => path.slice(0, longestName));
-  const more = files.length > mostNames ? ` and ${files.length - mostNames} more` : '';
+  const names = files.slice(0, maxNames).map(({ path }) => path.slice(0, maxNameChars));
+  const more = files.length > maxNames ? ` and ${files.length - maxNames} more` : '';
   return [
     mode === 'test'
       ? `TEST: makes a preview of ${what}, which this service itself serves; nothing is sent to ${host}.`
@@ -43,7 +43,7 @@ export function textOf(planned: Planned): string {
   ].join('\n');
 }
 
-/** Why a person decides again; null: what was approved still holds. */
+/** The reason for another approval; null: the approval is still valid. */
 export function changed(approved: unknown, now: Basis): string | null {
   const { configId, files } = approved as Basis;
   if (configId !== now.configId) return 'Another deploy configuration would be used than the one that was approved.';

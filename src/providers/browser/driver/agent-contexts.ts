@@ -1,6 +1,6 @@
 /**
- * A browser context for each agent: its own cookies, storage, cache and way out. A context ends when it has been unused for a while, or
- * when another agent needs its place.
+ * A browser context for each agent: its own cookies, storage, cache and proxy. A context ends when it has been unused for a while, or
+ * when another agent needs its slot.
  */
 import type { Browser, BrowserContext } from 'playwright-core';
 import { settlesWithin } from '../../../within.ts';
@@ -102,10 +102,10 @@ export class AgentContexts {
   }
 }
 
-/** What goes by UDP, past any proxy. Here flags end it too; a browser of somebody else may have none. */
+/** APIs that use UDP, which passes any proxy. Flags disable them too, but an external browser may be started without these flags. */
 const withoutDatagrams = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name];";
 
-/** As browsers write it, with this service's name: sites may refuse what calls itself headless. */
+/** In the form of other browsers, with this service's name: some sites refuse a headless browser. */
 function userAgentOf(version: string): string {
   return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version.split('.')[0]}.0.0.0 Safari/537.36 Troupe/0.1`;
 }

@@ -1,5 +1,5 @@
 /**
- * The program that drives a browser: a process of its own, so that what pages make the browser say (messages, dialogs, pictures) takes no
+ * The program that drives a browser: a process of its own, so that output of pages (messages, dialogs, pictures) uses no
  * memory and no time of the node. It has no secrets: its environment is empty. It lives as long as its browser and its node.
  */
 import { rm } from 'node:fs/promises';
@@ -42,7 +42,7 @@ async function begin(settings: DriverSettings): Promise<void> {
     if (pid !== null) leaveWithout(pid);
     const contexts = new AgentContexts(browser, createConnector(allow), way, () => process.exit(1));
     opened = { browser, contexts, memory: pid === null ? null : new MemoryWatch(browser) };
-    say({ op: 'ready', version: browser.version(), pid });
+    send({ op: 'ready', version: browser.version(), pid });
   } catch (error) {
     const failed: FromDriver = { op: 'failed', reason: error instanceof Error ? error.message : String(error) };
     process.send!(failed, () => process.exit(1));
@@ -57,17 +57,17 @@ async function answer(message: Extract<ToDriver, { op: 'visit' | 'probe' }>): Pr
     const { browser, contexts, memory } = opened!;
     if (message.op === 'probe') {
       await probe(browser);
-      return say({ op: 'done', id, result: null });
+      return send({ op: 'done', id, result: null });
     }
     const { visit } = message;
     const open = () =>
       contexts.use(visit.agentId, (context) => visitPage(context, visit, abort.signal, () => contexts.drop(visit.agentId)));
     const result = await (memory === null ? open() : memory.during(open));
-    say({ op: 'done', id, result });
+    send({ op: 'done', id, result });
   } catch (error) {
-    // What its end has done to a page is nothing about the page.
+    // A failure caused by the end of the browser is not reported as a failure of the page.
     if (opened === null || !(await settlesWithin(probe(opened.browser), closeMs))) process.exit(1);
-    say({ op: 'threw', id, message: error instanceof Error ? error.message : String(error), forAgent: error instanceof ToolError });
+    send({ op: 'threw', id, message: error instanceof Error ? error.message : String(error), forAgent: error instanceof ToolError });
   } finally {
     running.delete(id);
   }
@@ -99,6 +99,6 @@ async function leave(): Promise<void> {
   process.exit(0);
 }
 
-function say(message: FromDriver): void {
+function send(message: FromDriver): void {
   if (process.connected) process.send!(message);
 }

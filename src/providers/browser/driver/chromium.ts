@@ -6,10 +6,10 @@ const startTimeoutMs = 20_000;
 /** Of the JavaScript heap of one page; `memory-watch.ts` bounds the rest. */
 const heapMb = 512;
 
-/** What belongs to no page has no way out: nothing listens there. Each context has a proxy of its own. */
+/** A proxy for everything outside of contexts: nothing listens there. Each context has a proxy of its own. */
 const nowhere = 'socks5://127.0.0.1:9';
 
-/** The proxy is the only way out: names are not resolved, and nothing goes by UDP. */
+/** All connections use the proxy: names are not resolved by the browser, and UDP is off. */
 export const hardening = [
   '--disable-quic',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -35,7 +35,7 @@ export async function startChromium(path: string, { sandbox, home }: DriverSetti
   return { browser, pid: (await processesOf(browser)).find(({ type }) => type === 'browser')?.id ?? null };
 }
 
-/** Chromium's processes, by its own account. */
+/** The processes that Chromium lists as its own. */
 export async function processesOf(browser: Browser): Promise<{ type: string; id: number }[]> {
   const session = await browser.newBrowserCDPSession();
   try {

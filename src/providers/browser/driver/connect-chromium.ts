@@ -1,5 +1,5 @@
 /**
- * Connects to a Chromium that runs elsewhere. It must reach this process, which is the only way out of its contexts: the proxies listen on
+ * Connects to a Chromium that runs elsewhere. It must reach this process, because its contexts have no other connection to the network: the proxies listen on
  * the address from which this machine reaches the browser. At first one page asks for a name that only this process knows; from then on the
  * proxies serve the address that this came from, and no other.
  */
@@ -19,7 +19,7 @@ export const onThisMachine: Way = { host: '127.0.0.1', isPeer: (address) => addr
 export async function connectChromium(address: string): Promise<{ browser: Browser; pid: null; way: Way }> {
   const url = new URL(address);
   const isPlain = url.protocol === 'http:' || url.protocol === 'ws:';
-  // Against pages that name it, Chromium answers only requests that name an address.
+  // Chromium answers only requests whose Host is an address, as a protection against pages that use its name.
   if (isPlain) url.hostname = bracketed((await lookup(url.hostname.replace(/^\[|\]$/g, ''))).address);
   const host = await ownAddressTowards(url, isPlain ? 80 : 443);
   const browser = await chromium.connectOverCDP(url.href, { timeout: connectMs });

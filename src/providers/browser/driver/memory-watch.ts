@@ -1,6 +1,6 @@
 /**
  * Bounds the memory of pages: while pages are open, a process of the browser that takes more than `maxEachBytes` is killed, and the largest one
- * of pages while these together take more than `maxAllBytes`. Its page crashes; the others go on. A page can fill the browser's own process
+ * of pages while these together take more than `maxAllBytes`. Its page crashes; the others continue. A page can fill the browser's own process
  * too: then all pages end, and each is opened once more. Only of a browser on this machine: another one is bounded where it runs.
  */
 import { readFile } from 'node:fs/promises';
@@ -52,7 +52,7 @@ export class MemoryWatch {
   }
 }
 
-/** Those to end: each that is too large, and the largest ones of pages while all of these are together. */
+/** The processes to end: each one that is too large, and the largest ones of pages while all of them together are too large. */
 export function tooLarge<P extends { type: string; bytes: number }>(
   processes: readonly P[],
   maxEach = maxEachBytes,
@@ -67,7 +67,7 @@ export function tooLarge<P extends { type: string; bytes: number }>(
   });
 }
 
-/** Of its own: what it shares with others, such as the browser's program, is counted there. */
+/** Without memory that it shares with other processes, such as the browser's program. */
 async function residentBytes(pid: number): Promise<number> {
   const [, resident = 0, shared = 0] = (await readFile(`/proc/${pid}/statm`, 'latin1')).split(' ').map(Number);
   return (resident - shared) * memoryPageBytes;

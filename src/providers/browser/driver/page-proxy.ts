@@ -35,7 +35,7 @@ export class PageProxy {
   private readonly host: string;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
-  /** By host, why the page did not reach it. */
+  /** The reason for each host that the page did not reach. */
   private readonly failures = new Map<string, string>();
   private page: { bytesLeft: number; onTooMuch(): void } | null = null;
 

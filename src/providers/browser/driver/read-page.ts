@@ -1,4 +1,4 @@
-/** The script that reads a document. It runs in a world of its own, but the document's names may still hide its properties: prototypes have the true ones. */
+/** The script that reads a document. It runs in an isolated world, but names in the document may still hide properties: the prototypes have the original ones. */
 export function readExpression(maxChars: number): string {
   return `(() => {
   const of = (name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(document);

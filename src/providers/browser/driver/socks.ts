@@ -1,4 +1,4 @@
-/** The two messages of a SOCKS5 client (RFC 1928) and the answers to them. Pure: bytes in, meaning out. */
+/** The two messages of a SOCKS5 client (RFC 1928) and the answers to them. Pure functions of bytes. */
 
 export type Parsed<T> = { kind: 'incomplete' } | { kind: 'bad' } | { kind: 'read'; value: T; bytes: number };
 export type Target = { host: string; port: number };

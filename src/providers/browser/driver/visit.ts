@@ -1,4 +1,4 @@
-/** One page, from its address to what is wanted of it, under limits of time, bytes, dialogs and windows. */
+/** One visit of a page, from its address to its result, with limits of time, bytes, dialogs and windows. */
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import { ToolError } from '../../../errors.ts';
 import { settlesWithin } from '../../../within.ts';
@@ -7,9 +7,9 @@ import type { AgentContext } from './agent-contexts.ts';
 import { readExpression } from './read-page.ts';
 
 const maxPageBytes = 64 * 2 ** 20;
-/** A page whose parts do not end to arrive is taken as it is then. */
+/** After this time a page that is still loading is read as it is. */
 const loadMs = 15_000;
-/** Scripts that ask for more after the load have this time. */
+/** The time for requests of scripts after the load. */
 const quietMs = 3_000;
 const closeTimeoutMs = 1_000;
 const closeMs = 3_000;
@@ -55,7 +55,7 @@ export async function visitPage(
   }
 }
 
-/** Whether all are closed. One that computes and does not close has its process ended. */
+/** Whether all are closed. If a page computes and does not close, its process is ended. */
 async function closePages(context: BrowserContext): Promise<boolean> {
   const closing = Promise.all(context.pages().map((page) => page.close()));
   if (await settlesWithin(closing, closeTimeoutMs)) return true;
@@ -126,7 +126,7 @@ async function open(page: Page, url: string, proxy: AgentContext['proxy']): Prom
   }
 }
 
-/** Read in a world of its own, where the page's scripts have changed nothing, and cut there: what arrives is bounded. */
+/** Read in an isolated world, which the page's scripts cannot change, and shortened there, so that the message is bounded. */
 async function readDocument(session: CDPSession): Promise<{ url: string; title: string; html: string; truncated: boolean }> {
   for (let left = 5; ; left--) {
     try {

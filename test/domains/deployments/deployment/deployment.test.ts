@@ -270,7 +270,11 @@ test('a deployment that the host creates after the search for it is removed late
   assert.deepEqual(world.host.made, []);
   const quiet = await world.deploy({ workspace_id: await world.workspace() });
   await world.ended(quiet);
-  assert.deepEqual(await world.runtime.sql('select name from timer where actor_id = $1', [quiet]), [], 'without a doubt nothing is asked');
+  assert.deepEqual(
+    await world.runtime.sql('select name from timer where actor_id = $1', [quiet]),
+    [],
+    'without a outcomeUnknown nothing is asked',
+  );
 });
 
 test('a deployment ends with the configuration that it began with, although it is deleted meanwhile', async () => {

@@ -120,8 +120,8 @@ test('a non-repeatable creation is made once: after an unknown outcome it is sea
   standIn.meet(/^POST/, 'lost');
   assert.ok((await failureOf(calls().request(make))) instanceof OutcomeUnknown);
   assert.equal(standIn.requests.length, 1);
-  let doubts = 0;
-  const doubt = () => void doubts++;
+  let unknownOutcomes = 0;
+  const outcomeUnknown = () => void unknownOutcomes++;
   for (const [found, requests] of [
     ['found', 1],
     [null, 2],
@@ -129,11 +129,11 @@ test('a non-repeatable creation is made once: after an unknown outcome it is sea
     standIn.requests.length = 0;
     standIn.meet(/^POST/, { status: 500, json: {} });
     const create = async () => (await calls().request(make)).text;
-    const made = await createOnce<string>({ mayExist: false, find: async () => found, create, doubt, calls: calls(), signal });
+    const made = await createOnce<string>({ mayExist: false, find: async () => found, create, outcomeUnknown, calls: calls(), signal });
     assert.equal(made, found ?? '{"id":"made"}');
     assert.equal(standIn.requests.length, requests);
   }
-  assert.equal(doubts, 2);
+  assert.equal(unknownOutcomes, 2);
 });
 
 test('an external address is checked and gets no token, and an aborted request ends at once', async () => {

@@ -1,5 +1,5 @@
 /**
- * Finds the files that a build has made. Every process of the build has ended, so nothing changes while this looks. Links are followed to files and
+ * Finds the files that a build has made. Every process of the build has ended, so nothing changes while the files are read. Links are followed to files and
  * folders of the copy only; a file is opened by its true path and never through a link.
  */
 import { isUtf8 } from 'node:buffer';

@@ -1,5 +1,5 @@
 /**
- * What a node and the supervisor of a build tell each other, over the supervisor's stdin and stdout: lines of JSON, where `sizeBytes` says how many
+ * The messages between a node and the supervisor of a build, over the supervisor's stdin and stdout: lines of JSON, where `sizeBytes` says how many
  * bytes follow the line. Both sides import this file; it imports nothing of the service, because it runs within the build's namespaces.
  */
 import type { Readable } from 'node:stream';

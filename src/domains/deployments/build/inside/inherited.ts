@@ -3,7 +3,7 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
 const closeOnExec = 0o2000000;
 
-/** Closes what a program would get that is started from here, beside its standard input and outputs: it was left open by whoever started the service. */
+/** Closes what a program would get that is started from here, except its standard input and outputs: files that the parent of the service left open. */
 export function closeInherited(): void {
   for (const fd of readdirSync('/proc/self/fd').map(Number)) if (fd > 2 && isPassedOn(fd)) closeSync(fd);
 }

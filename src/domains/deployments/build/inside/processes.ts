@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, setPriority } from 'node:os';
 
 const watchMs = 100;
-/** With less memory left the machine is about to stop its processes. */
+/** With less memory left, the kernel may soon end processes of the machine. */
 const machineReserveKib = 128 * 1024;
-/** What is seen in so many looks in a row is no start of a few programs. */
-const longLooks = 8;
+/** A start of a few programs is shorter than this many samples in a row. */
+const maxSamples = 8;
 /** More running processes than this get the lowest priority. */
 const fewRunning = 2 * availableParallelism();
 const lowestPriority = 19;
@@ -29,9 +29,9 @@ export function watchLimits(
     const running = members.filter((status) => stateOf(status) === 'R').length;
     const threads = members.reduce((sum, status) => sum + threadsOf(status), 0);
     crowded = running > limits.running ? crowded + 1 : 0;
-    // Which threads run is not read: there are many, and the machine says how many of its threads do.
+    // The state of each thread is not read, because there may be many: the machine has a count of its running threads.
     busy = running > fewRunning || (threads > limits.running && machineRunning() > limits.running) ? busy + 1 : 0;
-    if (busy >= longLooks) {
+    if (busy >= maxSamples) {
       busy = 0;
       for (const pid of ids) lowerPriority(pid);
     }
@@ -50,7 +50,7 @@ export function watchLimits(
 function reasonOf(usesTooMuch: boolean, machine: { available: number }, crowded: number): Exceeded | null {
   if (usesTooMuch) return 'memory';
   if (machine.available < machineReserveKib) return 'machine';
-  return crowded >= longLooks ? 'processes' : null;
+  return crowded >= maxSamples ? 'processes' : null;
 }
 
 export function killAll(signal: NodeJS.Signals): void {

@@ -1,6 +1,6 @@
 /**
  * The first program within the namespaces of a build: it writes the copy of the workspace, runs the command with fewer rights than its own, and sends the
- * output. It belongs to the same build as the command: it knows no secret, and the node believes nothing of it.
+ * output. It belongs to the same build as the command: it has no secret, and the node validates all its messages.
  *
  * It ends with its stdin, and with it ends the first process of the process namespace, which ends every process in it.
  */
@@ -20,14 +20,14 @@ const aliveMs = 1_000;
 
 closeInherited();
 try {
-  await say({ op: 'ready' });
+  await send({ op: 'ready' });
   const run = await readFiles();
   const ended = await runCommand(run);
-  await say(ended);
+  await send(ended);
   if (ended.code === 0 && ended.why === null) await sendFiles(run);
-  await say({ op: 'done' });
+  await send({ op: 'done' });
 } catch (error) {
-  if (error instanceof Refused) await say({ op: 'refused', code: error.code, message: error.message });
+  if (error instanceof Refused) await send({ op: 'refused', code: error.code, message: error.message });
   else console.error(error);
 }
 process.exit(0);
@@ -70,19 +70,19 @@ function makeFolder(path: string, made: Set<string>): void {
 }
 
 async function runCommand(run: BuildRun): Promise<FromSupervisor & { op: 'ended' }> {
-  const [program, ...words] = run.argv;
-  const child = spawn(program!, [...words, run.command], { cwd: home, env: {}, stdio: ['ignore', 'pipe', 'ignore'] });
+  const [program, ...args] = run.argv;
+  const child = spawn(program!, [...args, run.command], { cwd: home, env: {}, stdio: ['ignore', 'pipe', 'ignore'] });
   let why: Exceeded | 'stopped' | null = null;
   const stopWatching = watchLimits(run, (reason) => {
     why = reason;
     killAll('SIGKILL');
   });
-  void obeyStops((graceMs) => {
+  void handleStops((graceMs) => {
     why ??= 'stopped';
     killAll('SIGTERM');
     setTimeout(() => killAll('SIGKILL'), graceMs);
   });
-  const alive = setInterval(() => void say({ op: 'alive' }), aliveMs);
+  const alive = setInterval(() => void send({ op: 'alive' }), aliveMs);
   const output = forwardOutput(child, run.outputBytes);
   const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -99,7 +99,7 @@ async function runCommand(run: BuildRun): Promise<FromSupervisor & { op: 'ended'
   return { op: 'ended', code, signal, why };
 }
 
-async function obeyStops(stop: (graceMs: number) => void): Promise<void> {
+async function handleStops(stop: (graceMs: number) => void): Promise<void> {
   for (;;) {
     const message = await nextMessage();
     if (message.op === 'stop') stop(message.graceMs);
@@ -113,18 +113,18 @@ async function forwardOutput(child: ChildProcess, maxBytes: number): Promise<voi
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     const bytes = chunk.subarray(0, maxBytes - sent);
     sent += bytes.length;
-    if (bytes.length > 0) await say({ op: 'output', sizeBytes: bytes.length }, bytes);
+    if (bytes.length > 0) await send({ op: 'output', sizeBytes: bytes.length }, bytes);
     if (bytes.length < chunk.length)
       tail = Buffer.concat([tail ?? Buffer.alloc(0), chunk.subarray(bytes.length).subarray(-tailBytes)]).subarray(-tailBytes);
   }
-  if (tail !== null) await say({ op: 'cut', sizeBytes: tail.length }, tail);
+  if (tail !== null) await send({ op: 'cut', sizeBytes: tail.length }, tail);
 }
 
 async function sendFiles(run: BuildRun): Promise<void> {
   const files = findFiles(home, outputFolder(home, run.outputDir, run.outputDirs));
-  await say({ op: 'found', files: files.length });
+  await send({ op: 'found', files: files.length });
   for (const { path, truePath, sizeBytes } of files) {
-    await say({ op: 'file', path, sizeBytes });
+    await send({ op: 'file', path, sizeBytes });
     const fd = openSync(truePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     for await (const bytes of createReadStream('', { fd })) await put(bytes as Buffer);
   }
@@ -136,8 +136,8 @@ async function nextMessage(): Promise<ToSupervisor> {
   return message as ToSupervisor;
 }
 
-/** In one piece: several parts of this program speak while the command runs. */
-async function say(message: FromSupervisor, bytes?: Buffer): Promise<void> {
+/** In one write: several parts of this program send while the command runs. */
+async function send(message: FromSupervisor, bytes?: Buffer): Promise<void> {
   await put(bytes === undefined ? frame(message) : Buffer.concat([Buffer.from(frame(message)), bytes]));
 }
 

@@ -1,10 +1,10 @@
-/** Repeats work of this service's own parts, such as the database, while they do not answer. */
+/** Retries work while parts of this service, such as the database, are unavailable. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../../../backoff.ts';
 import { AppError, errorCodes } from '../../../errors.ts';
 
-/** Only `signal` ends it: the deadline of the whole deployment. `work` may be repeated. */
-export async function patiently<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+/** Retries until `signal` is aborted, which has the deadline of the whole deployment. `work` must be safe to repeat. */
+export async function retryUnavailable<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
   for (let failures = 0; ; failures++) {
     signal.throwIfAborted();
     try {
