@@ -1,5 +1,5 @@
 /**
- * Connections when the process is killed between two steps: the whole service as a user starts it, with test servers that record
+ * Connections when the process is killed between two steps: the whole service as a user starts it, with stand-ins that record
  * requests.
  */
 import assert from 'node:assert/strict';

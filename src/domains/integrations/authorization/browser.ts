@@ -28,7 +28,7 @@ export function browserOf(request: HttpRequest, publicUrl: string): string | nul
 
 /**
  * Whether a person's browser may have sent the request. Browsers say so in ways that no page and no link can prevent; a program that brings a code has been
- * given the code, and nobody can be made to run it by a link.
+ * given the code, and a link cannot run a program.
  */
 export function isFromBrowser(request: HttpRequest): boolean {
   const isMarked = request.has('sec-fetch-site') || request.has('sec-fetch-dest');

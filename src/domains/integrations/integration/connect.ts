@@ -28,7 +28,7 @@ export type ConnectParts = {
 /** What a code was asked for with. */
 export type CodeUse = {
   code: string;
-  /** null: the code was asked for without PKCE, by somebody else than this service. */
+  /** null: the code was asked for without PKCE, by another program than this service. */
   state: string | null;
   /** Of a code without state; null: the callback of this service. */
   redirectUri: string | null;

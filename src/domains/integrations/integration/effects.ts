@@ -1,4 +1,4 @@
-/** What a connection does outside: it renews its tokens, ends its access, checks that it works, and tells agents. */
+/** What a connection does outside: it renews its tokens, ends its access, checks that it works, and notifies agents. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
@@ -56,15 +56,15 @@ export function integrationEffects({ actors, outbound, clients, box, calls, agen
       const stored = opened(row);
       if (known.client === null || known.service.oauth === null) return { kind: 'refused', error: 'invalid_client' };
       const endpoint = tokenEndpointOf(known, { outbound, account: row.accountId, timeoutMs: tokenTimeoutMs, signal });
-      const asked = async (refreshToken: string): Promise<TokenAnswer> => {
+      const requestTokens = async (refreshToken: string): Promise<TokenAnswer> => {
         const answer = await renew(endpoint, refreshToken);
         stats.renewals.add([row.service, answer.kind === 'refused' ? answer.error : answer.kind]);
         return answer;
       };
-      const answer = await asked(stored.refresh!);
+      const answer = await requestTokens(stored.refresh!);
       if (answer.kind !== 'granted') return answer;
       const due = secondRefresh(answer, stored);
-      const second = due === null ? null : await asked(due);
+      const second = due === null ? null : await requestTokens(due);
       if (second?.kind === 'unavailable')
         log.warn({ integration: actorId, detail: second.detail }, 'the second token of a connection could not be renewed');
       const { tokens, expiresInMs } = renewedTokens(stored, answer, second);
@@ -85,13 +85,13 @@ export function integrationEffects({ actors, outbound, clients, box, calls, agen
   }
 
   async function release({ accountId, message }: { accountId: string; message: string }, { actorId }: EffectContext): Promise<void> {
-    await warned(log, { integration: actorId }, 'agents that rely on a connection could not be told', () =>
+    await warned(log, { integration: actorId }, 'agents that rely on a connection could not be notified', () =>
       agents.release({ accountId, connection: actorId, message }),
     );
   }
 
   async function announce(input: { accountId: string; service: string; mode: Mode }, { actorId }: EffectContext): Promise<void> {
-    await warned(log, { integration: actorId }, 'agents that wait for a connection could not be told', () => agents.announce(input));
+    await warned(log, { integration: actorId }, 'agents that wait for a connection could not be notified', () => agents.announce(input));
   }
 
   /** Whatever it finds is stored by the call itself: a refused token ends in `needToken`. */

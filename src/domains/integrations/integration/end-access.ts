@@ -18,7 +18,7 @@ type Pair = { access: string; refresh: string | null };
 
 const timeoutMs = 8_000;
 
-/** Each token is tried for by itself, so that none is ended twice. Resolves also where the service never answers: nobody can do more. */
+/** Each token is tried for by itself, so that none is ended twice. Resolves also if the service never answers: no further action is possible. */
 export async function endAccess(known: ServiceClient, { access, refresh, user, userRefresh = null }: Tokens, of: EndOf): Promise<void> {
   const pairs: Pair[] = [{ access, refresh }, ...(user === null ? [] : [{ access: user, refresh: userRefresh }])];
   await Promise.all(pairs.map((pair) => untilEnded(() => endOne(known, pair, of), of)));

@@ -1,4 +1,4 @@
-/** Connecting an MCP server: it is tried with the headers given; where it wants a token of its own, a person is asked for consent. */
+/** Connecting an MCP server: it is tried with the given headers; if it requires a token, a consent of a person is needed. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import type { Mode } from '../../../mode.ts';
@@ -61,7 +61,7 @@ export async function connectMcpServer(parts: McpConnectParts, request: McpReque
     authority: wanted?.authority ?? null,
     found: 'session' in tried ? tried.found : null,
     namesInUse: await namesInUse(database, { id, accountId, mode, name, createdAt: null }),
-    authorizeUrl: wanted === null ? null : await askForConsent(parts, { id, accountId, mode, redirectUri }, wanted, null),
+    authorizeUrl: wanted === null ? null : await beginConsent(parts, { id, accountId, mode, redirectUri }, wanted, null),
   };
   try {
     const row = await actors.ask(mcpServer, id, 'create', input, { commandId });
@@ -78,14 +78,14 @@ export async function withConsentUrl(parts: McpConnectParts, row: McpServerRow, 
   if (!mayConsent(row) || row.authority === null) return row;
   if (row.authorizeUntil !== null && row.authorizeUntil > nowMs) return row;
   const { clientSecret } = parts.box.open(row.secrets, row.id);
-  const url = await askForConsent(parts, row, { authority: row.authority, clientSecret }, null);
+  const url = await beginConsent(parts, row, { authority: row.authority, clientSecret }, null);
   return parts.actors.ask(mcpServer, row.id, 'asked', { authorizeUrl: url });
 }
 
 /** Where this browser's person consents. Throws `conflict` where there is nothing to consent to. */
 export function consentUrlFor(parts: McpConnectParts, row: McpServerRow, browser: string): Promise<string> {
   if (row.authority === null) throw new AppError('conflict', 'This MCP server is reached by its headers: connect it again with others');
-  return askForConsent(parts, row, { authority: row.authority, clientSecret: null }, browser);
+  return beginConsent(parts, row, { authority: row.authority, clientSecret: null }, browser);
 }
 
 /** A person has consented: the code becomes tokens, and the server lists its tools. Resolves with what was connected, for people. */
@@ -130,7 +130,7 @@ async function tryOut(connections: McpConnections, id: string, request: McpReque
     if (error.failure.type === 'unauthorized') return { challenge: error.failure.challenge };
     if (isAddressRefused(error)) throw invalidField(['body', 'url'], error.message, 'value_error', request.url);
     if (error.failure.type === 'forbidden') throw invalidField(['body', 'headers'], error.message, 'value_error');
-    // Without its cause, which may hold a megabyte of the server's words, for the log.
+    // Without its cause, which may contain a megabyte of text from the server: it would be logged.
     throw new AppError('upstream_failed', `The MCP server: ${error.message}`);
   }
 }
@@ -144,7 +144,7 @@ async function authorityFor(parts: McpConnectParts, { url, accountId }: McpReque
   return found;
 }
 
-async function askForConsent(
+async function beginConsent(
   { authorizations, callbackUrl }: McpConnectParts,
   { id, accountId, mode, redirectUri }: Pick<McpServerRow, 'id' | 'accountId' | 'mode' | 'redirectUri'>,
   { authority }: FoundAuthority,

@@ -1,6 +1,6 @@
 /**
  * The MCP servers of accounts, as agents and routes use them on a node. A connection stays open between calls, because servers of the previous protocol
- * keep state in it and because it tells of changed tools; it is closed when it was not used for a while.
+ * keep state in it and because the server notifies changed tools in it; it is closed when it was not used for a while.
  */
 import { LRUCache } from 'lru-cache';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -38,28 +38,28 @@ export type TriedServer = { found: FoundTool[]; session: McpSession };
 
 type Kept = { generation: number; session: Promise<McpSession> };
 
-const mostSessions = 200;
+const maxSessions = 200;
 const idleMs = 300_000;
 /** Calls of one node that run at once, so that answers in memory are bounded; and those of one account. */
 const callsAtOnce = { maxRunning: 64, maxRunningEach: 16, maxWaiting: 1_000, full: 'Too many calls of MCP servers wait' };
-/** A server that could not be asked is left alone for as long. */
-const askAgainMs = 30_000;
-/** The shortest time between two lists that a server's notifications lead to. */
-const noticedEveryMs = 5_000;
+/** After a failed list request a server is not queried for as long. */
+const unreachableForMs = 30_000;
+/** Between two list requests that notifications of a server cause. */
+const notificationIntervalMs = 5_000;
 
 export class McpConnections {
   private readonly parts: McpConnectionsParts;
   private readonly gate = new FairGate(callsAtOnce);
   private readonly sessions = new LRUCache<string, Kept>({
-    max: mostSessions,
+    max: maxSessions,
     ttl: idleMs,
     updateAgeOnGet: true,
     ttlAutopurge: true,
     dispose: ({ session }) => void session.then((open) => open.close()).catch(() => {}),
   });
   private readonly listing = new Map<string, Promise<McpServerRow>>();
-  private readonly notices = new Map<string, { isAgain: boolean; timer: NodeJS.Timeout }>();
-  private readonly unreachable = new LRUCache<string, true>({ max: 10_000, ttl: askAgainMs });
+  private readonly notifications = new Map<string, { hasNext: boolean; timer: NodeJS.Timeout }>();
+  private readonly unreachable = new LRUCache<string, true>({ max: 10_000, ttl: unreachableForMs });
 
   /** Of arguments and results against the schemas of servers. */
   readonly check: SchemaCheck;
@@ -80,22 +80,22 @@ export class McpConnections {
     }
   }
 
-  /** The connection by which it was tried stays open: the server can tell of changed tools from now on. */
+  /** The connection by which it was tried stays open: the server can notify changed tools from now on. */
   keep({ id, generation }: McpServerRow, session: McpSession): void {
     this.sessions.set(id, { generation, session: Promise.resolve(session) });
   }
 
   /** The server with its tools as it lists them now. Throws `McpFailed`; `not_found` where it was removed. */
   list(row: McpServerRow): Promise<McpServerRow> {
-    let asked = this.listing.get(row.id);
-    if (asked === undefined) {
-      asked = this.askForTools(row).finally(() => this.listing.delete(row.id));
-      this.listing.set(row.id, asked);
+    let listing = this.listing.get(row.id);
+    if (listing === undefined) {
+      listing = this.listTools(row).finally(() => this.listing.delete(row.id));
+      this.listing.set(row.id, listing);
     }
-    return asked;
+    return listing;
   }
 
-  /** As `list` where its last list is older; the server as it is known where it cannot be asked. */
+  /** As `list` where its last list is older; the stored server if the list request fails. */
   async fresh(row: McpServerRow, olderThanMs: number): Promise<McpServerRow> {
     if (row.status !== 'connected' || this.unreachable.has(row.id)) return row;
     if (row.listedAt !== null && this.parts.clock.nowMs() - row.listedAt < olderThanMs) return row;
@@ -138,18 +138,18 @@ export class McpConnections {
 
   close(): void {
     this.sessions.clear();
-    for (const { timer } of this.notices.values()) clearTimeout(timer);
-    this.notices.clear();
+    for (const { timer } of this.notifications.values()) clearTimeout(timer);
+    this.notifications.clear();
   }
 
-  private async askForTools(row: McpServerRow): Promise<McpServerRow> {
+  private async listTools(row: McpServerRow): Promise<McpServerRow> {
     const found = await this.withSession(row, (session) => session.tools());
     this.unreachable.delete(row.id);
     const inUse = await namesInUse(this.parts.database, row);
     return this.parts.actors.ask(mcpServer, row.id, 'listed', { found, namesInUse: inUse });
   }
 
-  /** A token that the server does not take is renewed once, and a session that it has forgotten is opened once more. */
+  /** A refused token is renewed once, and a session that the server has dropped is opened again once. */
   private async withSession<T>(row: McpServerRow, work: (session: McpSession) => Promise<T>): Promise<T> {
     let current = await this.withToken(row);
     for (let tries = 1; ; tries++) {
@@ -206,22 +206,22 @@ export class McpConnections {
 
   private open(id: string, server: Pick<SessionOptions, 'url' | 'headers' | 'accountId'>): Promise<McpSession> {
     const { outbound, limits } = this.parts;
-    return openSession({ ...server, outbound, check: this.check, toolsChanged: () => this.noticed(id), ...(limits && { limits }) });
+    return openSession({ ...server, outbound, check: this.check, toolsChanged: () => this.onToolsChanged(id), ...(limits && { limits }) });
   }
 
-  /** A server that tells of changes without end is asked for its tools once in a while. */
-  private noticed(id: string): void {
-    const noticed = this.notices.get(id);
-    if (noticed !== undefined) {
-      noticed.isAgain = true;
+  /** Notifications in quick succession cause one list request per interval. */
+  private onToolsChanged(id: string): void {
+    const notification = this.notifications.get(id);
+    if (notification !== undefined) {
+      notification.hasNext = true;
       return;
     }
     const over = () => {
-      const { isAgain } = this.notices.get(id)!;
-      this.notices.delete(id);
-      if (isAgain) this.noticed(id);
+      const { hasNext } = this.notifications.get(id)!;
+      this.notifications.delete(id);
+      if (hasNext) this.onToolsChanged(id);
     };
-    this.notices.set(id, { isAgain: false, timer: setTimeout(over, noticedEveryMs) });
+    this.notifications.set(id, { hasNext: false, timer: setTimeout(over, notificationIntervalMs) });
     void this.currently(id)
       .then((now) => (now === null ? null : this.list(now)))
       .catch((error) =>

@@ -21,7 +21,7 @@ export type McpAuthority = {
   namesItself: boolean;
   /** The resource that tokens are for (RFC 8707). */
   resource: string;
-  /** What is asked for; null: what the server thinks fit. */
+  /** Scopes to request; null: the default of the server. */
   scope: string | null;
   clientId: string;
 };
@@ -42,7 +42,7 @@ export const McpServer = defineEntity({
     status: p.text().$type<(typeof mcpStatuses)[number]>(),
     reason: p.text().$type<McpReason>().strictNullable(),
     tools: json<PinnedTool[]>(),
-    /** When the server was last asked for its tools; null: it has not listed any. */
+    /** When the tools of the server were last listed; null: it has not listed any. */
     listedAt: epochMs().strictNullable(),
     /** null: it is reached by its headers alone. */
     authority: json<McpAuthority>().strictNullable(),

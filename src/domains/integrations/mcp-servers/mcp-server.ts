@@ -2,7 +2,7 @@
  * An MCP server that an account has connected: its tokens, and which of its tools agents may use.
  *
  * M1 At most one renewal of tokens runs; a new refresh token is committed before its access token is used.
- * M2 A tool that was not approved with its present hash is offered to nobody (`pins.ts`).
+ * M2 A tool that was not approved with its present hash is not offered (`pins.ts`).
  */
 import Type from 'typebox';
 import { defineActor, type EffectResult, type EffectsOf, type Turn, type TurnContext } from '../../../actors/define-actor.ts';
@@ -20,7 +20,7 @@ type Context = TurnContext<McpServerContract>;
 
 /** Of a page for consent, shorter than that of its state. */
 const authorizeForMs = 480_000;
-const mostScopes = 100;
+const maxScopes = 100;
 
 export type McpServerEffects = { [Name in 'refresh' | 'revoke' | 'release']: EffectsOf<McpServerContract>[Name]['run'] };
 
@@ -134,7 +134,7 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     const known = present(state);
     const { authority } = known;
     if (authority === null || known.status !== 'connected') return { state: known, reply: known };
-    const wanted = [...new Set([...(authority.scope?.split(' ') ?? []), ...scope.split(' ')])].slice(0, mostScopes).join(' ');
+    const wanted = [...new Set([...(authority.scope?.split(' ') ?? []), ...scope.split(' ')])].slice(0, maxScopes).join(' ');
     const isKnown = known.reason === 'scope_missing' && wanted === authority.scope;
     if (isKnown) return { state: known, reply: known };
     const row: McpServerRow = { ...known, reason: 'scope_missing', authority: { ...authority, scope: wanted }, ...consent(null, ctx) };
@@ -177,7 +177,7 @@ function asked(state: State, { authorizeUrl }: { authorizeUrl: string }, ctx: Co
 function approveTools(state: State, { tools }: { tools: { name: string; hash: string }[] }): Turn<McpServerRow, McpServerRow> {
   const known = present(state);
   const next = approve(known.tools, tools);
-  if (next === null) throw new AppError('conflict', 'A tool is not there with this hash any more: look at it again');
+  if (next === null) throw new AppError('conflict', 'A tool does not have this hash any more: read the list again');
   const row = { ...known, tools: next };
   return { state: row, reply: row };
 }

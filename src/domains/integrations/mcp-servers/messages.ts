@@ -32,15 +32,15 @@ export type McpServerContract = {
   commands: {
     /** Refuses (`conflict`) where the account has a server of this name. */
     create(input: NewMcpServer): McpServerRow;
-    /** A person is asked for consent again. */
+    /** Another consent was begun. */
     asked(input: { authorizeUrl: string }): McpServerRow;
     /** A person has consented. */
     authorized(input: { grant: McpGrant; authorizationId: string }): McpServerRow;
-    /** What the server lists now. The first list of a server is approved: whoever connected it has named it. */
+    /** What the server lists now. The first list of a server is approved: the person who connected it has named it. */
     listed(input: { found: FoundTool[]; namesInUse?: NamesInUse }): McpServerRow;
     /** Refuses (`conflict`) where a hash is not the present one. */
     approve(input: { tools: { name: string; hash: string }[] }): McpServerRow;
-    /** A call was refused for want of a scope: the next consent asks for it too. */
+    /** A call was refused because a scope is missing: the next consent requests it too. */
     lacksScope(input: { scope: string }): McpServerRow;
     /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
     needToken(input: TokenNeed): TokenReply;

@@ -60,7 +60,7 @@ export function firstPins(found: readonly FoundTool[], server: NamedServer): Pin
   return merge([], found, server).tools.map(approved);
 }
 
-/** The tools after the server was asked again. Removed ones stay known, so that they need approval only if they come back changed. */
+/** The tools after another list request. Removed ones stay known, so that they need approval only if they come back changed. */
 export function merge(
   before: readonly PinnedTool[],
   found: readonly FoundTool[],
@@ -86,8 +86,8 @@ export function merge(
 }
 
 /** Approves tools by the hash that a person saw; null: one of them is not there with this hash. */
-export function approve(tools: readonly PinnedTool[], asked: readonly { name: string; hash: string }[]): PinnedTool[] | null {
-  const hashes = new Map(asked.map(({ name, hash }) => [name, hash]));
+export function approve(tools: readonly PinnedTool[], approvals: readonly { name: string; hash: string }[]): PinnedTool[] | null {
+  const hashes = new Map(approvals.map(({ name, hash }) => [name, hash]));
   const present = tools.filter(({ name, hash, listed }) => listed && hashes.get(name) === hash);
   if (present.length !== hashes.size) return null;
   return tools.map((tool) => (hashes.has(tool.name) ? approved(tool) : tool));

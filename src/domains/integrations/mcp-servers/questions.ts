@@ -1,5 +1,5 @@
 /**
- * What a server asks a person in the middle of a call. The call is cancelled, a person decides about the question as about any approval, and the call is made
+ * Requests of a server for input of a person during a call. The call is cancelled, a person decides about the question as about any approval, and the call is made
  * again with the answer.
  */
 import { createHash } from 'node:crypto';
@@ -9,13 +9,13 @@ import type { Question, QuestionAnswer } from './protocol/session.ts';
 type Content = Extract<QuestionAnswer, { action: 'accept' }>['content'];
 type Property = { type?: unknown; default?: unknown; title?: unknown };
 
-const mostQuestions = 4;
-const longestText = 2_000;
+const maxQuestions = 4;
+const maxTextChars = 2_000;
 /** They are kept with the approval. */
-const longestAnswers = 8_000;
+const maxAnswerChars = 8_000;
 
 export class Questions {
-  /** Questions that nobody has answered yet. */
+  /** Questions without an answer. */
   readonly open: Question[] = [];
   private readonly answers: Readonly<Record<string, Content>>;
 
@@ -27,25 +27,25 @@ export class Questions {
   answer(question: Question): QuestionAnswer {
     const content = this.answers[keyOf(question)];
     if (content !== undefined) return { action: 'accept', content };
-    if (this.open.length < mostQuestions) this.open.push(question);
+    if (this.open.length < maxQuestions) this.open.push(question);
     return { action: 'cancel' };
   }
 
-  /** What the server wants to know and a person cannot say by approving; null: nothing. */
+  /** Required input that an approval cannot give; null: nothing. */
   unanswerable(): string | null {
-    if (JSON.stringify(this.open.map(contentOf)).length > longestAnswers) return 'an answer that is longer than can be shown';
+    if (JSON.stringify(this.open.map(contentOf)).length > maxAnswerChars) return 'an answer that is longer than can be shown';
     const fields = this.open.flatMap((question) => missingFields(question));
-    return fields.length === 0 ? null : fields.join(', ').slice(0, longestText);
+    return fields.length === 0 ? null : fields.join(', ').slice(0, maxTextChars);
   }
 
   preview(server: string): Preview {
     const texts = this.open.map((question) => `${question.message}${shownContent(contentOf(question))}`);
     const answers = { ...this.answers, ...Object.fromEntries(this.open.map((question) => [keyOf(question), contentOf(question)])) };
-    return { text: `The MCP server ${server} asks:\n${texts.join('\n')}`.slice(0, longestText), basis: { answers } };
+    return { text: `The MCP server ${server} asks:\n${texts.join('\n')}`.slice(0, maxTextChars), basis: { answers } };
   }
 }
 
-/** What approving answers: yes to what is asked as yes or no, and the server's own defaults. */
+/** The answers that an approval gives: true for booleans, and the server's own defaults. */
 function contentOf(question: Question): Content {
   const content: Content = {};
   for (const [name, { type, default: preset }] of propertiesOf(question)) {

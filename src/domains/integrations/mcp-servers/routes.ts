@@ -1,4 +1,4 @@
-/** MCP servers of an account: connected, listed, looked at, removed; and the approval of their tools. */
+/** MCP servers of an account: connect, list, read, remove; and the approval of their tools. */
 import Type from 'typebox';
 import type { Clock } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
@@ -25,7 +25,7 @@ export type McpRouteParts = McpConnectParts & { database: Database; clock: Clock
 
 const base = '/integrations/mcp';
 export const clientDocumentPath = '/integrations/oauth-client.json';
-const mostServers = 50;
+const maxServers = 50;
 
 export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
   const { actors, database, clock, outbound, connections } = parts;
@@ -88,7 +88,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
       const redirectUri = body.redirect_uri ?? null;
       if (redirectUri !== null) await checkRedirect(accountId, redirectUri);
       const count = await database.list(accountId, (em) => em.count(McpServer, { accountId, mode, removedAt: null }));
-      if (count >= mostServers) throw new AppError('conflict', `An account has ${mostServers} MCP servers at most: delete one`);
+      if (count >= maxServers) throw new AppError('conflict', `An account has ${maxServers} MCP servers at most: delete one`);
       const { commandId } = commandIds(context, integrationIds.mcpServer);
       const row = await connectMcpServer(parts, { accountId, mode, name: body.name, url, headers, redirectUri, commandId });
       return answer(201, mcpServerView(row));

@@ -137,7 +137,7 @@ export function mcpToolSource({ actors, database, clock, connections, publicUrl 
     }
     if (questions.open.length > 0) {
       const missing = questions.unanswerable();
-      if (missing !== null) throw toolError('invalid', `The server asks a person for what cannot be given here: ${missing}`);
+      if (missing !== null) throw toolError('invalid', `The server requests input that an approval cannot give: ${missing}`);
       throw new AskAgain(questions.preview(row.name));
     }
     if (result.isError) throw toolError('invalid', String(result.content).slice(0, 8_000) || 'The tool failed');
@@ -156,26 +156,26 @@ async function checked(name: string, sent: unknown, check: (args: object) => Pro
 
 function asToolError(error: McpFailed, { id, name, authority }: McpServerRow, clock: Clock, publicUrl: string): ToolError {
   const { failure, message } = error;
-  const told = `The MCP server ${name}: ${message}`;
+  const text = `The MCP server ${name}: ${message}`;
   switch (failure.type) {
     case 'unauthorized': {
       const way = authority === null ? 'Its headers must be renewed' : `A person must connect it again: ${consentPage(publicUrl, id)}`;
-      return toolError('forbidden', `${told}. ${way}`);
+      return toolError('forbidden', `${text}. ${way}`);
     }
     case 'forbidden': {
       const { scope } = failure;
-      if (scope === null) return toolError('forbidden', told);
+      if (scope === null) return toolError('forbidden', text);
       const way = authority === null ? 'Its headers must be renewed' : `A person must allow it: ${consentPage(publicUrl, id)}`;
-      return toolError('forbidden', `${told}: it needs ${scope}. ${way}`, { scope });
+      return toolError('forbidden', `${text}: it needs ${scope}. ${way}`, { scope });
     }
     case 'rate_limited': {
       const retryAt = failure.retryAfterMs === null ? undefined : isoTimestamp(clock.nowMs() + failure.retryAfterMs);
-      return toolError('rate_limited', told, retryAt === undefined ? {} : { retry_at: retryAt });
+      return toolError('rate_limited', text, retryAt === undefined ? {} : { retry_at: retryAt });
     }
     case 'unavailable':
-      return toolError('unavailable', failure.sent ? `${told}. It is not known whether the call took effect` : told);
+      return toolError('unavailable', failure.sent ? `${text}. It is not known whether the call took effect` : text);
     default:
-      return toolError(failure.type, told);
+      return toolError(failure.type, text);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Requests at token endpoints (RFC 6749, 7636, 7009). oauth4webapi makes them; what the answers mean is decided here, because services refuse in
- * ways of their own: inside a 200, or by other words.
+ * different forms: inside a 200 answer, or with other codes.
  */
 import * as oauth from 'oauth4webapi';
 import { AppError } from '../../../errors.ts';
@@ -14,7 +14,7 @@ export type TokenEndpoint = {
   url: string;
   client: { id: string; secret: string };
   clientAuthentication: 'body' | 'basic';
-  /** The account that asks: accounts share the connections to an origin. */
+  /** The account of the request: accounts share the connections to an origin. */
   account: string;
   /** As `OutboundRequest`: the address comes from the operator. */
   configured: boolean;
@@ -46,12 +46,12 @@ const maxBytes = 2 ** 20;
 /** A token answer has some ten values. A parser cannot pause, and many small values cost it more than their bytes. */
 const answerLimits = { maxDepth: 32, maxValues: 2_000 };
 
-/** @param verifier null: the code was asked for without PKCE */
+/** @param verifier null: the code was requested without PKCE */
 export function exchangeCode(
   endpoint: TokenEndpoint,
   { code, redirectUri, verifier }: { code: string; redirectUri: string; verifier: string | null },
 ): Promise<TokenAnswer> {
-  return ask(endpoint, 'authorization_code', {
+  return requestTokens(endpoint, 'authorization_code', {
     code,
     redirect_uri: redirectUri,
     ...(verifier !== null && { code_verifier: verifier }),
@@ -59,7 +59,7 @@ export function exchangeCode(
 }
 
 export function renew(endpoint: TokenEndpoint, refreshToken: string): Promise<TokenAnswer> {
-  return ask(endpoint, 'refresh_token', { refresh_token: refreshToken });
+  return requestTokens(endpoint, 'refresh_token', { refresh_token: refreshToken });
 }
 
 /** Ends a token (RFC 7009). Throws `unavailable` where that is not certain. */
@@ -88,7 +88,7 @@ export function randomState(): string {
 type Sent = Pick<TokenEndpoint, 'outbound' | 'account' | 'configured' | 'timeoutMs' | 'signal'>;
 type Arrived = { status: number; body: Uint8Array; truncated: boolean };
 
-async function ask(endpoint: TokenEndpoint, grantType: string, parameters: Record<string, string>): Promise<TokenAnswer> {
+async function requestTokens(endpoint: TokenEndpoint, grantType: string, parameters: Record<string, string>): Promise<TokenAnswer> {
   const { url, client, clientAuthentication } = endpoint;
   const server = { issuer: url, token_endpoint: url };
   let arrived: Arrived;
@@ -145,7 +145,7 @@ export function firstEnd(one: number | null, other: number | null): number | nul
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** By the words of RFC 6749, and by those of GitHub and Slack. */
+/** Codes of RFC 6749, and of GitHub and Slack. */
 const meaningOf: Readonly<Record<string, 'invalid_grant' | 'invalid_client'>> = {
   invalid_grant: 'invalid_grant',
   bad_verification_code: 'invalid_grant',
@@ -198,7 +198,7 @@ function parsed(body: Uint8Array): Record<string, unknown> | null {
   }
 }
 
-/** Codes of errors are words; anything else could be what was sent. */
+/** An error code is one word; any other text could repeat a secret. */
 function safeCode(error: string): string {
   return /^[a-z][a-z0-9_]{0,63}$/.test(error) ? error : 'an error';
 }

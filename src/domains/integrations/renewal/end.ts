@@ -1,10 +1,10 @@
-/** Ending access at another server, which nobody waits for: tried four times, then left. */
+/** Ends access at another server, in the background: four tries at most. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../../../backoff.ts';
 
-const mostTries = 4;
+const maxTries = 4;
 const firstPauseMs = 1_000;
-const longestPauseMs = 4_000;
+const maxPauseMs = 4_000;
 
 /** Resolves also where it never succeeds. Rejects when aborted. */
 export async function untilEnded(
@@ -17,8 +17,8 @@ export async function untilEnded(
     } catch (err) {
       signal.throwIfAborted();
       failed(err, tries);
-      if (tries === mostTries) return;
-      await pause(backoffMs(tries - 1, firstPauseMs, longestPauseMs), null, { signal });
+      if (tries === maxTries) return;
+      await pause(backoffMs(tries - 1, firstPauseMs, maxPauseMs), null, { signal });
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The effect that renews tokens: an outage is tried again a little later, a refusal once more at once, with the newest stored refresh token. */
+/** The effect that renews tokens: an outage is tried again after a pause, a refusal once immediately, with the newest stored refresh token. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
@@ -14,7 +14,7 @@ export type RenewalRefusal = 'revoked' | 'client_misconfigured';
 
 const outagesBeforeGivingUp = 3;
 const firstPauseMs = 1_000;
-const longestPauseMs = 4_000;
+const maxPauseMs = 4_000;
 
 /**
  * Rejects with `unavailable` after three requests without an answer that means anything.
@@ -36,6 +36,6 @@ export async function renewTokens<Grant>(
     }
     onOutage(answer.detail);
     if (++outages === outagesBeforeGivingUp) throw new AppError('unavailable', answer.detail);
-    await pause(backoffMs(outages - 1, firstPauseMs, longestPauseMs), null, { signal });
+    await pause(backoffMs(outages - 1, firstPauseMs, maxPauseMs), null, { signal });
   }
 }

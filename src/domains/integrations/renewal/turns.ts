@@ -66,7 +66,7 @@ export function needToken<Row extends Renewable>(
   return { state: row.refreshEffectId === null ? { ...row, refreshEffectId: ctx.run('refresh', {}) } : row, reply: renewed };
 }
 
-/** Answers who waits for the renewal that has ended. Returns what was granted or refused; null: nothing is known, and the tokens stay. */
+/** Answers the callers that wait for the renewal. Returns what was granted or refused; null: nothing is known, and the tokens stay. */
 export function renewalOutcome<G, R>(outcome: EffectOutcome<Renewed<G, R>>, ctx: Context): Renewed<G, R> | null {
   if (outcome.kind !== 'done') {
     answer(ctx, { kind: 'unavailable', message: outcome.kind === 'failed' ? outcome.message : 'There are no tokens now' });

@@ -90,14 +90,14 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     responses: { 200: null, 302: null },
     contentTypes: { 200: 'text/html' },
     async handler({ request, query: { code, state = '', error, error_description: description, iss = null } }): Promise<HttpResponse> {
-      // What looks at a link before a person follows it must not use it up.
+      // Programs that check links send HEAD: it must not use up the code.
       if (request.method === 'HEAD') return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
       const awaited = code === undefined && error === undefined ? null : await authorizations.awaited(state);
       if (awaited === null) throw overState();
       const isOurs = awaited.row.redirectUri === null || targetOf(awaited.row) !== undefined;
       if (error === undefined && code !== undefined && isOurs) {
         const isBegun = awaited.isBrowser(browserOf(request, parts.publicUrl()));
-        if (isFromBrowser(request) && !isBegun) return askWhose(awaited.row, { code, state, iss });
+        if (isFromBrowser(request) && !isBegun) return confirmationPage(awaited.row, { code, state, iss });
         return complete({ code, state, iss });
       }
       const row = await authorizations.returned(state);
@@ -105,8 +105,8 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
       if (error === undefined && code !== undefined) return redirect(withParameters(row.redirectUri!, { code, state }));
       await authorizations.used(row.id);
       if (row.redirectUri === null) return page('Not connected', html`<p>There was no consent. You can close this page.</p>`, 200);
-      const told = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
-      return redirect(withParameters(row.redirectUri, told));
+      const parameters = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
+      return redirect(withParameters(row.redirectUri, parameters));
     },
   });
 
@@ -143,7 +143,7 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     return page('Connected', html`<p>${connected} is connected. You can close this page.</p>`, 200);
   }
 
-  async function askWhose(row: AuthorizationRow, { code, state, iss }: ReturnedCode): Promise<HttpResponse> {
+  async function confirmationPage(row: AuthorizationRow, { code, state, iss }: ReturnedCode): Promise<HttpResponse> {
     const what = (await targetOf(row)?.nameOf(row)) ?? clients.get(row.target).service.title;
     const whose = await parts.accountName(row.accountId);
     const body = html`<p>Do you want to connect ${what} with the account <strong>${whose ?? row.accountId}</strong> of this service? Its tasks can use then what you have just allowed.</p>

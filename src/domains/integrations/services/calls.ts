@@ -80,7 +80,7 @@ const maxAnswerBytes = 2 * 2 ** 20;
 /** A parser cannot pause, and many small values cost it more than their bytes. */
 const answerLimits = { maxDepth: 256, maxValues: 100_000 };
 /** How long the limits of a service are waited for in one request. */
-const mostWaitMs = 120_000;
+const maxWaitMs = 120_000;
 const firstPauseMs = 1_000;
 const retries = 3;
 /** Longer than the three tries of a renewal. */
@@ -114,7 +114,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
   };
 
   async function send(integrationId: string, request: ServiceRequest, signal: AbortSignal): Promise<ServiceAnswer> {
-    const untilMs = monotonicMs() + mostWaitMs;
+    const untilMs = monotonicMs() + maxWaitMs;
     const mayRepeat = mayRepeatOf(request);
     let renewed = false;
     for (let limits = 0, faults = 0; ; ) {
@@ -200,16 +200,16 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
   async function renew({ row, known }: Usable, why: 'due' | 'rejected'): Promise<void> {
     const { id, generation } = row;
     const name = `${id} ${generation} ${why}`;
-    let asked = renewals.get(name);
-    if (asked === undefined) {
-      asked = actors
+    let renewal = renewals.get(name);
+    if (renewal === undefined) {
+      renewal = actors
         .ask(integration, id, 'needToken', { generation, why }, { timeoutMs: tokenWaitMs })
         .finally(() => renewals.delete(name));
-      renewals.set(name, asked);
+      renewals.set(name, renewal);
     }
     let reply: TokenReply;
     try {
-      reply = await asked;
+      reply = await renewal;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       reply = { kind: 'unavailable', message: 'its tokens could not be renewed in time' };
@@ -326,7 +326,7 @@ function answerOf(
   try {
     return { status, headers, body: JSON.parse(text) };
   } catch {
-    // An error page is told by its status.
+    // An error page is recognized by its status.
     if (status >= 300) return { status, headers, body: null };
     throw new ServiceFailed({ type: 'unavailable', message: `${service.title} answered ${status} with something that is no JSON` });
   }

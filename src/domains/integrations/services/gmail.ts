@@ -63,8 +63,8 @@ export const gmail = defineService({
       highConsequence: false,
       untrusted: true,
       repeatable: true,
-      async run({ max_results: most = defaultMails, query }: { max_results?: number; query?: string }, call) {
-        const found = await findMails({ q: query, labelIds: query ? undefined : 'INBOX' }, most, call);
+      async run({ max_results: max = defaultMails, query }: { max_results?: number; query?: string }, call) {
+        const found = await findMails({ q: query, labelIds: query ? undefined : 'INBOX' }, max, call);
         return { emails: await eachMail(found, async (id) => shownMail(await getMail(id, 'full', call))) };
       },
     },
@@ -81,8 +81,8 @@ export const gmail = defineService({
       highConsequence: false,
       untrusted: true,
       repeatable: true,
-      async run({ query, max_results: most = defaultMails }: { query: string; max_results?: number }, call) {
-        const found = await findMails({ q: query, labelIds: 'INBOX' }, most, call);
+      async run({ query, max_results: max = defaultMails }: { query: string; max_results?: number }, call) {
+        const found = await findMails({ q: query, labelIds: 'INBOX' }, max, call);
         return { emails: await eachMail(found, async (id) => shownHeaders(await getMail(id, 'metadata', call))) };
       },
     },
@@ -144,8 +144,8 @@ export const gmail = defineService({
   ],
 });
 
-async function findMails(filter: { q?: string; labelIds?: string }, most: number, call: ServiceCall): Promise<string[]> {
-  const { items } = await pagesUpTo(most, async (pageToken, missing) => {
+async function findMails(filter: { q?: string; labelIds?: string }, max: number, call: ServiceCall): Promise<string[]> {
+  const { items } = await pagesUpTo(max, async (pageToken, missing) => {
     const query = { ...filter, maxResults: Math.min(missing, listPage), pageToken };
     const { body } = await call.request({ method: 'GET', path: messages, query });
     const page = requiredFields(body, title);

@@ -119,9 +119,9 @@ function shownCampaign(row: Fields) {
   };
 }
 
-function search(customer: string, query: string, most: number, call: ServiceCall): Promise<{ items: Fields[]; hasMore: boolean }> {
+function search(customer: string, query: string, max: number, call: ServiceCall): Promise<{ items: Fields[]; hasMore: boolean }> {
   const id = digits(customer);
-  return pagesUpTo(most, async (pageToken) => {
+  return pagesUpTo(max, async (pageToken) => {
     const { body } = await asManager(id, call, {
       method: 'POST',
       path: `${version}/customers/${id}/googleAds:search`,

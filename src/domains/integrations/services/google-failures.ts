@@ -1,4 +1,4 @@
-/** Failures as Google's APIs tell them: a status name, and a reason in `errors` (Gmail) or `details` (Google Ads). */
+/** Failures in answers of Google's APIs: a status name, and a reason in `errors` (Gmail) or `details` (Google Ads). */
 import { type Fields, fieldsOf, textOf } from './read-answer.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';

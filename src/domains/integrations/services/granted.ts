@@ -28,5 +28,5 @@ export const reasonTexts: Readonly<Record<ErrorReason, string>> = {
   revoked: 'the service takes its access no more',
   expired: 'its access has expired',
   scope_missing: 'it lacks the permissions that its tools need',
-  client_misconfigured: 'the service does not know this client; the operator must look at its settings',
+  client_misconfigured: 'the service does not know this client; the operator must check its settings',
 };

@@ -3,7 +3,7 @@
  * not limited: many that wait together would only be limited again.
  *
  * L1 Nothing of a key is sent before the time that its service named.
- * L2 Who would wait longer than it may is told so at once.
+ * L2 A request that would wait longer than it may is refused at once.
  */
 import { monotonicMs } from '../../../clock.ts';
 
@@ -77,7 +77,7 @@ export class LimitGates {
     };
   }
 
-  /** A limit for which nobody waits is over by itself. */
+  /** A limit without waiting requests is removed when it ends. */
   private forget(key: string, forMs: number): void {
     const timer = setTimeout(() => {
       const gate = this.gates.get(key);
@@ -87,7 +87,7 @@ export class LimitGates {
     timer.unref();
   }
 
-  private changed(gate: Gate, mostMs: number, signal: AbortSignal): Promise<void> {
+  private changed(gate: Gate, maxMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -96,7 +96,7 @@ export class LimitGates {
         if (at !== -1) gate.waiting.splice(at, 1);
         resolve();
       };
-      const timer = setTimeout(done, Math.max(0, Math.ceil(mostMs)));
+      const timer = setTimeout(done, Math.max(0, Math.ceil(maxMs)));
       signal.addEventListener('abort', done, { once: true });
       gate.waiting.push(done);
     });

@@ -65,8 +65,8 @@ export const notion = defineService({
       highConsequence: false,
       untrusted: true,
       repeatable: true,
-      async run({ page_id: asked }: { page_id: string }, call) {
-        const path = pagePath(asked);
+      async run({ page_id: pageId }: { page_id: string }, call) {
+        const path = pagePath(pageId);
         const page = requiredFields((await call.request({ method: 'GET', path })).body, title);
         const { markdown, truncated } = requiredFields((await call.request({ method: 'GET', path: `${path}/markdown` })).body, title);
         return { ...pageForModel(page), content: textOf(markdown) ?? '', truncated: truncated === true };
@@ -107,11 +107,11 @@ export const notion = defineService({
       highConsequence: true,
       untrusted: false,
       repeatable: true,
-      async preview({ page_id: asked, content: markdown }: Update, call) {
-        const path = pagePath(asked);
+      async preview({ page_id: pageId, content: markdown }: Update, call) {
+        const path = pagePath(pageId);
         const page = pageForModel(requiredFields((await call.request({ method: 'GET', path })).body, title));
         const present = requiredFields((await call.request({ method: 'GET', path: `${path}/markdown` })).body, title);
-        return `${whatIsLost(page, textOf(present.markdown) ?? '', asked)}\nThe new content:\n${markdown}`;
+        return `${whatIsLost(page, textOf(present.markdown) ?? '', pageId)}\nThe new content:\n${markdown}`;
       },
       run: replaceContent,
     },
@@ -121,8 +121,8 @@ export const notion = defineService({
 const shownOfLost = 500;
 
 /** Nothing of the present content stays by itself: a person must see that before approving. */
-function whatIsLost(page: ReturnType<typeof pageForModel>, present: string, asked: string): string {
-  const what = `Replace the whole content of the page "${page.title}" (${page.url ?? asked}).`;
+function whatIsLost(page: ReturnType<typeof pageForModel>, present: string, pageId: string): string {
+  const what = `Replace the whole content of the page "${page.title}" (${page.url ?? pageId}).`;
   if (present === '') return `${what} It is empty now.`;
   const begins = present.length > shownOfLost ? `${present.slice(0, shownOfLost)}…` : present;
   return `${what} Everything that is on it now is removed, ${present.length} characters:\n${begins}`;
@@ -130,21 +130,21 @@ function whatIsLost(page: ReturnType<typeof pageForModel>, present: string, aske
 
 type Update = { page_id: string; content: string };
 /** Notion refuses it where a page below this one would be deleted by it. */
-async function replaceContent({ page_id: asked, content: markdown }: Update, call: ServiceCall) {
+async function replaceContent({ page_id: pageId, content: markdown }: Update, call: ServiceCall) {
   const json = { type: 'replace_content', replace_content: { new_str: markdown } };
-  const { body } = await call.request({ method: 'PATCH', path: `${pagePath(asked)}/markdown`, json, repeatable: true });
-  return { id: textOf(fieldsOf(body).id) ?? idIn(asked), updated: true };
+  const { body } = await call.request({ method: 'PATCH', path: `${pagePath(pageId)}/markdown`, json, repeatable: true });
+  return { id: textOf(fieldsOf(body).id) ?? idIn(pageId), updated: true };
 }
 
-function pagePath(asked: string): string {
-  return `/v1/pages/${pathSegment(idIn(asked), 'page_id')}`;
+function pagePath(pageId: string): string {
+  return `/v1/pages/${pathSegment(idIn(pageId), 'page_id')}`;
 }
 
 /** The id in a page's address: the last 32 hexadecimal digits of its path. */
-function idIn(asked: string): string {
-  if (!/^https?:\/\//.test(asked)) return asked;
-  const [path = ''] = asked.split(/[?#]/);
-  return /([0-9a-f]{32})\/?$/i.exec(path.replaceAll('-', ''))?.[1] ?? asked;
+function idIn(pageId: string): string {
+  if (!/^https?:\/\//.test(pageId)) return pageId;
+  const [path = ''] = pageId.split(/[?#]/);
+  return /([0-9a-f]{32})\/?$/i.exec(path.replaceAll('-', ''))?.[1] ?? pageId;
 }
 
 function pageForModel({ id, url, last_edited_time: editedAt, properties }: Fields) {

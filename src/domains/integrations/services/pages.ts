@@ -6,21 +6,21 @@ const maxPages = 20;
 export type Page<T> = { items: T[]; next: string | undefined };
 
 /**
- * The first `most` items, and whether there are more.
+ * The first `max` items, and whether there are more.
  *
  * @param read a page from a cursor on; `missing`: how many items are still wanted
  */
 export async function pagesUpTo<T>(
-  most: number,
+  max: number,
   read: (cursor: string | undefined, missing: number) => Promise<Page<T>>,
 ): Promise<{ items: T[]; hasMore: boolean }> {
   const found: T[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page += 1) {
-    const { items, next } = await read(cursor, most - found.length);
+    const { items, next } = await read(cursor, max - found.length);
     found.push(...items);
     cursor = next;
-    if (next === undefined || found.length >= most) break;
+    if (next === undefined || found.length >= max) break;
   }
-  return { items: found.slice(0, most), hasMore: cursor !== undefined || found.length > most };
+  return { items: found.slice(0, max), hasMore: cursor !== undefined || found.length > max };
 }

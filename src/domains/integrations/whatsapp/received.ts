@@ -6,7 +6,7 @@ import type { ReceivedMessage } from '../services/service.ts';
 
 export type InboundMessage = { messageId: string; sender: string; text: string; sentAtMs: number };
 
-const longestText = 8_192;
+const maxTextChars = 8_192;
 /** Of messages and numbers. */
 const idForm = /^[\x21-\x7e]{1,500}$/;
 /** The digits of a number; of newer accounts also other ids. */
@@ -69,7 +69,7 @@ function messageOf(message: unknown, nowMs: number): InboundMessage | null {
   if (typeof id !== 'string' || !idForm.test(id) || typeof sender !== 'string' || !senderForm.test(sender)) return null;
   const seconds = Number(fieldIn(message, 'timestamp'));
   const sentAtMs = Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, nowMs) : nowMs;
-  return { messageId: id, sender, text: textOf(message).replaceAll('\0', '').slice(0, longestText).toWellFormed(), sentAtMs };
+  return { messageId: id, sender, text: textOf(message).replaceAll('\0', '').slice(0, maxTextChars).toWellFormed(), sentAtMs };
 }
 
 /** What a person wrote or chose; other contents are named by their kind. */

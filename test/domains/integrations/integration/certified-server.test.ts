@@ -27,7 +27,7 @@ test('a consent with PKCE connects, and a hundred calls renew a token once at a 
   const { server, api, connect, code, state, row, request, clock } = await consented(t);
   const { grantedScopes } = await connect(code, { state });
   assert.deepEqual(grantedScopes, ['repo']);
-  // The test server of the API accepts the tokens that the authorization server reports as valid.
+  // The stand-in of the API accepts the tokens that the authorization server reports as valid.
   const tokens = async () => box.open((await row()).tokens, (await row()).id);
   api.taken.add((await tokens()).access);
   await request();

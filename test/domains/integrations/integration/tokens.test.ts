@@ -1,4 +1,4 @@
-/** The tokens of connections, with a test server that reports the state of its tokens. */
+/** The tokens of connections, with a stand-in that reports the state of its tokens. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { integration } from '../../../../src/domains/integrations/integration/messages.ts';

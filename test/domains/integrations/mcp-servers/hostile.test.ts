@@ -146,7 +146,7 @@ for (const retry of ['0', '99999999999'])
 
 test('a server that asks by the thousand gets few answers at once', async () => {
   const to = await session(old, { limits: { connectMs: 10_000, callMs: 20_000 } });
-  let [replies, most] = [0, 0];
+  let [replies, max] = [0, 0];
   old.instead = (_request, response, body) => {
     if (isCall(body)) {
       const pings = Array.from({ length: 500 }, (_, n) => event({ jsonrpc: '2.0', id: `p${n}`, method: 'ping' }));
@@ -156,12 +156,12 @@ test('a server that asks by the thousand gets few answers at once', async () => 
       return true;
     }
     if (JSON.parse(body || '{}').result === undefined) return false;
-    most = Math.max(most, ++replies);
+    max = Math.max(max, ++replies);
     response.on('close', () => replies--);
     return true;
   };
   assert.equal((await call(to)).content, 'done');
-  assert.ok(most >= 1 && most <= 16, `${most} answers at once`);
+  assert.ok(max >= 1 && max <= 16, `${max} answers at once`);
 });
 
 test('answers of unknown statuses are failures that leave no connection', async () => {

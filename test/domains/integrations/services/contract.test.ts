@@ -1,5 +1,5 @@
 /**
- * Rules for every service: its description, each of its tools with a test server, and its refusals. What can be tried anywhere is tried at the test server
+ * Rules for every service: its description, each of its tools with a stand-in, and its refusals. What can be tried anywhere is tried at the stand-in
  * and, where the environment has a token of a test account, at the real service.
  */
 import assert from 'node:assert/strict';
@@ -95,12 +95,12 @@ for (const row of serviceRows) {
   const missing = Object.values(variables).filter((variable) => !process.env[variable]);
   const skip = missing.length > 0 && `no credentials: set ${missing.join(' and ')}`;
 
-  test(`${service.name}: tools answer and refuse at the test server as the plan for the real service expects`, async (t) => {
+  test(`${service.name}: tools answer and refuse at the stand-in as the plan for the real service expects`, async (t) => {
     const standIn = await row.start(t);
     await tryPlace(t, row, standIn.apiUrl, row.truePlan.ofStandIn(standIn));
   });
 
-  test(`${service.name}: the real service answers and refuses like its test server`, { skip, timeout: 600_000 }, async (t) => {
+  test(`${service.name}: the real service answers and refuses like its stand-in`, { skip, timeout: 600_000 }, async (t) => {
     const given = Object.fromEntries(Object.entries(variables).map(([name, variable]) => [name, process.env[variable]!]));
     await tryPlace(t, row, service.apiUrl, given as Given);
   });

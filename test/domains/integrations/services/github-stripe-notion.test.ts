@@ -1,6 +1,6 @@
 /**
- * The tools of GitHub, Stripe and Notion with test servers that these vendors' own clients use too: objects created by one are read by
- * the other. An error shared by tools and test server would fail the vendor's client.
+ * The tools of GitHub, Stripe and Notion with stand-ins that these vendors' own clients use too: objects created by one are read by
+ * the other. An error shared by tools and stand-in would fail the vendor's client.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

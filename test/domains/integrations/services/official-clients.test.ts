@@ -1,4 +1,4 @@
-/** The services' own clients pass their scenario at our test servers: so an error in our reading of a protocol fails a test. */
+/** The services' own clients pass their scenario at our stand-ins: so an error in our reading of a protocol fails a test. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { gmail as officialGmail } from '@googleapis/gmail';
@@ -9,7 +9,7 @@ import { goodToken, poorToken } from '../../../support/services/service-row.ts';
 import { slackRow } from '../../../support/services/slack-row.ts';
 import type { SlackServer } from '../../../support/services/slack-server.ts';
 
-test('@googleapis/gmail reads, drafts, sends, labels and is refused at the test server for Gmail', async (t) => {
+test('@googleapis/gmail reads, drafts, sends, labels and is refused at the stand-in for Gmail', async (t) => {
   const standIn = (await gmailRow.start(t)) as GmailServer;
   const client = (token: string) =>
     officialGmail({ version: 'v1', rootUrl: `${standIn.apiUrl}/`, headers: { authorization: `Bearer ${token}` }, retry: false });
@@ -42,7 +42,7 @@ test('@googleapis/gmail reads, drafts, sends, labels and is refused at the test 
   await assert.rejects(client('unknown').users.messages.list(me), { status: 401 });
 });
 
-test('@slack/web-api posts, reads, searches, creates and is refused at the test server for Slack', async (t) => {
+test('@slack/web-api posts, reads, searches, creates and is refused at the stand-in for Slack', async (t) => {
   const standIn = (await slackRow.start(t)) as SlackServer;
   const client = (token: string) =>
     new WebClient(token, {

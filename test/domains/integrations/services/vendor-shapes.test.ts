@@ -1,5 +1,5 @@
 /**
- * Requests of tools, and answers of the test servers, compared with machine-readable descriptions of the vendors: excerpts in
+ * Requests of tools, and answers of the stand-ins, compared with machine-readable descriptions of the vendors: excerpts in
  * `test/support/services/vendor`, each with its source and version. The shapes of Google Ads and WhatsApp were read in documentation.
  */
 import assert from 'node:assert/strict';
@@ -75,7 +75,7 @@ for (const [name, title] of [
     );
   });
 
-test("Stripe: answers of the test server have the fields and types of Stripe's own samples", async (t) => {
+test("Stripe: answers of the stand-in have the fields and types of Stripe's own samples", async (t) => {
   const { resources } = excerpt('stripe');
   const seen = new Set<string>();
   for (const { answer } of await exchanges(t, 'stripe'))
@@ -88,7 +88,7 @@ test("Stripe: answers of the test server have the fields and types of Stripe's o
   assert.deepEqual([...seen].sort(), Object.keys(resources).sort());
 });
 
-/** The requests of each tool of a service, with the answers of the test server. */
+/** The requests of each tool of a service, with the answers of the stand-in. */
 async function exchanges(t: TestContext, name: string): Promise<{ request: ServiceRequest; answer: Json }[]> {
   const row = serviceRows.find(({ service }) => service.name === name)!;
   const standIn = await row.start(t);

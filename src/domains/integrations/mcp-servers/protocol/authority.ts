@@ -1,5 +1,5 @@
 /**
- * The authorization server of an MCP server: found by the server's own metadata (RFC 9728, 8414), and asked for tokens that are good for that server alone
+ * The authorization server of an MCP server: found by the server's own metadata (RFC 9728, 8414), and requests for tokens that are valid for that server alone
  * (RFC 8707). The requests are made by the client library, over the guarded outbound.
  */
 import { AppError } from '../../../../errors.ts';
@@ -91,7 +91,7 @@ export function authorizeUrl(
     ...{ response_type: 'code', client_id: clientId, redirect_uri: callbackUrl, state, resource },
     ...{ code_challenge: challenge, code_challenge_method: 'S256' },
     ...(scope !== null && { scope }),
-    // OpenID providers give a refresh token only to whom a person was asked for it.
+    // OpenID providers issue a refresh token only after a consent for it.
     ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
@@ -104,7 +104,7 @@ export async function exchangeCode(
   fetchFn: Fetch,
 ): Promise<TokenAnswer> {
   const library = await mcpClientPackage();
-  return asked(() =>
+  return requestTokens(() =>
     library.exchangeAuthorization(of.authority.issuer, {
       ...common(of, fetchFn),
       ...(iss !== null && { iss }),
@@ -117,7 +117,7 @@ export async function exchangeCode(
 
 export async function renewToken(of: FoundAuthority, refreshToken: string, fetchFn: Fetch): Promise<TokenAnswer> {
   const library = await mcpClientPackage();
-  return asked(() => library.refreshAuthorization(of.authority.issuer, { ...common(of, fetchFn), refreshToken }));
+  return requestTokens(() => library.refreshAuthorization(of.authority.issuer, { ...common(of, fetchFn), refreshToken }));
 }
 
 /** Ends a token, and what came with it (RFC 7009). Throws `unavailable` where that is not certain. */
@@ -174,7 +174,7 @@ function common({ authority, clientSecret }: FoundAuthority, fetchFn: Fetch) {
 
 type Tokens = { access_token: string; token_type: string; refresh_token?: string | undefined; expires_in?: number | undefined };
 
-async function asked(request: () => Promise<Tokens>): Promise<TokenAnswer> {
+async function requestTokens(request: () => Promise<Tokens>): Promise<TokenAnswer> {
   const { OAuthError, IssuerMismatchError } = await mcpClientPackage();
   try {
     const { access_token: given, token_type: type, refresh_token: refresh, expires_in: seconds } = await request();

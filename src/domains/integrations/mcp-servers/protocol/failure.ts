@@ -20,9 +20,9 @@ export class McpFailed extends Error {
   override name = 'McpFailed';
   readonly failure: McpFailure;
   constructor(failure: McpFailure, message: string, options?: ErrorOptions) {
-    super(message.slice(0, longestMessage), options);
+    super(message.slice(0, maxMessageChars), options);
     this.failure = failure;
   }
 }
 
-const longestMessage = 2_000;
+const maxMessageChars = 2_000;

@@ -44,7 +44,7 @@ export function guardedFetch(parts: GuardedFetchParts): Fetch {
     const text = bodyText(init.body);
     const sent = isMcp && text !== undefined ? (JSON.parse(text) as Sent) : {};
     const isReply = sent.id !== undefined && sent.method === undefined;
-    if (isReply && replies >= maxReplies) throw new AppError('unavailable', 'The server asks too much at once');
+    if (isReply && replies >= maxReplies) throw new AppError('unavailable', 'The server sends too many requests at once');
     if (isReply) replies++;
     const replied = () => {
       if (isReply) replies--;

@@ -5,7 +5,7 @@
  */
 import Schema from 'typebox/schema';
 
-const deepest = 32;
+const maxSchemaDepth = 32;
 const maxSchemaChars = 64_000;
 /** Of the plain schema, with what references stand for. */
 const maxParts = 4_000;
@@ -13,7 +13,7 @@ const maxParts = 4_000;
 const maxSteps = 2_000_000;
 const maxShown = 5;
 /** Deeper values cannot be written as JSON. */
-const deepestValue = 200;
+const maxValueDepth = 200;
 
 type Fields = Record<string, unknown>;
 
@@ -41,7 +41,7 @@ export function problemIn(schema: object, value: unknown): string | null {
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepestValue) return true;
+    if (depth > maxValueDepth) return true;
     level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
   }
   return false;
@@ -67,7 +67,7 @@ class PlainSchema {
   /** @param refs references that led here: a circular one is followed once */
   of(schema: unknown, depth: number, refs: readonly string[]): unknown {
     if (typeof schema === 'boolean') return schema;
-    if (!isFields(schema) || depth > deepest || ++this.parts > maxParts) return true;
+    if (!isFields(schema) || depth > maxSchemaDepth || ++this.parts > maxParts) return true;
     const made: Fields = {};
     for (const [keyword, value] of Object.entries(schema)) {
       if (plainKeywords.has(keyword)) {
@@ -76,7 +76,7 @@ class PlainSchema {
       } else if (schemaKeywords.has(keyword)) made[keyword] = Array.isArray(value) ? true : this.of(value, depth + 1, refs);
       else if (listKeywords.has(keyword) && Array.isArray(value)) {
         const list = value.map((one) => this.of(one, depth + 1, refs));
-        // Several may fit where a pattern was left out that told them apart.
+        // Several may fit where a pattern that distinguishes them was left out.
         made[keyword === 'oneOf' ? 'anyOf' : keyword] = keyword === 'oneOf' && made.anyOf !== undefined ? made.anyOf : list;
       } else if (keyword === 'properties' && isFields(value))
         made.properties = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.of(one, depth + 1, refs)]));

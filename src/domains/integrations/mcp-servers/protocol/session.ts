@@ -62,7 +62,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   const { connectMs, callMs } = options.limits ?? mcpLimits;
   const library = await mcpClientPackage();
   const seen: Seen = { challenge: null, status: 0, retryAfter: null };
-  const asked = new Map<AbortSignal, CallRequest['answer']>();
+  const callers = new Map<AbortSignal, CallRequest['answer']>();
   const running = new Set<Promise<unknown>>();
   const reconnections = new Reconnections();
   const mask = new SecretMask(headers);
@@ -81,7 +81,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   );
   // Questions name no call: while several are open, none is answered for another.
   client.setRequestHandler('elicitation/create', async ({ params }) => {
-    const [only] = asked.size === 1 ? [...asked.values()] : [];
+    const [only] = callers.size === 1 ? [...callers.values()] : [];
     if (only === undefined || !('requestedSchema' in params)) return { action: 'cancel' as const };
     return only(mask.json({ message: params.message, schema: params.requestedSchema as Record<string, unknown> }));
   });
@@ -135,7 +135,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
       const caller = { account: accountId, signal };
       const problem = await check(tool.inputSchema, args, caller);
       if (problem !== null) throw new McpFailed({ type: 'invalid' }, `Wrong arguments for ${tool.name}: ${problem}`);
-      asked.set(signal, answer);
+      callers.set(signal, answer);
       try {
         const toolDefinition = {
           name: tool.name,
@@ -157,7 +157,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
         signal.throwIfAborted();
         throw failed(error, true);
       } finally {
-        asked.delete(signal);
+        callers.delete(signal);
       }
     },
     async close() {
@@ -221,8 +221,8 @@ function failureOf(error: unknown, seen: Seen, sent: boolean, library: McpClient
     });
   const refused = chain.find((one) => one instanceof AppError);
   if (refused !== undefined) return new McpFailed({ type: 'unavailable', sent }, (refused as AppError).message, { cause: error });
-  const told = chain.find((one) => library.ProtocolError.isInstance(one));
-  if (told !== undefined) return protocolFailure(told as { code: number; message: string }, sent, error);
+  const answered = chain.find((one) => library.ProtocolError.isInstance(one));
+  if (answered !== undefined) return protocolFailure(answered as { code: number; message: string }, sent, error);
   const code = chain.map((one) => (library.SdkError.isInstance(one) ? one.code : null)).find((one) => one !== null);
   if (code === library.SdkErrorCode.RequestTimeout)
     return new McpFailed(
@@ -255,8 +255,8 @@ function causes(error: unknown): unknown[] {
 }
 
 /** Counted tool by tool, so that a long list is not written out whole. */
-function isLongerThan(tools: readonly FoundTool[], most: number): boolean {
-  let left = most;
+function isLongerThan(tools: readonly FoundTool[], maxChars: number): boolean {
+  let left = maxChars;
   for (const tool of tools) if ((left -= JSON.stringify(tool).length) < 0) return true;
   return false;
 }
