@@ -49,7 +49,7 @@ export class McpWorld {
       ...shared,
       compute: inlineCompute,
       stats: new IntegrationStats(),
-      limits: { connectMs: 10_000, callMs: 10_000 },
+      limits: { connectMs: 30_000, callMs: 60_000 },
     });
     const authorizations = new Authorizations({ actors, clock: systemClock, secretKey, acceptedKeys: [] });
     world.parts = {

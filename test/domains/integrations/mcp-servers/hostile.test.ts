@@ -151,8 +151,9 @@ test('a server that asks by the thousand gets few answers at once', async () => 
     if (isCall(body)) {
       const pings = Array.from({ length: 500 }, (_, n) => event({ jsonrpc: '2.0', id: `p${n}`, method: 'ping' }));
       response.writeHead(200, eventsType).write(pings.join(''));
-      // What was asked is answered before the call is.
-      setTimeout(() => response.end(event(resultFor(idOf(body)))), 1_000);
+      // The call is answered a second after the first reply.
+      const end = () => void setTimeout(() => response.end(event(resultFor(idOf(body)))), 1_000);
+      void until(() => max > 0, 'a reply').then(end, end);
       return true;
     }
     if (JSON.parse(body || '{}').result === undefined) return false;
