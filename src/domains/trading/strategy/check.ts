@@ -28,7 +28,7 @@ export function checkedSymbols(given: readonly string[]): string[] {
   const symbols = given.map((text) => parseSymbol(text)?.symbol ?? text);
   const issues = symbols.flatMap((symbol, at): Issue[] => {
     const input = given[at]!;
-    if (parseSymbol(input) === null) return [issueAt(['body', 'symbols', String(at)], 'This is no symbol', 'value_error', input)];
+    if (parseSymbol(input) === null) return [issueAt(['body', 'symbols', String(at)], 'The symbol is not valid', 'value_error', input)];
     return symbols.indexOf(symbol) === at
       ? []
       : [issueAt(['body', 'symbols', String(at)], 'The symbol is in the list already', 'value_error', input)];
@@ -58,7 +58,7 @@ function pairIssues(strategy: Strategy): Issue[] {
   const loc = ['body', 'config', 'pair'];
   if (pair[0] === pair[1]) return [issueAt(loc, 'A pair has two symbols', 'value_error', [])];
   return pair.flatMap((symbol, at) =>
-    parseSymbol(symbol) === null ? [issueAt([...loc, String(at)], 'This is no symbol', 'value_error', symbol)] : [],
+    parseSymbol(symbol) === null ? [issueAt([...loc, String(at)], 'The symbol is not valid', 'value_error', symbol)] : [],
   );
 }
 

@@ -87,6 +87,23 @@ test('bars come from a file, with errors by line, or from the embedded market, a
   assert.deepEqual(unknown.result, { kind: 'failed', error: 'the market data has no symbol NOSUCH' });
 });
 
+test('400 days of minutes are computed, and more bars than one backtest may have are refused with the limit', async () => {
+  const minutes = (symbols: string[], end: string): BarsFrom => ({
+    kind: 'embedded',
+    symbols,
+    timeframe: '1m',
+    start: '2023-01-02',
+    end,
+    nowMs: Date.UTC(2060, 0, 1),
+  });
+  const { result } = await run(momentum, minutes(['AAPL'], '2024-02-05'));
+  assert.ok(result.kind === 'complete');
+  // 250 sessions in 2023 and 24 in 2024; 2023-07-03 and 2023-11-24 are half days.
+  assert.equal(result.bars, 272 * 390 + 2 * 210);
+  const { result: refused } = await run(momentum, minutes(['AAPL', 'MSFT'], '2055-01-01'));
+  assert.deepEqual(refused, { kind: 'failed', error: 'the symbols have more than 5000000 bars in the period' });
+});
+
 test('a sweep is computed in several jobs', async () => {
   const request = {
     strategy: { type: 'momentum' as const, config: { lookback: 1 } },
