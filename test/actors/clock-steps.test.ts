@@ -31,7 +31,7 @@ for (const stepMs of [11_000, -11_000, hourMs, -hourMs])
     const beganMs = monotonicMs();
     assert.deepEqual(await Promise.all([before, short('b')]), [{ refused: 'outcome_unknown' }, { refused: 'outcome_unknown' }]);
     const tookMs = monotonicMs() - beganMs;
-    assert.ok(tookMs >= 450 && tookMs < 5_000, `0.5 s took ${Math.round(tookMs)} ms`);
+    assert.ok(tookMs >= 450 && tookMs < 10_000, `0.5 s took ${Math.round(tookMs)} ms`);
     held.release();
     assert.deepEqual(
       await Promise.all(asked),
@@ -46,17 +46,17 @@ for (const stepMs of [hourMs, -hourMs])
     const beganMs = systemClock.nowMs();
     const wake = (name: string, inMs: number) => node.actors.ask(probe, 'a', 'wake', { name, dueMs: beganMs + inMs });
     const heard = async () => (await node.actors.query(probe, 'a', 'state', null))?.heard;
-    await wake('soon', 1_500);
+    await wake('soon', 5_000);
     machine.offMs = stepMs;
-    await wake('later', 2_000);
+    await wake('later', 6_000);
     await wake('much later', 1_800_000);
     await node.runtime.sweepTimers();
     node.runtime.timers.fireDue();
     assert.deepEqual(await heard(), []);
-    assert.ok(Math.abs(systemClock.nowMs() - beganMs) < 1_400, 'the clock of the service has not jumped');
+    assert.ok(Math.abs(systemClock.nowMs() - beganMs) < 4_900, 'the clock of the service has not jumped');
     await until(async () => (await heard())?.length === 2, 'two timers');
     assert.deepEqual(await heard(), ['soon', 'later']);
-    const lateMs = systemClock.nowMs() - beganMs - 2_000;
-    assert.ok(lateMs >= 0 && lateMs < 5_000, `late by ${lateMs} ms`);
+    const lateMs = systemClock.nowMs() - beganMs - 6_000;
+    assert.ok(lateMs >= 0 && lateMs < 30_000, `late by ${lateMs} ms`);
     assert.deepEqual(await node.sql('select name from timer'), [{ name: 'much later' }]);
   });

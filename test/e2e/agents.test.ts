@@ -34,12 +34,12 @@ test('agents', { timeout: 300_000 }, async (t) => {
   const { caller, service } = world;
   const act = (path: string, body: object = {}) => caller.json('POST', path, body);
   const untilAgent = async (id: string, isSo: (agent: any) => boolean): Promise<any> => {
-    for (let tries = 0; tries < 400; tries++) {
-      const agent = await caller.json('GET', `/v1/agents/${id}`);
-      if (isSo(agent)) return agent;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error(`agent ${id} never came to it: ${JSON.stringify(await caller.json('GET', `/v1/agents/${id}`))}`);
+    let agent: any;
+    await until(async () => {
+      agent = await caller.json('GET', `/v1/agents/${id}`);
+      return isSo(agent);
+    }, `agent ${id}`);
+    return agent;
   };
   const eventsOf = async (id: string): Promise<any[]> => (await caller.json('GET', `/v1/tasks/${id}/events?limit=100`)).data;
 

@@ -7,6 +7,7 @@ import { DiskSpace } from '../../src/storage/disk-space.ts';
 import { openLocalFiles } from '../../src/storage/local-files.ts';
 import { Caller, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 test('with less free space than the reserve, commands are 503 and reads, sign-in and deletions continue; with enough space all do', async (t) => {
   const service = await startService(t);
@@ -44,7 +45,7 @@ test('with less free space than the reserve, commands are 503 and reads, sign-in
   const health: any = await (await fetch(`${service.url}/health`)).json();
   assert.equal(health.status, 'degraded');
   assert.notEqual(health.checks.disk, 'ok');
-  assert.match(service.output(), /the disk of DATA_DIR .* is full/);
+  await until(() => /the disk of DATA_DIR .* is full/.test(service.output()), 'the log line');
   await service.stop();
 
   await service.restart({ DISK_RESERVE_MB: '0' });

@@ -148,7 +148,7 @@ test("a card's number is shown once: no list, event, log, table or other answer 
   assert.deepEqual(await caller.json('POST', cards, card, key), made, 'a request with the same key gets the first answer');
   for (const path of [cards, `${cards}/${made.id}`, `${cards}/${made.id}/authorizations`]) {
     const text = JSON.stringify(await caller.json('GET', path));
-    assert.ok(!text.includes(made.number) && !text.includes('cvv') && !text.includes('hash'), path);
+    assert.ok(!text.includes(made.number) && !/"\w*(cvv|hash)\w*":/.test(text), path);
   }
   const client = new pg.Client({ connectionString: (await runningEmbeddedPostgres(service.dataDir))! });
   await client.connect();

@@ -71,7 +71,8 @@ test('a second process on the same DATA_DIR stops with one line and affects noth
     /^Another process \(pid \d+\) uses the data folder .*: stop it, or set DATA_DIR to another folder$/,
   );
   await caller.json('POST', '/v1/workspaces', { name: 'still writing' });
-  assert.equal(await (await fetch(`${service.url}/health/ready`)).text(), '{"status":"ready"}');
+  const readiness = async () => (await fetch(`${service.url}/health/ready`)).text();
+  await until(async () => (await readiness()) === '{"status":"ready"}', 'the first process to be ready');
 });
 
 test('an invalid setting is reported in one line and ends the start', { timeout }, async (t) => {

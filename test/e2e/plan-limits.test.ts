@@ -100,11 +100,15 @@ test("used up credits pause running work and prevent starts; an operator's chang
   const set = await operator(t, service, caller);
   const dear = { usage: { prompt_tokens: 90_000, completion_tokens: 15_000 } };
   const listing = { name: 'list_files', arguments: {} };
-  const running = await begin('dear', ({ isPlan, turn }) => {
-    if (isPlan) return plan([{ type: 'analyst', title: 'dear', prompt: 'case dear', after: [] }]);
-    return turn === 0 ? text('', { ...dear, calls: [listing, listing] }) : finish('Done.');
+  const gate = Promise.withResolvers<void>();
+  const running = await begin('dear', ({ isPlan, turn }) => async (response, asked) => {
+    if (isPlan) return plan([{ type: 'analyst', title: 'dear', prompt: 'case dear', after: [] }])(response, asked);
+    await gate.promise;
+    await (turn === 0 ? text('', { ...dear, calls: [listing, listing] }) : finish('Done.'))(response, asked);
   });
   const waiting = await begin('next', turns());
+  await untilWaits(caller, waiting.id, 'concurrency');
+  gate.resolve();
   const paused = await caller.untilTask(running.id, [...endStatuses, 'paused']);
   assert.deepEqual([paused.status, paused.pause_reason], ['paused', 'plan_limit']);
   const words = /^The plan's 100 credits of this billing period are used up: upgrade the plan, or wait until \d{4}-\d\d-\d\d\.$/;

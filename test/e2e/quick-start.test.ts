@@ -40,12 +40,12 @@ test("the README's first task by curl reports the figures of the file, its first
 });
 
 for (const status of ['failed', 'cancelled']) {
-  test(`the README's wait for the task ends when it is ${status}, and prints this`, { timeout: 20_000 }, async () => {
+  test(`the README's wait for the task ends when it is ${status}, and prints this`, { timeout: 120_000 }, async () => {
     const lines = blockOf(await readFile('README.md', 'utf8'), 'quick-start');
     const wait = /# Wait until the task ends\n([\s\S]*?)\n\n/.exec(lines)![1]!;
     // What the service answers: it runs once, then it is over.
     const answers = `N=$(mktemp); curl() { echo >> $N; if [ $(wc -l < $N) -gt 1 ]; then echo ${status}; else echo running; fi; }; field() { cat; }`;
-    const { stdout } = await promisify(execFile)('sh', ['-euc', `BASE=; TASK=; TOKEN=; ${answers}\n${wait}\nrm $N`], { timeout: 10_000 });
+    const { stdout } = await promisify(execFile)('sh', ['-euc', `BASE=; TASK=; TOKEN=; ${answers}\n${wait}\nrm $N`], { timeout: 60_000 });
     assert.equal(stdout, `The task is ${status}\n`);
   });
 }

@@ -4,6 +4,7 @@ import test from 'node:test';
 import { callTool, finish, silence } from '../support/openai-server.ts';
 import { agentGroup, endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import { Caller } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const order = { description: '3 licences', amount: 50, vendor: 'Acme' };
 const buys = turns(callTool('create_purchase_order', order), finish('That was it'));
@@ -18,12 +19,12 @@ test('the rights of a key through its tasks', { timeout: 120_000 }, async (t) =>
   const { caller: tasksKey, id: tasksKeyId } = await keyOf(['tasks.read', 'tasks.write']);
   const orders = async () => (await caller.json('GET', '/v1/commerce/orders')).data;
   const untilAsked = async (id: string) => {
-    for (let tries = 0; tries < 400; tries++) {
-      const task = await caller.json('GET', `/v1/tasks/${id}`);
-      if (task.approvals.length > 0) return task;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error('no approval was asked for');
+    let task: any;
+    await until(async () => {
+      task = await caller.json('GET', `/v1/tasks/${id}`);
+      return task.approvals.length > 0;
+    }, 'an approval');
+    return task;
   };
   const decide = (who: Caller, { agent_id, id }: any, body: object, headers = {}) =>
     who.fetch('POST', `/v1/agents/${agent_id}/approve/${id}`, body, headers);

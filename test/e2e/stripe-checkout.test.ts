@@ -68,10 +68,13 @@ test("a customer who pays on Stripe's page has the plan after Stripe's notificat
 test('a notification without a valid signature of Stripe has no effect: another secret, a `t` that is old, in the future or no number, a changed byte', async () => {
   const ann = await Caller.register(service);
   const opened = await open(ann);
-  const event = completed(stripe.pay(opened.url));
+  const session = stripe.pay(opened.url);
+  const event = completed(session);
   const body = JSON.stringify(event, null, 2);
   const nowS = Math.floor(Date.now() / 1_000);
-  const asked = stripe.requests.length;
+  // Without requests that follow from earlier tests.
+  const asked = () => stripe.requests.filter(({ path }) => path.includes(session.id)).length;
+  const askedBefore = asked();
   for (const wrong of [
     { secret: 'whsec_AnotherSecret0123456789' },
     { atS: nowS - 301 },
@@ -96,7 +99,7 @@ test('a notification without a valid signature of Stripe has no effect: another 
     assert.deepEqual(Object.keys((await answer.json()) as object), ['detail']);
   }
   assert.equal((await deliver(service.url, event, { body: 'x'.repeat(600_000) })).status, 413);
-  assert.equal(stripe.requests.length, asked, 'nobody is asked about what is not signed');
+  assert.equal(asked(), askedBefore, 'nobody is asked about what is not signed');
   assert.equal(await planOf(ann), 'free');
   const rolled = `${signatureOf(body, 'whsec_TheNewSecret0123456789', nowS)},${signatureOf(body, stripeWebhookSecret, nowS).split(',')[1]}`;
   assert.equal((await deliver(service.url, event, { header: rolled })).status, 200, 'while the secret is changed, either signature counts');
@@ -215,9 +218,8 @@ test('a lower plan is paid from the next term on, the free one not at all; such 
     assert.equal((await fetch(`${url}?do=pay`, { method: 'POST', redirect: 'manual' })).status, 303);
   };
   await choose('pro', 'annual');
-  await until(async () => renewals().length === 2);
+  await until(async () => renewals().length === 2 && renewals()[0]!.status === 'canceled');
   const [old, lesser] = renewals() as [StripeSubscription, StripeSubscription];
-  assert.equal(old.status, 'canceled');
   assert.deepEqual([lesser.status, lesser.trial_end, lesser.items.data[0]!.price.unit_amount], ['trialing', old.trial_end, 58_800]);
   assert.equal(lesser.items.data[0]!.price.recurring.interval, 'year');
   await choose('free');

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { goodToken } from '../support/hosts/host-stand-in.ts';
 import { NetlifyStandIn } from '../support/hosts/netlify-stand-in.ts';
 import type { Json } from '../support/json.ts';
-import { type Behaviour, callTool, finish } from '../support/openai-server.ts';
+import { type Behaviour, callTool, finish, silence } from '../support/openai-server.ts';
 import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import type { Caller } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -75,7 +75,7 @@ test('tasks publish their workspace', { timeout: 240_000 }, async (t) => {
     assert.deepEqual([deployment.status, deployment.task_id, deployment.config_id], ['live', done.id, config.id]);
     assert.equal(host.uploads.length, 1, 'what the host has is not sent again');
     const failed = await endOfTask(caller, await begin('failing', () => (response) => void response.writeHead(400).end('{}'), autoDeploy));
-    const cancelled = await begin('cancelled', turns(writePage), autoDeploy);
+    const cancelled = await begin('cancelled', turns(writePage, silence()), autoDeploy);
     await caller.fetch('POST', `/v1/tasks/${cancelled.id}/cancel`);
     assert.deepEqual([failed.status, failed.deployment_id], ['failed', null]);
     assert.equal((await caller.json('GET', '/v1/deployments')).total, 2);

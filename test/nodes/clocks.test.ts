@@ -14,6 +14,7 @@ import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 import { StreamClient } from '../support/stream-client.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 const skip = withoutRedis || withoutFaketime;
 const options = { skip, timeout: 60_000 };
@@ -44,8 +45,8 @@ after(async () => {
   await folder?.remove();
 });
 
-test('the clocks of the processes differ, and the nodes report it', options, () => {
-  for (const [node] of pairs) assert.match(node.log, /"database_ahead_ms":-?(29|30)\d{3}/);
+test('the clocks of the processes differ, and the nodes report it', options, async () => {
+  for (const [node] of pairs) await until(() => /"database_ahead_ms":-?(29|30)\d{3}/.test(node.log), `the difference of ${node.name}`);
 });
 
 test('tokens, codes, keys and sockets of one node are accepted by the other, and end on both at the same time', options, async () => {
@@ -53,7 +54,7 @@ test('tokens, codes, keys and sockets of one node are accepted by the other, and
     const email = `ann-${n}@example.com`;
     const ann = await Caller.register(here, `ann-${n}`);
     const me = await ann.at(there).json('GET', '/v1/auth/me');
-    assert.ok(Math.abs(Date.parse(me.created_at) - Date.now()) < 5_000, `the time is the database's: ${me.created_at}`);
+    assert.ok(Math.abs(Date.parse(me.created_at) - Date.now()) < 15_000, `the time is the database's: ${me.created_at}`);
     const nobody = new Anonymous(there);
     const { refresh_token } = await nobody.post('/auth/login', { email, password });
     const { access_token } = await new Anonymous(here).post('/auth/refresh', { refresh_token });
@@ -119,7 +120,7 @@ test(
         const beganMs = performance.now();
         const made = await cat.at(n % 2 === 0 ? here : there).json('POST', '/v1/workspaces', { name: `${client} ${n}` });
         tookMs.push(performance.now() - beganMs);
-        assert.ok(Math.abs(Date.parse(made.created_at) - Date.now()) < 5_000, `the time is the database's: ${made.created_at}`);
+        assert.ok(Math.abs(Date.parse(made.created_at) - Date.now()) < 15_000, `the time is the database's: ${made.created_at}`);
       }
     });
     const stepped = (async () => {

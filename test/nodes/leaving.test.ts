@@ -9,7 +9,7 @@ const options = { skip: withoutRedis, timeout: 90_000 };
 
 let world: World;
 before(async () => {
-  if (!withoutRedis) world = await World.open({ env: { DRAIN_GRACE_MS: '500' } });
+  if (!withoutRedis) world = await World.open({ env: { DRAIN_GRACE_MS: '3000' } });
 });
 after(() => world?.close());
 

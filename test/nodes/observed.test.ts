@@ -1,11 +1,10 @@
 /** Observability of a cluster: metrics of both nodes, and a task as one trace over both. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import test, { after, before } from 'node:test';
 import { allMetrics } from '../support/all-metrics.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
+import { freePort } from '../support/free-port.ts';
 import { agentScript, callTool, finish, type OpenAiServer, openAiServer } from '../support/openai-server.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
@@ -49,7 +48,7 @@ before(async () => {
   const shared = { MODEL_BASE_URL: model.url, MODEL_API_KEY: 'a-key-of-the-model', MODEL_NAME: 'gpt-5', ...stripe.env };
   const env = { ...shared, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   cluster = await ClusterProcesses.start({ nodes: 1, redis: true, env: { ...env, ADMIN_PORT: await freeAdminPort() } });
-  await cluster.add({ ADMIN_PORT: await freeAdminPort(), DRAIN_GRACE_MS: '500' });
+  await cluster.add({ ADMIN_PORT: await freeAdminPort(), DRAIN_GRACE_MS: '3000' });
   await cluster.untilReady();
   await until(
     async () => [...(await cluster.owners()).values()].filter((shards) => shards.length > 400).length === 2,
@@ -71,11 +70,7 @@ after(async () => {
 });
 
 async function freeAdminPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
+  const port = await freePort();
   admins.push(`http://127.0.0.1:${port}`);
   return String(port);
 }

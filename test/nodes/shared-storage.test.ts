@@ -10,8 +10,8 @@ import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
-const options = { skip: withoutRedis, timeout: 60_000 };
-const retryWithinMs = 20_000;
+const options = { skip: withoutRedis, timeout: 120_000 };
+const retryWithinMs = 60_000;
 
 let dataDir: TemporaryFolder;
 let cluster: ClusterProcesses;

@@ -136,7 +136,7 @@ test('a start waits for a Redis that has no free connection', { ...options, skip
   const redis = new RedisConnection({ url, name: 'test', scripts: { troupe_test: 'return 1' }, numberOfKeys: 0 });
   t.after(() => redis.close());
   await client.config('SET', 'maxclients', 1);
-  const connected = redis.connect(10_000);
+  const connected = redis.connect(60_000);
   await until(async () => Number(/rejected_connections:(\d+)/.exec(await client.info('stats'))![1]) > 0);
   await client.config('SET', 'maxclients', 100);
   await connected;

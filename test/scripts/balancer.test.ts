@@ -29,7 +29,7 @@ async function balancerBefore(t: TestContext, nodes: Node[]): Promise<Balancer> 
   const balancer = await Balancer.listen('127.0.0.1', 0);
   t.after(() => balancer.close());
   for (const { name, url } of nodes) balancer.add(name, url);
-  await balancer.untilReady(nodes.length, AbortSignal.timeout(10_000));
+  await balancer.untilReady(nodes.length, AbortSignal.timeout(60_000));
   return balancer;
 }
 
@@ -58,7 +58,7 @@ test('a node that is not ready gets no new connections until it is ready again',
   while (balancer.ready.length > 1) await new Promise((resolve) => setTimeout(resolve, 5));
   for (let i = 0; i < 4; i++) assert.match((await ask(balancer)).text, /b/);
   nodes[0]!.ready = true;
-  await balancer.untilReady(2, AbortSignal.timeout(10_000));
+  await balancer.untilReady(2, AbortSignal.timeout(60_000));
   assert.notEqual((await ask(balancer)).text, (await ask(balancer)).text);
 });
 

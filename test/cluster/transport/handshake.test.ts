@@ -179,7 +179,7 @@ test('a server that cannot prove that it has the key is rejected, and gets nothi
 });
 
 test('handshakes that stall are ended, and their number is limited', async (t) => {
-  const { node, open } = await nodeAndStranger(t, { dialWithinMs: 300, maxHandshakes: 3 });
+  const { node, open } = await nodeAndStranger(t, { dialWithinMs: 3_000, maxHandshakes: 3 });
   const idle = [open(), open(), open()];
   for (const wire of idle) wire.write({ hello: hello(node) });
   for (const wire of idle) assert.ok((await wire.next())!.challenge);

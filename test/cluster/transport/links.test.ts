@@ -62,7 +62,7 @@ test('a killed node is reported as broken and then as refused; its open commands
 });
 
 test('a paused process is silent, and is reached again when it continues', async (t) => {
-  const node = await testNode(t, 'node', { receiveTimeoutMs: 200, dialWithinMs: 300 });
+  const node = await testNode(t, 'node', { receiveTimeoutMs: 1_000, dialWithinMs: 5_000 });
   const { child, member } = await childNode(t);
   node.transport.setMembers([member]);
   await node.hears('up');
@@ -78,7 +78,7 @@ test('a paused process is silent, and is reached again when it continues', async
 
 for (const direction of ['to server', 'to client'] as const) {
   test(`a link that is frozen ${direction} is silent at both ends, and is reopened afterwards`, async (t) => {
-    const options = { silentAfterMs: 200, dialWithinMs: 300 };
+    const options = { silentAfterMs: 1_000, dialWithinMs: 5_000 };
     const [a, b] = [await testNode(t, 'a', options), await testNode(t, 'b', options)];
     const proxy = await proxyTo(t, b);
     a.transport.setMembers([proxy.member]);

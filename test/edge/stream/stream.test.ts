@@ -88,8 +88,8 @@ before(async () => {
   };
   gappyHub = new StreamHub({ read }, noLog);
   stream = new Stream({ ...parts, hub });
-  const impatient = new Stream({ ...parts, hub, authTimeoutMs: 50 });
-  const crowded = new Stream({ ...parts, hub, unauthenticatedLimits: { sockets: 2, authTimeoutMs: 50 } });
+  const impatient = new Stream({ ...parts, hub, authTimeoutMs: 2_000 });
+  const crowded = new Stream({ ...parts, hub, unauthenticatedLimits: { sockets: 2, authTimeoutMs: 2_000 } });
   const gappy = new Stream({ ...parts, hub: gappyHub });
   const leaving = new Stream({ ...parts, hub });
   server.webSocket('/crowded', crowded, { maxMessageBytes: 64 * 1024, maxBufferedBytes: 1024 * 1024, idleTimeoutS: 120 });
