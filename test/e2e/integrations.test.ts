@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Json } from '../support/json.ts';
+import { McpCaller } from '../support/mcp-caller.ts';
 import { callTool, finish } from '../support/openai-server.ts';
 import { endStatuses, scriptedService, turns } from '../support/scripted-service.ts';
 import type { Caller, Service } from '../support/service.ts';
@@ -57,6 +58,20 @@ test('an agent reads a mail, opens an issue and posts to a channel, each after a
   const seen = JSON.stringify(requestsOf('invoice').at(-1)!.body.messages);
   assert.match(seen, /Please pay 7 €/);
   assert.match(seen, new RegExp(`issues/${hello.issues.at(-1)!.number}`));
+
+  // The same through an MCP client: it creates the task, and a person decides its approvals there.
+  const mcp = new McpCaller(service.url, caller.token);
+  await begin('by-mcp', script, {}, { json: async () => ({}) } as never);
+  const made = (await mcp.tool('create_task', { prompt: 'case by-mcp', config: { autonomy_level: 100 } })).structuredContent;
+  for (const action of ['create_issue', 'post_message']) {
+    const { id: approval_id } = await pending(caller, made.id, action);
+    assert.notEqual((await mcp.tool('decide_approval', { approval_id, approved: true })).isError, true);
+  }
+  await caller.untilTask(made.id, endStatuses);
+  assert.equal((await mcp.tool('get_task', { task_id: made.id })).structuredContent.status, 'complete');
+  assert.equal(hello.issues.length, 3);
+  assert.equal(chat.messages.filter(({ text }) => text === 'Opened an issue for invoice 7').length, 2);
+
   const events = await caller.events();
   assert.equal(events.filter(({ type }) => type === 'integration.connected').length, 3);
   for (const kept of [seen, JSON.stringify(events), JSON.stringify(connected), service.output()]) assert.ok(!kept.includes(goodToken));
