@@ -18,7 +18,7 @@ import { preparePostgres } from './prepare-postgres.ts';
 import { groupTestFiles } from './test-groups.ts';
 
 /** Of a process, also where it hangs after its tests: an open socket or timer is a defect. */
-const processTimeoutMs = 600_000;
+const processTimeoutMs = 900_000;
 /** Two more than processors, because tests also wait; not many more: they start processes, and would measure the machine, not the code. */
 const processesAtOnce = Math.min(availableParallelism() + 2, 6);
 const memoryFolder = '/dev/shm';
