@@ -11,8 +11,13 @@ const maxGroupFiles = 8;
 const shareOfRest = 4;
 /** A file that measures the memory of its own process runs alone. */
 const measuresItsProcess = /\bmemoryUsage\(/;
-/** Folders whose files start processes of the service and take longest. They begin first; at the end they would run with an idle processor. */
-const longestFolders = ['test/e2e/', 'test/nodes/'];
+/**
+ * Folders whose files start processes of the service, take longest, and wait much. They are spread among the files that compute, so that the
+ * processors are busy while they wait, and there are none at the end, where a processor would be idle.
+ */
+const longFolders = ['test/e2e/', 'test/nodes/'];
+/** How many other files follow each of them. */
+const othersBetween = 3;
 
 /**
  * Writes a module for each group of `files` into `folder` and returns their paths. Within a group each file is a suite of that name, to
@@ -22,7 +27,7 @@ export async function groupTestFiles(files: readonly string[], folder: string, p
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   const alone = files.filter((_, n) => measuresItsProcess.test(texts[n]!));
   const groups = alone.map((file) => [file]);
-  let rest = longestFirst(files.filter((file) => !alone.includes(file)));
+  let rest = spread(files.filter((file) => !alone.includes(file)));
   while (rest.length > 0) {
     const size = Math.min(maxGroupFiles, Math.ceil(rest.length / (processesAtOnce * shareOfRest)));
     groups.push(rest.slice(0, size));
@@ -31,9 +36,11 @@ export async function groupTestFiles(files: readonly string[], folder: string, p
   return Promise.all(groups.map((group, n) => writeGroup(group, join(folder, `group-${String(n + 1).padStart(3, '0')}.test.mjs`))));
 }
 
-function longestFirst(files: readonly string[]): string[] {
-  const long = longestFolders.flatMap((folder) => files.filter((file) => file.startsWith(folder)));
-  return [...long, ...files.filter((file) => !long.includes(file))];
+function spread(files: readonly string[]): string[] {
+  const isLong = (file: string) => longFolders.some((folder) => file.startsWith(folder));
+  const others = files.filter((file) => !isLong(file));
+  const mixed = files.filter(isLong).flatMap((long, n) => [long, ...others.slice(n * othersBetween, (n + 1) * othersBetween)]);
+  return [...mixed, ...others.filter((file) => !mixed.includes(file))];
 }
 
 async function writeGroup(files: readonly string[], path: string): Promise<string> {
