@@ -9,7 +9,15 @@ import { until } from '../support/until.ts';
 /** Short, but the cluster's clock stops while this process does, so on a busy machine no node is expelled. */
 export const leaseMs = 320;
 export const renewEveryMs = 40;
-export type TestNode = { name: string; incarnation: string; membership: Membership; views: View[]; expelled: number };
+export type TestNode = {
+  name: string;
+  incarnation: string;
+  membership: Membership;
+  views: View[];
+  expelled: number;
+  /** How often Redis did not answer it for a lease. */
+  timesAlone: number;
+};
 
 export type NodeChanges = {
   port?: number;
@@ -32,9 +40,9 @@ export function testNode(t: Scope, redisUrl: string, name: string, changes: Node
     shared: { shardCount: 1024, secretKeyDigest: 'a'.repeat(64), protocol: { lowest: 1, highest: 2 }, ...changes.shared },
     leaseMs,
     renewEveryMs,
-    log: noLog,
+    log: { ...noLog, warn: (_, message) => void (message.startsWith('Redis does not answer') && node.timesAlone++) },
   });
-  const node: TestNode = { name, incarnation, membership, views: [], expelled: 0 };
+  const node: TestNode = { name, incarnation, membership, views: [], expelled: 0, timesAlone: 0 };
   membership.onView((view) => node.views.push(view));
   membership.onExpelled(async () => {
     node.expelled += 1;
