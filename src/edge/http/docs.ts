@@ -1,5 +1,7 @@
 /** The interactive reference at /docs: Scalar, served by this service alone. The page can load nothing else and call no other service. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import Type from 'typebox';
 import { html, trustedHtml } from './html.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi.ts';
@@ -84,10 +86,12 @@ const scriptHeaders = {
 
 /** The routes /docs, /docs/scalar.js and /openapi.json, which describe `routes` and themselves. Each content is made at its first request. */
 export function docsRoutes(routes: readonly AnyRoute[], options: OpenApiOptions): AnyRoute[] {
-  const describe = (): string => JSON.stringify(openApiDocument([...routes, ...own], options));
-  const description = once(() => staticContent(describe(), { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }));
-  const reference = once(() => staticContent(page, pageHeaders));
-  const script = once(async () => staticContent(await loadScript(), scriptHeaders));
+  const description = atFirst(async () => {
+    const document = await openApiDocument([...routes, ...own], options);
+    return staticContent(JSON.stringify(document), { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' });
+  });
+  const reference = atFirst(() => staticContent(page, pageHeaders));
+  const script = atFirst(async () => staticContent(await loadScript(), scriptHeaders));
   const own: AnyRoute[] = [
     route({
       method: 'GET',
@@ -121,29 +125,18 @@ export function docsRoutes(routes: readonly AnyRoute[], options: OpenApiOptions)
   return own;
 }
 
-function once(make: () => Promise<StaticContent>): () => Promise<StaticContent> {
+function atFirst(make: () => Promise<StaticContent>): () => Promise<StaticContent> {
   let made: Promise<StaticContent> | null = null;
-  return () => (made ??= make());
+  return () =>
+    (made ??= make().catch((error) => {
+      made = null;
+      throw error;
+    }));
 }
 
-/**
- * The package contains the script only inside its Fastify plugin. A plugin is a function that registers routes: it gets a registrar that
- * calls the handler of the script's route and ignores the other routes.
- */
+/** Loads the script in a thread: the package's 4 MB of JavaScript would occupy the event loop for a fifth of a second. */
 async function loadScript(): Promise<string> {
-  const { default: plugin } = await import('@scalar/fastify-api-reference');
-  let text = '';
-  type PluginRoute = { url: string; handler(request: null, reply: object): void };
-  const reply = { header: () => reply, send: (content: string) => void (text = content) };
-  const registrar = {
-    hasPlugin: () => false,
-    initialConfig: { ignoreTrailingSlash: true },
-    route({ url, handler }: PluginRoute): void {
-      if (url.endsWith('.js')) handler(null, reply);
-    },
-  };
-  const register = plugin as unknown as (to: typeof registrar, options: object, done: () => void) => void;
-  register(registrar, { routePrefix: '/docs', configuration: { url: './openapi.json' } }, () => {});
-  if (text === '') throw new Error('the reference page has no script in this version of its package');
-  return text;
+  const thread = new Worker(new URL('./reference-script.ts', import.meta.url));
+  const [script] = await once(thread, 'message');
+  return script as string;
 }

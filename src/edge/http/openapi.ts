@@ -1,4 +1,5 @@
 /** Builds the OpenAPI 3.1 description from the route declarations that also validate requests. */
+import { setImmediate } from 'node:timers/promises';
 import type { TObject, TSchema } from 'typebox';
 import { answersOf, json, sharedAnswers } from './described-answers.ts';
 import { exampleOf, type KnownExamples } from './examples.ts';
@@ -21,19 +22,23 @@ export type OpenApiOptions = {
 
 type Json = Record<string, unknown>;
 
-/** @returns a document that is plain JSON */
-export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOptions): Json {
+/**
+ * @returns a document that is plain JSON. It is built path by path, and the event loop runs in between: all of it takes a tenth of a second.
+ */
+export async function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOptions): Promise<Json> {
   const { publicUrl, description = 'Natural-language tasks, run by AI agents.', chapters = [], examples = {}, webhooks } = options;
-  const paths: Record<string, Json> = {};
   // OpenAPI has no form for a parameter with slashes.
   const described = routes.map((route) => ({ ...route, path: route.path.replace('*}', '}') }));
-  for (const route of inReadingOrder(described)) {
-    paths[route.path] ??= {};
-    paths[route.path]![route.method.toLowerCase()] = operation(route, chapterOf(route, chapters), examples);
+  const schemas: Json = {};
+  const paths: Json = {};
+  for (const [path, onPath] of Map.groupBy(inReadingOrder(described), (route) => route.path)) {
+    const operations = onPath.map((route) => [route.method.toLowerCase(), operation(route, chapterOf(route, chapters), examples)]);
+    paths[path] = withNamedSchemas(Object.fromEntries(operations), schemas);
+    await setImmediate();
   }
   const used = new Set(described.map((route) => chapterOf(route, chapters)));
   const known = chapters.filter(({ name }) => used.delete(name)).map(({ name, description: about }) => ({ name, description: about }));
-  const { schemas, document } = withNamedSchemas({
+  return {
     openapi: '3.1.0',
     info: { title: 'Troupe', version: '0.1.0', description: description.replaceAll('{base_url}', publicUrl) },
     servers: [
@@ -43,10 +48,9 @@ export function openApiDocument(routes: readonly AnyRoute[], options: OpenApiOpt
     security: [{ bearer: [] }, { cookie: [] }],
     tags: [...known, ...[...used].map((name) => ({ name }))],
     paths,
-    ...(webhooks === undefined ? {} : { webhooks }),
-    components: { securitySchemes, ...sharedAnswers },
-  });
-  return { ...document, components: { ...(document.components as Json), schemas } };
+    ...(webhooks === undefined ? {} : { webhooks: withNamedSchemas(webhooks, schemas) }),
+    components: { ...withNamedSchemas({ securitySchemes, ...sharedAnswers }, schemas), schemas },
+  };
 }
 
 /** Routes in the order of the reference: a route that names a path follows all routes of that path. */
@@ -62,11 +66,10 @@ function inReadingOrder(routes: readonly AnyRoute[]): AnyRoute[] {
 
 /**
  * Schemas carry functions and hidden marks of the validator; what remains is JSON Schema 2020-12, the dialect of OpenAPI 3.1. An object
- * schema with a title is written once, under that name. Throws where two have the same title.
+ * schema with a title is moved to `schemas`, under that name. Throws where two have the same title.
  */
-function withNamedSchemas(document: Json): { schemas: Json; document: Json } {
-  const schemas: Json = {};
-  const plain = JSON.parse(JSON.stringify(document), (_, value) => {
+function withNamedSchemas(part: object, schemas: Json): Json {
+  return JSON.parse(JSON.stringify(part), (_, value) => {
     if (typeof value?.title !== 'string' || value.properties === undefined) return value;
     const { title } = value;
     if (schemas[title] !== undefined && JSON.stringify(schemas[title]) !== JSON.stringify(value))
@@ -74,7 +77,6 @@ function withNamedSchemas(document: Json): { schemas: Json; document: Json } {
     schemas[title] = value;
     return { $ref: `#/components/schemas/${title}` };
   });
-  return { schemas, document: plain };
 }
 
 const securitySchemes = {

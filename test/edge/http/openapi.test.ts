@@ -174,18 +174,18 @@ test('the description is valid OpenAPI 3.1, its operation ids are unique and its
   }
 });
 
-test('an object with a title is described once; two different ones with one title are refused', () => {
+test('an object with a title is described once; two different ones with one title are refused', async () => {
   const named = (title: string, field: string) => Type.Object({ [field]: Type.String() }, { title });
   const answering = (path: string, schema: Type.TSchema) =>
     route({ method: 'GET', path, summary: 'One', scope: null, responses: { 200: schema }, handler: () => ({ status: 200, json: null }) });
   const shared = named('Thing', 'a');
-  const described = openApiDocument([answering('/a', shared), answering('/b', Type.Array(shared))], { publicUrl: '' }) as Document;
+  const described = (await openApiDocument([answering('/a', shared), answering('/b', Type.Array(shared))], { publicUrl: '' })) as Document;
   assert.deepEqual(described.paths['/a']!.get!.responses[200]!.content!['application/json']!.schema, {
     $ref: '#/components/schemas/Thing',
   });
   assert.deepEqual(Object.keys(described.components.schemas.Thing!), ['type', 'required', 'properties', 'title']);
   const clashing = [answering('/a', shared), answering('/b', named('Thing', 'b'))];
-  assert.throws(() => openApiDocument(clashing, { publicUrl: '' }), /title Thing/);
+  await assert.rejects(openApiDocument(clashing, { publicUrl: '' }), /title Thing/);
 });
 
 test('the reference page loads its script from this service and may load nothing from other hosts', async () => {
@@ -222,9 +222,10 @@ test('parts of the reference are joined: first listed chapters in their order, t
   assert.throws(() => joinReference([doors, part('Windows', { width: 2 })], []), /Two parts of the API have an example for width/);
 });
 
-test('an operation that names a path is described after that path; without such a path it keeps its position', () => {
+test('an operation that names a path is described after that path; without such a path it keeps its position', async () => {
   const get = (path: string, describedAfter?: string) =>
     route({ method: 'GET', path, summary: path, scope: null, describedAfter, responses: { 204: null }, handler: () => ({ status: 204 }) });
   const routes = [get('/b', '/c'), get('/b/x', '/c'), get('/lost', '/nowhere'), get('/a'), get('/c'), get('/d')];
-  assert.deepEqual(Object.keys(openApiDocument(routes, { publicUrl: '' }).paths as object), ['/lost', '/a', '/c', '/b', '/b/x', '/d']);
+  const { paths } = await openApiDocument(routes, { publicUrl: '' });
+  assert.deepEqual(Object.keys(paths as object), ['/lost', '/a', '/c', '/b', '/b/x', '/d']);
 });
