@@ -70,7 +70,8 @@ export async function createServer({
   // Otherwise every answer names the server and its version.
   (uws as unknown as { _cfg(option: string): void })._cfg('silent');
   const app = uws.App();
-  const inFlight = new Set<Exchange>();
+  /** Exchanges that have not ended. */
+  let inFlight = 0;
   let listening: us_listen_socket | null = null;
   let draining = false;
   let connections = 0;
@@ -88,7 +89,7 @@ export async function createServer({
     const bodyBytes = method === 'GET' || method === 'HEAD' ? undefined : framing.bodyBytes;
     const exchange = bodyBytes !== undefined || isLast ? new Exchange(res, bodyBytes, isLast, ended) : null;
     const request = new HttpRequest(method, req.getUrl(), req.getQuery() ?? '', headers, exchange?.body ?? null, res, trusted, announced);
-    if (exchange !== null) inFlight.add(exchange);
+    if (exchange !== null) inFlight++;
     if (framing.isMalformed) return answerLater(exchange!, request, refusal(400, 'The request is malformed'));
     let response: HttpResponse | Promise<HttpResponse>;
     try {
@@ -110,9 +111,8 @@ export async function createServer({
   }
 
   function register(res: UwsResponse): Exchange {
-    const exchange = new Exchange(res, undefined, false, ended);
-    inFlight.add(exchange);
-    return exchange;
+    inFlight++;
+    return new Exchange(res, undefined, false, ended);
   }
 
   function answerLater(exchange: Exchange, request: HttpRequest, response: HttpResponse | Promise<HttpResponse>): void {
@@ -139,9 +139,9 @@ export async function createServer({
   }
 
   function ended(exchange: Exchange): void {
-    inFlight.delete(exchange);
+    inFlight--;
     exchange.request?.end();
-    if (inFlight.size === 0) whenIdle?.();
+    if (inFlight === 0) whenIdle?.();
   }
 
   function logAnswer(request: HttpRequest, { status }: HttpResponse): void {
@@ -228,7 +228,7 @@ export async function createServer({
       draining = true;
       if (listening !== null) uws.us_listen_socket_close(listening);
       listening = null;
-      if (inFlight.size > 0) {
+      if (inFlight > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         whenIdle = resolve;
         const timer = setTimeout(resolve, graceMs);
