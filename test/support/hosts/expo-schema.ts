@@ -37,6 +37,7 @@ export const expoSchema: Schema = {
     group: 'String!',
     message: 'String',
     platform: 'String!',
+    runtimeVersion: 'String!',
     manifestPermalink: 'String!',
     app: 'App!',
     branch: 'UpdateBranch!',

@@ -27,6 +27,8 @@ export class ExpoStandIn extends HostStandIn {
   assetLimit = 2_000;
   /** How often an asset that was sent is not seen yet. */
   unseenFor = 0;
+  /** Of the next request to publish, all groups but the first are published when this resolves. */
+  restLater: Promise<unknown> | null = null;
   private readonly signed = new Map<string, string>();
   private readonly account = { id: randomUUID(), name: 'acme' };
   private readonly appId = randomUUID();
@@ -85,8 +87,12 @@ export class ExpoStandIn extends HostStandIn {
           this.branches.push(name);
           return this.branch(name);
         },
-        publishUpdateGroups: ({ publishUpdateGroupsInput: groups }: { publishUpdateGroupsInput: Fields[] }) =>
-          groups.flatMap((group) => this.publish(group)),
+        publishUpdateGroups: ({ publishUpdateGroupsInput: groups }: { publishUpdateGroupsInput: Fields[] }) => {
+          const now = this.restLater === null ? groups : groups.slice(0, 1);
+          if (this.restLater !== null) this.late.push(this.restLater.then(() => groups.slice(1).flatMap((group) => this.publish(group))));
+          this.restLater = null;
+          return now.flatMap((group) => this.publish(group));
+        },
       },
       updateChannel: {
         createUpdateChannelForApp: ({ name }: { name: string }) => {

@@ -308,7 +308,7 @@ function copiesRemoved(state: State, { effectId, outcome }: Outcome<CopiesRemove
   const { kept, removed } = (outcome as { value: CopiesRemoved }).value;
   const lines = removed.map((id) => `The host had created it twice, by a request that it carried out late: ${id} was removed`);
   if (kept !== state.providerId)
-    lines.push(`Visitors see ${kept}, created by a request that the host carried out late: it has the same files`);
+    lines.push(`The host serves ${kept}, created by a request that it carried out late: it has the same files`);
   return { state: lines.reduce<DeploymentRow>((logged, line) => withLine(logged, line, ctx), { ...row, providerId: kept }), reply: null };
 }
 

@@ -145,16 +145,19 @@ function branchIn({ id, name }: Fields): ExpoBranch[] {
   return typeof id === 'string' && typeof name === 'string' ? [{ id, name }] : [];
 }
 
-/** The ids of the groups that were published with this message, as one text; null: none were. */
+/** `parts`: a platform and a runtime version for each update of the group. Apps fetch the newest group that has their part. */
+export type UpdateGroup = { id: string; parts: readonly string[] };
+
+/** The groups that were published with this message, newest first. */
 export async function findGroups(
   access: HostAccess,
   app: ExpoApp,
   branch: ExpoBranch,
   message: string,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<UpdateGroup[]> {
   const query = `query Groups($appId: String!, $name: String!, $limit: Int!) { app { byId(appId: $appId) {
-    id updateBranchByName(name: $name) { id updateGroups(limit: $limit, offset: 0) { id group message } }
+    id updateBranchByName(name: $name) { id updateGroups(limit: $limit, offset: 0) { id group message platform runtimeVersion } }
   } } }`;
   const data = await ask(access, query, { appId: app.id, name: branch.name, limit: newestGroups }, { signal });
   const { updateGroups } = fieldsOf(fieldsOf(fieldsOf(data.app).byId).updateBranchByName);
@@ -162,7 +165,18 @@ export async function findGroups(
   return groupsIn(updates.filter((update) => update.message === message));
 }
 
-export function groupsIn(updates: readonly Fields[]): string | null {
-  const groups = new Set(updates.flatMap(({ group }) => (typeof group === 'string' && group !== '' ? [group] : [])));
-  return groups.size === 0 ? null : [...groups].sort().join(',');
+export function groupsIn(updates: readonly Fields[]): UpdateGroup[] {
+  const groups = Map.groupBy(updates, ({ group }) => textOf(group) ?? '');
+  groups.delete('');
+  return [...groups].map(([id, updates]) => ({ id, parts: updates.map(partOf) }));
+}
+
+export function partOf({ platform, runtimeVersion }: { platform?: unknown; runtimeVersion?: unknown }): string {
+  return `${String(platform).toLowerCase()} ${runtimeVersion}`;
+}
+
+/** One text for the groups of a deployment; null: there are none. */
+export function idsOf(groups: readonly UpdateGroup[]): string | null {
+  const ids = groups.map(({ id }) => id).sort();
+  return ids.length === 0 ? null : ids.join(',');
 }

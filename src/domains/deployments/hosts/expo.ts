@@ -5,7 +5,20 @@
 import { createHash } from 'node:crypto';
 import { bodyOf } from './base64-body.ts';
 import { createOnce } from './create-once.ts';
-import { ask, checkActor, type ExpoApp, ensureBranch, findApp, findBranch, findGroups, groupsIn, title } from './expo-api.ts';
+import {
+  ask,
+  checkActor,
+  type ExpoApp,
+  ensureBranch,
+  findApp,
+  findBranch,
+  findGroups,
+  groupsIn,
+  idsOf,
+  partOf,
+  title,
+  type UpdateGroup,
+} from './expo-api.ts';
 import { checkExport, type ExpoAsset, type ExpoExport, type PlatformUpdate, readExport } from './expo-export.ts';
 import type { Host, HostAccess, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
@@ -30,24 +43,32 @@ export const expo: Host = {
     const { deploymentId, isRepeat, signal } = publication;
     if (publication.providerId !== null) return { providerId: publication.providerId };
     const exported = await readExport(publication);
-    const known = isRepeat ? await find(access, deploymentId, signal) : null;
-    const providerId = known ?? (await publishUpdates(access, publication, exported));
+    const known = isRepeat ? select(await search(access, deploymentId, signal), exported) : null;
+    const complete = known?.missing.length === 0 ? idsOf(known.chosen) : null;
+    const providerId = complete ?? (await publishUpdates(access, publication, exported));
     await publication.created(providerId);
     return { providerId };
   },
   async state(access, providerId, signal) {
     const query = 'query Group($group: ID!) { updatesByGroup(group: $group) { id group app { id slug ownerAccount { id name } } } }';
-    const group = providerId.split(',')[0]!;
-    const { updatesByGroup } = await ask(access, query, { group }, { signal });
-    const [update] = listOf(updatesByGroup);
-    if (update === undefined) return { kind: 'failed', code: 'cancelled', message: `${title} has no such updates any more` };
+    const groups = providerId.split(',');
+    const answers = await Promise.all(groups.map((group) => ask(access, query, { group }, { signal })));
+    const updates = answers.flatMap(({ updatesByGroup }) => listOf(updatesByGroup).slice(0, 1));
+    const [update] = updates;
+    if (update === undefined || updates.length < groups.length)
+      return { kind: 'failed', code: 'cancelled', message: `${title} has no such updates any more` };
     const { slug, ownerAccount } = fieldsOf(update.app);
-    const parts = [requiredText(ownerAccount, 'name', title), requiredText({ slug }, 'slug', title), group].map(encodeURIComponent);
+    const parts = [requiredText(ownerAccount, 'name', title), requiredText({ slug }, 'slug', title), groups[0]!].map(encodeURIComponent);
     return { kind: 'live', url: `https://expo.dev/accounts/${parts[0]}/projects/${parts[1]}/updates/${parts[2]}` };
   },
-  find,
+  find: async (access, deploymentId, signal) => idsOf(await search(access, deploymentId, signal)),
   copies: {
-    list: async (access, deploymentId, signal) => (await find(access, deploymentId, signal))?.split(',') ?? [],
+    list: async (access, deploymentId, signal) => (await search(access, deploymentId, signal)).map(({ id }) => id),
+    async parts(access, group, signal) {
+      const query = 'query Parts($group: ID!) { updatesByGroup(group: $group) { id platform runtimeVersion } }';
+      const { updatesByGroup } = await ask(access, query, { group }, { signal });
+      return listOf(updatesByGroup).map(partOf);
+    },
     // Apps fetch the newest group for their runtime version; all copies have the same files.
     served: async () => null,
     remove: deleteGroups,
@@ -65,40 +86,54 @@ async function deleteGroups(access: HostAccess, providerId: string, signal: Abor
   }
 }
 
-async function find(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null> {
+async function search(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<UpdateGroup[]> {
   const app = await findApp(access, signal);
   const branch = await findBranch(access, app, signal);
-  return branch === null ? null : findGroups(access, app, branch, messageOf(deploymentId), signal);
+  return branch === null ? [] : findGroups(access, app, branch, messageOf(deploymentId), signal);
 }
 
 async function publishUpdates(access: HostAccess, publication: Publication, exported: ExpoExport): Promise<string> {
-  const { deploymentId, signal } = publication;
+  const { deploymentId, isRepeat, signal } = publication;
   const app = await findApp(access, signal);
   const assets = await sendAssets(access, publication, app, exported);
   const branch = await ensureBranch(access, app, signal);
   const message = messageOf(deploymentId);
-  const groups = Map.groupBy(exported.updates, ({ runtimeVersion }) => runtimeVersion);
-  const input = [...groups].map(([runtimeVersion, updates]) => ({
-    ...{ branchId: branch.id, runtimeVersion, message, awaitingCodeSigningInfo: false },
-    updateInfoGroup: Object.fromEntries(updates.map((update) => [update.platform, infoOf(update, assets, exported)])),
-  }));
   const query = `mutation Publish($input: [PublishUpdateGroupInput!]!) {
-    updateBranch { publishUpdateGroups(publishUpdateGroupsInput: $input) { id group } }
+    updateBranch { publishUpdateGroups(publishUpdateGroupsInput: $input) { id group platform runtimeVersion } }
   }`;
+  let there = select([], exported);
   return createOnce({
-    mayExist: false,
-    find: () => findGroups(access, app, branch, message, signal),
+    mayExist: isRepeat,
+    async find() {
+      there = select(await findGroups(access, app, branch, message, signal), exported);
+      return there.missing.length === 0 ? idsOf(there.chosen) : null;
+    },
     async create() {
+      const versions = Map.groupBy(there.missing, ({ runtimeVersion }) => runtimeVersion);
+      const input = [...versions].map(([runtimeVersion, updates]) => ({
+        ...{ branchId: branch.id, runtimeVersion, message, awaitingCodeSigningInfo: false },
+        updateInfoGroup: Object.fromEntries(updates.map((update) => [update.platform, infoOf(update, assets, exported)])),
+      }));
       const { updateBranch } = await ask(access, query, { input }, { signal, repeatable: false });
       const made = groupsIn(listOf(fieldsOf(updateBranch).publishUpdateGroups));
-      if (made === null) throw unknownForm(title);
-      publication.log(`${title} published the update for runtime version ${[...groups.keys()].join(' and ')}`, 'provider');
-      return made;
+      const providerId = idsOf([...there.chosen, ...made]);
+      if (made.length === 0 || providerId === null) throw unknownForm(title);
+      publication.log(`${title} published the update for runtime version ${[...versions.keys()].join(' and ')}`, 'provider');
+      return providerId;
     },
     outcomeUnknown: publication.outcomeUnknown,
     calls: access.calls,
     signal,
   });
+}
+
+type Selection = { chosen: UpdateGroup[]; missing: PlatformUpdate[] };
+
+/** Expo may have carried out a request in part, or twice: of the groups, newest first, one is chosen for each part of the export. */
+function select(groups: readonly UpdateGroup[], { updates }: ExpoExport): Selection {
+  const needed = new Map(updates.map((update) => [partOf(update), update]));
+  const chosen = groups.filter(({ parts }) => parts.filter((part) => needed.delete(part)).length > 0);
+  return { chosen, missing: [...needed.values()] };
 }
 
 type BundleKeys = ReadonlyMap<string, string>;

@@ -75,8 +75,13 @@ export type HostState =
 
 /** Deployments that exist twice because a creation was carried out after the search for it. */
 export type HostCopies = {
-  /** The ids of all that have the tag. */
+  /** The ids of all that have the tag, newest first. */
   list(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string[]>;
+  /**
+   * What of the deployment this id has, such as a platform's part; none if it does not exist any more. Absent: each id has all of it. An id is removed only if the
+   * ids that stay have its parts.
+   */
+  parts?(access: HostAccess, providerId: string, signal: AbortSignal): Promise<string[]>;
   /** The id of the one that visitors of the site see; null: there is none. */
   served(access: HostAccess, signal: AbortSignal): Promise<string | null>;
   /** Of one that is live and not served. */

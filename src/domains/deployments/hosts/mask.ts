@@ -18,6 +18,7 @@ export function maskOf(credentials: Readonly<Record<string, string>>): Mask {
 /** The same host, whose messages, log lines and failures are masked and bounded. */
 export function masked(host: Host): Host {
   const { find, copies } = host;
+  const parts = copies?.parts;
   return {
     ...host,
     ...(find !== undefined && {
@@ -25,6 +26,9 @@ export function masked(host: Host): Host {
     }),
     ...(copies !== undefined && {
       copies: {
+        ...(parts !== undefined && {
+          parts: (access, providerId, signal) => failing(maskOf(access.credentials), () => parts(access, providerId, signal)),
+        }),
         list: (access, deploymentId, signal) => failing(maskOf(access.credentials), () => copies.list(access, deploymentId, signal)),
         served: (access, signal) => failing(maskOf(access.credentials), () => copies.served(access, signal)),
         remove: (access, providerId, signal) => failing(maskOf(access.credentials), () => copies.remove(access, providerId, signal)),

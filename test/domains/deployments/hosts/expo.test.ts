@@ -10,6 +10,14 @@ import { goodToken } from '../../../support/hosts/host-stand-in.ts';
 import { Publishing, type PublishingOptions } from '../../../support/hosts/publishing.ts';
 import type { Json } from '../../../support/json.ts';
 
+const bundlesOfTwo = { ios: { bundle: 'ios.js', assets: [] }, android: { bundle: 'android.js', assets: [] } };
+/** Each platform has its own runtime version, so its updates are two groups. */
+const twoVersions = {
+  ...{ 'ios.js': 'ios()', 'android.js': 'android()' },
+  'metadata.json': JSON.stringify({ version: 0, bundler: 'metro', fileMetadata: bundlesOfTwo }),
+  'expoConfig.json': JSON.stringify({ ios: { runtimeVersion: 'i1' }, android: { runtimeVersion: 'a1' } }),
+};
+
 const ends: (() => unknown)[] = [];
 let standIn: ExpoStandIn;
 let outbound: Outbound;
@@ -67,25 +75,77 @@ test('two platforms with different runtime versions are two groups, which a repe
 });
 
 test('groups that Expo publishes after they were searched for are deleted later; those that are known stay', async () => {
-  const fileMetadata = { ios: { bundle: 'ios.js', assets: [] }, android: { bundle: 'android.js', assets: [] } };
-  const site = {
-    ...{ 'ios.js': 'ios()', 'android.js': 'android()' },
-    'metadata.json': JSON.stringify({ version: 0, bundler: 'metro', fileMetadata }),
-    'expoConfig.json': JSON.stringify({ ios: { runtimeVersion: 'i1' }, android: { runtimeVersion: 'a1' } }),
-  };
   const { access, abort } = deploying();
-  const late = await deploying({ site }).publish();
-  const providerId = await deploying({ site }).publish();
+  const late = await deploying({ site: twoVersions }).publish();
+  const providerId = await deploying({ site: twoVersions }).publish();
   const known = { id: 'dep_1', providerId };
   const removed = late.split(',');
   const looked = await removeCopies(masked(expo), access, known, abort.signal);
   assert.deepEqual({ ...looked, removed: looked.removed.toSorted() }, { kind: 'looked', kept: providerId, removed: removed.toSorted() });
   assert.deepEqual([...standIn.deleted].sort(), removed.toSorted());
   assert.deepEqual((await removeCopies(masked(expo), access, known, abort.signal)).removed, []);
-  assert.deepEqual(await removeCopies(masked(expo), access, { ...known, providerId: null }, abort.signal), {
-    ...{ kind: 'looked', kept: null },
-    removed: providerId.split(','),
+  const all = await removeCopies(masked(expo), access, { ...known, providerId: null }, abort.signal);
+  assert.deepEqual({ ...all, removed: all.removed.toSorted() }, { kind: 'looked', kept: null, removed: providerId.split(',') });
+});
+
+test('a request to publish that Expo carries out in part, with a crash before the rest, leaves one group of each runtime version', async () => {
+  const rest = Promise.withResolvers<void>();
+  const crashed = deploying({ site: twoVersions });
+  loseAfterFirstGroup(rest.promise, () => crashed.abort.abort(new Error('The process ended')));
+  await assert.rejects(crashed.publish());
+  assert.deepEqual(versionsThere(), ['a1']);
+  const resumed = deploying({ site: twoVersions });
+  const providerId = await resumed.publish(true);
+  assert.deepEqual(versionsThere(), ['a1', 'i1']);
+  rest.resolve();
+  await Promise.all(standIn.late);
+  assert.deepEqual(versionsThere(), ['a1', 'i1', 'i1']);
+  const looked = await removeCopies(masked(expo), resumed.access, { id: 'dep_1', providerId }, resumed.abort.signal);
+  assert.deepEqual([looked.kept, looked.removed.length], [providerId, 1]);
+  assert.deepEqual(versionsThere(), ['a1', 'i1']);
+  assert.equal((await expo.state(resumed.access, providerId, resumed.abort.signal)).kind, 'live');
+});
+
+test('after a lost answer only the runtime versions that are not there are published again', async () => {
+  loseAfterFirstGroup(new Promise(() => {}));
+  const deployment = deploying({ site: twoVersions });
+  const providerId = await deployment.publish();
+  assert.deepEqual(versionsThere(), ['a1', 'i1']);
+  assert.equal(providerId.split(',').length, 2);
+  assert.equal(await deploying({ site: twoVersions }).publish(true), providerId);
+});
+
+test('the only group of a runtime version is never deleted as a copy, however late it came', async () => {
+  const deployment = deploying({ site: twoVersions });
+  const { access, abort } = deployment;
+  const [android, ios] = byVersion((await deployment.publish()).split(','));
+  const repeated = byVersion((await deploying({ site: twoVersions }).publish()).split(','));
+  const looked = await removeCopies(masked(expo), access, { id: 'dep_1', providerId: android! }, abort.signal);
+  assert.deepEqual(looked.kept!.split(',').sort(), [android, repeated[1]].sort());
+  assert.deepEqual([...standIn.deleted].sort(), [ios, repeated[0]].sort());
+  assert.deepEqual(versionsThere(), ['a1', 'i1']);
+  assert.deepEqual(await removeCopies(masked(expo), access, { id: 'dep_1', providerId: looked.kept }, abort.signal), {
+    ...looked,
+    removed: [],
   });
+});
+
+test('groups that Expo publishes after a cancellation has deleted the known ones are all deleted', async () => {
+  const deployment = deploying({ site: twoVersions });
+  const { access, abort } = deployment;
+  const providerId = await deployment.publish();
+  await deploying({ site: twoVersions }).publish();
+  await expo.cancel(access, providerId, abort.signal);
+  await removeCopies(masked(expo), access, { id: 'dep_1', providerId }, abort.signal);
+  assert.deepEqual(versionsThere(), []);
+});
+
+test('a deployment of which one group was deleted at Expo is not live', async () => {
+  const deployment = deploying({ site: twoVersions });
+  const { access, abort } = deployment;
+  const providerId = await deployment.publish();
+  await expo.cancel(access, providerId.split(',')[1]!, abort.signal);
+  assert.equal((await expo.state(access, providerId, abort.signal)).kind, 'failed');
 });
 
 test('assets that Expo does not have yet are waited for, and sent again after 55 seconds, three times in all', async () => {
@@ -145,6 +205,27 @@ test('a temporary error is retried, and after a lost answer the last step is sea
   await lossy.publish();
   assert.equal(standIn.published.filter(({ message }) => message.startsWith('dep_2')).length, 1);
 });
+
+/** Of the next request to publish, Expo carries out the first group, then the rest; the answer is lost. */
+function loseAfterFirstGroup(rest: Promise<unknown>, onRequest = () => {}): void {
+  standIn.restLater = rest;
+  standIn.onRequest = ({ json }) => {
+    if (!/publishUpdateGroups/.test((json as Json)?.query ?? '')) return;
+    standIn.onRequest = () => {};
+    standIn.meet(/graphql/, 'lost');
+    onRequest();
+  };
+}
+
+/** The runtime version of each group that is published and not deleted, sorted. */
+function versionsThere(): string[] {
+  return standIn.published.flatMap(({ group, runtimeVersion }) => (standIn.deleted.has(group) ? [] : [runtimeVersion])).sort();
+}
+
+function byVersion(groups: readonly string[]): string[] {
+  const versionOf = (id: string) => standIn.published.find(({ group }) => group === id)!.runtimeVersion;
+  return groups.toSorted((a, b) => versionOf(a).localeCompare(versionOf(b)));
+}
 
 async function projectsAsked(options: Partial<PublishingOptions>): Promise<Json[]> {
   standIn.requests.length = 0;
