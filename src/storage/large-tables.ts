@@ -1,6 +1,8 @@
 /**
- * Maintenance of the tables that grow with all work: indexes for deletion by age, and vacuum settings that start after a small part of the
- * table has changed. A migration adds both to small tables; for a large table the index is built here, concurrently with commits.
+ * Maintenance of the tables that grow with all work: indexes that were added later, and vacuum settings that start after a small part of the
+ * table has changed. A migration adds both to small tables; for a large table the index is built here, concurrently with commits. Replaced
+ * indexes are dropped here, whatever the size: a migration that drops one waits for all readers of the table, with all later statements
+ * behind it.
  *
  * A build takes minutes for a hundred million rows, and nothing waits for it: neither the round nor a node that stops. PostgreSQL finishes
  * a statement also after the node has ended. One session at a time builds: it holds a lock until it ends.
@@ -16,14 +18,17 @@ const largeTablesLock = 7_081_739;
 /** For settings, which wait while the table is vacuumed, and for dropping the rest of a failed build. */
 const lockTimeoutMs = 500;
 
-/** The same definitions as in migration 31. */
+/** The same definitions as in migrations 31 and 49. */
 const indexes: Readonly<Record<string, string>> = {
   event_to_forget: 'event (created_at) where task_id is null',
   command_record_to_forget: `command_record (created_at) where not starts_with(id, 'idem30_')`,
   command_record_to_forget_monthly: `command_record (created_at) where starts_with(id, 'idem30_')`,
   webhook_delivery_to_forget: 'webhook_delivery (created_at)',
   checkout_to_forget: `checkout (expires_at) where status in ('failed', 'open', 'cancelled', 'contacted', 'expired')`,
+  snapshot_file_by_content_and_sha1: 'snapshot_file (content_key, sha1)',
 };
+/** Indexes that another one replaces, in the statements of the version before too: dropped when that one is usable. */
+const replaced: Readonly<Record<string, string>> = { snapshot_file_by_content: 'snapshot_file_by_content_and_sha1' };
 
 const vacuumed = ['event', 'command_record', 'webhook_delivery'];
 const vacuumSettings =
@@ -41,14 +46,14 @@ export class LargeTables implements HousekeepingJob {
     this.log = log;
   }
 
-  /** Starts to build missing indexes. */
+  /** Starts to build missing indexes and to drop replaced ones. */
   async runBatch(_limit: number, client: pg.Client): Promise<{ seen: number; removed: number }> {
-    if (this.client === null && (await missing(client)).length > 0) await this.begin();
+    if (this.client === null && (await isIncomplete(client))) await this.begin();
     for (const table of vacuumed) await this.adjust(client, table);
     return { seen: 0, removed: 0 };
   }
 
-  /** Resolves when no index is being built. */
+  /** Resolves when no index is being built or dropped. */
   built(): Promise<void> {
     return this.building;
   }
@@ -72,7 +77,7 @@ export class LargeTables implements HousekeepingJob {
   private async build(client: pg.Client): Promise<void> {
     if (!(await tryAdvisoryLock(client, largeTablesLock))) return;
     for (const index of await missing(client)) {
-      this.log.info({ index }, 'building an index of a large table concurrently; its old rows are not deleted until it is ready');
+      this.log.info({ index }, 'building an index of a large table concurrently; deletions that use it begin when it is ready');
       // A failed build leaves an invalid index.
       await client.query(`set lock_timeout = ${lockTimeoutMs}`);
       await client.query(`drop index concurrently if exists ${index}`);
@@ -80,6 +85,11 @@ export class LargeTables implements HousekeepingJob {
       await client.query('set lock_timeout = 0');
       await client.query(`create index concurrently ${index} on ${indexes[index]}`);
       this.log.info({ index }, 'an index of a large table is ready');
+    }
+    await client.query('set lock_timeout = 0');
+    for (const index of await unneeded(client)) {
+      await client.query(`drop index concurrently if exists ${index}`);
+      this.log.info({ index }, 'a replaced index is dropped');
     }
   }
 
@@ -97,8 +107,21 @@ export class LargeTables implements HousekeepingJob {
   }
 }
 
+async function isIncomplete(client: pg.Client): Promise<boolean> {
+  return (await missing(client)).length > 0 || (await unneeded(client)).length > 0;
+}
+
 async function missing(client: pg.Client): Promise<string[]> {
   const usable = [];
   for (const index of Object.keys(indexes)) usable.push((await isUsable(client, index)) ? [] : [index]);
   return usable.flat();
+}
+
+async function unneeded(client: pg.Client): Promise<string[]> {
+  const found = [];
+  for (const [index, by] of Object.entries(replaced)) {
+    const { rowCount } = await client.query('select where to_regclass($1) is not null', [index]);
+    if (rowCount === 1 && (await isUsable(client, by))) found.push(index);
+  }
+  return found;
 }

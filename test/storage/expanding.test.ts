@@ -43,6 +43,36 @@ function topLevelParts(actions: string): string[] {
   return parts.map((part) => part.trim());
 }
 
+function builtIndexes(sql: string): { index: string; table: string }[] {
+  return [...sql.matchAll(/\bcreate (?:unique )?index (\w+) on (\w+)/g)].map(([, index, table]) => ({ index: index!, table: table! }));
+}
+
+/**
+ * Building an index lets others read the table, and a transaction that has read it may then write, which waits for the build: if the
+ * migration needs the exclusive lock next, each waits for the other, and a retry meets the next such transaction. A table that the
+ * migration creates, or has locked exclusively before, is free of this.
+ */
+function upgradesLock(statements: readonly string[], tableOf: ReadonlyMap<string, string>): boolean {
+  const exclusive = new Set<string>();
+  const shared = new Set<string>();
+  for (const sql of statements.flatMap((statement) => statement.split(';'))) {
+    const created = /\bcreate table (?:if not exists )?(\w+)/.exec(sql)?.[1];
+    if (created !== undefined) exclusive.add(created);
+    for (const { table } of builtIndexes(sql)) if (!exclusive.has(table)) shared.add(table);
+    const locked = exclusivelyLocked(sql, tableOf);
+    if (locked === undefined) continue;
+    if (shared.has(locked)) return true;
+    exclusive.add(locked);
+  }
+  return false;
+}
+
+function exclusivelyLocked(sql: string, tableOf: ReadonlyMap<string, string>): string | undefined {
+  const table = /\b(?:alter table|drop table|truncate)(?: table| only| if exists)* (\w+)/.exec(sql)?.[1];
+  const index = /\bdrop index(?: concurrently| if exists)* (\w+)/.exec(sql)?.[1];
+  return table ?? (index === undefined ? undefined : tableOf.get(index));
+}
+
 test('a migration removes nothing, unless it is listed as a contraction with its release', async () => {
   const all = await allMigrations();
   assert.ok(all.length >= 23);
@@ -84,6 +114,35 @@ test('the rule finds exactly the statements that remove something', () => {
     'alter table invoice drop constraint invoice_amount_minor_check',
   ];
   for (const sql of fine) assert.equal(fault(sql), null, sql);
+});
+
+test('no migration builds an index of a table and then takes the exclusive lock of this table', async () => {
+  const all = await allMigrations();
+  const tableOf = new Map(all.flatMap(({ statements }) => statements.flatMap(builtIndexes)).map(({ index, table }) => [index, table]));
+  assert.deepEqual(
+    all.flatMap(({ name, statements }) => (upgradesLock(statements, tableOf) ? [name] : [])),
+    [],
+  );
+});
+
+test('the rule of locks finds exactly the migrations that need a stronger lock than they have', () => {
+  const tableOf = new Map([['task_by_place', 'task']]);
+  const build = 'create unique index task_by_kind on task (kind)';
+  const refused = [
+    [build, 'drop index task_by_place'],
+    [build, 'drop index concurrently if exists task_by_place'],
+    [build, 'alter table only task add place text'],
+    [`do $$ begin if true then ${build}; end if; end $$`, 'truncate task'],
+    [`${build}; drop table if exists task`],
+  ];
+  for (const statements of refused) assert.equal(upgradesLock(statements, tableOf), true, statements.join('; '));
+  const fine = [
+    [build],
+    ['alter table task add place text', build, 'drop index task_by_place'],
+    ['create table task (id text)', build, 'alter table task add place text'],
+    [build, 'alter table card add task text', 'drop index card_by_place'],
+  ];
+  for (const statements of fine) assert.equal(upgradesLock(statements, tableOf), false, statements.join('; '));
 });
 
 test('a contraction that breaks older nodes is refused in one line while a node runs', async (t) => {

@@ -221,6 +221,28 @@ describe('retention', () => {
     assert.deepEqual(await column(found), [true]);
   });
 
+  test('a replaced index is dropped when the one that replaces it is usable, and nothing waits for that', async (t) => {
+    const { url, database, maintain, column } = await prepared(t);
+    await database.pool.query('drop index snapshot_file_by_content_and_sha1');
+    const old = `select to_regclass('snapshot_file_by_content')::text`;
+    assert.deepEqual(await column(old), ['snapshot_file_by_content']);
+    const reader = await database.pool.connect();
+    await reader.query('begin');
+    await reader.query('select from snapshot_file');
+    const tables = new LargeTables(url, noLog);
+    await maintain([tables]).runOnce();
+    const dropping = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'drop index%'`;
+    await until(async () => (await column(dropping)).length === 1, 'the drop, which waits for the reader');
+    await insertNeutralRow(database, 'snapshot_file', { snapshot_id: 's', path: 'p' });
+    assert.deepEqual(await column(`select indisvalid from pg_index where indexrelid = 'snapshot_file_by_content_and_sha1'::regclass`), [
+      true,
+    ]);
+    await reader.query('commit');
+    reader.release();
+    await tables.built();
+    assert.deepEqual(await column(old), [null]);
+  });
+
   test('many rows are removed in small pieces, up to the limit of a round', async (t) => {
     const { database, maintain, column } = await prepared(t);
     await database.pool.query(`insert into command_record select 'c' || i, null, $1 from generate_series(1, 95) i`, [ago(25 * hourMs)]);

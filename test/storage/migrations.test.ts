@@ -79,6 +79,25 @@ test('a migration whose table stays locked fails with one line that says what to
   assert.equal((await database.read({ text: columns })).rows.length, 2);
 });
 
+test('an index is built by a migration while a transaction that will write to its table has read it', async (t) => {
+  const [database] = (await databases(t, 1)) as [Database];
+  await database.migrate();
+  await database.pool.query('drop index snapshot_file_by_content_and_sha1');
+  await database.pool.query(`delete from migration where name = '0049-known-contents'`);
+  const snapshot = await database.pool.connect();
+  try {
+    await snapshot.query('begin');
+    await snapshot.query('select from snapshot_file');
+    await database.migrate(10_000);
+    await snapshot.query(`insert into snapshot_file values ('snap_1', 'a.html', 'acct_1', 'text/html', 1, 'a', 'b', 'c')`);
+  } finally {
+    await snapshot.query('commit');
+    snapshot.release();
+  }
+  const built = `select from pg_index where indexrelid = to_regclass('snapshot_file_by_content_and_sha1')`;
+  assert.equal((await database.read({ text: built })).rows.length, 1);
+});
+
 test('every entity matches the migrated table: columns, types, nullability and primary key', async (t) => {
   const [database] = (await databases(t, 1)) as [Database];
   await database.migrate();
