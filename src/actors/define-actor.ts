@@ -100,7 +100,10 @@ export type EffectContext = {
   readonly isRepeat: boolean;
   /** Aborted when the effect is cancelled, its time is up, or the node stops. */
   readonly signal: AbortSignal;
-  /** Frees the slot of its lane before it ends: from now on it only waits for something that is bounded elsewhere. Later calls do nothing. */
+  /**
+   * Frees the effect's concurrency slot before the effect ends: from now on the effect only waits for something that is bounded elsewhere.
+   * Repeated calls do nothing. Without effect for one that was restarted after two crashes or more: it runs alone.
+   */
   releaseSlot(): void;
 };
 

@@ -23,6 +23,8 @@ export type InFlightEffect = {
   controller: AbortController;
   tookMs: number;
   isSuspect: boolean;
+  /** E5: a suspect that was restarted before; it runs in the lane of suspects. */
+  isAlone: boolean;
   hasBegun: boolean;
   /** Resolves with whether its start is committed; null: not asked for, or refused. */
   mark: Promise<boolean> | null;

@@ -232,17 +232,19 @@ export class Effects {
     if (!this.shares.add(account)) return true;
     const definition = this.definitionOf(effect)!;
     // An effect that must not be repeated is not started again (E2), so it is no suspect.
+    const isSuspected = isSuspect && this.isRepeatable(effect);
     const held: InFlightEffect = {
       effect,
       controller: new AbortController(),
       tookMs: 0,
-      isSuspect: isSuspect && this.isRepeatable(effect),
+      isSuspect: isSuspected,
+      isAlone: isSuspected && effect.starts > 0,
       hasBegun: false,
       mark: null,
     };
     this.inFlight.set(effect.id, held);
-    if (held.isSuspect && effect.starts >= maxStarts - 1) this.abandon(held, definition);
-    else if (held.isSuspect && effect.starts > 0) this.isolate(held, account);
+    if (isSuspected && effect.starts >= maxStarts - 1) this.abandon(held, definition);
+    else if (held.isAlone) this.isolate(held, account);
     else if (definition.isBrief) this.startRun(held);
     else this.lanes.add(held, account, definition.lane ?? 'tool');
     return true;
@@ -279,7 +281,7 @@ export class Effects {
   private startRun(held: InFlightEffect): void {
     this.running++;
     held.hasBegun = true;
-    const isolated = held.isSuspect && held.effect.starts > 0 ? setTimeout(() => this.freeSlot(held), isolatedMs) : undefined;
+    const isolated = held.isAlone ? setTimeout(() => this.freeSlot(held), isolatedMs) : undefined;
     isolated?.unref();
     void this.run(held)
       .catch((error) => this.parts.log.error({ ...effectLogFields(held.effect), err: error }, 'an effect could not be run'))
@@ -328,8 +330,8 @@ export class Effects {
     const attributes = { 'troupe.actor.kind': effect.kind, 'troupe.actor.id': effect.actorId, 'troupe.effect.id': effect.id };
     const span = tracer?.startSpan(`effect ${effect.kind} ${effect.name}`, effect.trace ?? null, attributes) ?? null;
     if (span !== null) effect.trace = span.traceparent;
-    // A suspect stays alone: it may be what ends the process.
-    const releaseSlot = () => held.isSuspect || this.freeSlot(held);
+    // E5: another suspect must not run beside it.
+    const releaseSlot = () => held.isAlone || this.freeSlot(held);
     const run = () => runEffect(effect, definition, controller, { log, repeatable: this.isRepeatable(effect), isRepeat, releaseSlot });
     const beganAtMs = performance.now();
     const outcome = await (tracer === null || span === null ? run() : tracer.within(span.traceparent, run));

@@ -65,6 +65,33 @@ test('an effect on a node that is killed four times for other reasons ends norma
   assert.deepEqual(await heard(node, 'a'), [{ kind: 'done', value: 'done after all' }]);
 });
 
+test('a suspect may release its slot at its first restart, and not where suspects run one at a time', async (t) => {
+  const node = await testRuntime([probeActor], { ...probeOptions, effectLaneLimits: { maxRunning: 1 } });
+  t.after(() => node.close());
+  const lane = (name: string) => node.runtime.effects.laneSizes.find((one) => one.lane === name);
+  let begun: string[] = [];
+  const aroundRelease: unknown[] = [];
+  effects.work = ({ name }, { releaseSlot }) => {
+    begun.push(name);
+    aroundRelease.push(lane('suspect'));
+    if (begun.length === 1) releaseSlot();
+    aroundRelease.push(lane('suspect'));
+    return new Promise(() => {});
+  };
+  const bothHaveBegun = () => until(() => begun.includes('a') && begun.includes('b'), 'both');
+  for (const name of ['a', 'b']) await node.actors.ask(probe, name, 'begin', { effect: 'work', input: { name } });
+  await bothHaveBegun();
+  begun = [];
+  await node.crashAndRestart();
+  await bothHaveBegun();
+  assert.deepEqual(await node.sql('select starts from effect'), [{ starts: 1 }, { starts: 1 }]);
+  begun = [];
+  aroundRelease.length = 0;
+  await node.crashAndRestart();
+  await until(() => begun.length > 0, 'the first of them');
+  assert.deepEqual(aroundRelease[1], aroundRelease[0]);
+});
+
 test('orderly stops of nodes are never counted, and neither are effects that only waited', async (t) => {
   const node = await testRuntime([probeActor], { ...probeOptions, effectLaneLimits: { maxRunning: 1 } });
   t.after(() => node.close());
