@@ -202,15 +202,16 @@ function repeatedTimes(rows: number[], dates: Float64Array): [number, number][] 
 
 function orderRemarks(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, series: readonly Series[]): Remark[] {
   const seriesOfRow = new Map(series.flatMap(({ name, rows }) => rows.map((at) => [at, name])));
+  const dated = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!));
+  const seriesAt = (i: number) => seriesOfRow.get(dated[i]!);
   const falls: number[] = [];
   let rises = 0;
-  let previous = Number.NaN;
-  for (const [at, ms] of dates.entries()) {
-    if (Number.isNaN(ms)) continue;
-    // Each series may have a block of rows of its own.
-    if (ms < previous && seriesOfRow.get(at) === seriesOfRow.get(at - 1)) falls.push(at);
-    if (ms > previous) rises++;
-    previous = ms;
+  for (let i = 1; i < dated.length; i++) {
+    const change = dates[dated[i]!]! - dates[dated[i - 1]!]!;
+    // Each series may have a block of rows of its own, or several.
+    const beginsBlock = seriesAt(i) !== seriesAt(i - 1) && seriesAt(i) === seriesAt(i + 1);
+    if (change < 0 && !beginsBlock) falls.push(dated[i]!);
+    if (change > 0) rises++;
   }
   if (falls.length === 0 || falls.length > Math.max(1, rises * 0.1)) return [];
   return [

@@ -156,3 +156,19 @@ test('the balance of a cash book is a level, and tonnes of a gas are an amount',
   const gas = await profileText(lines('site,co2_t,co2_ppm', 6, (i) => `S${i},${400 + i}.5,${500 + i}`));
   assert.deepEqual([column(gas, 'co2_t').role, column(gas, 'co2_ppm').role], ['measure', 'rate']);
 });
+
+test('a row that goes back in time is reported, also after a row without a date and between rows of other series; a block of a series is not', async () => {
+  const day = (i: number) => `2024-01-${String(i + 1).padStart(2, '0')}`;
+  const readings = (row: (i: number) => [string, string]) =>
+    profileText(lines('day,lake,level', 24, (i) => `${row(i).join(',')},${i * i}`));
+  const turns = (of: (i: number) => string) => readings((i) => [of(i), i % 2 ? 'North' : 'South']);
+  assert.match(
+    said(await turns((i) => (i === 15 ? '2023-12-24' : day(i >> 1)))),
+    /in order of day but for row 16, which goes back in time/,
+  );
+  assert.doesNotMatch(said(await turns((i) => day(i >> 1))), /back in time/);
+  const blocks = (of: (i: number) => string) => readings((i) => [of(i), ['North', 'South'][Math.floor(i / 6) % 2]!]);
+  const halves = (i: number) => day((i % 6) + 6 * Math.floor(i / 12));
+  assert.doesNotMatch(said(await blocks(halves)), /back in time/);
+  assert.match(said(await blocks((i) => (i === 9 ? '' : i === 10 ? '2023-12-24' : halves(i)))), /but for row 11, which goes back/);
+});
