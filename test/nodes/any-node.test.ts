@@ -9,7 +9,7 @@ import { Caller } from '../support/service.ts';
 import { StreamClient } from '../support/stream-client.ts';
 import { until } from '../support/until.ts';
 
-const options = { skip: withoutRedis, timeout: 60_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 const ended = ['complete', 'failed', 'cancelled'];
 
 let model: OpenAiServer;

@@ -17,7 +17,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const skip = withoutRedis || withoutFaketime;
-const options = { skip, timeout: 60_000 };
+const options = { skip, timeout: 300_000 };
 const password = 'a long enough password';
 
 let cluster: ClusterProcesses;

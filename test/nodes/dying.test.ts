@@ -10,7 +10,10 @@ import { withoutRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutRedis, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
+
+/** A silence that is certainly shorter than a lease of 2 s, which is renewed every 250 ms. */
+const shortMs = 1_000;
 
 let world: World;
 let host: VercelStandIn;
@@ -143,16 +146,28 @@ test('a stream of a killed node is resumed at another node, with every event onc
   await world.cluster.untilReady();
 });
 
-test('a freeze that is shorter than the lease moves no shard', options, async () => {
+test('a freeze that is shorter than the lease moves no shard', options, async (t) => {
   const { cluster, caller } = world;
-  await world.untilBalanced(['node-1', 'node-2', 'node-3']);
-  const before = await cluster.epochs();
-  world.node(2).freeze();
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  world.node(2).thaw();
-  await untilAnswered(caller, cluster.up, world.paths);
-  await cluster.untilReady();
-  assert.deepEqual(await cluster.epochs(), before);
+  const frozen = world.node(2);
+  const silences: number[] = [];
+  // On a busy machine a freeze may last longer than it should: such a sample proves nothing.
+  for (let isValid = false; !isValid; ) {
+    assert.ok(silences.length < 10, `the node was silent for ${silences.join(', ')} ms`);
+    await world.untilBalanced(['node-1', 'node-2', 'node-3']);
+    await frozen.untilReady();
+    const before = await cluster.epochs();
+    const beganMs = performance.now();
+    frozen.freeze();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    frozen.thaw();
+    await fetch(`${frozen.url}/health/live`);
+    silences.push(Math.round(performance.now() - beganMs));
+    await untilAnswered(caller, cluster.up, world.paths);
+    await cluster.untilReady();
+    isValid = silences.at(-1)! < shortMs;
+    if (isValid) assert.deepEqual(await cluster.epochs(), before);
+  }
+  t.diagnostic(`silent for ${silences.join(', ')} ms`);
 });
 
 test(

@@ -9,9 +9,10 @@ import type { NodeProcess } from '../support/node-process.ts';
 import { withoutRedis } from '../support/redis.ts';
 import type { Caller } from '../support/service.ts';
 import { countShardChanges } from '../support/shard-changes.ts';
+import { until } from '../support/until.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutRedis, timeout: 180_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 
 /** Fewer than one account may ask for at once. */
 const atOnce = 5;
@@ -52,9 +53,12 @@ function movedOnce({ cluster }: World, ownerBefore: readonly string[], victim: N
   });
 }
 
+/** Before, a busy machine may make it unready for another reason. */
 async function isolated(node: NodeProcess): Promise<void> {
-  await node.untilReadiness((status) => status === 503);
-  assert.match((await node.readiness()).words, /^isolated: /);
+  await until(async () => {
+    const { status, words } = await node.readiness();
+    return status === 503 && words.startsWith('isolated: ');
+  }, `${node.name} to say that it is isolated`);
 }
 
 async function back(world: World, node: NodeProcess, heal: Heal, names: readonly string[]): Promise<void> {

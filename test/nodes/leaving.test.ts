@@ -5,7 +5,7 @@ import { SteadyQueries } from '../support/probes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutRedis, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 
 let world: World;
 before(async () => {

@@ -1,21 +1,28 @@
 /** Limits of callers on real nodes that share a real Redis, in real time. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { withinASecond } from '../support/within-a-second.ts';
 
-const options = { skip: withoutRedis, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 let cluster: ClusterProcesses;
 let database: pg.Client;
+type Limits = { requests?: number | null; sockets?: number | null };
+type Limited = Caller & { account: string };
+/** Another account, whose limit shows that all nodes have read the limits. */
+let witness: Limited;
+let witnessed = 1_000_000;
 
 before(async () => {
   if (withoutRedis) return;
   cluster = await ClusterProcesses.start({ nodes: 3, redis: true });
   database = new pg.Client({ connectionString: cluster.databaseUrl() });
   await database.connect();
+  witness = await registered();
 });
 after(async () => {
   await database?.end();
@@ -23,30 +30,45 @@ after(async () => {
 });
 
 /** A caller whose account has these limits. */
-async function caller(limits: { requests?: number | null; sockets?: number | null }): Promise<Caller & { account: string }> {
+async function caller(limits: Limits): Promise<Limited> {
+  const made = await registered();
+  await set(made.account, limits);
+  return made;
+}
+
+async function registered(): Promise<Limited> {
   const made = await Caller.register(cluster.up[0]!);
   const { account_id: account } = await made.json('GET', '/v1/auth/me');
-  await set(account, limits);
   return Object.assign(made, { account });
 }
 
-async function set(account: string, { requests = -1, sockets = -1 }: { requests?: number | null; sockets?: number | null }): Promise<void> {
+/**
+ * Resolves when every node has the limits. A node reads those of all accounts in use at once, so it has them when it has later ones of the
+ * witness, which counts no request of the account.
+ */
+async function set(account: string, limits: Limits): Promise<void> {
+  await Promise.all(cluster.up.map((_, n) => ask(witness, n)));
+  await store(account, limits);
+  await store(witness.account, { requests: ++witnessed });
+  for (const n of cluster.up.keys()) await until(async () => (await limitOf(witness, n)) === witnessed, 'a node has the limits');
+}
+
+async function store(account: string, { requests = -1, sockets = -1 }: Limits): Promise<void> {
   await database.query(
     `update account_override set requests_per_minute = $2, websockets = $3, concurrent_requests = -1, changed_at = clock_timestamp() where account_id = $1`,
     [account, requests, sockets],
   );
-  // A change applies within a second.
-  await pause(1_000);
+}
+
+/** The requests a minute that a node applies. */
+async function limitOf(who: Caller, n: number): Promise<number> {
+  return Number((await ask(who, n)).headers.get('x-ratelimit-limit'));
 }
 
 async function ask(who: Caller, n: number): Promise<Response> {
   const response = await who.at(cluster.up[n % cluster.up.length]!).fetch('GET', '/v1/auth/me');
   await response.arrayBuffer();
   return response;
-}
-
-async function untilCount(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause(50);
 }
 
 test('three nodes together grant a quota exactly once, plus the requests refilled meanwhile', options, async () => {
@@ -64,7 +86,7 @@ test('three nodes together grant a quota exactly once, plus the requests refille
 test('a large quota, which nodes lease in parts, is also granted once', options, async () => {
   const business = await caller({ requests: 2_000 });
   const beganMs = performance.now();
-  const before = await leased();
+  const questions = await countQuestions();
   let granted = 0;
   for (let round = 0; round < 30; round++) {
     const answers = await Promise.all(Array.from({ length: 90 }, (_, n) => ask(business, n)));
@@ -72,12 +94,25 @@ test('a large quota, which nodes lease in parts, is also granted once', options,
   }
   const came = ((performance.now() - beganMs) * 2_000) / 60_000;
   assert.ok(granted <= 2_000 + came && granted > 1_950, `${granted} of 2,000 and ${came.toFixed()}`);
-  const questions = (await leased()) - before;
-  assert.ok(questions < 270, `${questions} questions for 2,700 requests`);
+  const asked = await questions();
+  assert.ok(asked > 0 && asked < 270, `${asked} questions for 2,700 requests`);
 });
 
-async function leased(): Promise<number> {
-  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await cluster.redis!.client.info('commandstats'))?.[1] ?? 0);
+/** Counts the queries to Redis about rates, without those of the membership, until the returned function is called. */
+async function countQuestions(): Promise<() => Promise<number>> {
+  const monitor = await cluster.redis!.client.monitor();
+  let questions = 0;
+  let isOver = false;
+  monitor.on('monitor', (_time: string, [command, , , key]: string[]) => {
+    if (command?.toLowerCase() === 'evalsha' && key?.includes('rate:')) questions++;
+    if (command?.toLowerCase() === 'echo') isOver = true;
+  });
+  return async () => {
+    await cluster.redis!.client.echo('over');
+    await until(() => isOver, 'the last query');
+    monitor.disconnect();
+    return questions;
+  };
 }
 
 test('six keys of an account together have five times the requests and sockets of one key, on all nodes', options, async () => {
@@ -108,13 +143,22 @@ test('limits set by an operator apply on every node within a second, higher and 
   assert.deepEqual([...new Set(await statuses())], [200]);
   await set(one.account, { requests: 5 });
   assert.ok((await statuses()).filter((status) => status === 200).length <= 6);
+
+  const known = await caller({ requests: 2_000 });
+  let requests = 2_000;
+  await withinASecond(async () => {
+    requests += 1;
+    await Promise.all(cluster.up.map((_, n) => ask(known, n)));
+    await store(known.account, { requests });
+    return cluster.up.map((_, n) => async () => (await limitOf(known, n)) === requests);
+  });
 });
 
 test('without Redis requests continue and each node counts its share; when Redis is back they are counted together', options, async () => {
   const one = await caller({ requests: 60 });
   await ask(one, 0);
   await cluster.redis!.kill();
-  await untilCount(async () => {
+  await until(async () => {
     const answers = await Promise.all(Array.from({ length: 3 }, (_, n) => ask(one, n)));
     assert.ok(answers.every(({ status }) => status === 200 || status === 429));
     return answers.every(({ status }) => status === 429);
@@ -127,12 +171,12 @@ test('without Redis requests continue and each node counts its share; when Redis
   assert.ok(count >= 57 && count <= 66 + came, `${count} of three times 20, and ${came} for the time`);
   await cluster.redis!.restart();
   // Redis came back empty: each node has reconnected and sent its counts when it is a member of this set again.
-  await untilCount(async () => {
+  await until(async () => {
     const [countedBy] = await cluster.redis!.client.keys('*:sockets');
     return countedBy !== undefined && (await cluster.redis!.client.scard(countedBy)) === 3;
   });
   const third = await caller({ requests: 60 });
-  await untilCount(async () => {
+  await until(async () => {
     await ask(third, 0);
     return (await cluster.redis!.client.keys('*rate:usr_*')).length > 0;
   });
@@ -155,7 +199,7 @@ test('connections are counted over all nodes: one too many is closed with 4429, 
   assert.deepEqual([a.first, b.first], ['auth_ok', 'auth_ok']);
   assert.equal((await open(one, 2)).first, 4429);
   a.socket.close();
-  await untilCount(async () => {
+  await until(async () => {
     const next = await open(one, 2);
     return next.first === 'auth_ok';
   });

@@ -6,7 +6,7 @@ import { untilAnswered } from '../support/probes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutRedis, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 /** Longer than a stream may be silent, and than a lease. */
 const forMs = 2_500;
 

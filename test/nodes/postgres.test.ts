@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutRedis, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 const writers = 6;
 
 let world: World;

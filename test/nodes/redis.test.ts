@@ -9,7 +9,7 @@ import { SteadyQueries, untilAnswered } from '../support/probes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutRedis, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 /** Beyond every lease and renewal. */
 const longMs = 4_000;
 

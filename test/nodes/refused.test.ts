@@ -5,7 +5,7 @@ import { ClusterProcesses } from '../support/cluster-processes.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 
-const options = { skip: withoutRedis, timeout: 60_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 
 let cluster: ClusterProcesses;
 before(async () => {

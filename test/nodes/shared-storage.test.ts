@@ -10,7 +10,7 @@ import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
-const options = { skip: withoutRedis, timeout: 120_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 const retryWithinMs = 60_000;
 
 let dataDir: TemporaryFolder;

@@ -19,7 +19,7 @@ import { TcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-const options = { timeout: 60_000 };
+const options = { timeout: 300_000 };
 const refusals = ['57P03', '53300', '57P01', '57P02', '08006', 'end'];
 
 async function refusingDatabase(t: TestContext): Promise<TcpProxy> {

@@ -7,7 +7,7 @@ import { withoutRedis } from '../support/redis.ts';
 import { Caller } from '../support/service.ts';
 import { deliver, StripeServer } from '../support/stripe-server.ts';
 
-const options = { skip: withoutRedis, timeout: 120_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 
 test(
   'a payment whose webhook reaches both nodes counts once, although the owner is killed after its query to Stripe',

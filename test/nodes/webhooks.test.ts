@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
 import { World } from './world.ts';
 
-const options = { skip: withoutRedis, timeout: 90_000 };
+const options = { skip: withoutRedis, timeout: 300_000 };
 
 test('every event reaches a webhook whose node is killed meanwhile, events of a task in order', options, async (t) => {
   const world = await World.open({ env: { OUTBOUND_ALLOW: '127.0.0.1' } });

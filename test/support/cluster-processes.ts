@@ -195,7 +195,7 @@ export class ClusterProcesses {
   }
 
   /** Every node that is up is ready; accounts made from the first time on have no limits on requests. */
-  async untilReady(withinMs = 30_000): Promise<void> {
+  async untilReady(withinMs = 60_000): Promise<void> {
     await Promise.all(this.up.map((node) => node.untilReady(withinMs)));
     if (this.limitsLifted || this.up.length === 0) return;
     this.limitsLifted = true;

@@ -16,7 +16,7 @@ const compileCache = join(ownProgram, 'node_modules/.cache/compile');
 const startWithinMs = 60_000;
 const endWithinMs = 60_000;
 const pollMs = 25;
-const askTimeoutMs = 2_000;
+const askTimeoutMs = 10_000;
 const keptLogChars = 2_000_000;
 
 export class NodeProcess {
@@ -123,11 +123,11 @@ export class NodeProcess {
     }
   }
 
-  async untilReady(withinMs = 30_000): Promise<void> {
+  async untilReady(withinMs = 60_000): Promise<void> {
     await this.untilReadiness((status) => status === 200, withinMs);
   }
 
-  async untilReadiness(holds: (status: number) => boolean, withinMs = 30_000): Promise<void> {
+  async untilReadiness(holds: (status: number) => boolean, withinMs = 60_000): Promise<void> {
     const giveUpAtMs = performance.now() + withinMs;
     for (;;) {
       const { status, words } = await this.readiness();

@@ -219,7 +219,7 @@ export class Caller {
   }
 
   /** Polls until the task has one of the statuses. */
-  async untilTask(id: string, statuses: string[], withinMs = 60_000): Promise<Json> {
+  async untilTask(id: string, statuses: string[], withinMs = 120_000): Promise<Json> {
     const until = Date.now() + withinMs;
     for (;;) {
       const task = await this.json('GET', `/v1/tasks/${id}`);
