@@ -1,4 +1,4 @@
-/** Formats figures for reports and remarks. */
+/** Formats figures for reports and findings. */
 
 /** Exact figures keep all their decimals, at least two when there are any: 1234.5 is `1,234.50`. */
 export function exact(value: number): string {

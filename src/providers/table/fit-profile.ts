@@ -5,10 +5,10 @@ type Step = (profile: TableProfile) => string | null;
 
 /** Largest share of the lists within a JSON file. */
 const nestedShare = 0.5;
-const maxRemarkChars = 700;
+const maxFindingChars = 700;
 
 const steps: Step[] = [
-  (profile) => keepRemarks(profile, 40),
+  (profile) => keepFindings(profile, 40),
   (profile) => keepGroupValues(profile, 20),
   (profile) => keepGroupings(profile, 4),
   (profile) => keepGroupValues(profile, 10),
@@ -16,7 +16,7 @@ const steps: Step[] = [
   (profile) => keepTrend(profile, 60),
   (profile) => keepFrequent(profile, 4),
   (profile) => dropContext(profile),
-  (profile) => keepRemarks(profile, 15),
+  (profile) => keepFindings(profile, 15),
   (profile) => keepGroupings(profile, 0),
   (profile) => dropTrend(profile),
   (profile) => keepColumns(profile, 100),
@@ -28,8 +28,8 @@ const steps: Step[] = [
 /** The profile, or a shortened one whose JSON has at most `maxBytes` in UTF-8. */
 export function fitProfile(profile: TableProfile, maxBytes: number): TableProfile {
   const fitted = structuredClone(profile);
-  for (const remark of fitted.remarks)
-    if (remark.text.length > maxRemarkChars) remark.text = `${remark.text.slice(0, maxRemarkChars - 1)}…`;
+  for (const finding of fitted.remarks)
+    if (finding.text.length > maxFindingChars) finding.text = `${finding.text.slice(0, maxFindingChars - 1)}…`;
   const room = Math.floor((maxBytes * nestedShare) / Math.max(fitted.nested.length, 1));
   fitted.nested = fitted.nested.map((each) => fitProfile(each, room));
   for (const step of steps) {
@@ -40,7 +40,7 @@ export function fitProfile(profile: TableProfile, maxBytes: number): TableProfil
   return fitted;
 }
 
-function keepRemarks(profile: TableProfile, most: number): string | null {
+function keepFindings(profile: TableProfile, most: number): string | null {
   const left = profile.remarks.splice(most).length;
   return left > 0 ? `remarks: ${left} of the last kinds` : null;
 }

@@ -12,12 +12,12 @@ import { planAndActual, planAndProduct } from './join-plan.ts';
 import { labelOf, mainOf, maxKeyChars, quantities, type Side, table, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
 import { multiplied } from './profile.ts';
-import type { Remark } from './table-profile.ts';
+import type { Finding } from './table-profile.ts';
 
 const shown = 12;
 const minPairs = 8;
 
-export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Remark[] {
+export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Finding[] {
   const a: Side = { ...left, plans: key.left, rows: key.leftRows };
   const b: Side = { ...right, plans: key.right, rows: key.rightRows };
   const products = [...product(a, b), ...product(b, a)];
@@ -35,7 +35,7 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Rema
 }
 
 /** The quantity of one table times the price of the other. */
-function product(a: Side, b: Side): Remark[] {
+function product(a: Side, b: Side): Finding[] {
   const pair = priced(a, b);
   if (pair === null) return [];
   const { q, p, name } = pair;
@@ -70,7 +70,7 @@ function product(a: Side, b: Side): Remark[] {
   }
   if (rows === 0) return [];
   const ranked = each.toSorted((x, y) => y.value - x.value);
-  const remarks: Remark[] = [
+  const findings: Finding[] = [
     {
       kind: 'join_product',
       text: `${name} (${a.name} with ${b.name}) adds up to ${exact(sum.total())} over ${countOf(rows, 'row')}: ${listed(
@@ -80,22 +80,22 @@ function product(a: Side, b: Side): Remark[] {
     },
   ];
   if (without.length > 0)
-    remarks.push({ kind: 'join_product', text: `Not in this sum, because they have no ${p.name}: ${listed(without, shown)}.` });
+    findings.push({ kind: 'join_product', text: `Not in this sum, because they have no ${p.name}: ${listed(without, shown)}.` });
   if (doubtful.length > 0)
-    remarks.push({
+    findings.push({
       kind: 'join_product',
       text: `Not in this sum, because they have several different values of ${p.name}: ${listed(doubtful, shown)}.`,
     });
   const figureAt = (at: number, other: number) => pairProduct(a, q, at, b, p, other)?.value ?? Number.NaN;
-  return [...remarks, ...grouped(a, b, figureAt, name), ...ownGroups(a, b, figureAt, name)];
+  return [...findings, ...grouped(a, b, figureAt, name), ...ownGroups(a, b, figureAt, name)];
 }
 
 /** A figure of both tables by the groups of the table with the quantities: quantity × price by warehouse. */
-function ownGroups(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Remark[] {
+function ownGroups(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Finding[] {
   return [...grouped(a, b, figureAt, name, true, a), ...byMonth(a, b, figureAt, name)];
 }
 
-function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Remark[] {
+function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => number, name: string): Finding[] {
   const date = table(a).plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
   if (date === undefined) return [];
   const months = new Map<string, number>();
@@ -115,23 +115,23 @@ function byMonth(a: Side, b: Side, figureAt: (at: number, other: number) => numb
 }
 
 /** The figures of a table by the columns that a third one adds to its partner (`added`). */
-export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, added: ReadonlySet<ColumnPlan>): Remark[] {
+export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, added: ReadonlySet<ColumnPlan>): Finding[] {
   const a: Side = { ...left, plans: key.left, rows: key.leftRows };
   const b: Side = { ...right, plans: key.right, rows: key.rightRows };
-  const remarks: Remark[] = [];
+  const findings: Finding[] = [];
   const pair = priced(a, b);
   if (pair !== null && uniqueness(b.rows) === 1)
-    remarks.push(
+    findings.push(
       ...grouped(a, b, (at, other) => pairProduct(a, pair.q, at, b, pair.p, other)?.value ?? Number.NaN, pair.name, true, b, added),
     );
   const measure = mainOf(a);
   if (measure !== undefined && uniqueness(b.rows) === 1)
-    remarks.push(...grouped(a, b, (at) => table(a).numbers(measure)[at]!, measure.name, true, b, added));
+    findings.push(...grouped(a, b, (at) => table(a).numbers(measure)[at]!, measure.name, true, b, added));
   // Lines that lead to both: their quantity by the columns of the one and the price of the other.
   const own = priced(b, b);
   if (own !== null && (added.has(own.p) || added.has(own.q)) && uniqueness(a.rows) === 1) {
     const figureAt = (at: number) => pairProduct(b, own.q, at, b, own.p, at)?.value ?? Number.NaN;
-    remarks.push(...grouped(b, a, figureAt, own.name));
+    findings.push(...grouped(b, a, figureAt, own.name));
     const byKey = new Map<string, number>();
     for (const [at, rows] of b.rows) {
       const known = rows.map(figureAt).filter((value) => !Number.isNaN(value));
@@ -141,9 +141,9 @@ export function chainFigures(key: JoinKey, left: JoinSide, right: JoinSide, adde
           known.reduce((sum, value) => sum + value, 0),
         );
     }
-    remarks.push(...planAndProduct(a, byKey, own.name));
+    findings.push(...planAndProduct(a, byKey, own.name));
   }
-  return remarks;
+  return findings;
 }
 
 /** A table's quantity and the matching price. */
@@ -170,8 +170,8 @@ function pairProduct(
 }
 
 /** Columns with the same name in both tables and different values for the same key. */
-function differences(a: Side, b: Side): Remark[] {
-  const remarks: Remark[] = [];
+function differences(a: Side, b: Side): Finding[] {
+  const findings: Finding[] = [];
   for (const x of table(a).plans) {
     if (a.plans.includes(x)) continue;
     const y = table(b).plans.find((plan) => nameTokens(plan.name).join(' ') === nameTokens(x.name).join(' ') && plan.reads === x.reads);
@@ -197,7 +197,7 @@ function differences(a: Side, b: Side): Remark[] {
     }
     if (compared === 0) continue;
     const total = x.reads === 'number' && x.role === 'measure' && change !== 0 ? `; all differences together ${exact(clean(change))}` : '';
-    remarks.push({
+    findings.push({
       kind: 'join_values',
       text:
         differing.length === 0
@@ -205,12 +205,12 @@ function differences(a: Side, b: Side): Remark[] {
           : `${x.name} differs for ${exact(differing.length)} of ${countOf(compared, 'common key')} (${a.name} and ${b.name}): ${listed(differing.slice(0, shown), shown)}${differing.length > shown ? ' and more' : ''}${total}.`,
     });
   }
-  return remarks.slice(0, 4);
+  return findings.slice(0, 4);
 }
 
 /** Whether a measure of one table correlates with one of the other, over the common keys. */
-function together(a: Side, b: Side): Remark[] {
-  const remarks: Remark[] = [];
+function together(a: Side, b: Side): Finding[] {
+  const findings: Finding[] = [];
   if (uniqueness(a.rows) < 0.95 && uniqueness(b.rows) < 0.95) return [];
   for (const x of quantities(a).slice(0, 3)) {
     for (const y of quantities(b).slice(0, 3)) {
@@ -218,13 +218,13 @@ function together(a: Side, b: Side): Remark[] {
       const known = pairs.filter(([p, q]) => !Number.isNaN(p) && !Number.isNaN(q));
       const r = known.length < minPairs ? 0 : correlation(known);
       if (Math.abs(r) < 0.7) continue;
-      remarks.push({
+      findings.push({
         kind: 'join_correlation',
         text: `Over ${countOf(known.length, 'common key')}, ${x.name} and ${y.name} ${r > 0 ? 'rise together' : 'move against each other'} (correlation ${r.toFixed(2)}); that is no proof of cause.`,
       });
     }
   }
-  return remarks.slice(0, 2);
+  return findings.slice(0, 2);
 }
 
 function figureOf(side: Side, plan: ColumnPlan, key: string): number {

@@ -4,14 +4,14 @@ import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent, round } from './figure-text.ts';
 import { uniqueness } from './join-key.ts';
 import { mainOf, quantities, type Side, table, written } from './join-side.ts';
-import type { Remark } from './table-profile.ts';
+import type { Finding } from './table-profile.ts';
 
 const shown = 12;
 const maxGroups = 60;
 const maxMeasures = 2;
 
 /** Measures of one table by groups of the other, which has one row per key: orders' amount by the customers' region, days off by department. */
-export function enriched(a: Side, b: Side): Remark[] {
+export function enriched(a: Side, b: Side): Finding[] {
   const main = mainOf(a) ?? quantities(a).find(({ role }) => role === 'rate') ?? unclear(a);
   if (main === undefined || uniqueness(b.rows) < 0.95) return [];
   const oneToOne = uniqueness(a.rows) > 0.9;
@@ -35,7 +35,7 @@ function unclear(side: Side): ColumnPlan | undefined {
 }
 
 /** The largest and the smallest of a table without names, with the names of the other. */
-export function named(a: Side, b: Side): Remark[] {
+export function named(a: Side, b: Side): Finding[] {
   const label = table(b).labelPlan;
   const main = mainOf(a) ?? unclear(a);
   const own = table(a).labelPlan;
@@ -66,7 +66,7 @@ export function grouped(
   additive = true,
   from = b,
   only?: ReadonlySet<ColumnPlan>,
-): Remark[] {
+): Finding[] {
   const groups = table(from).plans.filter(
     (plan) =>
       !from.plans.includes(plan) &&
@@ -79,7 +79,7 @@ export function grouped(
       plan.values.distinct <= maxGroups &&
       plan.meanChars <= 40,
   );
-  return groups.slice(0, 3).flatMap((plan): Remark[] => {
+  return groups.slice(0, 3).flatMap((plan): Finding[] => {
     const totals = new Map<string, { sum: number; rows: number }>();
     const without = { sum: 0, rows: 0 };
     for (const [key, own] of a.rows) {

@@ -5,7 +5,7 @@ import { clean } from './columns-in-memory.ts';
 import { countOf, exact, listed, percent } from './figure-text.ts';
 import { labelOf, mainOf, type Side, sums, written } from './join-side.ts';
 import { isQuantity } from './plan-figures.ts';
-import type { Remark } from './table-profile.ts';
+import type { Finding } from './table-profile.ts';
 
 const shown = 12;
 const planWords = new Set(
@@ -20,7 +20,7 @@ export function isPlan(side: Side, plan: ColumnPlan): boolean {
 }
 
 /** A budget minus a figure that needs two other tables: hours × rate by project. */
-export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, name: string): Remark[] {
+export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, name: string): Finding[] {
   const plan = mainOf(a);
   if (plan === undefined || !isPlan(a, plan) || isQuantity(plan.name)) return [];
   const rows = [...sums(a, plan)].map(([key, value]) => {
@@ -47,7 +47,7 @@ export function planAndProduct(a: Side, figures: ReadonlyMap<string, number>, na
 }
 
 /** Budget − spent and the like, by key. */
-export function planAndActual(a: Side, b: Side): Remark[] {
+export function planAndActual(a: Side, b: Side): Finding[] {
   const [x, y] = [mainOf(a), mainOf(b)];
   if (x === undefined || y === undefined) return [];
   const first = isPlan(a, x) ? { side: a, plan: x } : isPlan(b, y) ? { side: b, plan: y } : null;
@@ -78,7 +78,7 @@ export function planAndActual(a: Side, b: Side): Remark[] {
   const each = rows.slice(0, shown).map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
   const share = total(all) > 0 ? ` (${percent(total(spent), total(all))})` : '';
   const common = clean(rows.reduce((sum, { own }) => sum + own, 0));
-  const remarks: Remark[] = [
+  const findings: Finding[] = [
     {
       kind: 'join_difference',
       text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}: ${pn} − ${an} = ${exact(clean(total(all) - total(spent)))} in all${unplanned.length > 0 ? `, ${exact(clean(total(all) - common))} over the keys of ${planned.side.name}` : ''}.`,
@@ -93,14 +93,14 @@ export function planAndActual(a: Side, b: Side): Remark[] {
     },
   ];
   if (paid && short.length > 0)
-    remarks.push({
+    findings.push({
       kind: 'join_difference',
       text: `${an} is below ${pn} for ${countOf(short.length, 'key')}, together ${exact(clean(short.reduce((sum, { left }) => sum + left, 0)))}: ${listed(short.slice(0, shown).map(({ name, left, own }) => `${name} by ${exact(left)}${own === 0 ? ' (nothing at all)' : ''}`))}${short.length > shown ? ' and more' : ''}.`,
     });
   if (unplanned.length > 0)
-    remarks.push({
+    findings.push({
       kind: 'join_difference',
       text: `${an} without any ${pn}: ${listed(unplanned.slice(0, shown).map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`))}.`,
     });
-  return remarks;
+  return findings;
 }

@@ -8,7 +8,7 @@ import { countOf, exact, listed, rowList } from './figure-text.ts';
 import { chainFigures, joinFigures } from './join-figures.ts';
 import { findKey, type JoinKey, type JoinSide, uniqueness } from './join-key.ts';
 import { readRows } from './profile.ts';
-import type { Remark } from './table-profile.ts';
+import type { Finding } from './table-profile.ts';
 import { openTables } from './table-source.ts';
 
 export type JoinProfile = {
@@ -19,7 +19,7 @@ export type JoinProfile = {
   common_keys: number;
   only_left: { count: number; keys: string[] };
   only_right: { count: number; keys: string[] };
-  remarks: Remark[];
+  remarks: Finding[];
 };
 
 const keysShown = 20;
@@ -51,7 +51,7 @@ export async function joinTables(
   const common = key.leftRows.size - onlyLeft.length;
   const names = { left: key.left.map(({ name }) => name).join(' + '), right: key.right.map(({ name }) => name).join(' + ') };
   const same = names.left === names.right ? names.left : `${names.left} = ${names.right}`;
-  const remarks: Remark[] = [
+  const findings: Finding[] = [
     {
       kind: 'join',
       text: `${a.name} and ${b.name} are joined on ${same}: ${exact(common)} of ${countOf(key.leftRows.size, 'key')} of ${a.name} ${common === 1 ? 'is' : 'are'} in ${b.name}, which has ${countOf(key.rightRows.size, 'key')}.`,
@@ -70,7 +70,7 @@ export async function joinTables(
     common_keys: common,
     only_left: { count: onlyLeft.length, keys: onlyLeft.slice(0, keysShown) },
     only_right: { count: onlyRight.length, keys: onlyRight.slice(0, keysShown) },
-    remarks,
+    remarks: findings,
   };
 }
 
@@ -144,7 +144,7 @@ function missingIn(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { table
   return keys;
 }
 
-function onlySide(keys: string[], here: string, there: string, column: string): Remark[] {
+function onlySide(keys: string[], here: string, there: string, column: string): Finding[] {
   if (keys.length === 0) return [];
   return [
     {
@@ -155,7 +155,7 @@ function onlySide(keys: string[], here: string, there: string, column: string): 
 }
 
 /** Keys that are repeated on a side where they should be unique. */
-function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, table }: JoinSide, plans: JoinKey['left']): Remark[] {
+function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, table }: JoinSide, plans: JoinKey['left']): Finding[] {
   if (uniqueness(own) < (uniqueness(other) === 1 ? 0.7 : 0.6)) return [];
   const twice = [...own].filter(([, rows]) => rows.length > 1);
   if (twice.length === 0) return [];
@@ -174,7 +174,7 @@ function repeats(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { name, t
 }
 
 /** Keys that match only without case, blanks or leading zeros. */
-function writtenOtherwise(key: JoinKey, a: JoinSide, b: JoinSide): Remark[] {
+function writtenOtherwise(key: JoinKey, a: JoinSide, b: JoinSide): Finding[] {
   if (key.left[0]!.reads === 'date') return [];
   const pairs: string[] = [];
   let count = 0;

@@ -4,7 +4,7 @@ import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { exact, listed } from './figure-text.ts';
 import { recordKey } from './nested-totals.ts';
-import type { Remark } from './table-profile.ts';
+import type { Finding } from './table-profile.ts';
 
 const planWords = new Set(
   'estimate estimated budget planned plan target limit quota allowance soll geplant schätzung kontingent'.split(' '),
@@ -12,7 +12,7 @@ const planWords = new Set(
 const shown = 20;
 
 /** @param inherited columns of the lines that come from their record */
-export function nestedPlans(records: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Remark[] {
+export function nestedPlans(records: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Finding[] {
   const keys = recordKey(records, lines, inherited);
   const plan = records.quantities().filter((column) => has(nameTokens(column.name), planWords));
   const measure = lines
@@ -36,7 +36,7 @@ export function nestedPlans(records: ColumnsInMemory, lines: ColumnsInMemory, na
 }
 
 /** "pump-3 has no readings": records with an empty list. */
-export function emptyLists(records: ColumnsInMemory, name: string): Remark[] {
+export function emptyLists(records: ColumnsInMemory, name: string): Finding[] {
   const count = records.quantities().find((plan) => plan.name === `number of ${name}`);
   if (count === undefined) return [];
   const numbers = records.numbers(count);

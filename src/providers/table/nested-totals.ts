@@ -4,7 +4,7 @@ import { has, nameTokens } from './column-role.ts';
 import { type ColumnsInMemory, clean } from './columns-in-memory.ts';
 import { countOf, exact, listed } from './figure-text.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
-import type { Remark } from './table-profile.ts';
+import type { Finding } from './table-profile.ts';
 
 const totalWords = new Set('total totals amount sum gross betrag gesamt summe gesamtbetrag'.split(' '));
 const lessWords = new Set('discount rabatt voucher gutschein'.split(' '));
@@ -12,7 +12,7 @@ const shown = 6;
 const maxExtras = 4;
 
 /** @param inherited columns of the lines that come from their order */
-export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Remark[] {
+export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, name: string, inherited: readonly string[]): Finding[] {
   const keys = recordKey(orders, lines, inherited);
   const numeric = lines.quantities().filter((plan) => !inherited.includes(plan.name));
   const quantity = numeric.find((plan) => isQuantity(plan.name) && !isPrice(plan.name));

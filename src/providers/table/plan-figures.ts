@@ -4,8 +4,8 @@
  */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
+import { isFreeText } from './findings/text.ts';
 import { currencyOf } from './number-format.ts';
-import { isFreeText } from './remarks-text.ts';
 import type { Survey } from './survey.ts';
 import type { TrendProfile } from './table-profile.ts';
 

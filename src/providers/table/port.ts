@@ -1,11 +1,11 @@
 /** Figures of the tables in a file. The two jobs are for `Compute`; their source is the file, or several files one after the other. */
 import type { Job } from '../compute/port.ts';
+import type { Bounds } from './findings/missing.ts';
 import type { JoinProfile } from './join.ts';
-import type { Bounds } from './remarks-missing.ts';
 import type { TableProfile } from './table-profile.ts';
 
+export type { Bounds } from './findings/missing.ts';
 export type { JoinProfile } from './join.ts';
-export type { Bounds } from './remarks-missing.ts';
 export type { TableProfile } from './table-profile.ts';
 
 export const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds }, TableProfile> = {

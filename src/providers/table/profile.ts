@@ -1,6 +1,6 @@
 /**
  * Profiles a table in two readings: the first determines the type of each column (survey.ts), the second computes the figures. A small
- * table is kept in memory for both, and its rows are compared with one another (remarks.ts); a longer one is streamed. Memory is limited by
+ * table is kept in memory for both, and its rows are compared with one another (findings/findings.ts); a longer one is streamed. Memory is limited by
  * budgets, not by the file.
  */
 import type { Readable } from 'node:stream';
@@ -11,17 +11,17 @@ import { ColumnReading } from './column-reading.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import { Correlations } from './correlation.ts';
 import { UnclosedQuote } from './csv-rows.ts';
+import { findingsOf } from './findings/findings.ts';
+import { type Bounds, beyondOf } from './findings/missing.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { emptyLists, nestedPlans } from './nested-plans.ts';
 import { nestedTotals } from './nested-totals.ts';
 import { groupingPlans, productPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
-import { remarksOf } from './remarks.ts';
-import { type Bounds, beyondOf } from './remarks-missing.ts';
 import { rolesByRows } from './roles-by-rows.ts';
 import { loadRows, type Rows } from './rows.ts';
 import { describeExcluded, type ExcludedRowKind, excludedRowKind, findTotals, isPlainTotal } from './set-aside.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
-import type { Remark, TableProfile, TrendProfile } from './table-profile.ts';
+import type { Finding, TableProfile, TrendProfile } from './table-profile.ts';
 import { openTables, type TableSource } from './table-source.ts';
 
 /** Values kept for exact quartiles, over all columns: 24 MB. */
@@ -52,24 +52,24 @@ export async function profileTable(
 }
 
 /** Whether totals of the records equal the sums of their lists. */
-async function totalsOfLists(main: TableSource, lists: { path: string; source: TableSource }[], signal?: AbortSignal): Promise<Remark[]> {
+async function totalsOfLists(main: TableSource, lists: { path: string; source: TableSource }[], signal?: AbortSignal): Promise<Finding[]> {
   const records = await readRows(main, signal);
   if (records === null) return [];
   const orders = new ColumnsInMemory(records.rows, records.survey.columns);
-  const remarks: Remark[] = [];
+  const findings: Finding[] = [];
   for (const { path, source } of lists) {
     const memory = await readRows(source, signal);
     if (memory === null) continue;
     const table = new ColumnsInMemory(memory.rows, memory.survey.columns);
     const name = path.slice(path.lastIndexOf('.') + 1);
     const inherited = source.inherited ?? [];
-    remarks.push(
+    findings.push(
       ...emptyLists(orders, name),
       ...nestedPlans(orders, table, name, inherited),
       ...nestedTotals(orders, table, name, inherited),
     );
   }
-  return remarks;
+  return findings;
 }
 
 /** The rows and plans of a table in memory, without totals and similar rows; null if the table is too long. */
@@ -135,7 +135,7 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
       'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
     );
   if (memory !== null && (bounds?.above ?? bounds?.below) !== undefined) addBeyond(memory, profile, bounds!);
-  profile.remarks = [...totals, ...(memory === null || rows === 0 ? [] : remarksOf(memory, profile, source.inherited ?? [], bounds))];
+  profile.remarks = [...totals, ...(memory === null || rows === 0 ? [] : findingsOf(memory, profile, source.inherited ?? [], bounds))];
   return profile;
 }
 

@@ -7,7 +7,7 @@ import { combinedSums, groupSums, near } from './summed-rows.ts';
 
 export type ExcludedRowKind = 'empty' | 'header' | 'comment' | 'total' | 'units';
 
-/** Total rows that were found, with a remark on each. */
+/** Total rows that were found, with a finding on each. */
 /** `adds` names the columns whose sum the row contains. */
 export type TotalRow = { at: number; text: string; adds: string[] };
 
@@ -166,7 +166,7 @@ function addsUpAll(rows: Rows, numeric: readonly ColumnPlan[], candidates: reado
   });
 }
 
-/** The remark on the rows that were set aside. */
+/** The finding on the rows that were set aside. */
 export function describeExcluded(aside: ReadonlyMap<ExcludedRowKind, readonly number[]>): string[] {
   const say = (kind: ExcludedRowKind, what: (rows: readonly number[]) => string) => {
     const rows = aside.get(kind) ?? [];

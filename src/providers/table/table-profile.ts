@@ -1,7 +1,7 @@
 /** The profile of a table. Agents read it as JSON, so its names are JSON style. Rows are numbered from 1, without the header. */
 
 import type { ColumnRole } from './column-role.ts';
-import type { Beyond } from './remarks-missing.ts';
+import type { Beyond } from './findings/missing.ts';
 
 export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'mixed' | 'empty';
 
@@ -26,13 +26,13 @@ export type TableProfile = {
   correlations: { columns: [string, string]; r: number; rows: number }[];
   /** What was left out to fit the size of a result, as texts. */
   trimmed: string[];
-  /** Results of comparing the rows: totals, duplicates, gaps, columns that depend on others …, as texts; the most important first within a kind. */
-  remarks: Remark[];
+  /** Findings from comparing the rows: totals, duplicates, gaps, columns that depend on others …; the most important first within a kind. The name `remarks` stays: stored results of tools contain it. */
+  remarks: Finding[];
   /** Lists within the records of a JSON file as tables: e.g. the lines of orders. */
   nested: TableProfile[];
 };
 
-export type Remark = { kind: string; text: string };
+export type Finding = { kind: string; text: string };
 
 export type ColumnProfile = {
   name: string;

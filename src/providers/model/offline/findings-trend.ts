@@ -1,6 +1,7 @@
 /** Changes of figures over time: the best and the worst period, first to last, the largest steps, and the same by longer periods. */
+
+import { isRatingName } from '../../table/findings/ratings.ts';
 import { isAttributeDate } from '../../table/plan-figures.ts';
-import { isRatingName } from '../../table/remarks-ratings.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } from './figure.ts';
 

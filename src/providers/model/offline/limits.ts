@@ -3,7 +3,7 @@
  * figures prove it.
  */
 import { nameTokens } from '../../table/column-role.ts';
-import type { Beyond } from '../../table/remarks-missing.ts';
+import type { Beyond } from '../../table/findings/missing.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { countOf, exact, listed, percent, safe } from './figure.ts';
 import type { Answer } from './report.ts';

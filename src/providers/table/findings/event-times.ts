@@ -1,0 +1,172 @@
+/** Times of events: by hour of the day, by day if the trend is hourly, by day of the week. */
+import type { ColumnPlan } from '../column-evidence.ts';
+import { has, nameTokens } from '../column-role.ts';
+import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import { countOf, exact, percent, round } from '../figure-text.ts';
+import { leadingMeasure, unitColumns } from '../plan-figures.ts';
+import type { Finding, TableProfile } from '../table-profile.ts';
+import { weekdays } from './weekday.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const minRows = 8;
+const maxDays = 14;
+const minWeekdays = 14;
+const minWeekdayRows = 20;
+const maxMs = 3 * 366 * dayMs;
+/** Durations written as 0:45 are not times of day. */
+const lengths = new Set(
+  'duration dauer length hours stunden worked spent break pause took elapsed runtime laufzeit zeitaufwand lap result'.split(' '),
+);
+
+export function timeFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
+  if (table.count < minRows) return [];
+  const trend = table.plans.find(({ name, reads, dateDoubt }) => name === profile.trend?.date_column && reads === 'date' && !dateDoubt);
+  const measure = leadingMeasure(table.plans);
+  const clock = table.plans.find((plan) => plan.reads === 'text' && !has(nameTokens(plan.name), lengths) && isClock(table.texts(plan)));
+  const hours = trend?.timed === true ? hoursOf(table.dates(trend)) : clock === undefined ? null : clockHours(table.texts(clock));
+  return [
+    ...(hours === null ? [] : byHour(table, trend?.timed === true ? trend.name : clock!.name, hours, measure ?? levelled(table))),
+    ...(trend === undefined ? [] : [...byDay(table, trend, measure), ...byWeekday(table, trend, measure)]),
+  ];
+}
+
+/** Hours of the day in UTC; empty if all times are midnight. */
+function hoursOf(dates: Float64Array): (number | null)[] | null {
+  const hours = Array.from(dates, (ms) => (Number.isNaN(ms) ? null : Math.floor((((ms % dayMs) + dayMs) % dayMs) / hourMs)));
+  return hours.every((hour) => hour === null || hour === 0) ? null : hours;
+}
+
+function clockHours(texts: readonly string[]): (number | null)[] {
+  return texts.map((text) => (clockText(text) ? Number(text.slice(0, text.indexOf(':'))) : null));
+}
+
+function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | null)[], measure: ColumnPlan | undefined): Finding[] {
+  const counts = new Map<number, { rows: number; sum: number }>();
+  const numbers = measure === undefined ? null : table.numbers(measure);
+  for (const [at, hour] of hours.entries()) {
+    if (hour === null) continue;
+    const own = counts.get(hour) ?? { rows: 0, sum: 0 };
+    counts.set(hour, own);
+    own.rows++;
+    if (numbers !== null && !Number.isNaN(numbers[at]!)) own.sum += numbers[at]!;
+  }
+  if (counts.size < 3) return [];
+  const told = [...counts.values()].reduce((sum, { rows }) => sum + rows, 0);
+  const inOrder = [...counts].toSorted((a, b) => a[0] - b[0]);
+  const ranked = inOrder.toSorted((a, b) => b[1].rows - a[1].rows);
+  const label = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
+  // Readings at fixed times are equally frequent in every hour.
+  const even = ranked[0]![1].rows < ranked.at(-1)![1].rows * 1.8;
+  const most = ranked.filter(([, { rows }]) => rows === ranked[0]![1].rows);
+  const peak =
+    most.length > 5
+      ? ''
+      : ` Most rows fall in the hour from ${most.map(([hour]) => label(hour)).join(' and ')} (${exact(ranked[0]![1].rows)} of ${exact(told)}, ${percent(ranked[0]![1].rows, told)}${most.length > 1 ? ' each' : ''}).`;
+  const findings: Finding[] = [];
+  if (!even)
+    findings.push({
+      kind: 'hours_of_day',
+      text: `By hour of the day (${name}), rows: ${inOrder.map(([hour, { rows }]) => `${label(hour)} ${exact(rows)}`).join(', ')}.${peak}`,
+    });
+  if (measure !== undefined && measure.role !== 'measure') {
+    const means = inOrder.map(([hour, { sum, rows }]) => [hour, sum / rows] as const);
+    const order = means.toSorted((a, b) => b[1] - a[1]);
+    const [top, low] = [order[0]!, order.at(-1)!];
+    if (top[1] > low[1])
+      findings.push({
+        kind: 'hours_of_day',
+        text: `By hour of the day, mean ${measure.name} is highest from ${label(top[0])} (${round(top[1])}) and lowest from ${label(low[0])} (${round(low[1])}): ${means.map(([hour, mean]) => `${label(hour)} ${round(mean)}`).join(', ')}.`,
+      });
+  } else if (measure !== undefined && measure.values.distinct > 1) {
+    const sums = inOrder.toSorted((a, b) => b[1].sum - a[1].sum);
+    if (sums[0]![1].sum > sums.at(-1)![1].sum)
+      findings.push({
+        kind: 'hours_of_day',
+        text: `By hour of the day, ${measure.name} is highest from ${label(sums[0]![0])} (${exact(clean(sums[0]![1].sum))}) and lowest from ${label(sums.at(-1)![0])} (${exact(clean(sums.at(-1)![1].sum))}): ${inOrder.map(([hour, { sum, rows }]) => `${label(hour)} ${exact(clean(sum))} (mean ${round(sum / rows)})`).join(', ')}.`,
+      });
+  }
+  return findings;
+}
+
+/** Rows of each day if the trend is hourly, and if few days have times. */
+function byDay(table: ColumnsInMemory, trend: ColumnPlan, measure: ColumnPlan | undefined): Finding[] {
+  const days = new Map<string, { rows: number; sum: number }>();
+  const numbers = measure === undefined ? null : table.numbers(measure);
+  for (const [at, ms] of table.dates(trend).entries()) {
+    if (Number.isNaN(ms)) continue;
+    const day = new Date(ms).toISOString().slice(0, 10);
+    const own = days.get(day) ?? { rows: 0, sum: 0 };
+    days.set(day, own);
+    own.rows++;
+    if (numbers !== null && !Number.isNaN(numbers[at]!)) own.sum += numbers[at]!;
+  }
+  if (days.size < 2 || days.size > maxDays || table.count < days.size * 2 || isMonthly(table, trend)) return [];
+  const ordered = [...days].toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
+  const findings: Finding[] = [];
+  if (new Set([...days.values()].map(({ rows }) => rows)).size > 1)
+    findings.push({ kind: 'rows_by_day', text: `Rows by day: ${ordered.map(([day, { rows }]) => `${day} ${exact(rows)}`).join(', ')}.` });
+  if (measure !== undefined)
+    findings.push({
+      kind: 'rows_by_day',
+      text: `${measure.name} by day: ${ordered.map(([day, { sum }]) => `${day} ${exact(clean(sum))}`).join(', ')}.`,
+    });
+  return findings;
+}
+
+/** Rows, and the sums of two measures, by day of the week, without a claim of significance. */
+function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPlan | undefined): Finding[] {
+  const dates = table.dates(trend);
+  const days = new Set(Array.from(dates, (ms) => (Number.isNaN(ms) ? -1 : Math.floor(ms / dayMs))));
+  // Months and quarters begin on any day of the week.
+  const dense = days.size >= minWeekdays / 2 && table.count >= minWeekdayRows * 2;
+  if ((days.size < minWeekdays && !dense) || table.count < minWeekdayRows || isMonthly(table, trend)) return [];
+  // The weekday of a birth date is of no interest.
+  if (trend.range !== null && trend.range.lastMs - trend.range.firstMs > maxMs) return [];
+  const mixed = unitColumns({ columns: table.plans });
+  const second = table
+    .quantities()
+    .find(
+      (plan) => plan !== leading && plan.role === 'measure' && plan.units.size < 2 && !mixed.has(plan.index) && plan.values.distinct > 1,
+    );
+  const told = leading === undefined ? [undefined] : second === undefined ? [leading] : [leading, second];
+  return told.map((measure) => {
+    const numbers = measure === undefined ? null : table.numbers(measure);
+    const own = weekdays.map(() => ({ rows: 0, sum: 0, days: new Set<number>() }));
+    for (const [at, ms] of dates.entries()) {
+      if (Number.isNaN(ms)) continue;
+      const day = own[new Date(ms).getUTCDay()]!;
+      day.rows++;
+      day.days.add(Math.floor(ms / dayMs));
+      if (numbers !== null && !Number.isNaN(numbers[at]!)) day.sum += numbers[at]!;
+    }
+    const each = [1, 2, 3, 4, 5, 6, 0]
+      .filter((day) => own[day]!.rows > 0)
+      .map((day) => {
+        const { rows, sum, days: on } = own[day]!;
+        const figure = measure === undefined ? '' : `, ${measure.name} ${exact(clean(sum))}, ${round(sum / on.size)} a day`;
+        return `${weekdays[day]} ${countOf(rows, 'row')} (${countOf(on.size, 'day')}${figure})`;
+      });
+    return { kind: 'by_weekday', text: `By day of the week: ${each.join('; ')}.` };
+  });
+}
+
+/** The value over the hours if no column is additive: a temperature, a price. */
+function levelled(table: ColumnsInMemory): ColumnPlan | undefined {
+  return table.quantities().find(({ role, units, values }) => role !== 'measure' && units.size < 2 && values.distinct > 3);
+}
+
+function isMonthly(table: ColumnsInMemory, trend: ColumnPlan): boolean {
+  const span = trend.range === null ? 0 : trend.range.lastMs - trend.range.firstMs;
+  return span > 40 * dayMs && new Set(Array.from(table.dates(trend), (ms) => (Number.isNaN(ms) ? 0 : new Date(ms).getUTCDate()))).size <= 2;
+}
+
+function isClock(texts: readonly string[]): boolean {
+  const filled = texts.filter((text) => text !== '');
+  return filled.length >= minRows && filled.filter(clockText).length >= filled.length * 0.9;
+}
+
+/** A time of day; a duration may begin with 30 hours, or with 0. */
+function clockText(text: string): boolean {
+  return /^(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?$/.test(text);
+}

@@ -1,0 +1,167 @@
+/** Groups over time: the change of each from the first period of the table to the last, and its figure in every period. */
+import type { ColumnPlan } from '../column-evidence.ts';
+import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import { exact, listed, percent, round } from '../figure-text.ts';
+import { isAttributeDate, leadingMeasure, spellingsOf, trendPlan } from '../plan-figures.ts';
+import type { Finding } from '../table-profile.ts';
+import { isGroup } from './crossed-groups.ts';
+
+const maxColumns = 3;
+const maxMeasures = 2;
+const maxRows = 200_000;
+/** Larger tables of groups and periods are not told in full. */
+const maxCells = 84;
+const minRows = 4;
+
+type Tally = { rows: number; sum: number };
+/** What is compared: the sum of a column, its mean, or the number of rows. */
+type Compared = { name: string; numbers: Float64Array | null; additive: boolean };
+type Change = { key: string; from: number | null; to: number | null };
+
+/** The months between which groups are compared, as `2024-01`, or `01` for the last year that has both. */
+export type Months = { from: string; to: string };
+
+export function growthFindings(table: ColumnsInMemory, months?: Months): Finding[] {
+  if (table.count < minRows || table.count > maxRows) return [];
+  const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
+  if (trend === null || isAttributeDate(trend.plan.name, table.plans)) return [];
+  const periods = (months === undefined ? null : windowOf(table.dates(trend.plan), months)) ?? periodsOf(table.dates(trend.plan));
+  if (periods === null) return [];
+  return table.plans
+    .filter((plan) => isGroup(table, plan) && plan.role !== 'year')
+    .slice(0, maxColumns)
+    .flatMap((group, i) => comparedIn(table, i === 0).flatMap((compared) => growth(table, group, compared, trend.plan, periods)));
+}
+
+/** The month of each row, or its year in a table of more than three years; null for less than two periods. */
+function periodsOf(dates: Float64Array): { names: string[]; of: string[] } | null {
+  const months = monthsOf(dates);
+  const known = [...new Set(months)].filter((month) => month !== '').sort();
+  if (known.length < 2) return null;
+  if (known.length <= 36) return { names: known, of: months };
+  const years = months.map((month) => month.slice(0, 4));
+  return { names: [...new Set(known.map((month) => month.slice(0, 4)))], of: years };
+}
+
+function monthsOf(dates: Float64Array): string[] {
+  return Array.from(dates, (ms) => (Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 7)));
+}
+
+/** The months asked for; null if the table does not have both. */
+function windowOf(dates: Float64Array, { from, to }: Months): { names: string[]; of: string[] } | null {
+  const months = monthsOf(dates);
+  const known = [...new Set(months)].filter((month) => month !== '').sort();
+  const last = known.findLast((month) => month.endsWith(to) && firstBefore(known, month, from) !== undefined);
+  if (last === undefined) return null;
+  const first = firstBefore(known, last, from)!;
+  const names = known.filter((month) => month >= first && month <= last);
+  return { names, of: months.map((month) => (month >= first && month <= last ? month : '')) };
+}
+
+/** The latest month before `last` that is called so. */
+function firstBefore(known: readonly string[], last: string, from: string): string | undefined {
+  return known.findLast((month) => month < last && month.endsWith(from));
+}
+
+/** @param counted whether the number of rows is compared too */
+function comparedIn(table: ColumnsInMemory, _counted: boolean): Compared[] {
+  const leading = leadingMeasure(table.plans);
+  const plans = table.quantities().filter(({ units, values }) => units.size < 2 && values.distinct > 1);
+  const additive = [...new Set([...(leading === undefined ? [] : [leading]), ...plans.filter(({ role }) => role === 'measure')])];
+  const chosen = additive.length > 0 ? additive : plans.filter(({ role }) => role === 'rate');
+  if (chosen.length === 0) return [{ name: 'rows', numbers: null, additive: true }];
+  return chosen.slice(0, maxMeasures).map((plan) => ({ name: plan.name, numbers: table.numbers(plan), additive: plan.role === 'measure' }));
+}
+
+function growth(
+  table: ColumnsInMemory,
+  group: ColumnPlan,
+  compared: Compared,
+  date: ColumnPlan,
+  { names, of }: { names: string[]; of: string[] },
+): Finding[] {
+  const cells = tallies(table, group, compared, of);
+  if (cells.size < 2) return [];
+  const figure = (tally: Tally | undefined) => (tally === undefined ? null : clean(compared.additive ? tally.sum : tally.sum / tally.rows));
+  const [first, last] = [names[0]!, names.at(-1)!];
+  const changes = [...cells].map(([key, own]) => ({ key, from: figure(own.get(first)), to: figure(own.get(last)) }));
+  const full = changes.filter(({ from, to }) => from !== null && to !== null) as { key: string; from: number; to: number }[];
+  // Groups that rarely have rows at both ends are no series.
+  if (full.length < 2 || full.length < cells.size / 2) return [];
+  if (compared.numbers === null && changes.every(({ from, to }) => from === to)) return [];
+  const what = `${compared.additive ? '' : 'Mean '}${compared.name} by ${group.name}`;
+  const written = compared.additive ? exact : round;
+  const ranked = full.toSorted((a, b) => b.to - b.from - (a.to - a.from));
+  const each = ranked.map(
+    ({ key, from, to }) =>
+      `${key} ${sign(to - from)}${written(clean(Math.abs(to - from)))} (${written(from)} to ${written(to)}${shareOf(from, to)})`,
+  );
+  const other = changes.filter(({ from, to }) => from === null || to === null).map((change) => oneEnd(change, first, last, written));
+  const findings: Finding[] = [
+    {
+      kind: 'growth',
+      text: `${what}, from ${first} to ${last} (${date.name}): ${[...each, ...other].join('; ')}.${verdict(ranked)}`,
+    },
+  ];
+  if (names.length > 2 && names.length * cells.size <= maxCells) {
+    const rows = [...cells].map(
+      ([key, own]) => `${key}: ${names.map((name) => `${name} ${own.has(name) ? written(figure(own.get(name))!) : 'none'}`).join(', ')}`,
+    );
+    findings.push({ kind: 'growth_each', text: `${what} and ${names[0]!.length === 4 ? 'year' : 'month'}: ${rows.join('; ')}.` });
+  }
+  return findings;
+}
+
+function tallies(table: ColumnsInMemory, group: ColumnPlan, { numbers }: Compared, periods: string[]): Map<string, Map<string, Tally>> {
+  const spelled = spellingsOf(group);
+  const texts = table.texts(group);
+  const cells = new Map<string, Map<string, Tally>>();
+  for (let at = 0; at < table.count; at++) {
+    const value = numbers === null ? 1 : numbers[at]!;
+    if (texts[at] === '' || periods[at] === '' || Number.isNaN(value)) continue;
+    const key = spelled.get(texts[at]!) ?? texts[at]!;
+    const own = cells.get(key) ?? new Map<string, Tally>();
+    cells.set(key, own);
+    const tally = own.get(periods[at]!) ?? { rows: 0, sum: 0 };
+    own.set(periods[at]!, tally);
+    tally.rows++;
+    tally.sum += value;
+  }
+  return cells;
+}
+
+/** Who rose and who fell most; the largest rise by share too, if that is another group. */
+function verdict(ranked: readonly { key: string; from: number; to: number }[]): string {
+  const rise = (change: { from: number; to: number }) => clean(change.to - change.from);
+  const leaders = (amount: number) =>
+    listed(
+      ranked.filter((change) => rise(change) === amount).map(({ key }) => key),
+      3,
+    );
+  const [most, least] = [rise(ranked[0]!), rise(ranked.at(-1)!)];
+  if (most === least) return '';
+  const parts: string[] = [];
+  if (most > 0) parts.push(`${leaders(most)} rises most`);
+  else parts.push('none rises');
+  if (least < 0) parts.push(`${leaders(least)} falls most`);
+  else parts.push('none falls');
+  const shares = ranked.filter(({ from, to }) => from > 0 && to > from).toSorted((a, b) => b.to / b.from - a.to / a.from);
+  const byShare =
+    most > 0 && shares.length > 0 && rise(shares[0]!) !== most
+      ? ` By share, ${shares[0]!.key} rises most (${percent(rise(shares[0]!), shares[0]!.from)}).`
+      : '';
+  return ` ${parts.join('; ')}.`.replace(/^ ./, (start) => start.toUpperCase()) + byShare;
+}
+
+function oneEnd({ key, from, to }: Change, first: string, last: string, written: (value: number) => string): string {
+  if (from !== null) return `${key} ${written(from)} in ${first}, no row in ${last}`;
+  return to === null ? `${key} no row in either` : `${key} no row in ${first}, ${written(to)} in ${last}`;
+}
+
+function shareOf(from: number, to: number): string {
+  return from > 0 ? `, ${sign(to - from)}${percent(Math.abs(to - from), from)}` : '';
+}
+
+function sign(change: number): string {
+  return change < 0 ? '−' : '+';
+}

@@ -1,0 +1,162 @@
+/** Rows that lack a value the others have, the few rows that have a value the others lack, and rows with a quantity of zero. */
+
+import { cellText } from '../cell.ts';
+import type { ColumnPlan } from '../column-evidence.ts';
+import { has, nameTokens } from '../column-role.ts';
+import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import { countOf, exact, listed } from '../figure-text.ts';
+import { isPrice, isQuantity } from '../plan-figures.ts';
+import type { Finding } from '../table-profile.ts';
+import type { Months } from './growth.ts';
+import type { Ratio } from './ratio.ts';
+
+/** More rows than this are counted, not named. */
+const maxNamed = 6;
+const maxFindings = 6;
+const minRows = 6;
+const maxGroups = 20;
+/** Values that exist on some days only. */
+const dailyWords = new Set(
+  'rain rainfall precipitation niederschlag regen snow schnee sunshine sales visitors visits orders absent absences defects scrap accidents incidents unfälle downtime delay goals besucher umsatz'.split(
+    ' ',
+  ),
+);
+
+/** @param own columns that belong to the rows themselves, not to a surrounding record */
+export function missingFindings(table: ColumnsInMemory, own: ReadonlySet<ColumnPlan>): Finding[] {
+  const plans = table.plans.filter((plan) => own.has(plan) && plan.type !== 'empty');
+  return [...lacking(table, plans), ...having(table, plans), ...onlyIn(table, plans), ...zeros(table, plans)];
+}
+
+/** "nitrate is missing in row 8 (W008)"; columns that are missing in the same rows are reported together. */
+function lacking(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] {
+  const alike = new Map<string, { names: string[]; rows: number[] }>();
+  for (const plan of plans) {
+    const rows = emptyRows(table, plan);
+    if (rows.length === 0 || rows.length > maxNamed || rows.length > table.count * 0.5) continue;
+    const known = alike.get(rows.join());
+    if (known === undefined) alike.set(rows.join(), { names: [plan.name], rows });
+    else known.names.push(plan.name);
+  }
+  return [...alike.values()].slice(0, maxFindings).map(({ names, rows }) => ({
+    kind: 'missing_rows',
+    text: `${listed(names, 8)} ${names.length === 1 ? 'is' : 'are'} missing in ${listed(
+      rows.map((at) => table.rowInWords(at)),
+      maxNamed,
+    )}.`,
+  }));
+}
+
+/** A column with a value in only a few rows: which rows, and the values. */
+function having(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] {
+  if (table.count < minRows) return [];
+  return plans
+    .filter(({ filled, reads }) => filled > 0 && filled <= maxNamed && filled <= table.count * 0.3 && reads === 'text')
+    .slice(0, 3)
+    .map((plan) => {
+      const texts = table.texts(plan);
+      const rows = [...texts.keys()].filter((at) => texts[at] !== '');
+      return {
+        kind: 'few_filled',
+        text: `${plan.name} has a value in ${countOf(rows.length, 'row')} only: ${listed(
+          rows.map((at) => `'${cellText(texts[at]!, 60)}' in ${table.rowInWords(at)}`),
+          maxNamed,
+        )}.`,
+      };
+    });
+}
+
+/** If all rows without a value are in one group, and not all rows of the table are. */
+function onlyIn(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] {
+  const groups = plans.filter(
+    ({ reads, values, filled }) => reads === 'text' && values.distinct >= 2 && values.distinct <= maxGroups && filled >= table.count * 0.9,
+  );
+  return plans
+    .flatMap((plan): Finding[] => {
+      const rows = emptyRows(table, plan);
+      if (rows.length < 4 || rows.length > table.count * 0.6) return [];
+      return groups
+        .filter((group) => group !== plan)
+        .flatMap((group) => {
+          const texts = table.texts(group);
+          const value = texts[rows[0]!]!;
+          const all = texts.filter((text) => text === value).length;
+          if (value === '' || all > table.count * 0.7 || rows.some((at) => texts[at] !== value)) return [];
+          return [
+            {
+              kind: 'missing_group',
+              text: `All ${exact(rows.length)} rows without ${plan.name} have ${group.name} '${cellText(value, 60)}'${all === rows.length ? ', and all rows with it lack it' : ` (which ${exact(all)} rows have)`}.`,
+            },
+          ];
+        })
+        .slice(0, 1);
+    })
+    .slice(0, 3);
+}
+
+/** Stock, quantities and counts that are zero in a few rows. */
+function zeros(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Finding[] {
+  return plans
+    .filter(
+      ({ reads, role, name, min }) =>
+        reads === 'number' && role === 'measure' && min === 0 && !isPrice(name) && (isQuantity(name) || has(nameTokens(name), dailyWords)),
+    )
+    .flatMap((plan) => {
+      const numbers = table.numbers(plan);
+      const rows = [...numbers.keys()].filter((at) => numbers[at] === 0);
+      if (rows.length === 0) return [];
+      if (rows.length > table.count * 0.25)
+        return [{ kind: 'zeros', text: `${plan.name} is 0 in ${exact(rows.length)} of ${countOf(table.count, 'row')}.` }];
+      return [
+        {
+          kind: 'zeros',
+          text: `${plan.name} is 0 in ${countOf(rows.length, 'row')}: ${listed(
+            rows.slice(0, maxNamed).map((at) => table.rowInWords(at)),
+            maxNamed,
+          )}${rows.length > maxNamed ? ' and more' : ''}.`,
+        },
+      ];
+    })
+    .slice(0, 3);
+}
+
+function emptyRows(table: ColumnsInMemory, plan: ColumnPlan): number[] {
+  const texts = table.texts(plan);
+  return [...texts.keys()].filter((at) => texts[at] === '');
+}
+
+/** Rows with values above or below the requested limits. */
+export function beyondOf(table: ColumnsInMemory, plan: ColumnPlan, { above, below }: Bounds): Beyond | null {
+  const numbers = table.numbers(plan);
+  const rows = (is: (value: number) => boolean) => [...numbers.keys()].filter((at) => is(numbers[at]!));
+  const say = (found: number[]) => ({
+    count: found.length,
+    rows: found.slice(0, beyondNamed).map((at) => `${exact(clean(numbers[at]!))} in ${table.rowInWords(at)}`),
+    groups: groupsOf(table, found),
+  });
+  return {
+    ...(above === undefined ? {} : { above: { limit: above, ...say(rows((value) => value > above)) } }),
+    ...(below === undefined ? {} : { below: { limit: below, ...say(rows((value) => value < below)) } }),
+  };
+}
+
+/** Additional requests for a profile. */
+export type Bounds = { above?: number; below?: number; ratio?: Ratio; months?: Months };
+type Rows = { limit: number; count: number; rows: string[]; groups: string[] };
+export type Beyond = { above?: Rows; below?: Rows };
+const beyondNamed = 15;
+
+/** "Outlet 3", by the first column with few values. */
+function groupsOf(table: ColumnsInMemory, rows: number[]): string[] {
+  const group = table.plans.find(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= 12 && values.distinct <= filled * 0.5,
+  );
+  if (group === undefined || rows.length < 2) return [];
+  const counts = new Map<string, number>();
+  for (const at of rows) {
+    const text = cellText(table.texts(group)[at]!, 40);
+    if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([value, count]) => `${value} ${count}`);
+}

@@ -1,0 +1,69 @@
+/** Dates far from all others: a long pause between rows with times, and a single date far before or after the rest. */
+import type { ColumnPlan } from '../column-evidence.ts';
+import type { ColumnsInMemory } from '../columns-in-memory.ts';
+import { round } from '../figure-text.ts';
+import type { Finding } from '../table-profile.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const minTimes = 12;
+/** A pause is told if it is so many times the usual step, and the usual steps are nearly all that short. */
+const longPause = 20;
+const minDates = 5;
+const farAway = 1.5;
+const minFarMs = 180 * dayMs;
+
+export function pauseFindings(table: ColumnsInMemory): Finding[] {
+  return table.plans
+    .filter(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt)
+    .slice(0, 3)
+    .flatMap((plan) => {
+      const dates = table.dates(plan);
+      const rows = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)).sort((a, b) => dates[a]! - dates[b]!);
+      return [...farDates(table, plan, dates, rows), ...(plan.timed ? longest(table, plan, dates, rows) : [])];
+    });
+}
+
+function longest(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, rows: readonly number[]): Finding[] {
+  if (rows.length < minTimes) return [];
+  const steps = rows.slice(1).map((at, i) => ({ from: rows[i]!, to: at, ms: dates[at]! - dates[rows[i]!]! }));
+  const ranked = steps.toSorted((a, b) => b.ms - a.ms);
+  const usual = ranked[Math.floor(ranked.length * 0.1)]!.ms;
+  const [top] = ranked;
+  if (usual <= 0 || top!.ms < usual * longPause) return [];
+  return [
+    {
+      kind: 'gaps',
+      text: `The longest pause in ${plan.name} is ${lengthOf(top!.ms)}, from ${table.texts(plan)[top!.from]} (row ${table.row(top!.from)}) to ${table.texts(plan)[top!.to]} (row ${table.row(top!.to)}); nine of ten steps are ${lengthOf(usual)} or less.`,
+    },
+  ];
+}
+
+/** The first or the last date, if it is farther from its neighbour than one and a half times the range of all others. */
+function farDates(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, rows: readonly number[]): Finding[] {
+  if (rows.length < minDates) return [];
+  const ends = [
+    { at: rows.at(-1)!, next: rows.at(-2)!, range: dates[rows.at(-2)!]! - dates[rows[0]!]!, what: 'after' },
+    { at: rows[0]!, next: rows[1]!, range: dates[rows.at(-1)!]! - dates[rows[1]!]!, what: 'before' },
+  ];
+  return ends.flatMap(({ at, next, range, what }): Finding[] => {
+    const far = Math.abs(dates[at]! - dates[next]!);
+    if (far < minFarMs || far < range * farAway) return [];
+    return [
+      {
+        kind: 'far_date',
+        text: `${table.rowName(at)} has ${plan.name} ${table.texts(plan)[at]}, ${lengthOf(far)} ${what} all others (the next is ${table.texts(plan)[next]}); check it.`.replace(
+          /^row/,
+          'Row',
+        ),
+      },
+    ];
+  });
+}
+
+function lengthOf(ms: number): string {
+  if (ms >= 2 * 365.25 * dayMs) return `${round(ms / (365.25 * dayMs))} years`;
+  if (ms >= 2 * dayMs) return `${round(ms / dayMs)} days`;
+  if (ms >= 2 * hourMs) return `${round(ms / hourMs)} hours`;
+  return ms >= 120_000 ? `${round(ms / 60_000)} minutes` : `${round(ms / 1000)} seconds`;
+}

@@ -1,0 +1,365 @@
+/** Rows in time: gaps between the first and the last, constant values, counters, prices, days of the week. */
+import type { ColumnPlan } from '../column-evidence.ts';
+import { has, nameTokens } from '../column-role.ts';
+import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
+import { exact, listed, round, rowList } from '../figure-text.ts';
+import { isAttributeDate, isGroupLimit, trendPlan } from '../plan-figures.ts';
+import type { Finding, TableProfile } from '../table-profile.ts';
+import { signed } from './rank.ts';
+import { isRating } from './ratings.ts';
+import { weekdayFindings, weekdays } from './weekday.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const minTimes = 6;
+const regularShare = 0.6;
+const gapsNamed = 6;
+const maxSeries = 50;
+const maxSeriesTold = 6;
+const counterWords = new Set(
+  'meter reading readings zählerstand zähler stand counter cumulative running odometer kumuliert mileage'.split(' '),
+);
+
+/** Rows of one thing (a sensor, a share) in order of time. */
+type Series = { name: string; rows: number[] };
+
+export function seriesFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
+  const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
+  if (trend === null || table.count < 4) return stuckFindings(table, [{ name: '', rows: [...table.rows.cells.keys()] }]);
+  const dates = table.dates(trend.plan);
+  const series = seriesOf(table, dates);
+  return [
+    ...gapFindings(table, trend.plan, dates, series, profile),
+    ...orderFindings(table, trend.plan, dates, series ?? []),
+    ...stuckFindings(table, series ?? []),
+    ...levelFindings(table, dates, series ?? []),
+    ...weekdayFindings(table, dates),
+  ];
+}
+
+/** One series if times are (nearly) unique; one per group if they are unique within the groups; null if rows share times at random. */
+function seriesOf(table: ColumnsInMemory, dates: Float64Array): Series[] | null {
+  const rows = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)).sort((a, b) => dates[a]! - dates[b]! || a - b);
+  const distinct = new Set(rows.map((at) => dates[at]!)).size;
+  if (rows.length < 4) return null;
+  if (distinct >= rows.length * 0.9) return [{ name: '', rows }];
+  const groups = table.plans.filter(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' &&
+      type !== 'empty' &&
+      filled === table.count &&
+      values.distinct >= 2 &&
+      values.distinct <= Math.min(maxSeries, filled / 3) &&
+      isGroupLimit(values.distinct),
+  );
+  for (const plan of groups) {
+    const texts = table.texts(plan);
+    const pairs = new Set(rows.map((at) => `${texts[at]}\u0000${dates[at]}`)).size;
+    if (pairs < rows.length * 0.95) continue;
+    const byName = new Map<string, number[]>();
+    for (const at of rows) {
+      const own = byName.get(texts[at]!);
+      if (own === undefined) byName.set(texts[at]!, [at]);
+      else own.push(at);
+    }
+    // A few rows that share a day are not a series: each series must cover most of the times.
+    if ([...byName.values()].some((own) => own.length < distinct * 0.5)) continue;
+    return [...byName].map(([name, own]) => ({ name, rows: own }));
+  }
+  return null;
+}
+
+function gapFindings(
+  table: ColumnsInMemory,
+  plan: ColumnPlan,
+  dates: Float64Array,
+  series: Series[] | null,
+  profile: TableProfile,
+): Finding[] {
+  const findings: Finding[] = [];
+  let told = 0;
+  for (const { name, rows } of series ?? [{ name: '', rows: [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)) }]) {
+    const times = [...new Set(rows.map((at) => (series === null ? Math.floor(dates[at]! / dayMs) * dayMs : dates[at]!)))].sort(
+      (a, b) => a - b,
+    );
+    const whose = name === '' ? '' : `${name}: `;
+    const gaps = times.length < minTimes ? null : missingTimes(times);
+    if (gaps !== null && told++ < maxSeriesTold) {
+      if (gaps.missing > 0)
+        findings.push({
+          kind: 'gaps',
+          text: `${whose}${plan.name} goes on ${gaps.step}, but ${exact(gaps.missing)} ${gaps.missing === 1 ? 'is' : 'are'} missing: ${listed(gaps.spans, gapsNamed)}.`,
+        });
+      else if (
+        series !== null &&
+        series.length > 1 &&
+        name === series.at(-1)!.name &&
+        isFull(series, dates) &&
+        !findings.some(({ kind }) => kind === 'gaps')
+      )
+        findings.push({ kind: 'no_gaps', text: `${plan.name} goes on ${gaps.step} without a gap.` });
+      else if (name === '' && series !== null) findings.push({ kind: 'no_gaps', text: `${plan.name} goes on ${gaps.step} without a gap.` });
+    }
+    const twice = series === null ? [] : repeatedTimes(rows, dates);
+    if (twice.length > 0 && twice.length <= rows.length * 0.1)
+      findings.push({
+        kind: 'repeated_times',
+        text: `${whose}${plan.name} comes twice for ${listed(twice.slice(0, 4).map(([first, again]) => `${table.texts(plan)[first]} (${rowList([table.row(first), table.row(again)])})`))}${twice.length > 4 ? ' and more' : ''}.`,
+      });
+  }
+  if (findings.some(({ kind }) => kind === 'gaps')) return findings;
+  const months = profile.trend?.period === 'month' ? missingMonths(profile.trend.points.map(({ period }) => period)) : [];
+  if (months.length > 0) findings.push({ kind: 'gaps', text: `No row has a ${plan.name} in ${listed(months, 12)}.` });
+  return findings;
+}
+
+/** The steps that are missing in times that mostly keep one step; null where they keep none. */
+function missingTimes(times: number[]): { step: string; missing: number; spans: string[] } | null {
+  const monthly =
+    times.every((ms) => new Date(ms).getUTCDate() === new Date(times[0]!).getUTCDate()) && times.at(-1)! - times[0]! > 80 * dayMs;
+  if (monthly) {
+    const numbers = times.map((ms) => new Date(ms).getUTCFullYear() * 12 + new Date(ms).getUTCMonth());
+    const step = modeOf(differences(numbers));
+    if (step === null || (step.value !== 1 && step.value !== 3 && step.value !== 12)) return null;
+    const have = new Set(numbers);
+    const missing: string[] = [];
+    for (let n = numbers[0]!; n < numbers.at(-1)!; n += step.value)
+      if (!have.has(n)) missing.push(`${Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, '0')}`);
+    return missing.length > numbers.length
+      ? null
+      : {
+          step: step.value === 1 ? 'month by month' : step.value === 3 ? 'quarter by quarter' : 'year by year',
+          missing: missing.length,
+          spans: missing,
+        };
+  }
+  const step = modeOf(differences(times));
+  if (step === null || step.share < regularShare) return null;
+  // Steps that differ a little, such as 12 and 13 days, are no rhythm.
+  if (differences(times).some((each) => Math.abs(each / step.value - Math.round(each / step.value)) > 0.02)) return null;
+  const idle = step.value === dayMs ? idleWeekdays(times) : new Set<number>();
+  const night = step.value <= hourMs ? idleHours(times) : new Set<number>();
+  const spans: string[] = [];
+  let missing = 0;
+  for (let i = 1; i < times.length; i++) {
+    const count = Math.round((times[i]! - times[i - 1]!) / step.value) - 1;
+    if (count < 1) continue;
+    const lost: number[] = [];
+    for (let n = 1; n <= Math.min(count, 10_000); n++) {
+      const ms = times[i - 1]! + n * step.value;
+      if (!idle.has(new Date(ms).getUTCDay()) && !night.has(new Date(ms).getUTCHours())) lost.push(ms);
+    }
+    if (lost.length === 0) continue;
+    missing += lost.length;
+    const [first, last] = [timeText(lost[0]!, step.value), timeText(lost.at(-1)!, step.value)];
+    spans.push(lost.length === 1 ? first : `${first} to ${last} (${lost.length})`);
+  }
+  if (missing > times.length) return null;
+  const days =
+    idle.size > 0
+      ? ` (never on ${listed([...idle].map((each) => weekdays[each]!))})`
+      : night.size > 0
+        ? ' (but for hours that no day has)'
+        : '';
+  return { step: `${stepText(step.value)}${days}`, missing, spans };
+}
+
+/** Every series has every time. */
+function isFull(series: readonly Series[], dates: Float64Array): boolean {
+  const all = new Set(series.flatMap(({ rows }) => rows.map((at) => dates[at]!)));
+  return series.every(({ rows }) => new Set(rows.map((at) => dates[at]!)).size === all.size);
+}
+
+/** Hours of the day in which nothing is ever written, over three days or more: a plant that makes nothing at night. */
+function idleHours(times: number[]): Set<number> {
+  if (times.at(-1)! - times[0]! < 2 * dayMs) return new Set();
+  const seen = new Set(times.map((ms) => new Date(ms).getUTCHours()));
+  return new Set(Array.from({ length: 24 }, (_, hour) => hour).filter((hour) => !seen.has(hour)));
+}
+
+/** Days of the week on which nothing ever happens, in two weeks or more. */
+function idleWeekdays(times: number[]): Set<number> {
+  if (times.at(-1)! - times[0]! < 13 * dayMs) return new Set();
+  const seen = new Set(times.map((ms) => new Date(ms).getUTCDay()));
+  return new Set([0, 1, 2, 3, 4, 5, 6].filter((each) => !seen.has(each)));
+}
+
+function missingMonths(periods: string[]): string[] {
+  if (periods.length < 3) return [];
+  const numbers = periods.map((period) => Number(period.slice(0, 4)) * 12 + Number(period.slice(5, 7)) - 1);
+  const have = new Set(numbers);
+  const missing: string[] = [];
+  for (let n = numbers[0]!; n < numbers.at(-1)!; n++)
+    if (!have.has(n)) missing.push(`${Math.floor(n / 12)}-${String((n % 12) + 1).padStart(2, '0')}`);
+  return missing.length > numbers.length ? [] : missing;
+}
+
+function repeatedTimes(rows: number[], dates: Float64Array): [number, number][] {
+  const found: [number, number][] = [];
+  for (let i = 1; i < rows.length; i++) if (dates[rows[i]!] === dates[rows[i - 1]!]) found.push([rows[i - 1]!, rows[i]!]);
+  return found;
+}
+
+function orderFindings(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array, series: readonly Series[]): Finding[] {
+  const seriesOfRow = new Map(series.flatMap(({ name, rows }) => rows.map((at) => [at, name])));
+  const dated = [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!));
+  const seriesAt = (i: number) => seriesOfRow.get(dated[i]!);
+  const falls: number[] = [];
+  let rises = 0;
+  for (let i = 1; i < dated.length; i++) {
+    const change = dates[dated[i]!]! - dates[dated[i - 1]!]!;
+    // Each series may have a block of rows of its own, or several.
+    const beginsBlock = seriesAt(i) !== seriesAt(i - 1) && seriesAt(i) === seriesAt(i + 1);
+    if (change < 0 && !beginsBlock) falls.push(dated[i]!);
+    if (change > 0) rises++;
+  }
+  if (falls.length === 0 || falls.length > Math.max(1, rises * 0.1)) return [];
+  return [
+    {
+      kind: 'order',
+      text: `The rows are in order of ${plan.name} but for ${rowList(
+        falls.map((at) => table.row(at)),
+        5,
+      )}, which ${falls.length === 1 ? 'goes' : 'go'} back in time.`,
+    },
+  ];
+}
+
+/** A value that stays the same for longer than chance allows. */
+function stuckFindings(table: ColumnsInMemory, series: Series[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const plan of table.quantities()) {
+    if (plan.values.distinct < 4) continue;
+    const numbers = table.numbers(plan);
+    const time = table.plans.find(({ reads }) => reads === 'date');
+    // Without a time the order of the rows says nothing.
+    if (time === undefined) continue;
+    for (const { name, rows } of series.slice(0, maxSeries)) {
+      const run = longestRun(rows.map((at) => numbers[at]!));
+      if (run === null || run.length < 5) continue;
+      const value = numbers[rows[run.start]!]!;
+      const same = rows.filter((at) => numbers[at] === value).length - run.length;
+      const likely = (same + 1) / (rows.length - run.length + 2);
+      if (rows.length * likely ** (run.length - 1) > 0.01 || run.length > rows.length * 0.9) continue;
+      const [first, last] = [rows[run.start]!, rows[run.start + run.length - 1]!];
+      const when = `, ${table.texts(time)[first]} to ${table.texts(time)[last]}`;
+      findings.push({
+        kind: 'stuck',
+        text: `${name === '' ? '' : `${name}: `}${plan.name} stands still at ${exact(value)} for ${run.length} rows in a row (rows ${table.row(first)} to ${table.row(last)}${when}), while it changes elsewhere; the sensor or the entry may be stuck.`,
+      });
+    }
+  }
+  return findings.slice(0, 8);
+}
+
+function longestRun(values: number[]): { start: number; length: number } | null {
+  let best: { start: number; length: number } | null = null;
+  let start = 0;
+  for (let i = 1; i <= values.length; i++) {
+    if (values[i] === values[start]) continue;
+    if (!Number.isNaN(values[start]!) && (best === null || i - start > best.length)) best = { start, length: i - start };
+    start = i;
+  }
+  return best;
+}
+
+/** First, last, change, and the largest steps of what is not added up: prices, balances, readings. */
+function levelFindings(table: ColumnsInMemory, dates: Float64Array, series: Series[]): Finding[] {
+  const findings: Finding[] = [];
+  const date = table.plans.find((plan) => plan.reads === 'date' && table.dates(plan) === dates)!;
+  if (isAttributeDate(date.name, table.plans)) return [];
+  for (const plan of table.quantities()) {
+    // Answers of different people are not readings of one thing.
+    if (plan.units.size > 1 || isRating(plan)) continue;
+    const counter = has(nameTokens(plan.name), counterWords) || /(?:stand|reading)$/i.test(plan.name.trim());
+    if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= maxSeriesTold)) continue;
+    const numbers = table.numbers(plan);
+    for (const { name, rows } of series.slice(0, maxSeriesTold)) {
+      const known = rows.filter((at) => !Number.isNaN(numbers[at]!));
+      if (known.length < 4) continue;
+      const whose = name === '' ? plan.name : `${name}: ${plan.name}`;
+      const when = (at: number) => table.texts(date)[at]!;
+      const [first, last] = [known[0]!, known.at(-1)!];
+      const [from, to] = [numbers[first]!, numbers[last]!];
+      const steps = known.slice(1).map((at, i) => ({ at, before: known[i]!, change: clean(numbers[at]! - numbers[known[i]!]!) }));
+      const falls = steps.filter(({ change }) => change < 0);
+      if (counter && falls.length <= Math.max(1, steps.length * 0.1)) {
+        const most = steps.toSorted((a, b) => b.change - a.change)[0]!;
+        const least = steps.filter(({ change }) => change >= 0).toSorted((a, b) => a.change - b.change)[0];
+        findings.push({
+          kind: 'counter',
+          text: `${whose} is a counter: from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)}), a difference of ${exact(clean(to - from))}, ${round((to - from) / steps.length)} a step on average; the largest step is ${exact(most.change)} (${when(most.before)} to ${when(most.at)})${least === undefined ? '' : `, the smallest ${exact(least.change)} (${when(least.before)} to ${when(least.at)})`}. Its readings are not added up.`,
+        });
+        for (const { at, before, change } of falls)
+          findings.push({
+            kind: 'counter_falls',
+            text: `${whose} falls by ${exact(-change)} in ${table.rowName(at)} (${when(before)}: ${exact(numbers[before]!)}, ${when(at)}: ${exact(numbers[at]!)}); a counter does not fall, so this is a reset or a mistake.`,
+          });
+        continue;
+      }
+      const high = known.reduce((best, at) => (numbers[at]! > numbers[best]! ? at : best), first);
+      const low = known.reduce((best, at) => (numbers[at]! < numbers[best]! ? at : best), first);
+      const moved = steps
+        .filter(({ before }) => numbers[before]! > 0)
+        .map((step) => ({ ...step, share: step.change / numbers[step.before]! }));
+      const [rise, fall] = [
+        moved.reduce(
+          pick((a, b) => a.share > b.share),
+          undefined,
+        ),
+        moved.reduce(
+          pick((a, b) => a.share < b.share),
+          undefined,
+        ),
+      ];
+      const change = from > 0 ? ` (${signed((to - from) / from)})` : '';
+      const sharp =
+        /price|close|kurs|preis|open|(?<![a-z])rate/i.test(plan.name) &&
+        rise !== undefined &&
+        fall !== undefined &&
+        rise.share > 0 &&
+        fall.share < 0
+          ? ` The largest rise between neighbours is ${signed(rise.share)} (${when(rise.at)}), the largest fall ${signed(fall.share)} (${when(fall.at)}).`
+          : '';
+      if (numbers[high] === numbers[low]) continue;
+      findings.push({
+        kind: 'level',
+        text: `${whose} goes from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)})${change}; highest ${exact(numbers[high]!)} (${when(high)}), lowest ${exact(numbers[low]!)} (${when(low)}).${sharp}`,
+      });
+    }
+  }
+  return findings.slice(0, 14);
+}
+
+function pick<T>(better: (a: T, b: T) => boolean): (best: T | undefined, each: T) => T {
+  return (best, each) => (best === undefined || better(each, best) ? each : best);
+}
+
+function differences(numbers: number[]): number[] {
+  return numbers.slice(1).map((each, i) => each - numbers[i]!);
+}
+
+function modeOf(values: number[]): { value: number; share: number } | null {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  let best: { value: number; share: number } | null = null;
+  for (const [value, count] of counts)
+    if (best === null || count / values.length > best.share) best = { value, share: count / values.length };
+  return best;
+}
+
+function stepText(ms: number): string {
+  if (ms === dayMs) return 'day by day';
+  if (ms === 7 * dayMs) return 'week by week';
+  if (ms % dayMs === 0) return `every ${ms / dayMs} days`;
+  if (ms === 3_600_000) return 'hour by hour';
+  if (ms % 3_600_000 === 0) return `every ${ms / 3_600_000} hours`;
+  return ms % 60_000 === 0 ? `every ${ms / 60_000 === 1 ? 'minute' : `${ms / 60_000} minutes`}` : `every ${round(ms / 1000)} seconds`;
+}
+
+function timeText(ms: number, step: number): string {
+  const text = new Date(ms).toISOString();
+  return step % dayMs === 0 && ms % dayMs === 0
+    ? text.slice(0, 10)
+    : `${text.slice(0, 10)} ${text.slice(11, step % 60_000 === 0 ? 16 : 19)}`;
+}
