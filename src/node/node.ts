@@ -58,9 +58,9 @@ export async function startNode(
   const providers = createProviders(config, log, disposers, tracer);
 
   const cluster = config.redisUrl === null ? null : await openCluster(config, config.redisUrl, stores, log, disposers, onTakenOver);
-  // The lock on DATA_DIR keeps all other processes from the embedded database.
-  const alone = { mayHaveRivals: config.databaseUrl !== null, onTakenOver };
-  const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, alone);
+  // The lock on DATA_DIR keeps all other processes from the embedded database, so no earlier owner still runs.
+  const mayHaveEarlierOwner = config.databaseUrl !== null;
+  const placement = cluster?.node ?? new SingleNode(stores.databaseUrl, config.nodeName, log, { mayHaveEarlierOwner, onTakenOver });
   const runtime = new Runtime({ database, placement, log, clock, tracer });
   const { actors } = runtime;
   stores.diskSpace.onChange((isFull) => runtime.effects.pause(isFull));
