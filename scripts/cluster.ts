@@ -56,7 +56,7 @@ async function runCluster(options: ClusterToolOptions): Promise<number> {
       dataDir: config.dataDir,
       databaseUrl: config.databaseUrl,
       signal: ending.signal,
-      say: (line) => process.stdout.write(`${line}\n`),
+      print: (line) => process.stdout.write(`${line}\n`),
       onLost: (why) => end(why, 1),
     });
   } catch (error) {
@@ -94,9 +94,9 @@ async function announcement(
     ['a task', troupe(`run "What stands out?" --file examples/sales.csv --url ${url}`)],
   ];
   const width = Math.max(...tries.map(([what]) => what.length));
-  const took = `${nodes.length} node${nodes.length === 1 ? '' : 's'}, up in ${(tookMs / 1_000).toFixed(1)} s`;
+  const summary = `${nodes.length} node${nodes.length === 1 ? '' : 's'}, up in ${(tookMs / 1_000).toFixed(1)} s`;
   return [
-    `Troupe serves on ${url} (${took})\n${rows.join('')}\nTry\n`,
+    `Troupe serves on ${url} (${summary})\n${rows.join('')}\nTry\n`,
     ...tries.map(([what, command]) => `  ${what.padEnd(width)}  ${command}\n`),
     '\nCtrl-C stops it in order, a second one at once; the data stays.\n',
   ].join('');

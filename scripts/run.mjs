@@ -91,7 +91,7 @@ function runNpm(flags) {
 
 async function takeInstallLock() {
   const giveUpAtMs = Date.now() + installWaitMs;
-  for (let told = false; ; ) {
+  for (let printed = false; ; ) {
     try {
       const file = openSync(installLock, 'wx');
       writeSync(file, String(process.pid));
@@ -107,8 +107,8 @@ async function takeInstallLock() {
     }
     if (Date.now() > giveUpAtMs)
       stop(`Another install (pid ${holder}) does not end. If there is none, remove ${installLock} and start again.`);
-    if (!told) process.stderr.write(`Waiting for another install (pid ${holder ?? 'unknown'}) ...\n`);
-    told = true;
+    if (!printed) process.stderr.write(`Waiting for another install (pid ${holder ?? 'unknown'}) ...\n`);
+    printed = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

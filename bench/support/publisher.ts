@@ -37,7 +37,7 @@ export class Publisher {
   async publish(pollMs: number): Promise<number> {
     const untilMs = machineMs() + endWithinMs;
     let refusals = 0;
-    const patiently = async (ask: () => Promise<Json>, onRefusal: () => void = () => {}): Promise<Json> => {
+    const withRetries = async (ask: () => Promise<Json>, onRefusal: () => void = () => {}): Promise<Json> => {
       for (;;) {
         try {
           return await ask();
@@ -49,13 +49,13 @@ export class Publisher {
       }
     };
     const creation = { workspace_id: this.workspaceId, target: 'vercel' };
-    const { id } = await patiently(
+    const { id } = await withRetries(
       () => this.customer.post('/v1/deployments', creation),
       () => refusals++,
     );
     for (;;) {
       await pause(pollMs);
-      const { status, error } = await patiently(() => this.customer.get(`/v1/deployments/${id}`));
+      const { status, error } = await withRetries(() => this.customer.get(`/v1/deployments/${id}`));
       if (status === 'live') return refusals;
       if (status === 'failed') throw new Error(`the deployment failed: ${JSON.stringify(error)}`);
       if (machineMs() > untilMs) throw new Error(`the deployment is ${status} for too long`);

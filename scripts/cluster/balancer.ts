@@ -14,7 +14,7 @@ const connectWithinMs = 1_000;
 const maxConnections = 20_000;
 
 /** The answer while no node is ready: the caller may retry. */
-const nobody =
+const noNodeReady =
   'HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 20\r\nretry-after: 1\r\nconnection: close\r\n\r\nNo node is ready now';
 
 export class Balancer {
@@ -121,7 +121,7 @@ export class Balancer {
   /** To the first node that accepts the connection: nothing has been sent yet, so trying the next one repeats nothing. */
   private offer(client: Socket, [target, ...others]: Target[]): void {
     if (target === undefined) {
-      client.resume().end(nobody);
+      client.resume().end(noNodeReady);
       return;
     }
     const { hostname, port } = target.url;

@@ -27,7 +27,7 @@ export type LocalClusterOptions = {
   /** Aborts a running start. */
   signal?: AbortSignal;
   /** Reports what happens, one line each, including nodes' log lines. */
-  say?(line: string): void;
+  print?(line: string): void;
   /** The cluster cannot continue, e.g. because its PostgreSQL has ended; call `stop`. */
   onLost?(why: string): void;
 };
@@ -57,13 +57,13 @@ export class LocalCluster {
 
   /** Resolves when every node is ready. Otherwise rejects with one line, with nothing left running. */
   static async start(options: LocalClusterOptions): Promise<LocalCluster> {
-    const { dataDir, databaseUrl = null, redisUrl = null, restart = false, say = () => {}, onLost = () => {} } = options;
+    const { dataDir, databaseUrl = null, redisUrl = null, restart = false, print = () => {}, onLost = () => {} } = options;
     const signal = options.signal ?? new AbortController().signal;
     const balancer = await Balancer.listen(options.host ?? '127.0.0.1', options.port ?? 0);
     let cluster: LocalCluster | null = null;
     let stores: Stores | null = null;
     try {
-      stores = await Stores.start({ dataDir, databaseUrl, redisUrl, restart, say, onLost }, signal);
+      stores = await Stores.start({ dataDir, databaseUrl, redisUrl, restart, print, onLost }, signal);
       const shared = {
         PATH: process.env.PATH,
         HOST: '127.0.0.1',
@@ -125,10 +125,10 @@ export class LocalCluster {
   }
 
   private async launch(name: string, signal?: AbortSignal): Promise<LocalNode> {
-    const { say = () => {}, env: over = {}, entry = 'src/main.ts', dataDir } = this.options;
+    const { print = () => {}, env: over = {}, entry = 'src/main.ts', dataDir } = this.options;
     const env = { ...this.env, DATA_DIR: dataDir, ...over };
     const index = this.nodes.findIndex((node) => node.name === name);
-    const node = new LocalNode({ name, entry, env, onLine: (line) => say(`${name} | ${line}`) });
+    const node = new LocalNode({ name, entry, env, onLine: (line) => print(`${name} | ${line}`) });
     if (index === -1) this.nodes.push(node);
     else this.nodes[index] = node;
     this.stores.serves(node.pid);
@@ -146,10 +146,10 @@ export class LocalCluster {
   private ended(node: LocalNode, { code, signal }: NodeEnd): void {
     this.balancer.remove(node.name);
     if (this.stopping.signal.aborted) return;
-    const { say = () => {} } = this.options;
+    const { print = () => {} } = this.options;
     // A node that was asked to leave is not restarted.
     const restart = this.options.restart === true && code !== 0;
-    say(`${node.name} has ended (${signal ?? `exit code ${code}`})${restart ? '; it is started again' : ''}`);
+    print(`${node.name} has ended (${signal ?? `exit code ${code}`})${restart ? '; it is started again' : ''}`);
     if (restart) void this.startAgain(node.name);
   }
 
@@ -157,10 +157,10 @@ export class LocalCluster {
   private async startAgain(name: string): Promise<void> {
     await delay(restartMs, undefined, { signal: this.stopping.signal }).catch(() => {});
     if (this.stopping.signal.aborted) return;
-    const { say = () => {} } = this.options;
+    const { print = () => {} } = this.options;
     await this.launch(name).then(
-      ({ pid }) => say(`${name} runs again (pid ${pid})`),
-      (error: Error) => say(error.message),
+      ({ pid }) => print(`${name} runs again (pid ${pid})`),
+      (error: Error) => print(error.message),
     );
   }
 }

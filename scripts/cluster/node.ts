@@ -43,13 +43,13 @@ export class LocalNode {
     this.pid = this.child.pid;
     this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
     let lastWords = '';
-    const hear = (stream: Readable, line: (text: string) => void) => createInterface({ input: stream }).on('line', line);
-    hear(this.child.stderr!, (line) => {
+    const readLines = (stream: Readable, line: (text: string) => void) => createInterface({ input: stream }).on('line', line);
+    readLines(this.child.stderr!, (line) => {
       lastWords = line;
       onLine(line);
     });
     this.url = new Promise<string>((resolve, reject) => {
-      hear(this.child.stdout!, (line) => {
+      readLines(this.child.stdout!, (line) => {
         const address = /^Troupe serves on (\S+)$/.exec(line)?.[1];
         if (address === undefined) {
           // Its other announcements are for people who start it alone.

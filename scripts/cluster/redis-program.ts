@@ -11,12 +11,12 @@ export type RedisProgram = { path: string; env: Record<string, string> };
 const downloadTimeoutMs = 120_000;
 
 /** `folder` is where the package is unpacked, once. Rejects with one line that says what to install. */
-export async function findRedisProgram(folder: string, say: (line: string) => void): Promise<RedisProgram> {
+export async function findRedisProgram(folder: string, print: (line: string) => void): Promise<RedisProgram> {
   const installed: RedisProgram = { path: 'redis-server', env: {} };
   if (await runs(installed)) return installed;
   const unpacked = await unpackedIn(folder);
   if (await runs(unpacked)) return unpacked;
-  say('No redis-server on the PATH: unpacking the Debian package, nothing is installed');
+  print('No redis-server on the PATH: unpacking the Debian package, nothing is installed');
   try {
     await unpackPackages(folder);
   } catch (error) {

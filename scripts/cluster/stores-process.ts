@@ -26,7 +26,7 @@ const nodes = new Map<number, string>();
 let stopping: Promise<void> | null = null;
 
 process.on('message', (order: StoresOrder) => {
-  if (order.kind === 'start') void start(order).catch((error: Error) => tell({ kind: 'failed', message: error.message }).then(stop));
+  if (order.kind === 'start') void start(order).catch((error: Error) => notify({ kind: 'failed', message: error.message }).then(stop));
   else if (order.kind === 'node') void processIdentity(order.pid).then((identity) => identity !== null && nodes.set(order.pid, identity));
   else void stop();
 });
@@ -37,31 +37,31 @@ async function start({ dataDir, redis, postgres, restart }: Extract<StoresOrder,
   stops.push(() => lock.release());
   const databaseUrl = postgres ? await startPostgres(dataDir) : null;
   const server = redis ? await startOwnRedis(dataDir, restart) : null;
-  await tell({ kind: 'started', databaseUrl, redisUrl: server?.url ?? null, redisPid: server?.pid ?? null });
+  await notify({ kind: 'started', databaseUrl, redisUrl: server?.url ?? null, redisPid: server?.pid ?? null });
 }
 
 async function takeLock(dataDir: string): Promise<DataDirLock> {
-  for (const giveUpAtMs = performance.now() + lockWithinMs, told = { once: false }; ; await delay(200)) {
+  for (const giveUpAtMs = performance.now() + lockWithinMs, printed = { once: false }; ; await delay(200)) {
     try {
       return await lockDataDir(dataDir);
     } catch (error) {
       const message = (error as Error).message;
       if (stopping !== null || !message.startsWith('Another process') || performance.now() >= giveUpAtMs) throw error;
-      if (!told.once) await tell({ kind: 'says', line: `${message.split(':')[0]}: waiting for it to end` });
-      told.once = true;
+      if (!printed.once) await notify({ kind: 'says', line: `${message.split(':')[0]}: waiting for it to end` });
+      printed.once = true;
     }
   }
 }
 
 async function startPostgres(dataDir: string): Promise<string> {
-  const onLost = () => void tell({ kind: 'lost', what: 'postgres' });
+  const onLost = () => void notify({ kind: 'lost', what: 'postgres' });
   const starting = startEmbeddedPostgres({ dataDir, log: noLog, onLost, settings: { max_connections: '400' } });
   stops.push(() => starting.then((postgres) => postgres.stop()).catch(() => {}));
   return (await starting).url;
 }
 
 async function startOwnRedis(dataDir: string, restart: boolean): Promise<RedisServer> {
-  const program = await findRedisProgram(join(dataDir, 'redis-server'), (line) => void tell({ kind: 'says', line }));
+  const program = await findRedisProgram(join(dataDir, 'redis-server'), (line) => void notify({ kind: 'says', line }));
   let starting = startRedis(program, dataDir);
   // Registered for the stop before it runs: the stop may come during the start.
   stops.push(() => starting.then((redis) => redis.stop()).catch(() => {}));
@@ -69,16 +69,16 @@ async function startOwnRedis(dataDir: string, restart: boolean): Promise<RedisSe
   const watch = async ({ ended }: RedisServer): Promise<void> => {
     await ended;
     if (stopping !== null) return;
-    await tell({ kind: 'lost', what: 'redis' });
+    await notify({ kind: 'lost', what: 'redis' });
     if (!restart) return;
     await delay(redisRestartMs);
     if (stopping !== null) return;
     starting = startRedis(program, dataDir, Number(new URL(server.url).port));
     const next = await starting;
-    await tell({ kind: 'redis', pid: next.pid });
+    await notify({ kind: 'redis', pid: next.pid });
     return watch(next);
   };
-  void watch(server).catch((error: Error) => tell({ kind: 'says', line: error.message }));
+  void watch(server).catch((error: Error) => notify({ kind: 'says', line: error.message }));
   return server;
 }
 
@@ -102,7 +102,7 @@ function stop(): Promise<void> {
   return stopping;
 }
 
-async function tell(notification: StoresNotification): Promise<void> {
+async function notify(notification: StoresNotification): Promise<void> {
   if (!process.connected) return;
   await new Promise<void>((resolve) => process.send!(notification, () => resolve()));
 }

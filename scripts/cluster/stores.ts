@@ -26,7 +26,7 @@ export type StoresOptions = {
   redisUrl: string | null;
   /** A Redis that ends is restarted, empty. */
   restart: boolean;
-  say(line: string): void;
+  print(line: string): void;
   /** The started PostgreSQL, or the process that keeps it, has ended unexpectedly: the cluster cannot continue. */
   onLost(why: string): void;
 };
@@ -52,7 +52,7 @@ export class Stores {
     this.databaseUrl = options.databaseUrl ?? databaseUrl!;
     this.redisUrl = options.redisUrl ?? redisUrl!;
     this.redisPid = redisPid;
-    keeper.on('message', (notification: StoresNotification) => this.hear(notification, options));
+    keeper.on('message', (notification: StoresNotification) => this.onNotification(notification, options));
     keeper.once('exit', () => {
       if (!this.stopping) options.onLost('What keeps Redis and PostgreSQL has ended');
     });
@@ -72,7 +72,7 @@ export class Stores {
     try {
       const { dataDir, databaseUrl, redisUrl, restart } = options;
       keeper.send({ kind: 'start', dataDir, redis: redisUrl === null, postgres: databaseUrl === null, restart } satisfies StoresOrder);
-      const notification = await firstNotification(keeper, options.say);
+      const notification = await firstNotification(keeper, options.print);
       if (notification.kind === 'started') return new Stores(keeper, notification, options);
       throw new Error(notification.message);
     } catch (error) {
@@ -107,17 +107,17 @@ export class Stores {
     this.keeper.kill('SIGKILL');
   }
 
-  private hear(notification: StoresNotification, { say, restart, onLost }: StoresOptions): void {
-    if (notification.kind === 'says') say(notification.line);
+  private onNotification(notification: StoresNotification, { print, restart, onLost }: StoresOptions): void {
+    if (notification.kind === 'says') print(notification.line);
     if (notification.kind === 'redis') {
       this.redisPid = notification.pid;
-      say(`Redis runs again, empty (pid ${notification.pid})`);
+      print(`Redis runs again, empty (pid ${notification.pid})`);
     }
     if (notification.kind !== 'lost' || this.stopping) return;
     if (notification.what === 'postgres') onLost('PostgreSQL has ended');
     else {
       this.redisPid = null;
-      say(restart ? 'Redis has ended; it is started again' : 'Redis has ended; the nodes go on as they are placed');
+      print(restart ? 'Redis has ended; it is started again' : 'Redis has ended; the nodes go on as they are placed');
     }
   }
 }
@@ -125,16 +125,16 @@ export class Stores {
 /** The keeper's message at the end of its start. */
 async function firstNotification(
   keeper: ChildProcess,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Extract<StoresNotification, { kind: 'started' | 'failed' }>> {
   return new Promise((resolve, reject) => {
-    const hear = (notification: StoresNotification) => {
-      if (notification.kind === 'says') say(notification.line);
+    const onNotification = (notification: StoresNotification) => {
+      if (notification.kind === 'says') print(notification.line);
       if (notification.kind !== 'started' && notification.kind !== 'failed') return;
-      keeper.off('message', hear);
+      keeper.off('message', onNotification);
       resolve(notification);
     };
-    keeper.on('message', hear);
+    keeper.on('message', onNotification);
     keeper.once('exit', () => reject(new Error('What keeps Redis and PostgreSQL did not start')));
   });
 }

@@ -24,21 +24,21 @@ export class ColocatedTransaction {
   readonly turns: { activation: Activation; state: object | null; record: TurnRecord }[] = [];
   /** J3: a participant is not ready; the turn is run again later. */
   isPostponed = false;
-  private readonly asked: Activation;
+  private readonly target: Activation;
   private readonly envelope: Envelope;
   private readonly parts: ColocatedTransactionParts;
 
-  constructor(asked: Activation, envelope: Envelope, parts: ColocatedTransactionParts) {
-    this.asked = asked;
+  constructor(target: Activation, envelope: Envelope, parts: ColocatedTransactionParts) {
+    this.target = target;
     this.envelope = envelope;
     this.parts = parts;
   }
 
   /** Adds a participant; throws if it is not ready. */
   join(kind: string, id: string): Activation {
-    const { asked } = this;
-    if (shardOf(kind, id) !== asked.shard || (id === asked.id && kind === asked.kind.name))
-      throw new Error(`${asked.kind.name}/${asked.id} cannot call ${kind}/${id}: a participant is another actor of its shard`);
+    const { target } = this;
+    if (shardOf(kind, id) !== target.shard || (id === target.id && kind === target.kind.name))
+      throw new Error(`${target.kind.name}/${target.id} cannot call ${kind}/${id}: a participant is another actor of its shard`);
     const other = this.parts.find(kind, id);
     if (this.others.includes(other)) return other;
     if (!this.isReady(other)) {
@@ -56,11 +56,11 @@ export class ColocatedTransaction {
 
   private isReady(other: Activation): boolean {
     if (other.phase !== 'ready') {
-      (other.awaitedBy ??= new Set()).add(this.asked);
+      (other.awaitedBy ??= new Set()).add(this.target);
       return false;
     }
     if (!other.admits(this.envelope, this.parts.commit.maxBatchTurns)) return false;
     // Participants with different units in the open batch: they can share a unit once the batch has been sent.
-    return other.open === null || [this.asked, ...this.others].every(({ open }) => open === null || open.unit === other.open!.unit);
+    return other.open === null || [this.target, ...this.others].every(({ open }) => open === null || open.unit === other.open!.unit);
   }
 }

@@ -13,7 +13,7 @@ export type DrainParts = {
   timeoutMs: number;
   databaseUrl: string;
   redis: { url: string; clusterId: string };
-  say(line: string): void;
+  print(line: string): void;
   /** Aborted when the user interrupts; the drain continues. */
   signal: AbortSignal;
 };
@@ -21,7 +21,7 @@ export type DrainParts = {
 const pollEveryMs = 250;
 
 /** The exit code. Throws `Failure`: `refused` for an unknown node and for a node that has not left in time, `unreachable` without Redis. */
-export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, say, signal }: DrainParts): Promise<number> {
+export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, print, signal }: DrainParts): Promise<number> {
   const before = await readCluster(redis.url, redis.clusterId);
   if (!before.redis.up) throw new Failure('unreachable', `${before.redis.trouble}; the node was not asked to leave`);
   const answer = await requestDrain(redis.url, redis.clusterId, node).catch((error: Error) => {
@@ -35,8 +35,8 @@ export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, say
     throw new Failure('refused', `There is no node ${JSON.stringify(oneLine(node, 63))}; ${names}`);
   }
   const leaving = before.view.members.filter(({ name }) => name === node).map(({ incarnation }) => incarnation);
-  say(answer.kind === 'leaving' ? `${node} is already leaving` : `Asked ${node} to leave`);
-  if (!hasOthers(before, node)) say('No other node can take its shards: requests to their actors wait until a node joins');
+  print(answer.kind === 'leaving' ? `${node} is already leaving` : `Asked ${node} to leave`);
+  if (!hasOthers(before, node)) print('No other node can take its shards: requests to their actors wait until a node joins');
   if (!wait) return exitCodes.complete;
 
   let lastPrinted = '';
@@ -46,11 +46,11 @@ export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, say
     const isMember = reading.view.members.some(({ incarnation }) => leaving.includes(incarnation));
     const out = reading.redis.up && !isMember;
     if (out && (left === 0 || !hasOthers(reading, node))) {
-      say(`${node} has left`);
+      print(`${node} has left`);
       return exitCodes.complete;
     }
     const words = !reading.redis.up ? `Redis does not answer (${reading.redis.trouble}); still waiting` : progress(node, left, out);
-    if (words !== lastPrinted) say(words);
+    if (words !== lastPrinted) print(words);
     lastPrinted = words;
     if (performance.now() >= giveUpAtMs)
       throw new Failure(

@@ -52,8 +52,8 @@ async function drain({ node, wait, timeoutMs }: Extract<ClusterOptions, { kind: 
       'usage',
       'REDIS_URL is not set, so there is no cluster: stop the service with SIGTERM, or set the REDIS_URL of its cluster',
     );
-  const say = (line: string) => process.stdout.write(`${line}\n`);
-  return drainNode({ node, wait, timeoutMs, databaseUrl, redis, say, signal });
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  return drainNode({ node, wait, timeoutMs, databaseUrl, redis, print, signal });
 }
 
 async function showOnce({ output }: Extract<ClusterOptions, { kind: 'status' }>, service: Service): Promise<number> {

@@ -5,14 +5,14 @@ import type { TaskEvent } from './task.ts';
 
 export type EventWords = {
   /** The agent of the event, or the task. */
-  who: string;
+  source: string;
   text: string;
   tone: 'plain' | 'good' | 'bad' | 'ask' | 'faint';
   /** Steps of agents: many, and transient. */
   step: boolean;
 };
 
-type Describe = (data: Record<string, unknown>) => Omit<EventWords, 'who' | 'step'> & { step?: boolean };
+type Describe = (data: Record<string, unknown>) => Omit<EventWords, 'source' | 'step'> & { step?: boolean };
 
 const plain = (text: string) => ({ text, tone: 'plain' as const });
 const step = (text: string) => ({ text, tone: 'faint' as const, step: true });
@@ -58,9 +58,9 @@ const descriptions: Record<string, Describe> = {
 
 /** A type without a text is shown by its name. */
 export function eventWords({ type, data }: TaskEvent, progress: Progress): EventWords {
-  const say = Object.hasOwn(descriptions, type) ? descriptions[type]! : () => step(oneLine(type, 60));
-  const who = typeof data.agent_id === 'string' ? labelOf(progress, data.agent_id) : 'task';
-  return { step: false, ...say(data), who };
+  const describe = Object.hasOwn(descriptions, type) ? descriptions[type]! : () => step(oneLine(type, 60));
+  const source = typeof data.agent_id === 'string' ? labelOf(progress, data.agent_id) : 'task';
+  return { step: false, ...describe(data), source };
 }
 
 function planOf(agents: unknown[]): string {

@@ -81,8 +81,8 @@ export async function openEventSocket(
       socket.send(JSON.stringify({ type: 'subscribe', topics }));
       hello.resolve(frame.resumed === true);
     } else if (frame.type === 'goaway') {
-      const asked = Number(frame.reconnect_after_ms);
-      if (asked > 0) reconnectAfterMs = Math.min(maxReconnectAfterMs, asked);
+      const requestedMs = Number(frame.reconnect_after_ms);
+      if (requestedMs > 0) reconnectAfterMs = Math.min(maxReconnectAfterMs, requestedMs);
     } else if (frame.type === 'event' && frame.event?.data !== undefined && isChosen(frame.event)) {
       if (waiting.push(frame.event) > maxWaiting) return end('lost');
       wake();

@@ -6,7 +6,7 @@ import type { Progress } from './progress.ts';
 import type { TaskEvent } from './task.ts';
 import { maxHeldLines, type View } from './view.ts';
 
-const whoWidth = 12;
+const sourceWidth = 12;
 const colours = { good: 'green', bad: 'red', ask: 'yellow', faint: 'dim' } as const;
 
 /** @param notices stream for the command's own messages; separate from the events if a program reads those */
@@ -33,7 +33,7 @@ export function logView(out: NodeJS.WritableStream, notices: NodeJS.WritableStre
 /** `09:30:00  analyst       starts: Analyse sales.csv` */
 export function logLine(event: TaskEvent, progress: Progress, out: NodeJS.WritableStream): string {
   const words = eventWords(event, progress);
-  return `${timeOf(event)}  ${words.who.padEnd(whoWidth)}  ${coloured(words, out)}`;
+  return `${timeOf(event)}  ${words.source.padEnd(sourceWidth)}  ${coloured(words, out)}`;
 }
 
 function coloured({ text, tone }: EventWords, out: NodeJS.WritableStream): string {

@@ -39,10 +39,10 @@ export class DatabaseHistory {
   async with<Row extends { position?: unknown }>(
     ask: (position: string, variant: string) => Promise<Row>,
   ): Promise<{ row: Row; verdict: Verdict }> {
-    const asked: QueryStart = { position: this.latest, change: this.changes };
+    const queryStart: QueryStart = { position: this.latest, change: this.changes };
     const without = async () => {
       const row = await ask('null::json', 'none');
-      return { row, verdict: this.answered(asked, positionOf(row.position)) };
+      return { row, verdict: this.answered(queryStart, positionOf(row.position)) };
     };
     if (!this.isReadable) return without();
     let row: Row;
@@ -55,7 +55,7 @@ export class DatabaseHistory {
       this.isReadable = false;
       return answer;
     }
-    return { row, verdict: this.answered(asked, positionOf(row.position)) };
+    return { row, verdict: this.answered(queryStart, positionOf(row.position)) };
   }
 
   /** For a new connection. */
@@ -65,11 +65,11 @@ export class DatabaseHistory {
   }
 
   /** D1, D2. */
-  answered(asked: QueryStart, now: Position | null): Verdict {
+  answered(queryStart: QueryStart, now: Position | null): Verdict {
     if (now === null) return 'same';
-    const isOther = asked.position !== null && isOtherHistory(asked.position, now);
-    if (asked.change < this.changes) {
-      if (!isOther) return asked.position === null ? 'same' : 'past';
+    const isOther = queryStart.position !== null && isOtherHistory(queryStart.position, now);
+    if (queryStart.change < this.changes) {
+      if (!isOther) return queryStart.position === null ? 'same' : 'past';
       if (isSameLine(this.latest!, now)) return 'same';
     }
     if (isOther) this.changes++;

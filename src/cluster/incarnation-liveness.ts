@@ -72,10 +72,10 @@ export class IncarnationLiveness {
   private async confirm(): Promise<void> {
     if (this.refreshing) return;
     this.refreshing = true;
-    const asked = [...this.absent].flatMap(([incarnation, absence]) => (absence === 'unconfirmed' ? [incarnation] : []));
+    const candidates = [...this.absent].flatMap(([incarnation, absence]) => (absence === 'unconfirmed' ? [incarnation] : []));
     try {
       await this.options.refresh();
-      for (const incarnation of asked) if (this.absent.get(incarnation) === 'unconfirmed') this.absent.set(incarnation, 'absent');
+      for (const incarnation of candidates) if (this.absent.get(incarnation) === 'unconfirmed') this.absent.set(incarnation, 'absent');
       this.announce();
     } catch {
       // Without an answer no incarnation is declared ended; the next query tries again.

@@ -45,7 +45,7 @@ export class ReadLease {
   /** Null while the lease is valid; otherwise a promise that resolves when the database has confirmed. Rejects `unavailable`. */
   confirmation(): Promise<void> | null {
     const ageMs = this.ageMs();
-    if (ageMs >= this.options.leaseMs) return this.askNext();
+    if (ageMs >= this.options.leaseMs) return this.nextCheck();
     if (ageMs >= this.options.renewAfterMs && !this.checking) void this.run(null);
     return null;
   }
@@ -61,15 +61,15 @@ export class ReadLease {
     return wallMs < 0 ? Infinity : Math.max(wallMs, this.monotonicMs() - this.confirmed.monotonicMs);
   }
 
-  private askNext(): Promise<void> {
+  private nextCheck(): Promise<void> {
     if (this.next === null) {
-      const asked = (this.next = Promise.withResolvers<void>());
+      const waiting = (this.next = Promise.withResolvers<void>());
       const timer = setTimeout(() => {
-        if (this.next === asked) this.next = null;
-        asked.reject(unavailable(null));
+        if (this.next === waiting) this.next = null;
+        waiting.reject(unavailable(null));
       }, this.options.waitMs);
       const done = () => clearTimeout(timer);
-      asked.promise.then(done, done);
+      waiting.promise.then(done, done);
       // One check serves all queries of this tick.
       if (!this.checking) setImmediate(() => !this.checking && void this.runNext());
     }
@@ -82,20 +82,20 @@ export class ReadLease {
     if (next !== null) await this.run(next);
   }
 
-  private async run(asked: PromiseWithResolvers<void> | null): Promise<void> {
+  private async run(waiting: PromiseWithResolvers<void> | null): Promise<void> {
     this.checking = true;
     const begun: Moment = { wallMs: this.clock.nowMs(), monotonicMs: this.monotonicMs() };
     try {
       await this.options.check();
       this.confirmed = begun;
-      asked?.resolve();
+      waiting?.resolve();
       // L2: queries that arrived after the check had begun are answered too if the lease is valid now.
       if (this.next !== null && this.ageMs() < this.options.leaseMs) {
         this.next.resolve();
         this.next = null;
       }
     } catch (error) {
-      asked?.reject(unavailable(error));
+      waiting?.reject(unavailable(error));
     } finally {
       this.checking = false;
     }

@@ -112,17 +112,17 @@ export function createIdempotency({
         if (isOther) throw otherRequest();
       };
     }
-    const ended = found.again ? repeating(commandsOf(found.commandId)) : null;
+    const ended = found.isRepeat ? repeating(commandsOf(found.commandId)) : null;
     let reply: Reply;
     try {
       reply = await next();
     } catch (error) {
-      if (!found.again && hadNoEffect(error) && !isOther) await ignoreFailure(keys.free(of, found.commandId), context);
+      if (!found.isRepeat && hadNoEffect(error) && !isOther) await ignoreFailure(keys.free(of, found.commandId), context);
       throw error;
     } finally {
       ended?.();
     }
-    if (!found.again && reply.status >= 400 && reply.status < 500) await ignoreFailure(keys.free(of, found.commandId), context);
+    if (!found.isRepeat && reply.status >= 400 && reply.status < 500) await ignoreFailure(keys.free(of, found.commandId), context);
     if (reply.status < 300) await ignoreFailure(keep(of, found.commandId, name, reply, context.route), context);
     return reply;
   }

@@ -21,7 +21,7 @@ export function commandsOf(commandId: string): string[] {
 
 export type Reserved =
   /** `again`: the key was reserved before, and the earlier request may have had an effect. */
-  | ({ kind: 'mine'; again: boolean } & Reservation)
+  | ({ kind: 'mine'; isRepeat: boolean } & Reservation)
   /** Another request with the key may still be running. */
   | { kind: 'running' }
   | { kind: 'answered'; status: number; response: string /** In the form given to `bind`. */; contents: string | null }
@@ -92,7 +92,7 @@ export class IdempotencyKeys {
         returning 1`,
       values: [accountId, key, fingerprint, ulid, commandId, this.holder.incarnation, nowMs, nowMs + keysKeptForMs[keptFor]],
     });
-    if (inserted.rows.length > 0) return { kind: 'mine', again: false, ulid, commandId };
+    if (inserted.rows.length > 0) return { kind: 'mine', isRepeat: false, ulid, commandId };
     const { rows } = await this.database.read({
       name: 'idempotency_find',
       text: `select fingerprint, target_id, command_id, reserved_by, reserved_at, status, response, secret_response, secret_until
@@ -109,7 +109,7 @@ export class IdempotencyKeys {
       return { kind: 'answered', status: row.status, response, contents };
     }
     if (!this.isTakeable(row, nowMs) || !(await this.takeOver({ accountId, key }, row, nowMs))) return { kind: 'running' };
-    return { kind: 'mine', again: true, ulid: row.target_id, commandId: row.command_id };
+    return { kind: 'mine', isRepeat: true, ulid: row.target_id, commandId: row.command_id };
   }
 
   /**

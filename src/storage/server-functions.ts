@@ -101,9 +101,9 @@ const ofThisRole = `from pg_stat_activity where datname = current_database() and
 /** insufficient_privilege, undefined_function, undefined_table, feature_not_supported */
 const refusals = new Set(['42501', '42883', '42P01', '0A000']);
 
-async function unlessRefused<T>(asked: Promise<T>): Promise<T | null> {
+async function unlessRefused<T>(pending: Promise<T>): Promise<T | null> {
   try {
-    return await asked;
+    return await pending;
   } catch (error) {
     if (refusals.has((error as { code?: string }).code ?? '')) return null;
     throw error;

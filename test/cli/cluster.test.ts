@@ -207,7 +207,7 @@ test('--watch shows the rates of each second, and ends with 0 at Ctrl-C', async 
 function drain({ databaseUrl, redis, clusterId }: World, node: string, more: Partial<DrainParts> = {}) {
   const said: string[] = [];
   const parts = { node, wait: true, timeoutMs: 60_000, databaseUrl, redis: { url: redis.url, clusterId }, ...more };
-  return { said, done: drainNode({ ...parts, say: (line) => said.push(line), signal: new AbortController().signal }) };
+  return { said, done: drainNode({ ...parts, print: (line) => said.push(line), signal: new AbortController().signal }) };
 }
 
 test('drain asks a node to leave and waits until it owns no shards and has left', options, async (t) => {

@@ -6,8 +6,8 @@ import { newProgress } from '../../src/cli/progress.ts';
 
 test('events of a deployment are shown with its address or the reason of its failure, without control characters', () => {
   const told = (type: string, data: object) => {
-    const { who, text, tone } = eventWords({ id: 'evt_1', seq: 1, type, created_at: '', data: { ...data } }, newProgress());
-    return [who, text, tone];
+    const { source, text, tone } = eventWords({ id: 'evt_1', seq: 1, type, created_at: '', data: { ...data } }, newProgress());
+    return [source, text, tone];
   };
   const deployment = { target: 'netlify', url: 'https://shop.example', error: { code: 'auth', message: 'No\u001b[2J\nentry' } };
   assert.deepEqual(told('deployment.building', { deployment }), ['task', 'deployment at netlify started', 'plain']);

@@ -16,7 +16,7 @@ test('a local cluster answers by any node, also when one of them is killed', { s
     nodes: 2,
     dataDir,
     env: { DRAIN_GRACE_MS: '0' },
-    say: (line) => lines.push(line),
+    print: (line) => lines.push(line),
   });
   t.after(async () => {
     await cluster.stop();

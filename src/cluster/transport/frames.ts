@@ -91,13 +91,13 @@ function isText(element: unknown): boolean {
 
 /** Serialised once for each ask; `askFrame` adds the part that depends on the time of sending. */
 export function askBody({ kind, id, name, input, query, repeat, commandId, effectId, trace }: RemoteAsk): string {
-  const asked = query ? askType.query : repeat ? askType.repeat : askType.command;
+  const frameType = query ? askType.query : repeat ? askType.repeat : askType.command;
   const elements: AskBody =
     trace !== null || effectId !== null
-      ? [kind, id, name, input, asked, commandId, effectId, trace]
+      ? [kind, id, name, input, frameType, commandId, effectId, trace]
       : commandId !== null
-        ? [kind, id, name, input, asked, commandId]
-        : [kind, id, name, input, asked];
+        ? [kind, id, name, input, frameType, commandId]
+        : [kind, id, name, input, frameType];
   return JSON.stringify(elements).slice(1);
 }
 

@@ -81,9 +81,9 @@ export class Peer {
 
   /** Whether to accept a stream that this peer has dialed. */
   admits(): boolean {
-    const theyAreSmaller = this.incarnation < this.context.own.incarnation;
-    if (this.state.kind === 'connected') return theyAreSmaller;
-    return theyAreSmaller || this.state.kind !== 'dialing' || !this.state.dial.challenged;
+    const isOtherSmaller = this.incarnation < this.context.own.incarnation;
+    if (this.state.kind === 'connected') return isOtherSmaller;
+    return isOtherSmaller || this.state.kind !== 'dialing' || !this.state.dial.challenged;
   }
 
   /** A stream to it is open, after the handshake. */

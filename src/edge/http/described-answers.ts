@@ -164,11 +164,11 @@ function unprocessable(route: AnyRoute): Json {
     ctx: {},
   };
   const field = route.body === 'multipart' ? 'file' : (route.body as Schema | undefined)?.required?.[0];
-  const asked = Object.keys((route.query?.properties as Json | undefined) ?? {})[0];
+  const firstParameter = Object.keys((route.query?.properties as Json | undefined) ?? {})[0];
   if (field !== undefined) Object.assign(issue, { loc: ['body', field], msg: 'Field required', type: 'missing' });
-  else if (asked !== undefined && !isIdempotent(route)) {
+  else if (firstParameter !== undefined && !isIdempotent(route)) {
     const msg = 'Input should be a valid integer, unable to parse string as an integer';
-    Object.assign(issue, { loc: ['query', asked], msg, type: 'int_parsing', input: 'many' });
+    Object.assign(issue, { loc: ['query', firstParameter], msg, type: 'int_parsing', input: 'many' });
   }
   return {
     description: 'What was sent is not allowed; each entry names a field',

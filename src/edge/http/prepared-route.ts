@@ -56,7 +56,7 @@ export function prepare(route: AnyRoute, stats: RequestStats, isWrapped: boolean
     body: route.body === undefined || route.body === 'multipart' ? null : compileBody(route.body),
     wrapped: isWrapped && isIdempotent(route),
     isCommand: route.method !== 'GET',
-    needsDiskSpace: !(route.whileFull ?? (route.method === 'GET' || route.method === 'DELETE')),
+    needsDiskSpace: !(route.servedWhenDiskFull ?? (route.method === 'GET' || route.method === 'DELETE')),
     isTagged: isTagged(route),
   };
 }

@@ -136,7 +136,7 @@ type Declaration = {
   /** Whether `Idempotency-Key` has an effect. Default: true for every POST outside /auth. */
   idempotent?: boolean;
   /** Whether it is accepted while the disk is full. Default: true for DELETE and for reads. */
-  whileFull?: boolean;
+  servedWhenDiskFull?: boolean;
   /** The handler reads the bytes of the body with `readBytes`. They count in the node's body budget until the answer is made. */
   readsBody?: boolean;
   /** The handler has other endpoints serve parts of the request, with `forward`. */

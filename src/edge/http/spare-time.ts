@@ -42,7 +42,7 @@ export class SpareTime {
   private plan(): void {
     if (this.queue.waiting === 0 || this.round !== null || this.timer !== null) return;
     if (this.isQuiet) this.round = setImmediate(() => this.inRound());
-    else this.timer = setTimeout(() => this.give(), this.pauseLeftMs);
+    else this.timer = setTimeout(() => this.resumeNext(), this.pauseLeftMs);
   }
 
   /** At least one piece's: a turn never begins together with the request that made the node busy. */
@@ -58,11 +58,11 @@ export class SpareTime {
   /** The round may have begun with a request. */
   private inRound(): void {
     this.round = null;
-    if (this.isQuiet) this.give();
+    if (this.isQuiet) this.resumeNext();
     else this.plan();
   }
 
-  private give(): void {
+  private resumeNext(): void {
     this.timer = null;
     const next = this.queue.take();
     if (next !== null) {

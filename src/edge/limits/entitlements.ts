@@ -10,7 +10,7 @@ import type { Database } from '../../storage/database.ts';
 /** -1: unlimited. */
 export type Entitlement = Pick<PlanLimits, 'requestsPerMinute' | 'concurrentRequests' | 'websockets'>;
 
-type Known = { entitlement: Entitlement; asked: boolean };
+type Known = { entitlement: Entitlement; recentlyUsed: boolean };
 
 export type EntitlementsOptions = {
   /** From the answer to one poll for changes to the next poll. */
@@ -49,7 +49,7 @@ export class Entitlements {
   of(accountId: string): Entitlement | Promise<Entitlement> {
     const known = this.known.get(accountId);
     if (known === undefined) return this.load(accountId);
-    known.asked = true;
+    known.recentlyUsed = true;
     return known.entitlement;
   }
 
@@ -57,10 +57,10 @@ export class Entitlements {
   async refresh(): Promise<void> {
     const asked: string[] = [];
     for (const [id, known] of [...this.known.entries()]) {
-      if (known.asked) asked.push(id);
+      if (known.recentlyUsed) asked.push(id);
       // An account without recent requests is dropped from the cache: its next request reads it again.
       else this.known.delete(id);
-      known.asked = false;
+      known.recentlyUsed = false;
     }
     if (asked.length === 0) return;
     try {
@@ -78,7 +78,7 @@ export class Entitlements {
 
   private keep(id: string): void {
     const known = this.known.peek(id);
-    if (known !== undefined) known.asked = true;
+    if (known !== undefined) known.recentlyUsed = true;
   }
 
   /** All accounts requested in one tick are read by one query. */
@@ -93,7 +93,7 @@ export class Entitlements {
     const loaded = new Promise(setImmediate).then(async () => {
       this.batch = null;
       const found = await this.read([...ids]);
-      for (const [id, entitlement] of found) this.known.set(id, { entitlement, asked: true });
+      for (const [id, entitlement] of found) this.known.set(id, { entitlement, recentlyUsed: true });
       return found;
     });
     return { ids, loaded };

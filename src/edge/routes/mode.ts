@@ -17,9 +17,9 @@ export const ModeQuery = Type.Object({
 });
 
 /** The account and mode to list. Throws `forbidden` for a key that asks for the other mode. */
-export function askedMode({ accountId, kind, mode: own }: Principal, asked: Mode = own): AccountMode {
-  if (asked !== own && kind !== 'session') throw new AppError('forbidden', `This is a ${own} key`);
-  return { accountId, mode: asked };
+export function requestedMode({ accountId, kind, mode: own }: Principal, requested: Mode = own): AccountMode {
+  if (requested !== own && kind !== 'session') throw new AppError('forbidden', `This is a ${own} key`);
+  return { accountId, mode: requested };
 }
 
 /** Throws `forbidden` for a test key that would continue or end live work, which may spend real money. */

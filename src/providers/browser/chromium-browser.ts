@@ -109,7 +109,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
     return error;
   }
 
-  async function visit({ url, agentId, accountId, signal, timeMs = pageMs }: PageRequest, want: Visit['want']): Promise<VisitResult> {
+  async function visit({ url, agentId, accountId, signal, timeMs = pageMs }: PageRequest, capture: Visit['capture']): Promise<VisitResult> {
     const address = checkedAddress(url);
     const stopped = AbortSignal.any([signal, closing.signal]);
     const once = async () => {
@@ -117,7 +117,7 @@ export function createChromiumBrowser(options: ChromiumBrowserOptions): Browser 
       // The driver reports its own time limit; one that does not is killed with all its pages.
       const hung = setTimeout(() => void started.kill(), timeMs + graceMs);
       try {
-        return await started.visit({ url: address, agentId, timeMs, want }, stopped);
+        return await started.visit({ url: address, agentId, timeMs, capture }, stopped);
       } finally {
         clearTimeout(hung);
         endWhenIdle();

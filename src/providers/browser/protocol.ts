@@ -18,7 +18,7 @@ export type Visit = {
   /** From now on, in milliseconds. */
   timeMs: number;
   /** The requested form of the page. */
-  want: { kind: 'html' } | { kind: 'png'; width: number; height: number; fullPage: boolean };
+  capture: { kind: 'html' } | { kind: 'png'; width: number; height: number; fullPage: boolean };
 };
 
 export type VisitResult = {

@@ -215,12 +215,12 @@ export function createAiSdkModel(vendor: Vendor, options: AiSdkOptions): Model {
   }
 
   /** By the price of the requested model: the model name in an endpoint's answers is not reliable. */
-  function cost(asked: string, answered: string, spent: Spent): number {
-    const price = priceOf(asked) ?? priceOf(answered);
+  function cost(requestedModel: string, answered: string, spent: Spent): number {
+    const price = priceOf(requestedModel) ?? priceOf(answered);
     if (price) return costMillicents(price, spent.inputTokens, spent.cachedInputTokens, spent.outputTokens);
-    if (!unpriced.has(asked) && unpriced.size < maxUnpricedNames) {
-      unpriced.add(asked);
-      log.warn({ model: asked }, 'no price is known for this model: its turns count as costing nothing');
+    if (!unpriced.has(requestedModel) && unpriced.size < maxUnpricedNames) {
+      unpriced.add(requestedModel);
+      log.warn({ model: requestedModel }, 'no price is known for this model: its turns count as costing nothing');
     }
     return 0;
   }

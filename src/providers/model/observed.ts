@@ -25,11 +25,11 @@ export function observedModel(model: Model, stats: ModelStats, tracer: Tracer | 
   return {
     name: model.name,
     async turn(request, options) {
-      const asked = request.model ?? model.name;
+      const requestedModel = request.model ?? model.name;
       const span = tracer?.startSpan(
-        `model ${asked.slice(0, 200)}`,
+        `model ${requestedModel.slice(0, 200)}`,
         tracer.current(),
-        { 'gen_ai.request.model': asked.slice(0, 200) },
+        { 'gen_ai.request.model': requestedModel.slice(0, 200) },
         { kind: 'client' },
       );
       const begunAtMs = performance.now();
@@ -42,7 +42,7 @@ export function observedModel(model: Model, stats: ModelStats, tracer: Tracer | 
         span?.end();
         return reply;
       } catch (error) {
-        stats.turns.add([asked.slice(0, 200), options.signal.aborted ? 'aborted' : 'failed']);
+        stats.turns.add([requestedModel.slice(0, 200), options.signal.aborted ? 'aborted' : 'failed']);
         span?.end(error);
         throw error;
       } finally {

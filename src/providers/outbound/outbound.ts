@@ -82,8 +82,8 @@ export function createOutbound({ allow, resolve, connections = 16 }: OutboundOpt
           hop = next;
         }
       } catch (error) {
-        const told = failure(error, hop.url.host, timeoutMs, deadline, request.signal);
-        throw !isSent && told instanceof AppError && told !== request.signal?.reason ? new NeverSent(told) : told;
+        const reported = failure(error, hop.url.host, timeoutMs, deadline, request.signal);
+        throw !isSent && reported instanceof AppError && reported !== request.signal?.reason ? new NeverSent(reported) : reported;
       } finally {
         leave?.();
         deadline.clear();

@@ -14,9 +14,9 @@ const engineBytes = 32 * 2 ** 20;
 const markBytes = 32;
 
 const input = linesAndBytes<ToBatches>();
-const say = (line: FromBatches): void => writeLine(line);
+const send = (line: FromBatches): void => writeLine(line);
 await watchParent();
-say({ op: 'ready' });
+send({ op: 'ready' });
 
 const order = input.line();
 if (order.op !== 'open') process.exit(1);
@@ -61,7 +61,7 @@ function serve(): never {
   evaluate(order.code, 'code.js');
   value(context.callFunction(context.getProp(made, 'start'), made));
   const batch = context.getProp(made, 'batch');
-  say({ op: 'opened' });
+  send({ op: 'opened' });
   for (;;) {
     const next = input.line();
     if (next.op !== 'batch') process.exit(1);
@@ -71,7 +71,7 @@ function serve(): never {
     const count = context.newNumber(next.count);
     value(context.callFunction(batch, made, count)).dispose();
     const results = Buffer.from(wasmMemory.buffer, outputs.at, order.outputs * 8);
-    say({ op: 'batched', bytes: results.length });
+    send({ op: 'batched', bytes: results.length });
     writeBytes(results);
   }
 }
@@ -107,7 +107,7 @@ function value(outcome: Outcome) {
 }
 
 function fail(reason: GuestFailure, message: string): never {
-  say({ op: 'failed', reason, step: progress(), message: message.slice(0, 4_000) });
+  send({ op: 'failed', reason, step: progress(), message: message.slice(0, 4_000) });
   process.exit(0);
 }
 

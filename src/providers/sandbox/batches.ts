@@ -57,7 +57,7 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
       signal.throwIfAborted();
       throw new AppError('unavailable', 'The sandbox cannot run code now', { cause });
     });
-    process.say({ op: 'open', ...options });
+    process.send({ op: 'open', ...options });
     await answer('opened');
   } catch (error) {
     await process.kill();
@@ -66,7 +66,7 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
   return {
     async run({ count, numbers }) {
       const { buffer, byteOffset, byteLength } = numbers;
-      process.say({ op: 'batch', count, bytes: byteLength }, new Uint8Array(buffer, byteOffset, byteLength));
+      process.send({ op: 'batch', count, bytes: byteLength }, new Uint8Array(buffer, byteOffset, byteLength));
       const line = await answer('batched');
       return line.numbers;
     },

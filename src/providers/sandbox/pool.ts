@@ -117,7 +117,7 @@ async function converse(
       timedOut = true;
       void process.kill();
     }, timeMs + 500);
-    process.say({ op: 'run', code, timeMs });
+    process.send({ op: 'run', code, timeMs });
     for (;;) {
       const line = await process.next();
       signal.throwIfAborted();
@@ -128,7 +128,7 @@ async function converse(
         continue;
       }
       const answer = await answerTo(line, files);
-      process.say(answer);
+      process.send(answer);
     }
   } finally {
     clearTimeout(timer);

@@ -46,7 +46,7 @@ export type SandboxProcess<From = ChildLine, To = ParentLine> = {
   /** Fills this with what follows the last message as it is; false: the child ended before. */
   bytes(into: Uint8Array): Promise<boolean>;
   /** @param bytes follow the line as they are */
-  say(line: To, bytes?: Uint8Array): void;
+  send(line: To, bytes?: Uint8Array): void;
   /** Kills it at once; resolves when the process has ended. */
   kill(): Promise<void>;
   /** Resolves when the process has ended. */
@@ -94,7 +94,7 @@ export function startSandboxProcess<From extends { op: string } = ChildLine, To 
       return line === null || line.op === 'ready' ? null : (line as Exclude<From, { op: 'ready' }>);
     },
     bytes: (into) => output.bytes(into),
-    say: (line, bytes) => {
+    send: (line, bytes) => {
       child.stdin.write(`${JSON.stringify(line)}\n`);
       if (bytes !== undefined) child.stdin.write(bytes);
     },

@@ -144,7 +144,7 @@ function isNoAnswer(error: unknown): boolean {
 /** Why there was no connection, e.g. ECONNREFUSED; other fields may contain anything. */
 function connectionCode(error: unknown): string | undefined {
   const { code, cause } = ((error as { detail?: unknown }).detail ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  return [cause?.code, code].find((told) => typeof told === 'string') as string | undefined;
+  return [cause?.code, code].find((value) => typeof value === 'string') as string | undefined;
 }
 
 function described(error: unknown): unknown {

@@ -7,7 +7,7 @@ import { column, opening, profileText } from './tables.ts';
 
 const lines = (head: string, count: number, row: (i: number) => string) =>
   `${head}\n${Array.from({ length: count }, (_, i) => row(i)).join('\n')}\n`;
-const said = ({ remarks: remarks }: TableProfile) => remarks.map(({ text }) => text).join('\n');
+const said = ({ remarks }: TableProfile) => remarks.map(({ text }) => text).join('\n');
 
 test('numbers of an unknown name stay unclear, unless a row of totals has their sum', async () => {
   const open = await profileText(lines('lake,zeta', 12, (i) => `L${i},${3 + i * 7.25}`));

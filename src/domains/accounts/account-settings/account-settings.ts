@@ -51,12 +51,12 @@ function liveTradingLost(state: AccountSettingsRow | null): Turn<AccountSettings
 
 function timezoneHeard(
   state: AccountSettingsRow | null,
-  { walletId, timezone: heard }: { walletId: string; timezone: string },
+  { walletId, timezone: reported }: { walletId: string; timezone: string },
   ctx: TurnContext,
 ): Turn<AccountSettingsRow | null, void> {
   const { timezone } = settingsOf(state);
   // Only a change of settings notifies a wallet, so the row exists.
-  if (state !== null && timezone !== heard) ctx.send(timezonePort, walletId, 'timezoneChanged', { timezone });
+  if (state !== null && timezone !== reported) ctx.send(timezonePort, walletId, 'timezoneChanged', { timezone });
   return { state, reply: undefined };
 }
 

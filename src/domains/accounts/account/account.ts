@@ -141,7 +141,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       }),
 
       addApiKey: changing((account) => {
-        mayHaveOneMoreKey(account);
+        mustHaveKeyLeft(account);
         return { ...account, apiKeys: account.apiKeys + 1 };
       }),
       apiKeyMade: changing((account) => ({ ...account, apiKeys: account.apiKeys + 1 })),
@@ -264,7 +264,7 @@ function newAccount(ctx: TurnContext<AccountContract>): AccountRow {
 }
 
 /** Throws `plan_required` if the account has reached its number of keys. */
-function mayHaveOneMoreKey(account: AccountRow): void {
+function mustHaveKeyLeft(account: AccountRow): void {
   const { apiKeys: limit } = limitsFor(account);
   if (limit === unlimited || account.apiKeys < limit) return;
   const allowed = account.overrides?.apiKeys == null ? `the ${planOf(account)} plan allows ${limit}` : `it may have ${limit}`;

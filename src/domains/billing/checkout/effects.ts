@@ -52,7 +52,7 @@ export function checkoutEffects({
       }),
       async run({ plan, billingPeriod, ...page }: OpenPage, { actorId: checkoutId, effectId }: EffectContext) {
         const term = plan && billingPeriod && { plan, billingPeriod, renewalMinor: planPriceMinor(plan, billingPeriod)! };
-        return asked('no page', checkoutId, (of) => of.openPage({ ...page, checkoutId, term }, effectId));
+        return callProcessor('no page', checkoutId, (of) => of.openPage({ ...page, checkoutId, term }, effectId));
       },
     },
     look: {
@@ -60,7 +60,7 @@ export function checkoutEffects({
       outcome: 'looked',
       input: Type.Object({ sessionId: Type.String(), amountMinor: Type.Integer(), close: Type.Boolean() }),
       async run({ sessionId, amountMinor, close }: LookAtPage, { actorId }: EffectContext): Promise<PageFound> {
-        const found = await asked('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.readPage(sessionId)));
+        const found = await callProcessor('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.readPage(sessionId)));
         if (found.kind !== 'paid') return found;
         if (found.checkoutId === actorId && found.amountMinor === amountMinor && found.currency === paymentCurrency)
           return { kind: 'paid', payer: found.payer };
@@ -71,7 +71,7 @@ export function checkoutEffects({
           session_id: sessionId,
           payment: payer.payment,
           paid,
-          asked: { amountMinor, currency: paymentCurrency },
+          requested: { amountMinor, currency: paymentCurrency },
         };
         log.error(facts, 'the payment does not match the request: nothing changes, an operator must decide about the money');
         return { kind: 'mismatched' };
@@ -81,7 +81,8 @@ export function checkoutEffects({
       ...overNetwork,
       outcome: 'returned',
       input: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }),
-      run: (payer: Payer, { actorId }: EffectContext) => asked('not given back', actorId, (of) => of.giveBack(payer, `${actorId}/return`)),
+      run: (payer: Payer, { actorId }: EffectContext) =>
+        callProcessor('not given back', actorId, (of) => of.giveBack(payer, `${actorId}/return`)),
     },
     subscribe: {
       repeatable: () => true,
@@ -123,7 +124,7 @@ export function checkoutEffects({
   };
 
   /** The processor's error is only logged; users get an error that it did not answer. */
-  function asked<T>(what: string, checkoutId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
+  function callProcessor<T>(what: string, checkoutId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
     const message = `the payment processor: ${what}`;
     return warned(log, { checkout_id: checkoutId }, message, async () => work(configured(processor, 'payment processor')));
   }

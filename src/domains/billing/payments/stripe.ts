@@ -22,7 +22,7 @@ import {
 
 /** Stripe requires at least half an hour by its own clock: this service's clock may be behind, and the request takes time. */
 const expirySlackMs = 2 * 60_000;
-const termsLookedAt = 24;
+const maxTermsRead = 24;
 const interval: Record<BillingPeriod, 'month' | 'year'> = { monthly: 'month', annual: 'year' };
 
 /** Metadata that distinguishes payments of this service from others of the same Stripe account. */
@@ -107,8 +107,8 @@ export function createStripePayments(stripe: StripeClient, clock: Clock): Paymen
 
   async function renewals(processorId: string): Promise<RenewalState> {
     const subscription = await stripe.call((api, options) => api.subscriptions.retrieve(processorId, {}, options));
-    const asked = { subscription: processorId, status: 'paid' as const, limit: termsLookedAt };
-    const { data } = await stripe.call((api, options) => api.invoices.list(asked, options));
+    const listing = { subscription: processorId, status: 'paid' as const, limit: maxTermsRead };
+    const { data } = await stripe.call((api, options) => api.invoices.list(listing, options));
     return renewalStateOf(subscription, data);
   }
 

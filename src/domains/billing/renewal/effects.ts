@@ -35,7 +35,7 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
         paidUntilMs: Type.Number(),
       }),
       run: ({ arrangement, paidUntilMs, ...order }: Arrange, { actorId }: EffectContext): Promise<Arranged> =>
-        asked('arranged', actorId, async (of) => {
+        callProcessor('arranged', actorId, async (of) => {
           const key = `${actorId}/${arrangement}`;
           const standings = (await of.stopRenewals(actorId, order.payer, key)).map((standing) => ours(standing, actorId));
           const startsAtMs = Math.max(paidUntilMs, ...standings.flatMap(({ paid }) => paid).map(({ endsAtMs }) => endsAtMs));
@@ -49,29 +49,31 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
       outcome: 'stopped',
       input: Type.Object({ payer: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }) }),
       run: ({ payer }: Pick<RenewalRow, 'payer'>, { actorId }: EffectContext): Promise<RenewalState[]> =>
-        asked('stopped', actorId, async (of) => (await of.stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId))),
+        callProcessor('stopped', actorId, async (of) =>
+          (await of.stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId)),
+        ),
     },
     look: {
       ...common,
       outcome: 'looked',
       input: Type.Object({ processorId: Type.String() }),
       run: ({ processorId }: { processorId: string }, { actorId }: EffectContext) =>
-        asked('looked at', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),
+        callProcessor('looked at', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),
     },
   };
 
   /** Payments in another currency than requested do not count. */
   function ours(standing: RenewalState, renewalId: string): RenewalState {
-    const strange = standing.paid.filter((term) => term.currency !== paymentCurrency);
-    if (strange.length > 0) {
+    const otherCurrency = standing.paid.filter((term) => term.currency !== paymentCurrency);
+    if (otherCurrency.length > 0) {
       onMismatch();
-      log.error({ renewal_id: renewalId, paid: strange }, 'a term was paid in a currency other than requested');
+      log.error({ renewal_id: renewalId, paid: otherCurrency }, 'a term was paid in a currency other than requested');
     }
     if (standing.isLate) log.warn({ renewal_id: renewalId }, 'a renewal could not be charged; the payment processor retries');
     return { ...standing, paid: standing.paid.filter((term) => term.currency === paymentCurrency) };
   }
 
-  function asked<T>(what: string, renewalId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
+  function callProcessor<T>(what: string, renewalId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {
     const message = `a renewal was not ${what}; trying again`;
     return warned(log, { renewal_id: renewalId }, message, async () => work(configured(processor, 'payment processor')));
   }

@@ -76,8 +76,8 @@ export function checkoutRoutes({ actors, pages, publicUrl, clock }: CheckoutRout
       const { amountMinor, lines } = quoteFor(row, { plan, billingPeriod }, clock.nowMs());
       const { id, commandId } = commandIds(context, billingIds.checkout, clock.nowMs());
       const ownPage = pages.pageOf(id, publicUrl());
-      const asked = { accountId, userId, plan, billingPeriod, amountMinor, lines, successUrl, cancelUrl, ownPage };
-      const opened = await actors.ask(checkout, id, 'open', asked, { commandId });
+      const input = { accountId, userId, plan, billingPeriod, amountMinor, lines, successUrl, cancelUrl, ownPage };
+      const opened = await actors.ask(checkout, id, 'open', input, { commandId });
       const url = opened.pageUrl ?? ownPage;
       return answer(201, { checkout_url: url, session_id: id, expires_at: isoTimestamp(opened.expiresAt), url });
     },

@@ -31,7 +31,7 @@ export type DepositRouteParts = {
 
 const sources = ['card', 'bank_transfer'] as const;
 type Source = (typeof sources)[number];
-type Asked = { amountMinor: number; source: Source };
+type DepositRequest = { amountMinor: number; source: Source };
 type Payer = AccountMode & { userId: string };
 
 const DepositSchema = Type.Object(
@@ -71,8 +71,8 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
     async handler(context) {
       const { principal, body } = context;
       const { id, commandId } = commandIds(context, commerceIds.transaction, clock.nowMs());
-      const asked = { amountMinor: toMinor(body.amount), source: body.source };
-      return answer(201, await (takesPayments && principal.mode === 'live' ? pending : booked)(principal, id, asked, commandId));
+      const details = { amountMinor: toMinor(body.amount), source: body.source };
+      return answer(201, await (takesPayments && principal.mode === 'live' ? pending : booked)(principal, id, details, commandId));
     },
   });
 
@@ -94,14 +94,25 @@ export function depositRoutes({ actors, database, pages, publicUrl, takesPayment
 
   return [deposit, get];
 
-  async function booked(of: Payer, id: string, asked: Asked, commandId: string | undefined): Promise<DepositView> {
-    const { balanceMinor, createdAtMs } = await actors.ask(wallet, walletIdOf(of), 'deposit', { transferId: id, ...asked }, { commandId });
-    const amounts = { amount: toMajor(asked.amountMinor), balance: toMajor(balanceMinor) };
-    return { id, source: asked.source, status: 'completed', ...amounts, mode: of.mode, created_at: isoTimestamp(createdAtMs) };
+  async function booked(of: Payer, id: string, details: DepositRequest, commandId: string | undefined): Promise<DepositView> {
+    const { balanceMinor, createdAtMs } = await actors.ask(
+      wallet,
+      walletIdOf(of),
+      'deposit',
+      { transferId: id, ...details },
+      { commandId },
+    );
+    const amounts = { amount: toMajor(details.amountMinor), balance: toMajor(balanceMinor) };
+    return { id, source: details.source, status: 'completed', ...amounts, mode: of.mode, created_at: isoTimestamp(createdAtMs) };
   }
 
   /** The page of a checkout that pays into the wallet once the payment is found. */
-  async function pending(of: Payer, id: string, { amountMinor, source }: Asked, commandId: string | undefined): Promise<DepositView> {
+  async function pending(
+    of: Payer,
+    id: string,
+    { amountMinor, source }: DepositRequest,
+    commandId: string | undefined,
+  ): Promise<DepositView> {
     if (source !== 'card') throw invalidField(['body', 'source'], 'Only cards are taken here', 'value_error', source);
     if (amountMinor < paymentBounds.leastMinor || amountMinor > paymentBounds.mostMinor)
       throw invalidField(['body', 'amount'], 'Between 0.50 and 999,999.99 are taken at once', 'value_error', toMajor(amountMinor));

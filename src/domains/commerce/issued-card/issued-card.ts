@@ -74,13 +74,13 @@ function issue(state: State, input: CardAtIssuer, ctx: TurnContext<IssuedCardCon
   const reply = { issuerCardId: '', last4: '', numberHash: '' };
   if (state?.status === 'making') return { state, reply };
   const { accountId, name, currency, spendLimitMinor } = input;
-  const asked: IssuedCardRow = {
+  const pending: IssuedCardRow = {
     ...{ id: ctx.id, accountId, name, currency, spendLimitMinor, status: 'making', refusal: null },
     ...{ issuerCardId: null, last4: null, numberHash: null, wanted: 'active', told: 'active' },
     ...{ tryingSince: ctx.nowMs, createdAt: state?.createdAt ?? ctx.nowMs },
   };
-  make(asked, ctx);
-  return { state: asked, reply };
+  make(pending, ctx);
+  return { state: pending, reply };
 }
 
 function making(state: State, { outcome }: EffectResult<Making>, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {
@@ -117,8 +117,8 @@ function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ct
   if (state === null) return { state, reply: null };
   if (outcome.kind !== 'done')
     return ctx.nowMs - state.tryingSince! < notifyWithinMs ? later(state, ctx) : { state: { ...state, tryingSince: null }, reply: null };
-  const told: IssuedCardRow = { ...state, told: outcome.value };
-  return { state: told.told === told.wanted ? { ...told, tryingSince: null } : notifyIssuer(told, ctx), reply: null };
+  const updated: IssuedCardRow = { ...state, told: outcome.value };
+  return { state: updated.told === updated.wanted ? { ...updated, tryingSince: null } : notifyIssuer(updated, ctx), reply: null };
 }
 
 function later(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {

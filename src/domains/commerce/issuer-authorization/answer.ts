@@ -72,12 +72,12 @@ export async function takeNotification({ actors, database, log }: IssuerParts, e
 /** Books a charge; if it is already booked, returns that. */
 export async function chargeCard(
   { actors, database, log }: Pick<IssuerParts, 'actors' | 'database' | 'log'>,
-  { cardId, number, ...asked }: ChargeInput,
+  { cardId, number, ...details }: ChargeInput,
 ): Promise<Charged> {
-  const { authorizationId, amountMinor } = asked;
+  const { authorizationId, amountMinor } = details;
   const decided =
     (await findAuthorization(database, authorizationId)) ??
-    (await actors.ask(card, cardId, 'authorize', asked, { commandId: authorizationId }));
+    (await actors.ask(card, cardId, 'authorize', details, { commandId: authorizationId }));
   const { declineReason } = decided;
   if (number === null && declineReason !== null)
     log.warn(

@@ -226,10 +226,10 @@ function reasonOf({ approved, status }: AuthorizationState) {
 
 function withCharge(
   state: Row,
-  asked: Pick<Charge, 'authorizationId' | 'number' | 'amountMinor'>,
+  details: Pick<Charge, 'authorizationId' | 'number' | 'amountMinor'>,
   ctx: TurnContext<IssuerAuthorizationContract>,
 ): Row {
-  const charge: Charge = { ...asked, atMs: ctx.nowMs, outcome: 'asked', declineReason: null, returnedMinor: 0 };
+  const charge: Charge = { ...details, atMs: ctx.nowMs, outcome: 'asked', declineReason: null, returnedMinor: 0 };
   run(state, charge, ctx);
   return { ...state, charges: [...state.charges, charge] };
 }

@@ -38,9 +38,9 @@ async function find(client: StripeClient, digest: string, signal: AbortSignal): 
 }
 
 async function make(client: StripeClient, { address, ...about }: Company, digest: string, signal: AbortSignal): Promise<string> {
-  const asked = { ...about, type: 'company' as const, billing: { address }, metadata: { [mark]: digest } };
+  const parameters = { ...about, type: 'company' as const, billing: { address }, metadata: { [mark]: digest } };
   const options = { idempotencyKey: `${mark}-${digest}`, signal };
-  return (await client.call((stripe, perCall) => stripe.issuing.cardholders.create(asked, perCall), options)).id;
+  return (await client.call((stripe, perCall) => stripe.issuing.cardholders.create(parameters, perCall), options)).id;
 }
 
 function companyOf(setting: string): Company {

@@ -26,7 +26,7 @@ export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssu
   const hashKey = derivedKey(secretKey, 'card numbers');
   return {
     async make({ cardId, accountId, currency, spendLimitMinor }, signal) {
-      const asked = {
+      const parameters = {
         cardholder: await cardholderId(signal),
         currency: currency.toLowerCase(),
         type: 'virtual' as const,
@@ -35,7 +35,10 @@ export function createStripeIssuer({ client, cardholder, secretKey }: StripeIssu
         // Stripe's limit applies if Stripe decides without asking; without one Stripe sets a default.
         spending_controls: { spending_limits: [{ amount: spendLimitMinor, interval: 'all_time' as const }] },
       };
-      const made = await client.call((stripe, options) => stripe.issuing.cards.create(asked, options), { idempotencyKey: cardId, signal });
+      const made = await client.call((stripe, options) => stripe.issuing.cards.create(parameters, options), {
+        idempotencyKey: cardId,
+        signal,
+      });
       const numberHash = createHmac('sha256', hashKey).update(made.id).digest('hex');
       return { issuerCardId: made.id, last4: made.last4, numberHash };
     },

@@ -34,9 +34,9 @@ function create(state: State, input: CreateOrder, ctx: TurnContext<PurchaseOrder
     return { state, reply: state };
   }
   // A node of an earlier version has only live orders, and sends no mode.
-  const { autoApproveThresholdMinor, mode = 'live', ...asked } = input;
+  const { autoApproveThresholdMinor, mode = 'live', ...details } = input;
   const order: PurchaseOrderRow = {
-    ...asked,
+    ...details,
     mode,
     id: ctx.id,
     status: 'pending',

@@ -94,8 +94,8 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
       const { id, commandId } = commandIds(context, commerceIds.purchaseOrder, clock.nowMs());
       const settings = await actors.query(accountSettings, accountId, 'get', null);
       const autoApproveThresholdMinor = settings[autoApproveSetting[mode]];
-      const asked = { accountId, mode, description, amountMinor: toMinor(amount), vendor, autoApproveThresholdMinor };
-      const order = await actors.ask(purchaseOrder, id, 'create', asked, { commandId });
+      const input = { accountId, mode, description, amountMinor: toMinor(amount), vendor, autoApproveThresholdMinor };
+      const order = await actors.ask(purchaseOrder, id, 'create', input, { commandId });
       return answer(201, justDecided(order));
     },
   });

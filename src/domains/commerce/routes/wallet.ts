@@ -6,7 +6,7 @@ import { type Clock, isoTimestamp } from '../../../clock.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { Money } from '../../../edge/http/validate.ts';
 import { answer } from '../../../edge/routes/answer.ts';
-import { askedMode, ModeField, ModeQuery, modeNote } from '../../../edge/routes/mode.ts';
+import { ModeField, ModeQuery, modeNote, requestedMode } from '../../../edge/routes/mode.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import type { AccountMode } from '../../../mode.ts';
 import { toMajor, toMinor } from '../../../money.ts';
@@ -117,7 +117,7 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
     query: ModeQuery,
     responses: { 200: SpendingSchema },
     async handler({ principal, query }) {
-      return answer(200, await spendingOf(askedMode(principal, query.mode)));
+      return answer(200, await spendingOf(requestedMode(principal, query.mode)));
     },
   });
 
@@ -133,7 +133,7 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
     body: Type.Partial(Type.Object(limitFields)),
     responses: { 200: SpendingSchema },
     async handler({ principal, query, body }) {
-      const of = askedMode(principal, query.mode);
+      const of = requestedMode(principal, query.mode);
       const { auto_approve_threshold: threshold } = body;
       const limits = limitsOf(body);
       if (threshold !== undefined)

@@ -35,8 +35,8 @@ export const chargeCard = (actors: ActorSystem): Tool => ({
     const found = cardId.startsWith(commerceIds.card) ? await actors.query(card, cardId, 'get', null) : null;
     if (found === null || found.accountId !== accountId || found.mode !== mode)
       throw new ToolError(`There is no card ${JSON.stringify(cardId)}. Nothing was paid.`);
-    const asked = { authorizationId: derivedId(commerceIds.authorization, slotOwner, callId), amountMinor, merchant };
-    const { id, declineReason } = await spend('The charge', () => actors.ask(card, cardId, 'authorize', asked, { commandId: callId }));
+    const input = { authorizationId: derivedId(commerceIds.authorization, slotOwner, callId), amountMinor, merchant };
+    const { id, declineReason } = await spend('The charge', () => actors.ask(card, cardId, 'authorize', input, { commandId: callId }));
     if (declineReason !== null) throw new ToolError(`The card was declined: ${declineReason}. Nothing was paid.`);
     return { authorization_id: id, status: 'approved', amount };
   },

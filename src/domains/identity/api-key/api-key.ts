@@ -19,7 +19,7 @@ export const apiKeyActor = defineActor<ApiKeyRow, ApiKeyContract>({
 function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext<ApiKeyContract>): Turn<ApiKeyRow, ApiKeyFacts> {
   if (state !== null) return { state, reply: factsOf(state) };
   const { accountId } = input;
-  if (livesBeside(accountId, ctx)) ctx.callColocated(account, accountId, 'addApiKey', {});
+  if (isInShardOf(accountId, ctx)) ctx.callColocated(account, accountId, 'addApiKey', {});
   else ctx.send(account, accountId, 'apiKeyMade', {});
   const made: ApiKeyRow = { id: ctx.id, ...input, status: 'active', createdAt: ctx.nowMs, lastUsedAt: null };
   return { state: made, reply: factsOf(made) };
@@ -27,13 +27,13 @@ function create(state: ApiKeyRow | null, input: CreateApiKey, ctx: TurnContext<A
 
 function revoke(state: ApiKeyRow | null, { accountId }: { accountId: string }, ctx: TurnContext<ApiKeyContract>): Turn<ApiKeyRow, null> {
   if (state?.status !== 'active' || state.accountId !== accountId) throw new AppError('not_found', 'API key not found');
-  if (livesBeside(accountId, ctx)) ctx.callColocated(account, accountId, 'apiKeyEnded', {});
+  if (isInShardOf(accountId, ctx)) ctx.callColocated(account, accountId, 'apiKeyEnded', {});
   else ctx.send(account, accountId, 'apiKeyEnded', {});
   return { state: { ...state, status: 'revoked' }, reply: null };
 }
 
 /** False for a key that an earlier version of this service made. */
-function livesBeside(accountId: string, { id }: TurnContext<ApiKeyContract>): boolean {
+function isInShardOf(accountId: string, { id }: TurnContext<ApiKeyContract>): boolean {
   return shardOf(apiKey.kind, id) === shardOf(account.kind, accountId);
 }
 

@@ -11,8 +11,8 @@ import { AppError } from '../../../errors.ts';
 import { emailAddressId } from '../email-address/messages.ts';
 import { type ThrottleRule, throttle, throttleId } from '../throttle/messages.ts';
 
-/** A name under which guesses are counted. `forgives`: a success clears the failures. */
-export type Counted = { id: string; rule: ThrottleRule; forgives: boolean };
+/** A name under which guesses are counted. `clearsOnSuccess`: a success clears the failures. */
+export type Counted = { id: string; rule: ThrottleRule; clearsOnSuccess: boolean };
 
 const windowMs = 15 * 60_000;
 /** From one IPv4 address or /64, and from a /48. */
@@ -20,7 +20,7 @@ const loginLimits = [20, 100] as const;
 const hourMs = 3_600_000;
 
 export function loginOfEmail(email: string): Counted {
-  return { id: throttleId('login of email', emailAddressId(email)), rule: { limit: 5, windowMs }, forgives: true };
+  return { id: throttleId('login of email', emailAddressId(email)), rule: { limit: 5, windowMs }, clearsOnSuccess: true };
 }
 
 /** A right password does not clear the failures of its address: an attacker also has an own account. */
@@ -28,24 +28,24 @@ export function loginsFromAddress(address: string): Counted[] {
   return addressGroups(address).map((group, n) => ({
     id: throttleId('login from address', group),
     rule: { limit: loginLimits[n]!, windowMs },
-    forgives: false,
+    clearsOnSuccess: false,
   }));
 }
 
 export function secondFactorOf(userId: string): Counted {
-  return { id: throttleId('second factor of user', userId), rule: { limit: 5, windowMs }, forgives: true };
+  return { id: throttleId('second factor of user', userId), rule: { limit: 5, windowMs }, clearsOnSuccess: true };
 }
 
 /** The password of a signed-in user: counted separately from logins, so that a stolen session cannot lock the user out. */
 export function passwordOf(userId: string): Counted {
-  return { id: throttleId('password of user', userId), rule: { limit: 5, windowMs }, forgives: true };
+  return { id: throttleId('password of user', userId), rule: { limit: 5, windowMs }, clearsOnSuccess: true };
 }
 
 /** Mails that verify an address, counted by requester. */
 export function verificationMails(userId: string, email: string): Counted[] {
   return [
-    { id: throttleId('verification of user', userId), rule: { limit: 20, windowMs: hourMs }, forgives: false },
-    { id: throttleId('verification of email', emailAddressId(email)), rule: { limit: 10, windowMs: hourMs }, forgives: false },
+    { id: throttleId('verification of user', userId), rule: { limit: 20, windowMs: hourMs }, clearsOnSuccess: false },
+    { id: throttleId('verification of email', emailAddressId(email)), rule: { limit: 10, windowMs: hourMs }, clearsOnSuccess: false },
   ];
 }
 
@@ -76,7 +76,7 @@ export async function attempt<F extends object, T>(parts: AttemptParts, { counte
     if (found !== null) await countAttempts(parts, counted, true);
     throw refusal();
   }
-  await Promise.all(counted.map(({ id, forgives }) => (forgives ? actors.ask(throttle, id, 'forget', null) : null)));
+  await Promise.all(counted.map(({ id, clearsOnSuccess }) => (clearsOnSuccess ? actors.ask(throttle, id, 'forget', null) : null)));
   return done;
 }
 

@@ -37,7 +37,7 @@ type Known = {
   readonly expiresAtMs: number;
   /** When the last answered query was sent. */
   askedAtMs: number;
-  asking: boolean;
+  isRevalidating: boolean;
   touchedAtMs: number;
 };
 
@@ -74,10 +74,10 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
   }
 
   function revalidate(name: string, entry: Known, nowMs: number, mayServe: boolean): Principal | null | Promise<Principal | null> {
-    if (mayServe && entry.asking) return entry.principal;
-    const applyResult = (stands: boolean): Principal | null => {
-      entry.asking = false;
-      if (!stands) {
+    if (mayServe && entry.isRevalidating) return entry.principal;
+    const applyResult = (isValid: boolean): Principal | null => {
+      entry.isRevalidating = false;
+      if (!isValid) {
         if (cache.peek(name) === entry) cache.delete(name);
         return null;
       }
@@ -87,10 +87,10 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     };
     const answer = ask(entry.principal);
     if (typeof answer === 'boolean') return applyResult(answer);
-    entry.asking = true;
-    const hearing = answer.then(applyResult).finally(() => (entry.asking = false));
-    if (!mayServe) return hearing;
-    hearing.catch((error) => log.warn({ err: error, principal: entry.principal.id }, 'a session or key could not be revalidated'));
+    entry.isRevalidating = true;
+    const revalidation = answer.then(applyResult).finally(() => (entry.isRevalidating = false));
+    if (!mayServe) return revalidation;
+    revalidation.catch((error) => log.warn({ err: error, principal: entry.principal.id }, 'a session or key could not be revalidated'));
     return entry.principal;
   }
 
@@ -146,15 +146,15 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
     const { accountId, userId, sessionId, expiresAtMs } = claims;
     const askedAtMs = clock.nowMs();
     const principal: Principal = { accountId, userId, kind: 'session', scopes: 'all', mode: 'live', id: sessionId };
-    return (await ask(principal)) ? { principal, expiresAtMs, askedAtMs, asking: false, touchedAtMs: 0 } : null;
+    return (await ask(principal)) ? { principal, expiresAtMs, askedAtMs, isRevalidating: false, touchedAtMs: 0 } : null;
   }
 
   function findKey(token: string): null | Promise<Known | null> {
     const read = readApiKey(token);
     if (read === null) return null;
     const askedAtMs = clock.nowMs();
-    const believedUntilMs = unknown.get(read.hash);
-    if (believedUntilMs !== undefined && askedAtMs < believedUntilMs) return null;
+    const unknownUntilMs = unknown.get(read.hash);
+    if (unknownUntilMs !== undefined && askedAtMs < unknownUntilMs) return null;
     return database
       .read({
         name: 'api_key_by_hash',
@@ -167,7 +167,7 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
         if (row === undefined || (read.mode !== null && read.mode !== row.mode)) return null;
         const { id, account_id: accountId, user_id: userId, mode, scopes } = row;
         const principal: Principal = { accountId, userId, kind: 'api_key', scopes: new Set(scopes), mode, id };
-        return { principal, expiresAtMs: Infinity, askedAtMs, asking: false, touchedAtMs: 0 };
+        return { principal, expiresAtMs: Infinity, askedAtMs, isRevalidating: false, touchedAtMs: 0 };
       });
   }
 
@@ -192,11 +192,11 @@ export function createAuthenticator({ actors, database, tokens, cookies, clock, 
 
   async function byLink(token: string, { method, path }: HttpRequest): Promise<Principal> {
     const claims = await tokens.readDownloadToken(token);
-    const asked = path.startsWith('/v1/') ? path.slice(3) : path;
-    if (claims === null || claims.path !== asked || (method !== 'GET' && method !== 'HEAD'))
+    const unversioned = path.startsWith('/v1/') ? path.slice(3) : path;
+    if (claims === null || claims.path !== unversioned || (method !== 'GET' && method !== 'HEAD'))
       throw new AppError('forbidden', 'This link is not valid or has expired');
     const { accountId, userId, scope } = claims;
-    return { accountId, userId, kind: 'link', scopes: new Set([scope]), mode: 'live', id: asked };
+    return { accountId, userId, kind: 'link', scopes: new Set([scope]), mode: 'live', id: unversioned };
   }
 
   return { authenticate, ofRequest, isStillValid: async (principal) => ask(principal) };

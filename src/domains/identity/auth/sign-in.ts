@@ -30,7 +30,7 @@ export interface SignIn {
    */
   byPassword(email: string, password: string, address: string): Promise<SignedIn & { twoFactorEnabled: boolean }>;
   /** Consumes a TOTP or recovery code. Throws as `byPassword` does; also if the user's sessions have ended since the password check. */
-  byCode(who: SignedIn, code: string): Promise<void>;
+  byCode(signedIn: SignedIn, code: string): Promise<void>;
   /** Checks the password of a signed-in user. Throws `forbidden` if it is wrong, and `rate_limited` after too many. */
   confirmPassword(userId: string, password: string): Promise<void>;
   /**
@@ -43,7 +43,7 @@ export interface SignIn {
   /** Encrypts the secret of a second factor. */
   seal(userId: string, secret: string): string;
   /** Opens a session and makes its first refresh token. */
-  openSession(who: SignedIn): Promise<{ claims: AccessClaims; refreshToken: string }>;
+  openSession(signedIn: SignedIn): Promise<{ claims: AccessClaims; refreshToken: string }>;
 }
 
 export type SignInOptions = {
@@ -110,9 +110,9 @@ export function createSignIn({ actors, passwords, hashQueues, refreshTokens, sec
       attempt(parts, {
         counted: [loginOfEmail(email), ...loginsFromAddress(address)],
         check: () => checkPassword(email, password, hashQueues.requesterOf(address, 'login')),
-        async act(who) {
+        async act(signedIn) {
           hashQueues.noteRight(address);
-          return who;
+          return signedIn;
         },
         refusal: () => new AppError('unauthenticated', 'Incorrect email or password'),
       }),

@@ -40,13 +40,13 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     return { access_token: accessToken, refresh_token: refreshToken, token_type: 'bearer' as const, expires_in: accessTokenLifeMs / 1000 };
   }
 
-  async function openSession(who: SignedIn) {
-    const { claims, refreshToken } = await signIn.openSession(who);
+  async function openSession(signedIn: SignedIn) {
+    const { claims, refreshToken } = await signIn.openSession(signedIn);
     return tokenResponse(claims, refreshToken);
   }
 
-  async function challenge(who: SignedIn) {
-    const challengeToken = await tokens.challengeToken(who);
+  async function challenge(signedIn: SignedIn) {
+    const challengeToken = await tokens.challengeToken(signedIn);
     return { two_factor_required: true as const, challenge_token: challengeToken, expires_in: (challengeLifeMs / 1000) as 300 };
   }
 
@@ -75,7 +75,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
   const login = route({
     method: 'POST',
     path: '/auth/login',
-    whileFull: true,
+    servedWhenDiskFull: true,
     summary: 'Sign in',
     description: `Where the user has a second factor, the answer holds no tokens but a challenge. ${tooOften}`,
     scope: null,
@@ -84,15 +84,15 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     body: Type.Object(Credentials),
     responses: { 200: Type.Union([TokenResponse, Challenge]) },
     async handler({ body, request }) {
-      const who = await signIn.byPassword(body.email, body.password, request.clientAddress);
-      return { status: 200, json: who.twoFactorEnabled ? await challenge(who) : await openSession(who) };
+      const signedIn = await signIn.byPassword(body.email, body.password, request.clientAddress);
+      return { status: 200, json: signedIn.twoFactorEnabled ? await challenge(signedIn) : await openSession(signedIn) };
     },
   });
 
   const loginWithCode = route({
     method: 'POST',
     path: '/auth/login/2fa',
-    whileFull: true,
+    servedWhenDiskFull: true,
     summary: 'Sign in with the second factor',
     description: 'A code is valid once. After five wrong codes within 15 minutes the response is 429, also for a right code.',
     scope: null,
@@ -101,17 +101,17 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
     body: Type.Object({ challenge_token: Type.String({ maxLength: 2_048 }), code: Code }),
     responses: { 200: TokenResponse },
     async handler({ body }) {
-      const who = await tokens.readChallengeToken(body.challenge_token);
-      if (who === null) throw new AppError('unauthenticated', 'The challenge is not valid or has expired: sign in again');
-      await signIn.byCode(who, body.code);
-      return { status: 200, json: await openSession(who) };
+      const signedIn = await tokens.readChallengeToken(body.challenge_token);
+      if (signedIn === null) throw new AppError('unauthenticated', 'The challenge is not valid or has expired: sign in again');
+      await signIn.byCode(signedIn, body.code);
+      return { status: 200, json: await openSession(signedIn) };
     },
   });
 
   const refresh = route({
     method: 'POST',
     path: '/auth/refresh',
-    whileFull: true,
+    servedWhenDiskFull: true,
     summary: 'Exchange a refresh token for new tokens',
     description: 'The refresh token becomes invalid. Using an invalid refresh token again ends its session.',
     scope: null,
@@ -138,7 +138,7 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
   const logout = route({
     method: 'POST',
     path: '/auth/logout',
-    whileFull: true,
+    servedWhenDiskFull: true,
     summary: 'Sign out',
     description: 'Ends the session of the refresh token and that of the access token: their tokens are refused within a second.',
     scope: 'session',
@@ -165,8 +165,8 @@ export function authRoutes(options: AuthRoutesOptions): AnyRoute[] {
       const field = email === undefined ? 'email' : 'password';
       throw invalidField(['body', field], 'Field required', 'missing');
     }
-    const who = await signIn.byPassword(email, password, request.clientAddress);
-    return who.twoFactorEnabled ? challenge(who) : (await signIn.openSession(who)).claims;
+    const signedIn = await signIn.byPassword(email, password, request.clientAddress);
+    return signedIn.twoFactorEnabled ? challenge(signedIn) : (await signIn.openSession(signedIn)).claims;
   }
 
   const beginSession = route({

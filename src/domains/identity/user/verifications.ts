@@ -119,8 +119,8 @@ function send(mail: VerificationMail, ctx: TurnContext<UserContract>): void {
 }
 
 function verificationText(about: 'registration' | 'change', token: string, publicUrl: string | null): string {
-  const asked = about === 'registration' ? 'made an account with this address' : 'asked to use this address for an account';
-  return `Somebody, hopefully you, has ${asked}.
+  const action = about === 'registration' ? 'made an account with this address' : 'asked to use this address for an account';
+  return `Somebody, hopefully you, has ${action}.
 
 Confirm the address within 24 hours${
     publicUrl === null

@@ -15,7 +15,7 @@ import { type AuthorizationUser, authorization } from './messages.ts';
 
 const purpose = 'service authorization';
 
-export type AskedConsent = {
+export type ConsentRequest = {
   accountId: string;
   mode: Mode;
   target: string;
@@ -51,13 +51,13 @@ export class Authorizations {
     this.secrets = new Secrets(secretKey, acceptedKeys);
   }
 
-  async begin({ facts = {}, browser, ...asked }: AskedConsent): Promise<{ state: string; challenge: string }> {
-    const id = newId(integrationIds.authorization, asked.accountId, this.clock.nowMs());
+  async begin({ facts = {}, browser, ...request }: ConsentRequest): Promise<{ state: string; challenge: string }> {
+    const id = newId(integrationIds.authorization, request.accountId, this.clock.nowMs());
     const secret = randomState();
     const { verifier, challenge } = await pkcePair();
     const hidden: Hidden = { verifier, stateHash: hashOf(secret), ...(browser !== null && { browserHash: hashOf(browser) }) };
     const secrets = this.secrets.encrypt(purpose, JSON.stringify(hidden), id);
-    await this.actors.ask(authorization, id, 'begin', { ...asked, facts, secrets });
+    await this.actors.ask(authorization, id, 'begin', { ...request, facts, secrets });
     return { state: `${id}.${secret}`, challenge };
   }
 

@@ -9,7 +9,7 @@ import { type ServiceClient, tokenEndpointOf } from '../oauth/service-client.ts'
 import { exchangeCode } from '../oauth/token-endpoint.ts';
 import type { ServiceCalls } from '../services/calls.ts';
 import { scopesFor, scopesOf } from '../services/granted.ts';
-import type { Learned } from '../services/service.ts';
+import type { Discovered } from '../services/service.ts';
 import { ServiceFailed } from '../services/service-failure.ts';
 import type { IntegrationRow } from './entity.ts';
 import { integration, integrationIdOf, type NewConnection } from './messages.ts';
@@ -44,7 +44,7 @@ export type ConnectRequest = AccountMode & {
 };
 
 const exchangeTimeoutMs = 10_000;
-const learnTimeoutMs = 20_000;
+const discoveryTimeoutMs = 20_000;
 
 /**
  * Throws `invalid` about the field of the body that the service does not take, `conflict` where the client is wrong, and `upstream_failed` where the service
@@ -116,26 +116,26 @@ async function store(
   granted: Pick<NewConnection, 'expiresInMs' | 'grantedScopes' | 'authorizationId' | 'redirectUri'>,
 ): Promise<IntegrationRow> {
   const { service } = known;
-  const learned = await learn(parts, { accountId, known, given, tokens });
+  const discovered = await discover(parts, { accountId, known, given, tokens });
   const id = integrationIdOf(accountId, service.name, mode);
   const made: NewConnection = {
     ...{ accountId, mode, service: service.name, ...granted },
     tokens: parts.box.seal(tokens, id),
     renewable: tokens.refresh !== null,
-    attributes: { ...learned.attributes },
-    inboundId: learned.inboundId,
+    attributes: { ...discovered.attributes },
+    inboundId: discovered.inboundId,
   };
   return parts.actors.ask(integration, id, 'connect', made, commandId === undefined ? {} : { commandId });
 }
 
-async function learn(
+async function discover(
   { calls }: ConnectParts,
   { accountId, known, given, tokens }: { accountId: string; known: ServiceClient; given: Record<string, string>; tokens: Tokens },
-): Promise<Learned> {
-  if (known.service.learn === undefined) return { attributes: {}, inboundId: null };
-  const signal = AbortSignal.timeout(learnTimeoutMs);
+): Promise<Discovered> {
+  if (known.service.discover === undefined) return { attributes: {}, inboundId: null };
+  const signal = AbortSignal.timeout(discoveryTimeoutMs);
   try {
-    return await known.service.learn({
+    return await known.service.discover({
       ...{ given, tokens, client: known.client },
       request: (asked) => calls.once({ known, accountId, tokens, attributes: {}, signal }, asked),
     });

@@ -105,9 +105,9 @@ export function integrationActor({ effects, shown, hasTools, titleOf }: Integrat
     };
     if (authorizationId !== null) ctx.send(authorization, authorizationId, 'used', {});
     if (!hasTools(made)) {
-      const poor = fail(made, 'scope_missing', ctx);
+      const withoutScope = fail(made, 'scope_missing', ctx);
       ctx.unschedule(checkTimer);
-      return { state: poor, reply: poor };
+      return { state: withoutScope, reply: withoutScope };
     }
     emit(made, state?.status === 'error' ? 'recovered' : 'connected', ctx);
     ctx.run('announce', { accountId: made.accountId, service: made.service, mode: made.mode });

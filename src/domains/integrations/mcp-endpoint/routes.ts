@@ -74,7 +74,7 @@ export function mcpRoutes({ serving, database, corsOrigins, publicUrl }: McpRout
       idempotent: false,
       readsBody: true,
       forwards: true,
-      whileFull: true,
+      servedWhenDiskFull: true,
       errors: [413, 415],
       responses: { 200: null, 202: null, 400: McpRefusal, 406: McpRefusal },
       contentTypes: { 200: ['application/json', 'text/event-stream'] },

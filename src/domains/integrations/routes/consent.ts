@@ -64,8 +64,8 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
       const { client } = configuredClient(known);
       const scopes = scopesFor(known.service, tools);
       const { browser, cookie } = markBrowser(request, parts.publicUrl());
-      const asked = { accountId, mode, target: known.service.name, redirectUri: query.redirect_uri ?? null, scopes, browser };
-      const { state, challenge } = await authorizations.begin(asked);
+      const consentRequest = { accountId, mode, target: known.service.name, redirectUri: query.redirect_uri ?? null, scopes, browser };
+      const { state, challenge } = await authorizations.begin(consentRequest);
       const there = authorizeUrl(known, { clientId: client.id, redirectUri: parts.callbackUrl(), scopes, state, challenge });
       return { ...redirect(there), cookies: [cookie] };
     },

@@ -169,13 +169,13 @@ async function getMail(id: string, format: 'full' | 'metadata', call: ServiceCal
 async function eachMail<T>(ids: string[], read: (id: string) => Promise<T>): Promise<T[]> {
   const mails: T[] = [];
   for (let at = 0; at < ids.length; at += together) {
-    const some = await Promise.all(ids.slice(at, at + together).map((id) => read(id).catch(unlessGone)));
+    const some = await Promise.all(ids.slice(at, at + together).map((id) => read(id).catch(nullIfDeleted)));
     mails.push(...some.filter((mail) => mail !== null));
   }
   return mails;
 }
 
-function unlessGone(error: unknown): null {
+function nullIfDeleted(error: unknown): null {
   if (error instanceof ServiceFailed && error.failure.type === 'not_found') return null;
   throw error;
 }

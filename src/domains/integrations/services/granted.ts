@@ -18,8 +18,8 @@ export function scopesFor({ tools }: Service, names: readonly string[]): string[
 }
 
 /** The scopes of a token answer: absent ones are those that were asked for, none at all means that they do not limit (GitHub's App tokens). */
-export function scopesOf(answered: readonly string[] | undefined, asked: readonly string[]): string[] | null {
-  if (answered === undefined) return [...asked];
+export function scopesOf(answered: readonly string[] | undefined, requested: readonly string[]): string[] | null {
+  if (answered === undefined) return [...requested];
   return answered.length === 0 ? null : [...answered];
 }
 

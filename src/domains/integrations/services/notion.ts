@@ -111,20 +111,20 @@ export const notion = defineService({
         const path = pagePath(pageId);
         const page = pageForModel(requiredFields((await call.request({ method: 'GET', path })).body, title));
         const present = requiredFields((await call.request({ method: 'GET', path: `${path}/markdown` })).body, title);
-        return `${whatIsLost(page, textOf(present.markdown) ?? '', pageId)}\nThe new content:\n${markdown}`;
+        return `${describeLostContent(page, textOf(present.markdown) ?? '', pageId)}\nThe new content:\n${markdown}`;
       },
       run: replaceContent,
     },
   ],
 });
 
-const shownOfLost = 500;
+const maxLostChars = 500;
 
 /** Nothing of the present content stays by itself: a person must see that before approving. */
-function whatIsLost(page: ReturnType<typeof pageForModel>, present: string, pageId: string): string {
+function describeLostContent(page: ReturnType<typeof pageForModel>, present: string, pageId: string): string {
   const what = `Replace the whole content of the page "${page.title}" (${page.url ?? pageId}).`;
   if (present === '') return `${what} It is empty now.`;
-  const begins = present.length > shownOfLost ? `${present.slice(0, shownOfLost)}…` : present;
+  const begins = present.length > maxLostChars ? `${present.slice(0, maxLostChars)}…` : present;
   return `${what} Everything that is on it now is removed, ${present.length} characters:\n${begins}`;
 }
 

@@ -29,7 +29,7 @@ export type Service = {
   /** Whether an answer refuses the token, where the status is not 401 (such as `{ok: false, error: 'token_expired'}` in a 200). */
   refusesToken?(answer: ServiceAnswer): boolean;
   /** What connecting learns beside the tokens, by requests with them. Fails with `ServiceFailed`: `invalid` about what the caller has given. */
-  learn?(connecting: Connecting): Promise<Learned>;
+  discover?(connecting: Connecting): Promise<Discovered>;
   tools: readonly ServiceTool[];
 };
 
@@ -43,7 +43,7 @@ export type Connecting = {
   request(request: ServiceRequest): Promise<ServiceAnswer>;
 };
 /** `inboundId`: by which messages to the inbound endpoint name the account at the service. */
-export type Learned = { attributes: Readonly<Record<string, string>>; inboundId: string | null };
+export type Discovered = { attributes: Readonly<Record<string, string>>; inboundId: string | null };
 
 /** `replaceable`: the setting `S_REVOKE_URL` takes its place. */
 type OwnRevocation = {

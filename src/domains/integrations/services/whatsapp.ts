@@ -41,7 +41,7 @@ export const whatsapp = defineService({
   identity: { method: 'GET', path: `${version}/me` },
   failureIn: whatsappFailure,
   refusesToken: whatsappRefusesToken,
-  async learn(connecting) {
+  async discover(connecting) {
     const id = await whatsappNumber(connecting, version);
     return { attributes: { phone_number_id: id }, inboundId: id };
   },

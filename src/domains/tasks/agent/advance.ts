@@ -127,8 +127,8 @@ function waitFor(agent: AgentRow, ctx: TurnContext<AgentContract>, pending: Appr
   };
   const because = agent.autonomyLevel < fullAutonomy || call.mustAsk === true ? null : { reason: 'untrusted_content' };
   emit(ctx, waiting, 'agent.waiting', { tool: call.name, ...because });
-  const asked = { approval_id: approval.id, action: call.name, arguments: shown(call.arguments), ...because };
-  emit(ctx, waiting, 'approval.required', approval.summary === undefined ? asked : { ...asked, summary: approval.summary });
+  const approvalEvent = { approval_id: approval.id, action: call.name, arguments: shown(call.arguments), ...because };
+  emit(ctx, waiting, 'approval.required', approval.summary === undefined ? approvalEvent : { ...approvalEvent, summary: approval.summary });
   report(ctx, waiting, { approval });
   return { ...waiting, approvals: withApproval(agent.approvals, approval), calls: [{ ...call, approvalId: approval.id }, ...others] };
 }

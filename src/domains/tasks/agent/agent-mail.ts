@@ -46,7 +46,7 @@ export function agentMail(
   async function count(): Promise<void> {
     const row = await actors.query(account, accountId, 'get', null);
     const limit = mailsPerDay[row === null ? 'free' : planOf(row)];
-    const rule = { limit, windowMs: dayMs, forgives: false };
+    const rule = { limit, windowMs: dayMs };
     const waitS = await actors.ask(throttle, throttleId('mails of account', accountId), 'judge', { rule, failed: true });
     if (waitS === 0) return;
     const hours = Math.ceil(waitS / 3_600);

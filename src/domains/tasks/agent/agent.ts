@@ -21,7 +21,7 @@ import { Agent, type AgentRow } from './entity.ts';
 import { agentInputs } from './inputs.ts';
 import { type AgentContract, agent as ref } from './messages.ts';
 import { outputChecked, takeReply } from './model-turn.ts';
-import { action, alive, emit, existing, newAgent, progressAfter, report, reportChange } from './state.ts';
+import { action, emit, existing, mustExist, newAgent, progressAfter, report, reportChange } from './state.ts';
 
 type State = AgentRow | null;
 
@@ -148,7 +148,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       },
 
       pause(state, _input, ctx) {
-        const agent = alive(state);
+        const agent = mustExist(state);
         if (agent.status === 'paused') throw new AppError('conflict', 'The agent is paused already');
         const paused: AgentRow = { ...agent, status: 'paused', updatedAt: ctx.nowMs };
         emit(ctx, paused, 'agent.paused');
@@ -157,7 +157,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       },
 
       resume(state, _input, ctx) {
-        const agent = alive(state);
+        const agent = mustExist(state);
         if (agent.status !== 'paused') throw new AppError('conflict', `The agent is not paused (${agent.status})`);
         const resumed = unpaused(agent, ctx);
         emit(ctx, resumed, 'agent.resumed');
@@ -169,13 +169,13 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       },
 
       guide(state, { message, by = unknownDirector }, ctx) {
-        const agent = alive(state);
+        const agent = mustExist(state);
         mustDirect(agent, by);
         if (agent.guidance.length >= maxGuidance) {
           throw new AppError('conflict', `The agent has ${maxGuidance} messages that it has not read yet; wait until it has`);
         }
-        const awake = agent.status === 'paused' ? unpaused(agent, ctx) : agent;
-        const guided = withGuidance(withoutConnection(awake, ctx), message, by);
+        const activeAgent = agent.status === 'paused' ? unpaused(agent, ctx) : agent;
+        const guided = withGuidance(withoutConnection(activeAgent, ctx), message, by);
         emit(ctx, guided, 'agent.guided', { message });
         const next = proceed(agent, guided, ctx);
         const status = next.status === 'waiting' ? 'waiting' : 'thinking';
@@ -185,7 +185,7 @@ export function agentActor(toolbox: Toolbox, effects: EffectsOf<AgentContract>):
       },
 
       cancel(state, _input, ctx) {
-        const agent = alive(state);
+        const agent = mustExist(state);
         const ended = proceed(agent, end(agent, ctx, 'cancelled', null), ctx);
         return { state: ended, reply: action(ended, 'cancelled', 'Agent cancelled.') };
       },

@@ -11,7 +11,7 @@ import type { Database } from '../../../storage/database.ts';
 import { agent } from './messages.ts';
 
 /** A turn that ran during the first scan may record a call of a tool that was removed. */
-const secondLookMs = 1_000;
+const secondScanMs = 1_000;
 const maxTries = 6;
 
 /**
@@ -35,7 +35,7 @@ export async function failAgentsRelyingOn(
     await toEach(rows, (id) => actors.ask(agent, id, 'connectionLost', { connection, message }));
   };
   await fail();
-  await pause(secondLookMs);
+  await pause(secondScanMs);
   await fail();
 }
 
@@ -54,14 +54,14 @@ export async function connectionMade(
   await toEach(rows, (id) => actors.ask(agent, id, 'connectionMade', { service }));
 }
 
-async function toEach(rows: readonly { id: string }[], tell: (id: string) => Promise<unknown>): Promise<void> {
-  for (const { id } of rows) await retryUntilSent(() => tell(id));
+async function toEach(rows: readonly { id: string }[], notify: (id: string) => Promise<unknown>): Promise<void> {
+  for (const { id } of rows) await retryUntilSent(() => notify(id));
 }
 
-async function retryUntilSent(tell: () => Promise<unknown>): Promise<void> {
+async function retryUntilSent(notify: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await tell();
+      await notify();
       return;
     } catch (error) {
       // Both commands change nothing the second time.

@@ -55,7 +55,7 @@ export function existing(state: AgentRow | null): AgentRow {
 }
 
 /** The agent if a user can still act on it; otherwise `conflict`. */
-export function alive(state: AgentRow | null): AgentRow {
+export function mustExist(state: AgentRow | null): AgentRow {
   const agent = existing(state);
   if (agent.phase === 'ended') throw new AppError('conflict', `The agent has ended (${agent.status})`);
   return agent;

@@ -26,10 +26,10 @@ export function createPlannedAgents(task: TaskRow, plan: Plan, ctx: TurnContext<
 export function delegate(
   task: TaskRow,
   by: { agentId: string; callId: string },
-  asked: Delegated,
+  input: Delegated,
   ctx: TurnContext<TaskContract>,
 ): TaskRow {
-  const { type, prompt } = asked;
+  const { type, prompt } = input;
   if (task.agents.length >= task.config.max_agents) {
     const error = `The task may have ${task.config.max_agents} agents in all and has them. Do this yourself.`;
     ctx.send(agent, by.agentId, 'delegated', { callId: by.callId, outcome: { result: { error }, isError: true } });
@@ -37,7 +37,7 @@ export function delegate(
   }
   const title = prompt.split('\n', 1)[0]!.slice(0, 80);
   // A node of an older version does not send the asking agent's rights: then the task's rights apply.
-  const scopes = asked.scopes === undefined ? task.scopes : grantedByBoth(task.scopes, asked.scopes);
+  const scopes = input.scopes === undefined ? task.scopes : grantedByBoth(task.scopes, input.scopes);
   const created = create(
     { ...task, scopes },
     { id: ctx.newId(tasksIds.agent, task.accountId), type, title, prompt, after: [], delegatedBy: by },

@@ -219,14 +219,14 @@ function settle(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
 
 /** All agents have ended: if one completed, the task is complete, unless the requested output.json is missing. */
 function conclude(task: TaskRow, ctx: TurnContext<TaskContract>): TaskRow {
-  const owing = task.agents.find((one) => one.owesOutput && one.status !== 'complete');
-  if (owing === undefined && task.agents.some((one) => one.status === 'complete')) {
+  const withoutOutput = task.agents.find((one) => one.owesOutput && one.status !== 'complete');
+  if (withoutOutput === undefined && task.agents.some((one) => one.status === 'complete')) {
     const complete = deployCompleted(ended(task, 'complete', ctx), ctx);
     emit(ctx, complete, 'task.completed', { deliverables_count: complete.deliverables.length });
     return complete;
   }
   const errors = task.agents.flatMap((one) => (one.error === null ? [] : [`${one.title}: ${one.error}`]));
-  if (owing?.status === 'cancelled') errors.unshift('The agent that was to write output.json was cancelled');
+  if (withoutOutput?.status === 'cancelled') errors.unshift('The agent that was to write output.json was cancelled');
   return fail(task, ctx, errors.length > 0 ? errors.join('; ') : 'All agents were cancelled');
 }
 

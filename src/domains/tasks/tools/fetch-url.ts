@@ -29,8 +29,8 @@ export function createFetchUrl(outbound: Outbound, compute: Compute, browser: Br
     untrusted: true,
     timeoutMs: 45_000,
     async run({ url, render }: { url: string; render?: boolean }, { accountId, agentId, signal }) {
-      const asked = { url: url.trim(), accountId, agentId, signal };
-      const fetched = await (render ? rendered(browser, asked) : sent(outbound, asked));
+      const request = { url: url.trim(), accountId, agentId, signal };
+      const fetched = await (render ? rendered(browser, request) : sent(outbound, request));
       if (fetched.status >= 400) throw new ToolError(`${fetched.url} answered with status ${fetched.status}.`);
       return await compute.run(readJob, fetched, { account: accountId, signal }).catch((error: unknown) => {
         if (!(error instanceof JobStopped)) throw error;
@@ -40,9 +40,9 @@ export function createFetchUrl(outbound: Outbound, compute: Compute, browser: Br
   };
 }
 
-type Asked = { url: string; accountId: string; agentId: string; signal: AbortSignal };
+type FetchRequest = { url: string; accountId: string; agentId: string; signal: AbortSignal };
 
-async function sent(outbound: Outbound, { url, accountId, signal }: Asked): Promise<Fetched> {
+async function sent(outbound: Outbound, { url, accountId, signal }: FetchRequest): Promise<Fetched> {
   try {
     const { body, truncated, status, headers, ...response } = await outbound.fetch(url, {
       signal,
@@ -58,7 +58,7 @@ async function sent(outbound: Outbound, { url, accountId, signal }: Asked): Prom
   }
 }
 
-async function rendered(browser: Browser, asked: Asked): Promise<Fetched> {
-  const { url, status, html, truncated } = await browser.render(asked);
+async function rendered(browser: Browser, request: FetchRequest): Promise<Fetched> {
+  const { url, status, html, truncated } = await browser.render(request);
   return { body: Buffer.from(html), truncated, status, url, contentType: 'text/html; charset=utf-8' };
 }

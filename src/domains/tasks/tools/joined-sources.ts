@@ -26,7 +26,7 @@ export async function sourcedToolsOf(
   isInCatalogue: (name: string) => boolean,
   signal: AbortSignal,
 ): Promise<UsableTools> {
-  const found = (await Promise.all(sources.map((source) => patiently(() => source.toolsOf(owner), signal)))).flat();
+  const found = (await Promise.all(sources.map((source) => withRetries(() => source.toolsOf(owner), signal)))).flat();
   const usable = new Map<string, SourcedTool>();
   const withheld: UsableTools['withheld'] = [];
   for (const tool of found) {
@@ -41,16 +41,16 @@ export async function sourcedToolsOf(
 }
 const readingIntegrations = { scope: 'integrations.read' } as const;
 
-async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function withRetries<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const beganAtMs = performance.now();
   for (;;) {
     try {
-      return await ask();
+      return await call();
     } catch (error) {
       const mayPass = error instanceof AppError && errorCodes[error.code].retry === 'later' && error.code !== 'draining';
-      const triedForMs = performance.now() - beganAtMs;
-      if (!mayPass || signal.aborted || triedForMs > retryForMs) throw error;
-      await pause(elapsedBackoffMs(triedForMs, 100, 2_000), undefined, { signal });
+      const elapsedMs = performance.now() - beganAtMs;
+      if (!mayPass || signal.aborted || elapsedMs > retryForMs) throw error;
+      await pause(elapsedBackoffMs(elapsedMs, 100, 2_000), undefined, { signal });
     }
   }
 }

@@ -32,8 +32,8 @@ export function createScreenshot(browser: Browser): Tool {
     async run(args: { url: string; full_page?: boolean; path?: string }, { accountId, agentId, signal, workspace }) {
       if (args.path !== undefined && !/[^/]\.png$/i.test(args.path))
         throw new ToolError(`The picture is a PNG: ${JSON.stringify(args.path)} must end with .png`);
-      const asked = { url: args.url.trim(), accountId, agentId, signal, width, height, fullPage: args.full_page ?? false };
-      const { png, ...shot } = await browser.screenshot(asked);
+      const pageRequest = { url: args.url.trim(), accountId, agentId, signal, width, height, fullPage: args.full_page ?? false };
+      const { png, ...shot } = await browser.screenshot(pageRequest);
       const written = await workspace.write(args.path ?? `screenshot-${nameOf(shot.url)}.png`, png);
       return { path: written.name, size_bytes: written.sizeBytes, version: written.version, ...shot };
     },

@@ -42,12 +42,12 @@ async function seriesOf(from: BarsFrom, open: JobContext['open']): Promise<Found
 
 function embeddedSeries({ symbols, timeframe, start, end, nowMs }: Extract<BarsFrom, { kind: 'embedded' }>): Found {
   const daily = timeframe === '1d';
-  let room: number = backtestLimits.bars;
+  let remainingBars: number = backtestLimits.bars;
   const series = symbols.map((symbol): Series => {
     const found = embeddedBars({ symbol, timeframe, start, end, adjusted: true }, nowMs);
     if (found === null) throw new BacktestFailed(`the market data has no symbol ${symbol}`);
-    room -= found.bars.time.length;
-    if (room < 0) throw new BacktestFailed(`the symbols have more than ${backtestLimits.bars} bars in the period`);
+    remainingBars -= found.bars.time.length;
+    if (remainingBars < 0) throw new BacktestFailed(`the symbols have more than ${backtestLimits.bars} bars in the period`);
     const actions = embeddedActions(symbol, start, end) ?? [];
     return { symbol, bars: found.bars, dividends: dividendsOf(actions, { daily, adjusted: true, nowMs }) };
   });

@@ -16,12 +16,12 @@ export type Market = {
 
 /** All times that any of the symbols has. */
 export function alignAll(series: readonly Series[]): Market {
-  return sameTimes(series) ? asTheyAre(series) : aligned(series, union(series.map(({ bars }) => bars.time)), false);
+  return sameTimes(series) ? unadjusted(series) : aligned(series, union(series.map(({ bars }) => bars.time)), false);
 }
 
 /** The times that all of the symbols have. */
 export function alignCommon(series: readonly Series[]): Market {
-  return sameTimes(series) ? asTheyAre(series) : aligned(series, intersection(series.map(({ bars }) => bars.time)), true);
+  return sameTimes(series) ? unadjusted(series) : aligned(series, intersection(series.map(({ bars }) => bars.time)), true);
 }
 
 /** Rows `from` up to but not including `to`. */
@@ -39,7 +39,7 @@ export function countBars({ complete, time, columns }: Market): number {
   return count;
 }
 
-function asTheyAre(series: readonly Series[]): Market {
+function unadjusted(series: readonly Series[]): Market {
   const time = series[0]?.bars.time ?? new Float64Array(0);
   return { ...namesAndCash(series, time), time, columns: series.map(({ bars }) => bars), complete: true };
 }

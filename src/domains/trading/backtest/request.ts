@@ -42,7 +42,7 @@ export const periodFields = {
 export const InitialCapital = Money({ minimum: 0.01, maximum: 1e12, description: 'USD, at most two decimals' });
 
 const PeriodBody = Type.Object(periodFields);
-export type Asked = Static<typeof PeriodBody> & { initial_capital: number };
+export type BacktestInput = Static<typeof PeriodBody> & { initial_capital: number };
 
 export type RequestParts = { actors: ActorSystem; database: Database; market: LocalMarket };
 
@@ -55,7 +55,7 @@ export type Subject = {
 };
 
 /** Throws `invalid` for what can be seen to be wrong before anything is looked up. */
-export function checkPeriod({ start_date, end_date, data_file_id, data_file_ids }: Asked, market: LocalMarket): void {
+export function checkPeriod({ start_date, end_date, data_file_id, data_file_ids }: BacktestInput, market: LocalMarket): void {
   const issues: Issue[] = [];
   const wrong = (field: string, msg: string, type: string, input: unknown) =>
     issues.push({ loc: ['body', field], msg, type, input, ctx: {} });
@@ -78,17 +78,17 @@ export async function requestOf(
   { actors, database, market }: RequestParts,
   accountId: string,
   { strategy, symbols, timeframe: ofStrategy }: Subject,
-  asked: Asked,
+  details: BacktestInput,
   /** Where a caller has named the symbols. */
   symbolsAt: readonly string[],
 ): Promise<{ request: BacktestRequest; compute: ComputeInput & { sweep: null; strategy: Strategy } }> {
-  const { start_date: start, end_date: end, initial_capital, commission_bps = 0, slippage_bps = 1 } = asked;
-  const files = filesBySymbol(strategy, symbols, asked);
+  const { start_date: start, end_date: end, initial_capital, commission_bps = 0, slippage_bps = 1 } = details;
+  const files = filesBySymbol(strategy, symbols, details);
   const nowMs = market.clock.nowMs();
   let bars: ComputeInput['bars'];
   let contentKeys: string[] = [];
   if (files === null) {
-    const timeframe = asked.timeframe ?? ofStrategy ?? '1d';
+    const timeframe = details.timeframe ?? ofStrategy ?? '1d';
     const unknown = symbols.find((symbol) => embeddedBarCount({ symbol, timeframe, start: firstDate, end: firstDate }, nowMs) === null);
     if (unknown !== undefined) throw issue(symbolsAt, `The market data has no symbol ${unknown}`, 'unknown_symbol', unknown);
     bars = { kind: 'embedded', symbols, timeframe, start, end, nowMs };
@@ -99,7 +99,7 @@ export async function requestOf(
       return file.contentKey;
     });
     const named = [...files.keys()].map((symbol) => ({ symbol, assetClass: parseSymbol(symbol)!.assetClass }));
-    bars = { kind: 'csv', files: named, start, end, timeframe: asked.timeframe ?? null };
+    bars = { kind: 'csv', files: named, start, end, timeframe: details.timeframe ?? null };
   }
   const used = files === null ? symbols : [...files.keys()];
   const terms = { initialCapital: initial_capital, commissionBps: commission_bps, slippageBps: slippage_bps };
@@ -115,8 +115,8 @@ export async function requestOf(
       initial_capital,
       commission_bps,
       slippage_bps,
-      data_file_id: asked.data_file_id ?? null,
-      data_file_ids: asked.data_file_ids ?? null,
+      data_file_id: details.data_file_id ?? null,
+      data_file_ids: details.data_file_ids ?? null,
     },
     compute: { accountId, title, strategy, terms, bars, contentKeys, sweep: null },
   };
@@ -125,8 +125,8 @@ export async function requestOf(
 const firstDate = '2001-01-02';
 
 /** The file of each symbol, in the order of the strategy's symbols; null where the embedded market is asked. */
-function filesBySymbol(strategy: Strategy, symbols: readonly string[], asked: Asked): Map<string, string> | null {
-  const { data_file_id: single, data_file_ids: several } = asked;
+function filesBySymbol(strategy: Strategy, symbols: readonly string[], details: BacktestInput): Map<string, string> | null {
+  const { data_file_id: single, data_file_ids: several } = details;
   if (single !== undefined) {
     if (strategy.type === 'arbitrage')
       throw issue(['body', 'data_file_id'], 'Arbitrage needs the bars of two symbols: use data_file_ids', 'value_error', single);
@@ -134,9 +134,9 @@ function filesBySymbol(strategy: Strategy, symbols: readonly string[], asked: As
   }
   if (several === undefined) return null;
   const given = new Map(Object.entries(several).map(([name, id]) => [parseSymbol(name)?.symbol ?? name, id]));
-  const strange = [...given.keys()].find((symbol) => !symbols.includes(symbol));
-  if (strange !== undefined)
-    throw issue(['body', 'data_file_ids', strange], 'This is not a symbol of the strategy', 'value_error', strange, {
+  const unexpected = [...given.keys()].find((symbol) => !symbols.includes(symbol));
+  if (unexpected !== undefined)
+    throw issue(['body', 'data_file_ids', unexpected], 'This is not a symbol of the strategy', 'value_error', unexpected, {
       allowed: [...symbols],
     });
   const found = symbols.filter((symbol) => given.has(symbol));

@@ -60,9 +60,9 @@ export function gridIssues(strategy: BuiltInStrategy, grid: Grid, at: readonly s
   });
   const names = Object.keys(grid);
   const known = strategy.type === 'momentum' ? ['lookback'] : ['lookback', 'z_entry', 'z_exit'];
-  const strange = names.filter((name) => !known.includes(name));
-  if (strange.length > 0)
-    return strange.map((name) =>
+  const unexpected = names.filter((name) => !known.includes(name));
+  if (unexpected.length > 0)
+    return unexpected.map((name) =>
       issue([name], `${strategy.type} has no parameter ${name} to vary`, 'unknown_parameter', { allowed: known }),
     );
   const runs = names.reduce((product, name) => product * grid[name]!.length, names.length === 0 ? 0 : 1);

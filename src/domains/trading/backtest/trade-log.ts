@@ -132,14 +132,14 @@ export class TradeLog {
 type ColumnName = Exclude<keyof TradeColumns, 'count'>;
 
 /** All in one buffer: a run over few bars takes about as long as the making of many would. */
-function emptyColumns(room: number): TradeColumns {
-  const buffer = new ArrayBuffer(room * (5 * 8 + 3 * 4 + 1));
-  const doubles = (at: number) => new Float64Array(buffer, at * room * 8, room);
-  const integers = (at: number) => new Int32Array(buffer, room * (40 + at * 4), room);
+function emptyColumns(capacity: number): TradeColumns {
+  const buffer = new ArrayBuffer(capacity * (5 * 8 + 3 * 4 + 1));
+  const doubles = (at: number) => new Float64Array(buffer, at * capacity * 8, capacity);
+  const integers = (at: number) => new Int32Array(buffer, capacity * (40 + at * 4), capacity);
   return {
     count: 0,
     symbol: integers(0),
-    side: new Int8Array(buffer, room * 52, room),
+    side: new Int8Array(buffer, capacity * 52, capacity),
     entryBar: integers(1),
     exitBar: integers(2),
     quantity: doubles(0),

@@ -110,8 +110,8 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
           : { kind: 'refused', reason: refusalText(answered) };
       const brokerOrderId = String(order.id);
       // Without its answer the order is known all the same; the poll finds out what became of it.
-      const asked = await oneOrder(brokerOrderId, signal);
-      const found = asked.kind === 'known' && asked.value.kind === 'found' ? asked.value.order : null;
+      const orderAnswer = await oneOrder(brokerOrderId, signal);
+      const found = orderAnswer.kind === 'known' && orderAnswer.value.kind === 'found' ? orderAnswer.value.order : null;
       if (found?.state === 'rejected') return { kind: 'refused', reason: found.reason ?? 'rejected by Tradier' };
       return { kind: 'accepted', brokerOrderId, order: found };
     },

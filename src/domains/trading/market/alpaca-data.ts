@@ -106,14 +106,14 @@ function sidesOf({ ap, as, bp, bs, t }: Static<typeof QuotePart>): Sides {
 
 const minutesOf = { '1Min': 1, '5Min': 5, '1Hour': 60, '1Day': null } as const;
 /** Of what the vendor is asked, and what its bars are folded to. */
-const asked: Readonly<Record<AssetClass, Readonly<Record<BarsRequest['timeframe'], keyof typeof minutesOf>>>> = {
+const timeframes: Readonly<Record<AssetClass, Readonly<Record<BarsRequest['timeframe'], keyof typeof minutesOf>>>> = {
   equity: { '1m': '1Min', '5m': '5Min', '1h': '5Min', '1d': '1Day' },
   crypto: { '1m': '1Min', '5m': '5Min', '1h': '1Hour', '1d': '1Hour' },
 };
 
 async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass: AssetClass): Promise<Bars | null> {
   const { symbol, timeframe, adjusted, signal } = request;
-  const vendorTimeframe = asked[assetClass][timeframe];
+  const vendorTimeframe = timeframes[assetClass][timeframe];
   const end = parseDate(request.end);
   if (end === null || parseDate(request.start) === null) throw new RangeError(`${request.start} or ${request.end} is not a date`);
   const nowMs = options.clock.nowMs();

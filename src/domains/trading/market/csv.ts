@@ -74,7 +74,7 @@ class Lines {
   write(text: string): void {
     let from = 0;
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
-      this.give(this.rest + text.slice(from, end));
+      this.emitLine(this.rest + text.slice(from, end));
       this.rest = '';
       from = end + 1;
     }
@@ -84,10 +84,10 @@ class Lines {
   }
 
   end(): void {
-    if (this.rest !== '') this.give(this.rest);
+    if (this.rest !== '') this.emitLine(this.rest);
   }
 
-  private give(line: string): void {
+  private emitLine(line: string): void {
     this.onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
   }
 }
@@ -247,13 +247,13 @@ class Rows {
 
   /** By the smallest step between two bars that are kept. */
   private timeframe(): Timeframe {
-    const asked = this.request.timeframe;
-    if (asked !== null && this.withTime !== (asked !== '1d')) {
+    const requested = this.request.timeframe;
+    if (requested !== null && this.withTime !== (requested !== '1d')) {
       throw new BarsFileFault(
-        `The file's dates are ${this.withTime ? 'with times' : 'without times'}, and the timeframe asked for is ${asked}`,
+        `The file's dates are ${this.withTime ? 'with times' : 'without times'}, and the timeframe asked for is ${requested}`,
       );
     }
-    if (asked !== null) return asked;
+    if (requested !== null) return requested;
     const minutes = this.withTime ? this.smallestStepMs / 60_000 : 1_440;
     if (minutes >= 1_440) return '1d';
     return minutes >= 60 ? '1h' : minutes >= 5 ? '5m' : '1m';

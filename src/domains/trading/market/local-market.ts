@@ -78,7 +78,7 @@ function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
     actions: async (symbol, start, end) => known(symbol, start, end),
     onContent: (listener) => file.onContent(listener),
     hasPrices: () => file.hasContent,
-    ready: file.looked,
+    ready: file.polled,
     close: () => file.close(),
   };
 }

@@ -39,14 +39,14 @@ export class MarketFile {
   private readonly listeners = new Set<(content: NewContent) => void>();
   private readonly options: Required<MarketFileOptions>;
   private timer: NodeJS.Timeout | null = null;
-  private looking: Promise<void> = Promise.resolve();
+  private polling: Promise<void> = Promise.resolve();
   private isClosed = false;
 
   private constructor(options: MarketFileOptions) {
     this.options = { system: systemClock, monotonic: monotonicMs, everyMs: defaultEveryMs, ...options };
   }
 
-  /** The file is looked at from now on; `looked` says when that was done first. One that is missing or bad is waited for; until then no symbol is known. */
+  /** The file is looked at from now on; `polled` says when that was done first. One that is missing or bad is waited for; until then no symbol is known. */
   static open(options: MarketFileOptions): MarketFile {
     const file = new MarketFile(options);
     // At once: until a content was read the clock is the system's, and by that days would end.
@@ -60,8 +60,8 @@ export class MarketFile {
   }
 
   /** The current poll, or the last one. */
-  get looked(): Promise<void> {
-    return this.looking;
+  get polled(): Promise<void> {
+    return this.polling;
   }
 
   /** null for a symbol that the file does not have. */
@@ -107,15 +107,15 @@ export class MarketFile {
 
   /** Looks at the file now. Resolves when what it holds is in force, or is found unusable. */
   poll(): Promise<void> {
-    this.looking = this.looking.then(() => this.lookOnce());
-    return this.looking;
+    this.polling = this.polling.then(() => this.pollOnce());
+    return this.polling;
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     if (this.timer !== null) clearTimeout(this.timer);
     this.listeners.clear();
-    await this.looking;
+    await this.polling;
   }
 
   private schedulePoll(): void {
@@ -125,7 +125,7 @@ export class MarketFile {
     }, this.options.everyMs);
   }
 
-  private async lookOnce(): Promise<void> {
+  private async pollOnce(): Promise<void> {
     try {
       const { path } = this.options;
       const there = markOf(await stat(path, { bigint: true }));

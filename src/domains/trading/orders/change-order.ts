@@ -73,7 +73,7 @@ async function replace(
   if (old.orderMode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
   const quote = await checked(orderEntry, owner, old.brokerName, [terms]);
   mustBeReady(known, old.brokerKey);
-  const asked = {
+  const changes = {
     orderId: oldId,
     newOrderId: orderIdBeside(owner, orderId),
     clientOrderId: form.client_order_id ?? null,
@@ -81,5 +81,5 @@ async function replace(
     quote,
     limits: tradingLimitsOf(settings),
   };
-  return actors.ask(tradingAccount, tradingAccountIdOf(owner), 'replace', asked, { commandId });
+  return actors.ask(tradingAccount, tradingAccountIdOf(owner), 'replace', changes, { commandId });
 }

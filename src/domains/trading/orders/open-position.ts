@@ -46,6 +46,6 @@ async function open(
     prepare(orderEntry, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
     loadAhead(orderEntry.actors, { tradingAccountId, orderIds: [id, ...legs.map((leg) => leg.orderId)], clientOrderId }),
   ]);
-  const asked = { ...route, ...prices, orderId: id, clientOrderId, terms, legs, strategyId, taskId };
-  return orderEntry.actors.ask(tradingAccount, tradingAccountId, 'openPosition', asked, { commandId });
+  const request = { ...route, ...prices, orderId: id, clientOrderId, terms, legs, strategyId, taskId };
+  return orderEntry.actors.ask(tradingAccount, tradingAccountId, 'openPosition', request, { commandId });
 }

@@ -32,8 +32,8 @@ export type RequestedRoute = { brokerId: string | null; mode: BrokerMode };
 export type Prepared = { route: OrderRoute; quote: Quote; limits: TradingLimits };
 
 /** Throws `forbidden` for real money in test mode. */
-export function mustBePaperInTest({ mode }: AccountMode, asked: BrokerMode): void {
-  if (mode === 'test' && asked === 'live') throw new AppError('forbidden', 'A test key trades on paper alone');
+export function mustBePaperInTest({ mode }: AccountMode, brokerMode: BrokerMode): void {
+  if (mode === 'test' && brokerMode === 'live') throw new AppError('forbidden', 'A test key trades on paper alone');
 }
 
 /** @param all terms of what is placed together, the first that of which the others are legs */

@@ -35,6 +35,6 @@ async function place(
     prepare(orderEntry, by, { brokerId: form.broker_id ?? null, mode }, [terms]),
     loadAhead(orderEntry.actors, { tradingAccountId, orderIds: [id], clientOrderId }),
   ]);
-  const asked = { ...route, ...prices, orderId: id, clientOrderId, terms, strategyId, taskId };
-  return orderEntry.actors.ask(tradingAccount, tradingAccountId, 'place', asked, { commandId });
+  const request = { ...route, ...prices, orderId: id, clientOrderId, terms, strategyId, taskId };
+  return orderEntry.actors.ask(tradingAccount, tradingAccountId, 'place', request, { commandId });
 }

@@ -5,7 +5,7 @@ import { isoTimestamp } from '../../../clock.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
-import { askedMode, ModeQuery, modeNote } from '../../../edge/routes/mode.ts';
+import { ModeQuery, modeNote, requestedMode } from '../../../edge/routes/mode.ts';
 import { PageOf, PageQuery, page } from '../../../edge/routes/page.ts';
 import { AppError } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
@@ -126,12 +126,12 @@ export function accountRoutes({ orderEntry, clock }: AccountRouteParts): AnyRout
     responses: { 200: HaltView },
     async handler(context) {
       const { commandId } = commandIds(context, tradingIds.order);
-      const id = tradingAccountIdOf(askedMode(context.principal, context.query.mode));
-      const asked = { by: context.principal.userId, reason: context.body.reason ?? null };
-      let turn = await actors.ask(tradingAccount, id, 'halt', asked, { commandId });
+      const id = tradingAccountIdOf(requestedMode(context.principal, context.query.mode));
+      const input = { by: context.principal.userId, reason: context.body.reason ?? null };
+      let turn = await actors.ask(tradingAccount, id, 'halt', input, { commandId });
       const cancelled = [...turn.cancelled];
       for (let turns = 1; turn.left > 0 && turns < maxHaltTurns; turns++) {
-        turn = await actors.ask(tradingAccount, id, 'halt', asked);
+        turn = await actors.ask(tradingAccount, id, 'halt', input);
         cancelled.push(...turn.cancelled);
       }
       const reason = 'The broker has not confirmed the cancel yet';
@@ -160,7 +160,7 @@ export function accountRoutes({ orderEntry, clock }: AccountRouteParts): AnyRout
     ),
     responses: { 200: ResumedView },
     async handler(context) {
-      const owner = askedMode(context.principal, context.query.mode);
+      const owner = requestedMode(context.principal, context.query.mode);
       const { commandId } = commandIds(context, tradingIds.order);
       const by = context.principal.userId;
       const { broker_id: brokerId } = context.body;

@@ -17,7 +17,7 @@ import type { Database } from '../../../storage/database.ts';
 import { beginBacktest } from '../backtest/begin.ts';
 import { Backtest, type BacktestRow } from '../backtest/entity.ts';
 import { backtest } from '../backtest/messages.ts';
-import { type Asked, checkPeriod, InitialCapital, periodFields } from '../backtest/request.ts';
+import { type BacktestInput, checkPeriod, InitialCapital, periodFields } from '../backtest/request.ts';
 import type { ResultFile, StoredResults } from '../backtest/stored-results.ts';
 import { type NamedSubject, namedSubject, storedSubject } from '../backtest/subject.ts';
 import { tradingIds } from '../ids.ts';
@@ -110,9 +110,9 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
     async handler(context) {
       const { principal, body } = context;
       mayReadFiles(principal, body);
-      const asked = { initial_capital: 100_000, ...body };
-      checkPeriod(asked, market);
-      return begin(context, await namedSubject(parts, principal, body), asked, ['body', 'symbol']);
+      const input = { initial_capital: 100_000, ...body };
+      checkPeriod(input, market);
+      return begin(context, await namedSubject(parts, principal, body), input, ['body', 'symbol']);
     },
   });
 
@@ -184,11 +184,11 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
   async function begin(
     context: Parameters<typeof commandIds>[0] & { principal: Principal },
     subject: NamedSubject,
-    asked: Asked,
+    input: BacktestInput,
     symbolsAt: string[],
   ) {
     const ids = commandIds(context, tradingIds.backtest, clock.nowMs());
-    return answer(201, backtestView(await beginBacktest(parts, context.principal, subject, asked, { ...ids, symbolsAt }), null));
+    return answer(201, backtestView(await beginBacktest(parts, context.principal, subject, input, { ...ids, symbolsAt }), null));
   }
 
   async function own(principal: Principal, id: string): Promise<BacktestRow> {
@@ -198,8 +198,8 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
 }
 
 /** Throws `forbidden` for a caller who names files and may not read them. */
-export function mayReadFiles(principal: Principal, asked: { data_file_id?: string; data_file_ids?: Record<string, string> }): void {
-  if (asked.data_file_id === undefined && asked.data_file_ids === undefined) return;
+export function mayReadFiles(principal: Principal, input: { data_file_id?: string; data_file_ids?: Record<string, string> }): void {
+  if (input.data_file_id === undefined && input.data_file_ids === undefined) return;
   if (!hasScope(principal, 'workspaces.read')) throw new AppError('forbidden', 'Reading a data file needs the scope workspaces.read');
 }
 

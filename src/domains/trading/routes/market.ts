@@ -100,13 +100,13 @@ export function marketRoutes({ market, prices }: { market: LocalMarket; prices: 
       const first = dayOf(start, 'start') ?? Math.min(last, Math.max(last - usualDays[timeframe], 0));
       if (last < first) throw invalidField(['query', 'end'], 'The last day should not be before the first', 'greater_than_equal', end);
       const symbol = parseSymbol(params.symbol)?.symbol;
-      const asked = { symbol: symbol ?? '', timeframe, start: isoDate(first), end: isoDate(last), adjusted };
-      const count = embeddedBarCount(asked, nowMs);
+      const requested = { symbol: symbol ?? '', timeframe, start: isoDate(first), end: isoDate(last), adjusted };
+      const count = embeddedBarCount(requested, nowMs);
       if (count === null) throw new AppError('not_found', 'Symbol not found');
       if (count > maxBars)
         throw invalidField(['query', 'start'], `The period has ${count} bars; the maximum is ${maxBars}`, 'too_long', start);
-      const found = (await market.bars(asked))!;
-      const actions = embeddedActions(asked.symbol, asked.start, asked.end) ?? [];
+      const found = (await market.bars(requested))!;
+      const actions = embeddedActions(requested.symbol, requested.start, requested.end) ?? [];
       return answer(200, barsView({ ...found, dividends: dividendsOf(actions, { daily: timeframe === '1d', adjusted, nowMs }) }));
     },
   });

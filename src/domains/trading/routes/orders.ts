@@ -50,8 +50,8 @@ export function orderRoutes({ orderEntry, database, clock }: OrderRouteParts): A
     responses: { 200: PageOf(OrderView) },
     async handler({ principal: { accountId, mode }, query }) {
       const { limit, offset, client_order_id: clientOrderId, status, symbol, broker_id: brokerKey } = query;
-      const asked = { clientOrderId, status, brokerKey, symbol: symbol === undefined ? undefined : parseSymbol(symbol)?.symbol };
-      const filters = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+      const filter = { clientOrderId, status, brokerKey, symbol: symbol === undefined ? undefined : parseSymbol(symbol)?.symbol };
+      const filters = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
       const [rows, total] = await database.list(accountId, (em) =>
         em.findAndCount(
           TradingOrder,

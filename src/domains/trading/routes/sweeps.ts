@@ -86,8 +86,8 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
       mayReadFiles(principal, body);
       const { accountId, mode } = principal;
       const { parameters: grid, rank_by = 'sharpe' } = body;
-      const asked = { initial_capital: 100_000, ...body };
-      checkPeriod(asked, market);
+      const withDefaults = { initial_capital: 100_000, ...body };
+      checkPeriod(withDefaults, market);
       const { strategyId, strategyVersion, ...subject } = await namedSubject(parts, principal, body);
       const { strategy } = subject;
       if (strategy.type === 'custom')
@@ -97,7 +97,7 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
       const issues = gridIssues(strategy, grid, ['body', 'parameters']);
       if (issues.length > 0) throw invalid(issues);
       const first = withParameters(strategy, combinations(grid)[0]!);
-      const { request, compute } = await requestOf(parts, accountId, { ...subject, strategy: first }, asked, ['body', 'symbol']);
+      const { request, compute } = await requestOf(parts, accountId, { ...subject, strategy: first }, withDefaults, ['body', 'symbol']);
       await requireCapacity(database, 'sweep', accountId);
       const { id, commandId } = commandIds(context, tradingIds.sweep, clock.nowMs());
       const input = {

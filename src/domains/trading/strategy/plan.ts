@@ -76,9 +76,9 @@ function planOne(of: PlannedSymbol, sizing: Sizing): { plan: SymbolPlan; spent: 
     if (before.reached || isAt(before, held)) return nothing({ ...before, reached: true });
     if (isAt(before, held + pending)) return nothing(before);
   }
-  const asked = of.continues && before?.quantity != null ? nanoIn(before.quantity) : wantedOf(of, sizing);
-  const { wanted, cutBy } = cut(of, asked, sizing);
-  const quantity = nanoText(isLater(asked, wanted, cutBy, sizing) ? asked : wanted);
+  const requested = of.continues && before?.quantity != null ? nanoIn(before.quantity) : wantedOf(of, sizing);
+  const { wanted, cutBy } = cut(of, requested, sizing);
+  const quantity = nanoText(isLater(requested, wanted, cutBy, sizing) ? requested : wanted);
   const target: Target = { weight, quantity, reached: isAt({ quantity }, held) };
   if (of.open.length > 0)
     return { plan: { symbol, target, order: null, cancels: of.open.map(({ orderId }) => orderId), unfinished: true, cutBy }, spent: 0n };
@@ -102,8 +102,8 @@ function isAt({ quantity }: Pick<Target, 'quantity'>, held: bigint): boolean {
  * Whether what was cut off is still wanted on later bars: a purchase that waits for the money of a sale. What the margin for a market order alone has
  * cut off is not, and neither is what the limit of a position does not let through: the rest would be bought in ever smaller orders.
  */
-function isLater(asked: bigint, wanted: bigint, cutBy: SymbolPlan['cutBy'], sizing: Sizing): boolean {
-  return cutBy === 'buying_power' && sizeOf(asked - wanted) * 100n * one > sizeOf(asked) * 2n * marginPct(sizing);
+function isLater(requested: bigint, wanted: bigint, cutBy: SymbolPlan['cutBy'], sizing: Sizing): boolean {
+  return cutBy === 'buying_power' && sizeOf(requested - wanted) * 100n * one > sizeOf(requested) * 2n * marginPct(sizing);
 }
 
 /** What the weight comes to at the price that is paid: in shares, toward 0. */
@@ -130,12 +130,12 @@ function cut(of: PlannedSymbol, wanted: bigint, sizing: Sizing): { wanted: bigin
   const room = larger(sizing.maxPosition - multiply(same, plain) - multiply(others, price), 0n);
   const maxByLimit = opposite + roundToStep((room * one) / price, lot, 'down');
   const maxByPower = buys ? opposite + roundToStep((larger(sizing.buyingPower, 0n) * one) / price, lot, 'down') : maxByLimit;
-  const asked = sizeOf(wanted - held);
+  const requested = sizeOf(wanted - held);
   const maxQuantity = smaller(maxByLimit, maxByPower);
   // A strategy may always reduce its own position, whatever else the account holds.
-  const reducing = held !== 0n && held > 0n !== buys ? smaller(sizeOf(held), asked) : 0n;
+  const reducing = held !== 0n && held > 0n !== buys ? smaller(sizeOf(held), requested) : 0n;
   const allowed = larger(maxQuantity, reducing);
-  if (asked <= allowed) return { wanted, cutBy: null };
+  if (requested <= allowed) return { wanted, cutBy: null };
   return { wanted: buys ? held + allowed : held - allowed, cutBy: maxByLimit <= maxByPower ? 'max_position_size' : 'buying_power' };
 }
 

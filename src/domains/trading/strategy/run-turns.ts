@@ -113,7 +113,7 @@ export function decided(
   if (!isRunning(row) || !isStageOf(row, 'deciding', effectId)) return row;
   if (outcome.kind === 'failed' && outcome.abandoned)
     return failed(row, 'its decision ended the process that computed it', row.run.clockMs, ctx);
-  if (outcome.kind !== 'done') return again(row, { at: 'deciding again' });
+  if (outcome.kind !== 'done') return retryStage(row, { at: 'deciding again' });
   const { decided: found, nowMs } = outcome.value;
   const { run } = row;
   const nextMs = nextBarEndOf(run.symbols, run.timeframe, nowMs);
@@ -126,20 +126,20 @@ export function decided(
     }
     case 'no_bar': {
       // A source may have it a little later.
-      const waiting = again(withRun(row, { nextMs, clockMs: nowMs }), { at: 'deciding again' });
+      const waiting = retryStage(withRun(row, { nextMs, clockMs: nowMs }), { at: 'deciding again' });
       return { ...waiting, dueAt: Math.min(waiting.dueAt!, nextMs) };
     }
     case 'failed':
       return failed(row, found.error, nowMs, ctx);
     default:
-      return again(row, { at: 'deciding again' });
+      return retryStage(row, { at: 'deciding again' });
   }
 }
 
 export function planned(row: StrategyRow, { effectId, outcome }: EffectResult<Planned>, ctx: Context): StrategyRow {
   if (!isRunning(row) || !isStageOf(row, 'planning', effectId)) return row;
   if (outcome.kind === 'failed' && outcome.abandoned) return nextBar(row, { unfinished: [] });
-  if (outcome.kind !== 'done') return again(row, { at: 'planning again' });
+  if (outcome.kind !== 'done') return retryStage(row, { at: 'planning again' });
   const { symbols, brokers, skipped, nowMs } = outcome.value;
   const { run } = row;
   const bar = run.bar!;
@@ -170,7 +170,7 @@ export function placed(
   }
   // Whether they were placed is seen by the next bar's plan; asking a process that ends by it again is not.
   if (outcome.kind === 'failed' && outcome.abandoned) return nextBar(known, { unfinished: [] });
-  if (outcome.kind !== 'done') return again(known, { at: 'placing again', cancels, intents });
+  if (outcome.kind !== 'done') return retryStage(known, { at: 'placing again', cancels, intents });
   const refused = new Set(orders.filter((order) => order.refused !== null).map(({ symbol }) => symbol));
   return nextBar(known, { unfinished: bar.unfinished.filter((symbol) => !refused.has(symbol)) });
 }
@@ -188,20 +188,20 @@ function decide(row: Running, ctx: Context): StrategyRow {
   const { accountId, mode, run } = row;
   const { version, symbols, startedMs, seen, capitalOfCode: capital, source } = run;
   const input = { accountId, mode, version, symbols, startedMs, seen, capital, ...(source !== undefined && { source }) };
-  return begun(row, { at: 'deciding', effectId: ctx.run('decide', input) });
+  return beginStage(row, { at: 'deciding', effectId: ctx.run('decide', input) });
 }
 
 function plan(row: Running, only: string[] | null, ctx: Context): StrategyRow {
   const { accountId, mode, type, run } = row;
   const { symbols, brokers, capital, weights, targets } = run;
   const input = { accountId, mode, symbols, brokers, capital, isPair: type === 'arbitrage', weights, targets, only };
-  return begun(row, { at: 'planning', effectId: ctx.run('plan', input) });
+  return beginStage(row, { at: 'planning', effectId: ctx.run('plan', input) });
 }
 
 function place(row: Running, { cancels, intents }: { cancels: string[]; intents: Intent[] }, ctx: Context): StrategyRow {
   const { accountId, mode, orderMode, run } = row;
   const effectId = ctx.run('place', { accountId, mode, orderMode, cancels, intents, untilMs: run.nextMs });
-  return begun(row, { at: 'placing', effectId, cancels, intents });
+  return beginStage(row, { at: 'placing', effectId, cancels, intents });
 }
 
 function failed(row: Running, error: string, nowMs: number, ctx: Context): StrategyRow {
@@ -216,16 +216,16 @@ function failed(row: Running, error: string, nowMs: number, ctx: Context): Strat
 function nextBar(row: Running, changes: Pick<Partial<RunBar>, 'unfinished'>): StrategyRow {
   const bar = { ...row.run.bar!, ...changes };
   const next = withRun(row, { bar });
-  if (bar.unfinished.length > 0) return again(next, { at: 'waiting' });
+  if (bar.unfinished.length > 0) return retryStage(next, { at: 'waiting' });
   return { ...withRun(next, { stage: { at: 'idle' }, tries: 0 }), dueAt: row.run.nextMs };
 }
 
-function again(row: Running, stage: Stage): StrategyRow {
+function retryStage(row: Running, stage: Stage): StrategyRow {
   const { tries, clockMs } = row.run;
   return { ...withRun(row, { stage, tries: tries + 1 }), dueAt: clockMs + backoffMs(tries, firstRetryMs, maxRetryMs) };
 }
 
-function begun(row: Running, stage: Stage): StrategyRow {
+function beginStage(row: Running, stage: Stage): StrategyRow {
   return { ...withRun(row, { stage }), dueAt: null };
 }
 

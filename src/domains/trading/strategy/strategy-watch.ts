@@ -32,7 +32,7 @@ export class StrategyWatch {
   /** In the last poll, and in this one: only the first failure is logged. */
   private failing = false;
   private hasFailed = false;
-  private looking = false;
+  private isPolling = false;
   private pollAgain = false;
   private endContent: (() => void) | null = null;
 
@@ -54,14 +54,14 @@ export class StrategyWatch {
   /** Polls now, or once more after the current poll. */
   private wake(): void {
     if (this.stopped) return;
-    if (this.looking) {
+    if (this.isPolling) {
       this.pollAgain = true;
       return;
     }
     if (this.timer !== null) clearTimeout(this.timer);
-    this.looking = true;
+    this.isPolling = true;
     void this.poll().finally(() => {
-      this.looking = false;
+      this.isPolling = false;
       if (this.stopped) return;
       if (this.pollAgain) {
         this.pollAgain = false;

@@ -40,9 +40,9 @@ export const placeOrderTool = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>)
 
   async preview(form: OrderForm, { accountId, taskId, authority: { mode } }): Promise<Preview> {
     const owner: OrderOrigin = { accountId, mode, taskId };
-    const asked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
-    if (asked.preview.refusal !== null) throw new ToolError(`${asked.preview.refusal}. ${words.nothing}.`);
-    return { text: textOf(asked), basis: basisOf(asked) };
+    const checked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
+    if (checked.preview.refusal !== null) throw new ToolError(`${checked.preview.refusal}. ${words.nothing}.`);
+    return { text: textOf(checked), basis: basisOf(checked) };
   },
 
   async run(form: OrderForm, context: ToolContext) {
@@ -71,9 +71,9 @@ async function place(orderEntry: OrderEntryParts, owner: OrderOrigin, form: Orde
   const orderId = orderIdOf(context);
   // What was placed by an earlier try of this call is not asked about again.
   if (approvedBasis !== null && (await orderEntry.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
-    const asked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
-    const why = approvalFault(approvedBasis, asked);
-    if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(asked)}`, basis: basisOf(asked) });
+    const checked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
+    const why = approvalFault(approvedBasis, checked);
+    if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(checked)}`, basis: basisOf(checked) });
   }
   return askUntilAnswered(words, () => placeOrder(orderEntry, owner, form, { orderId, commandId: callId }));
 }
@@ -86,8 +86,8 @@ async function placedEarlier(actors: ActorSystem, owner: OrderOrigin, context: T
   const orderId = orderIdBeside(owner, orderIdOf(context));
   const placed = await actors.query(tradingOrder, orderId, 'get', null);
   if (placed !== null) return placed;
-  const asked = actors.ask(tradingAccount, tradingAccountIdOf(owner), 'cancel', { orderId }, { commandId: context.callId });
-  return asked.catch(unlessDefect);
+  const cancellation = actors.ask(tradingAccount, tradingAccountIdOf(owner), 'cancel', { orderId }, { commandId: context.callId });
+  return cancellation.catch(unlessDefect);
 }
 
 /**

@@ -47,13 +47,16 @@ export const runBacktest = (parts: RequestParts): Tool => ({
   async run(args: Static<typeof Arguments>, { accountId, authority: { mode }, callId, slotOwner, signal }) {
     const { market, actors } = parts;
     const owner = { accountId, mode };
-    const asked = { initial_capital: 100_000, ...args };
+    const withDefaults = { initial_capital: 100_000, ...args };
     const id = derivedId(tradingIds.backtest, slotOwner, callId);
     await market.ready;
     let row: BacktestRow | null = await actors.query(backtest, id, 'get', null);
     try {
-      checkPeriod(asked, market);
-      row ??= await beginBacktest(parts, owner, await namedSubject(parts, owner, args), asked, { id, symbolsAt: ['body', 'symbol'] });
+      checkPeriod(withDefaults, market);
+      row ??= await beginBacktest(parts, owner, await namedSubject(parts, owner, args), withDefaults, {
+        id,
+        symbolsAt: ['body', 'symbol'],
+      });
     } catch (error) {
       if (!(error instanceof AppError) || errorCodes[error.code].http >= 500) throw error;
       const where = error.issues?.[0]?.loc.slice(1).join('.');

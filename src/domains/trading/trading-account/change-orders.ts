@@ -83,6 +83,6 @@ export function resume(turn: AccountTurn, by: string): void {
 
 function remainingOf({ terms, filled, leg }: OpenEntry): string {
   if (leg === null) return nanoText(nanoIn(terms.quantity) - nanoIn(filled));
-  const room = remainingOfLeg({ leg, filled });
-  return room > 0n ? nanoText(room) : terms.quantity;
+  const remaining = remainingOfLeg({ leg, filled });
+  return remaining > 0n ? nanoText(remaining) : terms.quantity;
 }

@@ -66,12 +66,12 @@ function updateLeg(turn: AccountTurn, orderId: string): void {
   const entry = turn.entryOf(orderId);
   if (entry === null || entry.leg === null || entry.replaces !== null) return;
   const { leg, filled, terms } = entry;
-  const room = remainingOfLeg({ leg, filled });
-  if (room <= 0n) {
+  const remaining = remainingOfLeg({ leg, filled });
+  if (remaining <= 0n) {
     if (!leg.parentOpen && !entry.cancelRequested) turn.cancelOrder(orderId);
     return;
   }
-  const quantity = nanoText(room + nanoIn(filled));
+  const quantity = nanoText(remaining + nanoIn(filled));
   const isHere = entry.filledBy === 'embedded';
   if (!isHere && !entry.held) return;
   if (quantity === terms.quantity && !(isHere && entry.held)) return;
@@ -96,9 +96,9 @@ function endExiting(turn: AccountTurn, orderId: string): void {
 function sendTouchedLeg(turn: AccountTurn, orderId: string): void {
   const entry = turn.entryOf(orderId);
   if (entry === null || entry.leg === null || !entry.held || entry.replaces !== null || entry.filledBy === 'embedded') return;
-  const room = remainingOfLeg({ leg: entry.leg, filled: entry.filled });
+  const remaining = remainingOfLeg({ leg: entry.leg, filled: entry.filled });
   const quote = turn.quoteOf(entry.terms.symbol);
-  if (room <= 0n || quote === null || quote.session === 'closed' || isStale(quote, turn.marketMs)) return;
+  if (remaining <= 0n || quote === null || quote.session === 'closed' || isStale(quote, turn.marketMs)) return;
   // An invented price must not sell what is held in the market.
   if (!countsFor(entry, quote.source)) return;
   const { terms, leg } = entry;
@@ -113,7 +113,7 @@ function sendTouchedLeg(turn: AccountTurn, orderId: string): void {
     if (isStop && !other[1].cancelRequested) turn.cancelOrder(other[0]);
     return;
   }
-  const quantity = nanoText(room + nanoIn(entry.filled));
+  const quantity = nanoText(remaining + nanoIn(entry.filled));
   turn.setEntry(orderId, { ...entry, terms: { ...terms, quantity }, held: false });
   release(turn, orderId, quantity, false, isStop);
 }

@@ -190,10 +190,10 @@ function requestCancel(row: Row, { replacedBy }: { replacedBy: string | null }, 
   if (move.kind === 'refused')
     throw new AppError('conflict', move.because === 'final' ? 'The order has ended' : 'The order is being cancelled or replaced');
   if (move.kind === 'same') return { state: row, reply: row };
-  const asked = withState(row, move.order, ctx.nowMs);
+  const requested = withState(row, move.order, ctx.nowMs);
   const isHere = row.filledBy === 'embedded' || row.held;
-  const end: OrderEvent = { kind: 'ended', status: 'cancelled', reason: null, filledQuantity: asked.state.fills.quantity };
-  const { row: after, events } = isHere ? { row: asked, events: [end] } : cancelAtBroker(asked, timing, ctx);
+  const end: OrderEvent = { kind: 'ended', status: 'cancelled', reason: null, filledQuantity: requested.state.fills.quantity };
+  const { row: after, events } = isHere ? { row: requested, events: [end] } : cancelAtBroker(requested, timing, ctx);
   const over = moveRow(after, events, ctx.nowMs);
   emitSteps(over.steps, [], ctx);
   return { state: over.row, reply: over.row };

@@ -63,7 +63,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
       const cursor = await newestEvent(accountId);
       const secret = secrets.seal(newWebhookSecret(), id);
       const input = { accountId, mode, userId, url: body.url, events, secret, cursor };
-      await orCountAnew(accountId, actors.ask(accountWebhooks, accountId, 'add', { webhookId: id, create: input }, { commandId }));
+      await recountOnFailure(accountId, actors.ask(accountWebhooks, accountId, 'add', { webhookId: id, create: input }, { commandId }));
       const made = await actors.ask(webhook, id, 'create', input);
       return answer(201, withSecret(made));
     },
@@ -122,7 +122,7 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
       if (body.url !== undefined) mustBeReachable(body.url);
       const cursor = await newestEvent(accountId);
       if (body.url !== undefined)
-        await orCountAnew(accountId, actors.ask(accountWebhooks, accountId, 'move', { webhookId: params.id, url: body.url }));
+        await recountOnFailure(accountId, actors.ask(accountWebhooks, accountId, 'move', { webhookId: params.id, url: body.url }));
       return answer(200, webhookView(await actors.ask(webhook, params.id, 'change', { ...body, events, cursor })));
     },
   });
@@ -231,9 +231,9 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
   return [create, list, get, change, remove, rotate, test, deliveries, delivery, replay];
 
   /** Refused because of the limit: the register may lack changes by nodes of an earlier version, and is recounted for the next try. */
-  async function orCountAnew(accountId: string, asked: Promise<null>): Promise<void> {
+  async function recountOnFailure(accountId: string, change: Promise<null>): Promise<void> {
     try {
-      await asked;
+      await change;
     } catch (error) {
       if (error instanceof AppError && error.code === 'conflict')
         await actors.ask(accountWebhooks, accountId, 'recount', null).catch(() => {});

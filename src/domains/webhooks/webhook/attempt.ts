@@ -31,7 +31,7 @@ export async function attempt(
 ): Promise<Outcome> {
   const beganMs = performance.now();
   const headers = signatureHeaders(receiver.keys, eventId, Math.floor(clock.nowMs() / 1_000), body);
-  const took = () => Math.round(performance.now() - beganMs);
+  const elapsedMs = () => Math.round(performance.now() - beganMs);
   try {
     const response = await outbound.fetch(receiver.url, {
       method: 'POST',
@@ -42,10 +42,10 @@ export async function attempt(
       redirects: 0,
       raw: true,
     });
-    return { ...outcomeOf(response), durationMs: took() };
+    return { ...outcomeOf(response), durationMs: elapsedMs() };
   } catch (error) {
     const message = error instanceof AppError ? error.message : 'The request failed';
-    return { kind: 'failed', responseStatus: null, responseBody: null, error: message, durationMs: took(), retryAfterMs: 0 };
+    return { kind: 'failed', responseStatus: null, responseBody: null, error: message, durationMs: elapsedMs(), retryAfterMs: 0 };
   }
 }
 

@@ -15,15 +15,15 @@ export class DeliverySemaphore {
   }
 
   /** False: no slot is free; `onFree` is called once when another try makes sense. */
-  take(origin: string, isTroubled: boolean, onFree: () => void): boolean {
-    const hasPlace = this.taken < (isTroubled ? this.total / 2 : this.total) && (this.byOrigin.get(origin) ?? 0) < this.toOneReceiver;
-    if (hasPlace) this.takeAnyway(origin);
+  take(origin: string, isFailing: boolean, onFree: () => void): boolean {
+    const hasPlace = this.taken < (isFailing ? this.total / 2 : this.total) && (this.byOrigin.get(origin) ?? 0) < this.toOneReceiver;
+    if (hasPlace) this.takeOverLimit(origin);
     else this.waiting.add(onFree);
     return hasPlace;
   }
 
   /** Ignores the limit: for deliveries requested by hand, which have a limit of their own. */
-  takeAnyway(origin: string): void {
+  takeOverLimit(origin: string): void {
     this.taken++;
     this.byOrigin.set(origin, (this.byOrigin.get(origin) ?? 0) + 1);
   }

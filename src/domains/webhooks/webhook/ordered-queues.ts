@@ -115,7 +115,7 @@ export class OrderedQueues {
   }
 
   /** Adds the requested page. An empty one means that there are no more events. */
-  gave(queue: OrderedQueue, events: readonly FeedEvent[], isWanted: (event: FeedEvent) => boolean): void {
+  addEvents(queue: OrderedQueue, events: readonly FeedEvent[], isWanted: (event: FeedEvent) => boolean): void {
     queue.isBusy = false;
     if (events.length >= queueEvents) queue.hasMore = true;
     const wanted = events.filter(isWanted);

@@ -26,7 +26,7 @@ const retryMs = 1_000;
 const defaultTimeoutMs = 10_000;
 const maxWaitMs = 60_000;
 
-type Asked = WebhookRow['asked'][number];
+type RequestedDelivery = WebhookRow['asked'][number];
 
 export class WebhookDispatcher {
   readonly id: string;
@@ -170,7 +170,7 @@ export class WebhookDispatcher {
 
   private work(): void {
     if (this.row === null) return;
-    this.deliverAsked(this.row);
+    this.deliverRequested(this.row);
     while (this.mayBegin && this.queues.hasWork && this.semaphore.take(this.receiver.origin, this.atOnce === 1, this.pump)) {
       const work = this.queues.next()!;
       this.oneMore(work.kind === 'send' ? this.deliver(this.queues, work.queue, work.event) : this.read(this.queues, work));
@@ -214,23 +214,23 @@ export class WebhookDispatcher {
   private async read(queues: OrderedQueues, { queue, from, to }: { queue: OrderedQueue; from: number; to: number }): Promise<void> {
     try {
       const events = await this.parts.feed.read(this.row!.accountId, queue.taskId, from, to, queueEvents);
-      if (this.queues === queues) queues.gave(queue, events, this.isWanted);
+      if (this.queues === queues) queues.addEvents(queue, events, this.isWanted);
     } catch {
       queues.keptWaiting(queue, this.parts.clock.nowMs() + retryMs);
     }
   }
 
   /** Deliveries requested by hand come first, even if the receiver fails. */
-  private deliverAsked({ asked }: WebhookRow): void {
+  private deliverRequested({ asked }: WebhookRow): void {
     for (const one of asked) {
       if (this.state !== 'working' || this.inFlight.has(one.id) || this.byHand.has(one.id)) continue;
       this.inFlight.add(one.id);
-      this.semaphore.takeAnyway(this.receiver.origin);
+      this.semaphore.takeOverLimit(this.receiver.origin);
       this.oneMore(this.deliverByHand(one));
     }
   }
 
-  private async deliverByHand(one: Asked): Promise<void> {
+  private async deliverByHand(one: RequestedDelivery): Promise<void> {
     const event = one.seq === 0 ? this.testEvent(one) : await this.find(one.seq);
     if (event === 'unknown') {
       // The database does not answer; the next refresh or wake-up reads it again.
@@ -254,7 +254,7 @@ export class WebhookDispatcher {
     }
   }
 
-  private testEvent({ id, type, createdAt }: Asked): FeedEvent {
+  private testEvent({ id, type, createdAt }: RequestedDelivery): FeedEvent {
     const { accountId } = this.row!;
     const eventId = eventIdOf(id);
     const message = type === challengeType ? 'Answer this with 2xx, and events are sent to this address.' : 'This is a test.';

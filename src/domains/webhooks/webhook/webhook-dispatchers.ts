@@ -54,7 +54,7 @@ export class WebhookDispatchers {
       this.dispatchers.get(dispatcher.id) === dispatcher && this.dispatchers.delete(dispatcher.id);
     this.parts = { ...options, ended, tries: this.tries };
     const { placement } = options;
-    placement.onAcquired((shards) => void this.takeUp(shards));
+    placement.onAcquired((shards) => void this.startDispatchers(shards));
     placement.onSealing(async (shards) => this.drop(new Set(shards)));
     placement.onLost((shards) => this.drop(new Set(shards)));
   }
@@ -94,7 +94,7 @@ export class WebhookDispatchers {
     return dispatcher;
   }
 
-  private async takeUp(shards: number[]): Promise<void> {
+  private async startDispatchers(shards: number[]): Promise<void> {
     const { database, log } = this.parts;
     for (let after = ''; this.state === 'open'; ) {
       try {

@@ -132,9 +132,10 @@ function settle(state: WebhookRow | null, progress: Progress, ctx: TurnContext<W
   if (state === null || state.status === 'deleted' || state.run !== progress.run) return { state, reply: false };
   const { cursor, lanes, deliveries, tried, disable } = progress;
   for (const record of deliveries) ctx.append(WebhookDelivery, { ...record, webhookId: ctx.id });
-  const asked = tried.length === 0 ? state.asked : state.asked.filter(({ id }) => !tried.includes(id));
-  if (state.status === 'active' && !isDelivering(state)) return { state: afterChallenge({ ...state, asked }, progress, ctx), reply: true };
-  const next = { ...state, cursor, lanes, asked };
+  const requested = tried.length === 0 ? state.asked : state.asked.filter(({ id }) => !tried.includes(id));
+  if (state.status === 'active' && !isDelivering(state))
+    return { state: afterChallenge({ ...state, asked: requested }, progress, ctx), reply: true };
+  const next = { ...state, cursor, lanes, asked: requested };
   if (disable === null || state.status !== 'active') return { state: next, reply: true };
   return { state: disabled(next, disable, ctx), reply: true };
 }
@@ -145,8 +146,8 @@ function challenge(
   ctx: TurnContext<WebhookContract>,
 ): Turn<WebhookRow | null, null> {
   if (state === null || state.status !== 'active' || state.run !== run || isDelivering(state)) return { state, reply: null };
-  const asked = [...state.asked, { id, seq: 0, type: challengeType, attempts, createdAt }];
-  return { ...afterChange({ ...state, asked }, ctx), reply: null };
+  const requested = [...state.asked, { id, seq: 0, type: challengeType, attempts, createdAt }];
+  return { ...afterChange({ ...state, asked: requested }, ctx), reply: null };
 }
 
 const untried = {

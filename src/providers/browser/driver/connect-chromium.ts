@@ -48,7 +48,7 @@ async function peerOf(browser: Browser, host: string): Promise<string> {
     connector: { connect: () => Promise.reject(new Error('it serves nobody')) },
     host,
     isPeer: () => false,
-    onRefusedPeer: (asked, address) => asked === secret && resolve(address),
+    onRefusedPeer: (peerSecret, address) => peerSecret === secret && resolve(address),
   });
   const server = await proxy.listen();
   const context = await browser.newContext({ proxy: { server } });

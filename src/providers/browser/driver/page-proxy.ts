@@ -82,14 +82,14 @@ export class PageProxy {
   private async serve(client: Socket): Promise<void> {
     this.own(client);
     const remoteAddress = (client.remoteAddress ?? '').replace(/^::ffff:/, '');
-    const isStranger = !this.isPeer(remoteAddress);
-    if (isStranger ? this.onRefusedPeer === undefined : this.page === null) return void client.destroy();
+    const isUnknownPeer = !this.isPeer(remoteAddress);
+    if (isUnknownPeer ? this.onRefusedPeer === undefined : this.page === null) return void client.destroy();
     client.setTimeout(handshakeTimeoutMs, () => client.destroy());
     const handshake = new Handshake(client);
     if ((await handshake.read(readGreeting)) === undefined) return void client.destroy();
     client.write(greetingAnswer);
     const target = await handshake.read(readRequest);
-    if (target === undefined || isStranger) {
+    if (target === undefined || isUnknownPeer) {
       if (target !== undefined) this.onRefusedPeer?.(target.host, remoteAddress);
       return void client.destroy();
     }

@@ -94,28 +94,28 @@ function guard(page: Page, stop: (message: string) => void): void {
 }
 
 async function read(page: Page, visit: Visit, proxy: AgentContext['proxy']): Promise<VisitResult> {
-  if (visit.want.kind === 'png') await page.setViewportSize({ width: visit.want.width, height: visit.want.height });
+  if (visit.capture.kind === 'png') await page.setViewportSize({ width: visit.capture.width, height: visit.capture.height });
   const status = await open(page, visit.url, proxy);
   const isLoaded = await settlesWithin(page.waitForLoadState('load'), loadMs);
   if (isLoaded) await settlesWithin(page.waitForLoadState('networkidle'), quietMs);
   const session = await page.context().newCDPSession(page);
   const found = await readDocument(session);
   if (!/^https?:/.test(found.url)) throw new ToolError(`${visit.url} leads to an address that is not http or https.`);
-  if (visit.want.kind === 'html') return { ...noPage, ...found, status };
-  return { ...noPage, url: found.url, title: found.title, status, png: await picture(page, session, visit.want) };
+  if (visit.capture.kind === 'html') return { ...noPage, ...found, status };
+  return { ...noPage, url: found.url, title: found.title, status, png: await picture(page, session, visit.capture) };
 }
 
 /** Resolves with the status once the document begins to arrive. */
 async function open(page: Page, url: string, proxy: AgentContext['proxy']): Promise<number> {
-  let asked = url;
+  let requestedUrl = url;
   page.on('request', (request) => {
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked = request.url();
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) requestedUrl = request.url();
   });
   try {
     return (await page.goto(url, { waitUntil: 'commit', timeout: 0 }))?.status() ?? 0;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
-    const { hostname, host } = new URL(asked);
+    const { hostname, host } = new URL(requestedUrl);
     const why = proxy.failureOf(hostname);
     if (why !== undefined) throw new ToolError(`${why}.`);
     if (message.includes('Download is starting'))
@@ -147,13 +147,13 @@ async function readDocument(session: CDPSession): Promise<{ url: string; title: 
   }
 }
 
-async function picture(page: Page, session: CDPSession, want: { width: number; height: number; fullPage: boolean }): Promise<Uint8Array> {
+async function picture(page: Page, session: CDPSession, size: { width: number; height: number; fullPage: boolean }): Promise<Uint8Array> {
   const { cssContentSize } = await session.send('Page.getLayoutMetrics');
-  const height = want.fullPage ? Math.min(maxHeight, Math.max(want.height, Math.ceil(cssContentSize.height))) : want.height;
+  const height = size.fullPage ? Math.min(maxHeight, Math.max(size.height, Math.ceil(cssContentSize.height))) : size.height;
   const png = await page.screenshot({
     type: 'png',
-    fullPage: want.fullPage,
-    clip: { x: 0, y: 0, width: want.width, height },
+    fullPage: size.fullPage,
+    clip: { x: 0, y: 0, width: size.width, height },
     animations: 'disabled',
     timeout: 0,
   });

@@ -32,7 +32,7 @@ async function marketFile(t: TestContext, first: unknown, hours: 'always' | 'exc
   const system = { nowMs: () => systemMs + time.ms };
   const file = MarketFile.open({ path, hours, log, system, monotonic: () => time.ms, everyMs: 600_000 });
   t.after(() => file.close());
-  await file.looked;
+  await file.polled;
   const replace = async (content: unknown) => {
     await write(content);
     await file.poll();
@@ -111,7 +111,7 @@ test('a content has the same sequence on every node and after a restart, and a l
   await replace({ quotes: { AAPL: { ...aapl, last: 100.01 } } });
   const other = MarketFile.open({ path, hours: 'exchange', log: noLog, everyMs: 600_000 });
   t.after(() => other.close());
-  await other.looked;
+  await other.polled;
   const first = file.quote('AAPL')!.sequence;
   assert.equal(other.quote('AAPL')!.sequence, first);
   await replace({ quotes: { AAPL: aapl } });

@@ -68,7 +68,7 @@ test('despite failures and crashes each event is delivered at least once, events
         const [work] = going.splice(which % Math.max(1, going.length), 1);
         if (work === undefined) return;
         if (work.kind === 'read')
-          return how === 'trouble' ? queues.keptWaiting(work.queue, nowMs + 1_000) : queues.gave(work.queue, pageOf(work), isWanted);
+          return how === 'trouble' ? queues.keptWaiting(work.queue, nowMs + 1_000) : queues.addEvents(work.queue, pageOf(work), isWanted);
         if (how !== 'delivered') return void queues.failed(work.queue, nowMs, 0);
         const { seq, taskId } = work.event;
         const behind = written.find(
@@ -132,7 +132,7 @@ test('a queue that fails for the whole retry time reports it', () => {
     assert.ok(tries < 80);
     const work = queues.next()!;
     if (work.kind === 'read') {
-      queues.gave(work.queue, [eventOf(1, 1)], isWanted);
+      queues.addEvents(work.queue, [eventOf(1, 1)], isWanted);
       continue;
     }
     const dueAtMs = queues.failed(work.queue, nowMs, 0);

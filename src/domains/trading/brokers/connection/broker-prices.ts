@@ -69,10 +69,10 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
   /** Requested once a second at most, for all callers together. A failure is not kept. */
   async function quoteOnce(owner: AccountMode, connection: KnownConnection, instrument: Instrument): Promise<BrokerQuote> {
     const name = `${connection.id} ${instrument.symbol}`;
-    let asked = answers.get(name);
-    if (asked === undefined) answers.set(name, (asked = ask(owner, connection, instrument)));
+    let pending = answers.get(name);
+    if (pending === undefined) answers.set(name, (pending = ask(owner, connection, instrument)));
     try {
-      return await asked;
+      return await pending;
     } catch (cause) {
       answers.delete(name);
       throw shown(cause);

@@ -50,10 +50,10 @@ export async function queryBroker(
   const listed = await broker.currentOrders(signal);
   if (listed.kind !== 'known') return listed;
   const missing = missingFrom(own, listed.value).flatMap(({ brokerOrderId }) => brokerOrderId ?? []);
-  const asked = await queryEach(broker, missing.slice(0, maxQueries), signal);
-  if (asked.kind !== 'known') return asked;
-  const orders = [...listed.value, ...asked.value];
-  const wantsFills = extent === 'all' || asked.value.length > 0 || orders.some((order) => hasNewFills(own, order));
+  const queried = await queryEach(broker, missing.slice(0, maxQueries), signal);
+  if (queried.kind !== 'known') return queried;
+  const orders = [...listed.value, ...queried.value];
+  const wantsFills = extent === 'all' || queried.value.length > 0 || orders.some((order) => hasNewFills(own, order));
   const listing = wantsFills ? await broker.fills({ cursor, sinceMs }, signal) : null;
   if (listing?.kind === 'credentials') return listing;
   // Without a list of fills orders still tell what is filled of them.

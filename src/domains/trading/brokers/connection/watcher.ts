@@ -66,12 +66,12 @@ export class ConnectionWatcher {
   /** The connection is new or has changed: begins with a whole round. */
   changed(): void {
     this.row = null;
-    this.want('all');
+    this.request('all');
   }
 
   /** What has open orders is asked for them. */
   poll(): void {
-    this.want('orders');
+    this.request('orders');
   }
 
   get isEnded(): boolean {
@@ -86,12 +86,12 @@ export class ConnectionWatcher {
   }
 
   /** One round at a time; what is wanted meanwhile follows at once. */
-  private want(extent: Extent): void {
+  private request(extent: Extent): void {
     if (this.stop.signal.aborted) return;
     if (this.wanted !== 'all') this.wanted = extent;
     this.running ??= this.run().finally(() => {
       this.running = null;
-      if (this.wanted !== null && !this.stop.signal.aborted) this.want(this.wanted);
+      if (this.wanted !== null && !this.stop.signal.aborted) this.request(this.wanted);
     });
   }
 
@@ -99,7 +99,7 @@ export class ConnectionWatcher {
     const extent = this.wanted!;
     this.wanted = null;
     // Whatever comes of this one.
-    if (extent === 'all') this.again();
+    if (extent === 'all') this.scheduleNextRound();
     try {
       this.row ??= await this.parts.actors.query(brokerConnection, this.id, 'get', null);
       if (this.row === null) return this.end();
@@ -113,10 +113,10 @@ export class ConnectionWatcher {
   }
 
   /** The next whole round. */
-  private again(): void {
+  private scheduleNextRound(): void {
     clearTimeout(this.timer);
     if (this.stop.signal.aborted) return;
-    this.timer = setTimeout(() => this.want('all'), this.parts.reconcileMs);
+    this.timer = setTimeout(() => this.request('all'), this.parts.reconcileMs);
     this.timer.unref();
   }
 
@@ -149,10 +149,10 @@ export class ConnectionWatcher {
     if (this.stream !== null || row.filledBy === 'embedded' || this.stop.signal.aborted) return;
     let isFirst = true;
     this.stream = broker.updates({
-      changed: () => this.want('orders'),
+      changed: () => this.request('orders'),
       connected: () => {
         // Updates sent while there was no connection are found by polling.
-        if (!isFirst) this.want('all');
+        if (!isFirst) this.request('all');
         isFirst = false;
       },
       lost: () => {},
@@ -185,7 +185,7 @@ export class ConnectionWatcher {
       this.row = { ...row, cursor: result.cursor };
       if (extent === 'all') await actors.ask(brokerConnection, this.id, 'advanced', { cursor: result.cursor });
     }
-    if (result.more) this.want('orders');
+    if (result.more) this.request('orders');
     if (result.positions === null) return;
     const open = await held.open();
     const unknown = open.filter(({ unknownOutcome }) => unknownOutcome);

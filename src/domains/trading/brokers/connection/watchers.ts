@@ -22,7 +22,7 @@ export class ConnectionWatchers {
   constructor(parts: WatchersParts) {
     this.parts = parts;
     const { placement } = parts;
-    placement.onAcquired((shards) => void this.takeUp(shards));
+    placement.onAcquired((shards) => void this.startWatchers(shards));
     placement.onSealing(async (shards) => this.drop(new Set(shards)));
     placement.onLost((shards) => this.drop(new Set(shards)));
     this.pollLater();
@@ -49,7 +49,7 @@ export class ConnectionWatchers {
     this.watchers.clear();
   }
 
-  private async takeUp(shards: number[]): Promise<void> {
+  private async startWatchers(shards: number[]): Promise<void> {
     const { database, log } = this.parts;
     for (let after = ''; !this.isStopped; ) {
       try {

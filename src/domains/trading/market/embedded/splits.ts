@@ -123,12 +123,12 @@ function makeHistory(listing: Listing): { splits: Split[]; steps: Step[] } {
   for (let year = anchorYear - 1; year >= 2000; year--) {
     const day = dayIn(year);
     const price = priceOn(day) / factor;
-    const wished = price < 15 || (price < usualPrice * 3 && uniform(listing.seed, year) < 0.06);
+    const isSplit = price < 15 || (price < usualPrice * 3 && uniform(listing.seed, year) < 0.06);
     const allowed = ratios.filter((each) => price * each < highest);
     const ratio =
       price > 4 * highest
         ? tenForOne
-        : wished && allowed.length > 0 && price > lowest
+        : isSplit && allowed.length > 0 && price > lowest
           ? allowed[hash(listing.seed, 3000 + year) % Math.min(3, allowed.length)]!
           : 1;
     if (ratio === 1) continue;
