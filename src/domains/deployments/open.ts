@@ -13,7 +13,7 @@ import type { EffectParts } from './deployment/effects.ts';
 import { hostCalls } from './hosts/calls.ts';
 import { defaultApiUrls, type FindHost } from './hosts/catalogue.ts';
 import { findHost } from './hosts/find-host.ts';
-import { creationGate, filesInTurns } from './low-priority.ts';
+import { type ContentTurns, contentTurns, creationGate } from './low-priority.ts';
 import { DeploymentStats } from './metrics.ts';
 import type { Snapshots } from './snapshot/site.ts';
 import { openSnapshots } from './snapshot/snapshots.ts';
@@ -23,6 +23,7 @@ export type DeploymentParts = {
   credentials: CredentialBox;
   snapshots: Snapshots;
   creations: Creations;
+  contentTurns: ContentTurns;
   builder: Builder;
   findHost: FindHost;
   openCalls: OpenCalls;
@@ -41,12 +42,12 @@ export function openDeployments(platform: Platform): DeploymentParts {
     return hostCalls({ outbound: connected, clock, apiUrl, title, accountId, credentials: own, ...(pause && { pause }) });
   };
   const limitsOf = (accountId: string) => storageLimits(platform.actors, accountId);
-  const files = filesInTurns(platform.files, spareTime);
-  const snapshots = openSnapshots({ ...platform, files, limitsOf });
+  const snapshots = openSnapshots({ ...platform, limitsOf });
   return {
     credentials,
     snapshots,
     creations: creationGate(spareTime),
+    contentTurns: contentTurns({ spareTime, clock, timeoutMs: config.deployTimeoutMs }),
     builder: localBuilder({
       snapshots,
       allowed: (config.builds ?? (config.redisUrl === null ? 'on' : 'off')) === 'on',

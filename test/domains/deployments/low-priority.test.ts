@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { creationGate } from '../../../src/domains/deployments/low-priority.ts';
+import { machineClock } from '../../../src/clock.ts';
+import { contentTurns, creationGate } from '../../../src/domains/deployments/low-priority.ts';
+import { RequestStats } from '../../../src/edge/http/request-stats.ts';
+import { SpareTime } from '../../../src/edge/http/spare-time.ts';
 import { deploymentWorld } from '../../support/deployment-world.ts';
 
 test('two deployments are created at once, of accounts in turn', async () => {
-  const creations = creationGate({ turn: async () => {}, waitingRequests: 0 });
+  const creations = creationGate({ lane: () => ({ turn: async () => {} }), waitingRequests: 0 });
   const order: string[] = [];
   let [running, most] = [0, 0];
   const creation = async () => {
@@ -21,27 +24,70 @@ test('two deployments are created at once, of accounts in turn', async () => {
 test('a creation begins in a turn of the spare time that counts for many contents', async () => {
   const spareTime = Promise.withResolvers<void>();
   const turns: [string, number][] = [];
-  const lane = {
+  const requests = {
     waitingRequests: 0,
-    turn(account: string, pieces = 1) {
-      turns.push([account, pieces]);
-      return spareTime.promise;
-    },
+    lane: (pieces = 1) => ({
+      turn(account: string) {
+        turns.push([account, pieces]);
+        return spareTime.promise;
+      },
+    }),
   };
-  const creations = creationGate(lane);
+  const creations = creationGate(requests);
   let isCreated = false;
   const created = creations.pass('acct', async () => {
     isCreated = true;
   });
   await new Promise(setImmediate);
   assert.equal(isCreated, false);
-  assert.equal(lane.waitingRequests, 1);
+  assert.equal(requests.waitingRequests, 1);
   assert.equal(turns[0]![0], 'acct');
   assert.ok(turns[0]![1] > 1);
   spareTime.resolve();
   await created;
   assert.equal(isCreated, true);
-  assert.equal(lane.waitingRequests, 0);
+  assert.equal(requests.waitingRequests, 0);
+});
+
+test('contents get half of the time of a node that always has requests and creations, and accounts get equal parts of it', async () => {
+  const requests = new RequestStats();
+  requests.inFlight = 2;
+  const spareTime = new SpareTime(requests, 1);
+  const creations = creationGate(spareTime);
+  const turnsOf = contentTurns({ spareTime, clock: machineClock, timeoutMs: 1_000_000 });
+  const order: string[] = [];
+  let isOver = false;
+  const createAlways = async (account: string) => {
+    while (!isOver) await creations.pass(account, async () => void order.push('creation'));
+  };
+  const creators = Array.from({ length: 20 }, (_, n) => createAlways(`creator ${n}`));
+  // Ten contents at once of each deployment: three deployments of one account, one of the other.
+  const createdAt = machineClock.nowMs();
+  const readTen = (accountId: string) =>
+    Array.from({ length: 10 }, () => turnsOf({ accountId, createdAt })().then(() => order.push(accountId)));
+  const few = Promise.all(readTen('few'));
+  await Promise.all([...readTen('many'), ...readTen('many'), ...readTen('many'), few.then(() => order.push('few has ended'))]);
+  isOver = true;
+  await Promise.all(creators);
+  const untilEnd = order.slice(0, order.indexOf('few has ended'));
+  assert.ok(untilEnd.filter((one) => one === 'many').length <= 11, order.join());
+  const contents = order.slice(0, order.lastIndexOf('many') + 1);
+  assert.ok(contents.filter((one) => one === 'creation').length <= 5, order.join());
+});
+
+test('a deployment that has used half of its time reads contents without waiting for requests', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const requests = new RequestStats();
+  requests.inFlight = 1;
+  const spareTime = new SpareTime(requests, 60_000);
+  const clock = { ...machineClock, nowMs: () => 50_000 };
+  const turnsOf = contentTurns({ spareTime, clock, timeoutMs: 100_000 });
+  let hasRead = false;
+  void turnsOf({ accountId: 'a', createdAt: 1 })().then(() => {
+    hasRead = true;
+  });
+  await turnsOf({ accountId: 'b', createdAt: 0 })();
+  assert.equal(hasRead, false);
 });
 
 test('fifty creations at once are all accepted', async (t) => {

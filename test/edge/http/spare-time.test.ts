@@ -11,10 +11,15 @@ function world(pauseMs = never) {
   const route = requests.route('GET', '/');
   const spareTime = new SpareTime(requests, pauseMs);
   const given: string[] = [];
+  const asking = (pieces = 1) => {
+    const lane = spareTime.lane(pieces);
+    return (account: string, options?: { isUrgent: boolean }) => lane.turn(account, options).then(() => void given.push(account));
+  };
   return {
     given,
     spareTime,
-    ask: (account: string, pieces?: number) => spareTime.turn(account, pieces).then(() => void given.push(account)),
+    asking,
+    ask: asking(),
     begin: () => void requests.inFlight++,
     answer: () => route.answered(200, performance.now()),
     async rounds(count: number) {
@@ -70,10 +75,11 @@ test('T2: while requests are always in progress a turn runs after each pause, no
 
 test('T2: after a turn of several pieces the pause is as many times as long', async () => {
   const pauseMs = 20;
-  const { ask, begin } = world(pauseMs);
+  const { asking, begin } = world(pauseMs);
+  const ask = asking(5);
   begin();
   const beganMs = performance.now();
-  await ask('a', 5);
+  await ask('a');
   await ask('a');
   assert.ok(performance.now() - beganMs >= 6 * (pauseMs - 1));
 });
@@ -85,8 +91,50 @@ test('T2: a request that only waits for a turn does not delay turns', async () =
   await ask('a');
 });
 
-test('T3: accounts take turns, however many pieces one of them has', async () => {
+test('T3: accounts take turns, however much one of them has', async () => {
   const { ask, given } = world();
   await Promise.all([ask('a'), ask('a'), ask('a'), ask('b'), ask('c')]);
   assert.deepEqual(given, ['a', 'b', 'c', 'a', 'a']);
+});
+
+test('T4: of two lanes that never empty each gets equal parts of the time', async () => {
+  const { asking, begin, given } = world(1);
+  const [long, short] = [asking(15), asking()];
+  begin();
+  const all = [...Array.from({ length: 3 }, () => long('long')), ...Array.from({ length: 40 }, (_, n) => short(`account ${n}`))];
+  await Promise.all(all);
+  const longs = given.flatMap((account, at) => (account === 'long' ? [at] : []));
+  assert.deepEqual(longs, [0, 16, 32]);
+});
+
+test('T4: a lane that was empty gets no more than its part afterwards', async () => {
+  const { asking, begin, given } = world(1);
+  const [first, second] = [asking(), asking()];
+  begin();
+  for (let n = 0; n < 20; n++) await first('first');
+  await Promise.all([...Array.from({ length: 4 }, () => first('first')), ...Array.from({ length: 4 }, () => second('second'))]);
+  const longestRun = Math.max(
+    ...(
+      given
+        .slice(20)
+        .join(' ')
+        .match(/second( second)*/g) ?? []
+    ).map((run) => run.split(' ').length),
+  );
+  assert.ok(longestRun <= 2, given.slice(20).join(' '));
+});
+
+test('T5: urgent turns run while requests are in progress and other turns wait, one in each round', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { ask, begin, given } = world();
+  begin();
+  void ask('waits');
+  const asked = [ask('a', { isUrgent: true }), ask('a', { isUrgent: true }), ask('b', { isUrgent: true })];
+  for (let turns = 0; turns < 3; ) {
+    await round();
+    assert.ok(given.length - turns <= 1, 'never two in a round');
+    turns = given.length;
+  }
+  await Promise.all(asked);
+  assert.deepEqual(given, ['a', 'b', 'a']);
 });

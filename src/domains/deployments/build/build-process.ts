@@ -35,8 +35,11 @@ export async function runBuild(job: BuildJob, { snapshots, namespaces, timeoutMs
   if (job.signal.aborted) onAbort();
   try {
     await started(supervisor);
-    for (const { path, sizeBytes, ...file } of files)
-      await supervisor.send({ op: 'file', path, sizeBytes }, await snapshots.open({ path, sizeBytes, ...file }));
+    for (const file of files) {
+      const { path, sizeBytes } = file;
+      await job.turn?.();
+      await supervisor.send({ op: 'file', path, sizeBytes }, await snapshots.open(file));
+    }
     const { memoryBytes, diskBytes, sharedBytes, running } = limits;
     const { command, outputDir } = job;
     const run = {

@@ -13,6 +13,8 @@ export type BuildJob = {
   outputDir: string | null;
   /** Of the host: asked for the files of the output before their contents are stored. */
   checks?: SiteChecks;
+  /** Awaited before each read of a file. Absent: reads do not wait. */
+  turn?(): Promise<void>;
   /** Lines of its output, in order, with secrets masked. Must not throw. */
   log(lines: string[]): void;
   signal: AbortSignal;

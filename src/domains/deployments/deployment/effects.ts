@@ -10,6 +10,7 @@ import { deployConfigs } from '../configs/messages.ts';
 import type { FindHost } from '../hosts/catalogue.ts';
 import type { Host, HostAccess, Publication } from '../hosts/host.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
+import type { ContentTurns } from '../low-priority.ts';
 import type { SiteFile, Snapshot, Snapshots } from '../snapshot/site.ts';
 import type { Target } from '../targets.ts';
 import { checkSite, siteChecks } from './check-site.ts';
@@ -37,6 +38,7 @@ export type EffectParts = ProbeParts & {
   clock: Clock;
   snapshots: Snapshots;
   builder: Builder;
+  contentTurns: ContentTurns;
   findHost: FindHost;
   /** The access to the host of a configuration, including `kept`. Throws `DeployFailed` if its credentials cannot be decrypted. */
   accessOf(config: DeployConfig, accountId: string): HostAccess;
@@ -50,7 +52,7 @@ export type DeploymentEffects = ReturnType<typeof deploymentEffects>;
 const findPausesMs = [0, 1_500, 3_000];
 
 export function deploymentEffects(parts: EffectParts) {
-  const { actors, snapshots, builder, findHost, accessOf, apiUrls, maskOf } = parts;
+  const { actors, snapshots, builder, contentTurns, findHost, accessOf, apiUrls, maskOf } = parts;
 
   return { prepare, build, publish, poll, probe, cancelAtHost, removeCopies };
 
@@ -76,6 +78,7 @@ export function deploymentEffects(parts: EffectParts) {
       const site = await builder.build({
         ...{ deploymentId: id, accountId, workspaceId, snapshotId: snapshotId!, checks: siteChecks(host), signal },
         ...{ command: config!.buildCommand!, outputDir: config!.outputDir },
+        turn: contentTurns(row),
         log: (lines) => lines.forEach((line) => log.add(line, 'build')),
       });
       checkSite(host, await snapshots.files(site.snapshotId));
@@ -90,13 +93,17 @@ export function deploymentEffects(parts: EffectParts) {
       const siteId = row.siteId!;
       const files = await snapshots.files(siteId);
       const access = await newestAccess(row);
+      const turn = contentTurns(row);
       // A request of an earlier run may still be carried out.
       let isDoubtful = isRepeat;
       let hashed: Promise<readonly string[]> | null = null;
       const publication: Publication = {
         ...{ deploymentId, files, isRepeat, providerId, signal },
-        open: (file: SiteFile) => snapshots.open(file),
-        sha1: () => (hashed ??= snapshots.sha1(siteId, files, signal)),
+        async open(file: SiteFile) {
+          await turn();
+          return snapshots.open(file);
+        },
+        sha1: () => (hashed ??= snapshots.sha1(siteId, files, signal, turn)),
         created: (made) => created(deploymentId, context.effectId, made, signal),
         async keep(values) {
           const stored = await retryUnavailable(signal, () => actors.ask(deployConfigs, accountId, 'keep', { id: config.id, values }));

@@ -9,18 +9,15 @@ const readsAtOnce = 8;
 /** Hashes are stored in pieces of this many, so that an interrupted call keeps most hashes. */
 const pieceFiles = 1_000;
 
+type Reads = { signal: AbortSignal; turn: (() => Promise<void>) | undefined };
+
 /** In the order of the files, which are the snapshot's. */
-export async function sha1OfFiles(
-  parts: SnapshotParts,
-  snapshotId: string,
-  files: readonly SiteFile[],
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function sha1OfFiles(parts: SnapshotParts, snapshotId: string, files: readonly SiteFile[], reads: Reads): Promise<string[]> {
   const known = await storedHashes(parts, snapshotId);
   const missing = files.filter(({ path }) => !known.has(path));
   for (let start = 0; start < missing.length; start += pieceFiles) {
     const piece = missing.slice(start, start + pieceFiles);
-    const hashes = await hashAll(parts, piece, signal);
+    const hashes = await hashAll(parts, piece, reads);
     piece.forEach(({ path }, i) => {
       known.set(path, hashes[i]!);
     });
@@ -38,13 +35,14 @@ async function storedHashes({ database }: SnapshotParts, snapshotId: string): Pr
   return new Map(rows.map(({ path, sha1 }: { path: string; sha1: string }) => [path, sha1]));
 }
 
-async function hashAll({ files: store }: SnapshotParts, files: readonly SiteFile[], signal: AbortSignal): Promise<string[]> {
+async function hashAll({ files: store }: SnapshotParts, files: readonly SiteFile[], { signal, turn }: Reads): Promise<string[]> {
   const hashes: string[] = new Array(files.length);
   let next = 0;
   const readers = Array.from({ length: Math.min(readsAtOnce, files.length) }, async () => {
     while (next < files.length) {
-      signal.throwIfAborted();
       const at = next++;
+      await turn?.();
+      signal.throwIfAborted();
       const hash = createHash('sha1');
       for await (const chunk of await store.open(files[at]!.contentKey)) hash.update(chunk);
       hashes[at] = hash.digest('hex');

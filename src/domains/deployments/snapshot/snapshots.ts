@@ -94,7 +94,7 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
 
     open: (file) => files.open(file.contentKey),
 
-    sha1: (snapshotId, siteFiles, signal) => sha1OfFiles(parts, snapshotId, siteFiles, signal),
+    sha1: (snapshotId, siteFiles, signal, turn) => sha1OfFiles(parts, snapshotId, siteFiles, { signal, turn }),
 
     async remove(snapshotId) {
       await database.write({

@@ -27,7 +27,7 @@ test('the tool create_deployment', async (t) => {
     database: runtime.database,
     snapshots,
     builder,
-    creations: creationGate({ turn: async () => {}, waitingRequests: 0 }),
+    creations: creationGate({ lane: () => ({ turn: async () => {} }), waitingRequests: 0 }),
     findHost: () => host.host,
     publicUrl: () => publicUrl,
   });
