@@ -4,7 +4,9 @@
  * S1 Nothing is written unless every shard of the batch still has the epoch and owner of the statement; the shard rows are locked `for
  *    share`, in order, so that a claim waits for the commit and a later commit sees the claim.
  * S2 Event numbers come from the account's counter row, so they follow commit order and have no gaps. Existing counters are locked in account
- *    order, then counters that do not exist yet are inserted, in the same order.
+ *    order, then counters that do not exist yet are inserted, in the same order. If another commit creates such a counter meanwhile, it is
+ *    locked out of order: two commits may wait for each other until one fails by its lock time-out. Nothing of it is written, and it is
+ *    tried again.
  * S3 A consumed message or effect must still exist, otherwise the whole statement fails (`repeated`).
  * S4 The counters are locked last, after all other writes: a statement that waits for an actor's row holds no counter, because all nodes
  *    that commit events of the account need it.

@@ -153,6 +153,65 @@ test('commits that wait for each other number the events of old and new accounts
   ]);
 });
 
+test('commits that wait for each other because an account is new end with the failure of one, which succeeds at the next try', async (t) => {
+  const node = await testRuntime([probeActor], probeOptions);
+  const clients: pg.Client[] = [];
+  t.after(async () => {
+    for (const client of clients) await client.end();
+    await node.close();
+  });
+  const tables = runtimeTables((entity) => node.database.table(entity));
+  const session = async () => {
+    const client = new pg.Client({ connectionString: node.url });
+    await client.connect();
+    clients.push(client);
+    await client.query(commitSession);
+    return client;
+  };
+  const probes = node.database.table(probeOptions.entities[0]!);
+  const commit = async (marker: string, accounts: string[], id?: string) => {
+    const batch = eventsOf(marker, accounts);
+    const row = { id, value: 1, name: null, ratio: null, heard: [], text: '', data: {} };
+    if (id !== undefined) batch[0]!.parts.push({ kind: 'probe', id, table: probes, row, timers: null });
+    const { text, values } = commitStatement(batch, node.placement, { marker, batch: 1 }, tables);
+    await (await session()).query({ text, values });
+  };
+  const waiting = async (count: number) =>
+    until(async () => {
+      const { length } = await node.sql(`select from pg_stat_activity where wait_event_type = 'Lock' and query like 'with owned%'`);
+      return length === count;
+    });
+  await commit('seed', ['m', 'z'], 'p');
+  const [ofRow, ofCounter] = [await session(), await session()];
+  await ofRow.query(`begin; select from probe where id = 'p' for update`);
+  await ofCounter.query(`begin; select from event_counter where account_id = 'm' for update`);
+  // Its snapshot is older than the counter of account a.
+  const first = commit('first', ['z', 'a'], 'p');
+  await waiting(1);
+  await commit('creator', ['a']);
+  const second = commit('second', ['a', 'm', 'z']);
+  await waiting(2);
+  await ofRow.query('commit');
+  await until(
+    async () => (await node.sql(`select from event_counter where account_id = 'z' for update skip locked`)).length === 0,
+    'first has z',
+  );
+  await ofCounter.query('commit');
+  const outcomes = await Promise.allSettled([first, second]);
+  const failed = outcomes.flatMap((outcome, i) => (outcome.status === 'rejected' ? [{ i, code: outcome.reason.code }] : []));
+  assert.deepEqual(
+    failed.map(({ code }) => code),
+    ['40P01'],
+  );
+  await (failed[0]!.i === 0 ? commit('first', ['z', 'a'], 'p') : commit('second', ['a', 'm', 'z']));
+  const events = await node.sql(`select account_id, array_agg(seq::int order by seq) as seqs from event group by 1 order by 1`);
+  assert.deepEqual(events, [
+    { account_id: 'a', seqs: [1, 2, 3] },
+    { account_id: 'm', seqs: [1, 2] },
+    { account_id: 'z', seqs: [1, 2, 3] },
+  ]);
+});
+
 function eventsOf(marker: string, accounts: string[]): CommitUnit[] {
   return accounts.map((accountId, i) => {
     const unit = new CommitUnit(i, () => {});
