@@ -20,7 +20,7 @@ export type FoundTool = {
 };
 
 export type PinnedTool = FoundTool & {
-  /** The name that models see, as it was when the tool was first listed. Absent in rows of earlier versions: `shownName`. */
+  /** The name that models see, as it was when the tool was first listed. Absent in rows that an earlier version wrote: `shownName`. */
   toolName?: string;
   hash: string;
   /** null: it was never approved. */

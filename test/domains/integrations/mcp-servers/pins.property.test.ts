@@ -129,3 +129,11 @@ test('of two servers that chose the same name at the same moment, the later one 
   const same = merge(older, [tool('b_c')], { name: 'a', namesInUse: { all: taken, older: [] } });
   assert.equal(same.tools[0]!.toolName, 'mcp_a_b_c');
 });
+
+test('a name that an earlier version dropped is chosen again by the next list, while the server that had the other name is connected', () => {
+  const tool = (name: string) => ({ name, description: '', inputSchema: {}, outputSchema: null, readOnly: false });
+  const inUse = { all: ['mcp_a_b_c'], older: ['mcp_a_b_c'] };
+  const pinned = firstPins([tool('c')], { name: 'a_b', namesInUse: inUse });
+  const byEarlierVersion = pinned.map(({ toolName: _dropped, ...rest }) => rest);
+  assert.deepEqual(merge(byEarlierVersion, [tool('c')], { name: 'a_b', namesInUse: inUse }).tools, pinned);
+});
