@@ -8,7 +8,7 @@ import { endStatuses, scriptedService, turns } from '../support/scripted-service
 import type { Caller } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-test('a pending approval is still pending after the service was killed, and can be decided once', { timeout: 120_000 }, async (t) => {
+test('a pending approval is still pending after the service was killed, and can be decided once', { timeout: 300_000 }, async (t) => {
   const mails = await mailServer(t, 'takes');
   const { service, caller, begin } = await scriptedService(t, { SMTP_URL: mails.url });
   await mails.verify(caller);
@@ -38,7 +38,7 @@ test('a pending approval is still pending after the service was killed, and can 
 });
 
 test('after a kill while the mail server delays its answer, the mail is not sent twice and the agent gets an unknown outcome', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const mails = await mailServer(t, 'hangs');
   const { service, caller, begin, requestsOf } = await scriptedService(t, { SMTP_URL: mails.url });

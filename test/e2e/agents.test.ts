@@ -29,7 +29,7 @@ const tokensPerAnswer = 120;
 const forever = (behaviour: Behaviour) => turns(...Array<Behaviour>(300).fill(behaviour));
 const piece = (more: object) => ({ type: 'email', title: 'piece', prompt: 'work', after: [], ...more });
 
-test('agents', { timeout: 300_000 }, async (t) => {
+test('agents', { timeout: 600_000 }, async (t) => {
   const world = await scriptedService(t);
   const { caller, service } = world;
   const act = (path: string, body: object = {}) => caller.json('POST', path, body);
@@ -338,8 +338,8 @@ test('agents', { timeout: 300_000 }, async (t) => {
     const { id } = await world.begin('output-trap', turns(output({ a: `${'a'.repeat(60)}!` }), finish('1'), finish('2'), finish('3')), {
       output_schema: trap,
     });
-    // Three checks of five seconds each; each ends a process that has to be started again.
-    const task = await caller.untilTask(id, endStatuses, 150_000);
+    // Three checks of five seconds of processor time each, at a low priority; each ends a process that has to be started again.
+    const task = await caller.untilTask(id, endStatuses, 400_000);
     assert.equal(task.status, 'failed');
     assert.match(task.error, /output\.json.*time/s);
   });

@@ -10,7 +10,7 @@ import { Caller, type Service, startService } from '../support/service.ts';
 /** Resident memory of the whole service while it receives and profiles 50 MB; idle it has about 200 MB. */
 const memoryLimitMb = 700;
 
-test('tables in unusual forms are reported with correct figures', { timeout: 180_000 }, async (t) => {
+test('tables in unusual forms are reported with correct figures', { timeout: 300_000 }, async (t) => {
   const service = await startService(t);
   const caller = await Caller.register(service);
   const plain = 'city,amount\nOslo,10\nBergen,20.5\nMalmö,30\n';

@@ -19,7 +19,7 @@ test('a paid checkout changes the plan at once, and leaves one invoice with a PD
   assert.match(opened.session_id, /^cs_/);
   assert.equal(opened.url, opened.checkout_url);
   const lifeMs = Date.parse(opened.expires_at) - Date.now();
-  assert.ok(lifeMs > 29 * 60_000 && lifeMs <= 30 * 60_000);
+  assert.ok(lifeMs > 25 * 60_000 && lifeMs < 31 * 60_000);
 
   const page = await fetch(opened.checkout_url);
   assert.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8']);

@@ -12,7 +12,7 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 type Asked = { key: string; path: string; body: object; answer: any };
 
 test(`commands in progress when their node is killed (-9) have their effect once, and repeats get the same answer (seed ${seed})`, {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   t.diagnostic(`seed ${seed}`);
   const random = randomFrom(seed);

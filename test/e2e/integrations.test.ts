@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 const repository = 'octo/hello';
 
 test('an agent reads a mail, opens an issue and posts to a channel, each after approval, even at autonomy 100', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const consents = await ConsentServer.open(t);
   const mailbox = await gmailRow.start(t);

@@ -35,7 +35,7 @@ const amounts: [text: string, minor: number][] = [
   ['100.000000000000000000000000', 10_000],
 ];
 
-test('invalid amounts are refused everywhere, and the books do not change', { timeout: 120_000 }, async (t) => {
+test('invalid amounts are refused everywhere, and the books do not change', { timeout: 300_000 }, async (t) => {
   const service = await startService(t);
   const databaseUrl = (await runningEmbeddedPostgres(service.dataDir))!;
   await onBusiness(databaseUrl);

@@ -165,7 +165,7 @@ test("a card's number is shown once: no list, event, log, table or other answer 
 });
 
 test('after a kill during hundreds of authorizations, deposits and freezes, each repeated request has its effect once, and the books are correct', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const caller = await customer();
   await caller.json('POST', deposits, { amount: 500, source: 'card' });

@@ -6,7 +6,7 @@ import { Caller, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-test('callers of one address, and accounts of one node', { timeout: 180_000 }, async (t) => {
+test('callers of one address, and accounts of one node', { timeout: 300_000 }, async (t) => {
   const service = await startService(t, {}, { limited: true });
   const [ann, bob] = [await Caller.register(service, 'ann'), await Caller.register(service, 'bob')];
 

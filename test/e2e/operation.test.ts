@@ -18,7 +18,7 @@ import { TcpProxy } from '../support/tcp-proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
-const timeout = 120_000;
+const timeout = 300_000;
 
 test('signals end the service and all its processes, kill -9 needs no manual repair, and the next start finds all data', {
   timeout,

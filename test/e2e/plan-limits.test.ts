@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const limited = { limited: 'work' as const };
-const timeout = 120_000;
+const timeout = 300_000;
 
 /** An operator at the command line. */
 async function operator(t: TestContext, service: Service, caller: Caller) {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { startService } from '../support/service.ts';
 
 test("the README's first task by curl reports the figures of the file, its first card pays, its first order fills, the books are correct, and its first site is served", {
-  timeout: 150_000,
+  timeout: 300_000,
 }, async (t) => {
   const service = await startService(t, {}, { fresh: true, limited: true });
   const readme = await readFile('README.md', 'utf8');
@@ -40,12 +40,12 @@ test("the README's first task by curl reports the figures of the file, its first
 });
 
 for (const status of ['failed', 'cancelled']) {
-  test(`the README's wait for the task ends when it is ${status}, and prints this`, { timeout: 120_000 }, async () => {
+  test(`the README's wait for the task ends when it is ${status}, and prints this`, { timeout: 300_000 }, async () => {
     const lines = blockOf(await readFile('README.md', 'utf8'), 'quick-start');
     const wait = /# Wait until the task ends\n([\s\S]*?)\n\n/.exec(lines)![1]!;
     // What the service answers: it runs once, then it is over.
     const answers = `N=$(mktemp); curl() { echo >> $N; if [ $(wc -l < $N) -gt 1 ]; then echo ${status}; else echo running; fi; }; field() { cat; }`;
-    const { stdout } = await promisify(execFile)('sh', ['-euc', `BASE=; TASK=; TOKEN=; ${answers}\n${wait}\nrm $N`], { timeout: 60_000 });
+    const { stdout } = await promisify(execFile)('sh', ['-euc', `BASE=; TASK=; TOKEN=; ${answers}\n${wait}\nrm $N`], { timeout: 300_000 });
     assert.equal(stdout, `The task is ${status}\n`);
   });
 }

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const order = { description: '3 licences', amount: 50, vendor: 'Acme' };
 const buys = turns(callTool('create_purchase_order', order), finish('That was it'));
 
-test('the rights of a key through its tasks', { timeout: 120_000 }, async (t) => {
+test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) => {
   const world = await scriptedService(t);
   const { caller, service } = world;
   const keyOf = async (scopes: string[], mode: 'live' | 'test' = 'live') => {

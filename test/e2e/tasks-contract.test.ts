@@ -8,7 +8,7 @@ import { Caller } from '../support/service.ts';
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const id = (prefix: string) => new RegExp(`^${prefix}[0-9a-hjkmnp-tv-z]{26}$`);
 
-test('tasks and agents', { timeout: 120_000 }, async (t) => {
+test('tasks and agents', { timeout: 300_000 }, async (t) => {
   const { service, caller, begin, play, request } = await scriptedService(t);
   const stranger = await Caller.register(service);
 

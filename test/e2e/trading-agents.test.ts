@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 test('an order of an agent needs approval, and another one after a large change of the price; a test key trades in test mode', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const folder = await temporaryFolder();
   t.after(() => folder.remove());
