@@ -37,7 +37,9 @@ export class Database {
   readonly url: string;
   /** Connections for the loader and other short statements; bounded. */
   readonly pool: pg.Pool;
-  private readonly orm: MikroORM;
+  /** Opened when it is first needed: MikroORM reads all entities again for each database, which takes longer than anything else here. */
+  private openedOrm: MikroORM | null = null;
+  private closed: Promise<unknown> | null = null;
   private readonly lists: FairGate;
   private readonly options: DatabaseOptions;
   private readonly connections = new OpenConnections();
@@ -45,42 +47,14 @@ export class Database {
 
   constructor(url: string, options: DatabaseOptions = {}) {
     this.url = url;
-    const applicationName = options.applicationName ?? 'troupe';
     this.options = options;
-    const listPoolSize = options.listPoolSize ?? defaultListPoolSize;
     this.lists = new FairGate({
-      ...listLimits(listPoolSize),
+      ...listLimits(options.listPoolSize ?? defaultListPoolSize),
       maxWaiting: maxWaitingLists,
       maxWaitingEach: maxWaitingListsEach,
       maxWaitMs: listWaitMs,
       full: tooManyReads,
     });
-    this.orm = new MikroORM({
-      clientUrl: url,
-      entities: [
-        ...(Object.values(entities) as EntitySchema<any>[]).filter((value) => typeof value === 'object'),
-        ...(options.schema?.entities ?? []),
-      ],
-      extensions: [Migrator],
-      migrations: {
-        migrationsList: [...firstMigrations, ...(options.schema?.migrations ?? [])],
-        snapshot: false,
-        tableName: 'migration',
-      },
-      pool: { min: 0, max: Math.max(listPoolSize, maxListPoolSize) },
-      driverOptions: poolConfig({
-        url,
-        name: `${applicationName} lists`,
-        max: Math.max(listPoolSize, maxListPoolSize),
-        statementTimeoutMs: listTimeoutMs,
-        // For a database that no longer answers: a list must also end.
-        queryTimeoutMs: listTimeoutMs + 5_000,
-        opened: (client) => this.connections.add(client),
-      }),
-      ensureDatabase: false,
-      // The migrator would print each step; failures are thrown.
-      logger: () => {},
-    } as never);
     this.pool = openPool({
       url,
       max: options.poolSize ?? 6,
@@ -92,7 +66,54 @@ export class Database {
       types: plainTypes,
       opened: (client) => this.connections.add(client),
     });
-    for (const metadata of this.orm.getMetadata().getAll().values()) this.tables.set(metadata.className, tableOf(metadata));
+    for (const entity of this.entities) this.tables.set(entity.meta.className, this.deriveTable(entity));
+  }
+
+  private get entities(): EntitySchema<any>[] {
+    const platform = (Object.values(entities) as EntitySchema<any>[]).filter((value) => typeof value === 'object');
+    return [...platform, ...(this.options.schema?.entities ?? [])];
+  }
+
+  private deriveTable(entity: EntitySchema<any>): Table {
+    let table = derivedTables.get(entity);
+    if (table === undefined) {
+      table = tableOf(this.orm.getMetadata(entity));
+      derivedTables.set(entity, table);
+    }
+    return table;
+  }
+
+  private get orm(): MikroORM {
+    if (this.openedOrm === null && this.closed !== null) throw unanswered(new Error('the database has been closed'));
+    this.openedOrm ??= this.openOrm();
+    return this.openedOrm;
+  }
+
+  private openOrm(): MikroORM {
+    const { applicationName = 'troupe', listPoolSize = defaultListPoolSize, schema } = this.options;
+    return new MikroORM({
+      clientUrl: this.url,
+      entities: this.entities,
+      extensions: [Migrator],
+      migrations: {
+        migrationsList: [...firstMigrations, ...(schema?.migrations ?? [])],
+        snapshot: false,
+        tableName: 'migration',
+      },
+      pool: { min: 0, max: Math.max(listPoolSize, maxListPoolSize) },
+      driverOptions: poolConfig({
+        url: this.url,
+        name: `${applicationName} lists`,
+        max: Math.max(listPoolSize, maxListPoolSize),
+        statementTimeoutMs: listTimeoutMs,
+        // For a database that no longer answers: a list must also end.
+        queryTimeoutMs: listTimeoutMs + 5_000,
+        opened: (client) => this.connections.add(client),
+      }),
+      ensureDatabase: false,
+      // The migrator would print each step; failures are thrown.
+      logger: () => {},
+    } as never);
   }
 
   /** A fresh MikroORM unit of work, outside the queue for lists. */
@@ -213,15 +234,18 @@ export class Database {
 
   /** Waits for statements that run, but no longer than `graceMs` (a second): those without an answer then are rejected. */
   async close(graceMs = closeGraceMs): Promise<void> {
-    const closed = Promise.all([this.pool.end(), this.orm.close(true)]);
-    await within(closed, graceMs);
+    this.closed = Promise.all([this.pool.end(), this.openedOrm?.close(true)]);
+    await within(this.closed, graceMs);
     this.connections.breakAll();
     // A connection that is being made is not waited for: it ends with its time-out.
-    await within(closed, brokenMs);
+    await within(this.closed, brokenMs);
   }
 }
 
 class Unusable extends Error {}
+
+/** The same for all databases of a process. */
+const derivedTables = new WeakMap<EntitySchema<any>, Table>();
 
 function readsName({ applicationName = 'troupe' }: DatabaseOptions): string {
   return `${applicationName} reads`;

@@ -32,7 +32,6 @@ type World = { database: pg.Client; databaseUrl: string; clusterId: string; redi
 async function world(t: TestContext): Promise<World> {
   const [{ url, close }, redis, folder] = await Promise.all([testDatabase(), testRedis(t), temporaryFolder()]);
   const database = new Database(url);
-  await database.migrate();
   await database.close();
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -156,7 +156,6 @@ test('after an unknown outcome only epochs of shards that the owner still has ar
 async function table(t: TestContext, owners: string[]) {
   const { url, close } = await testDatabase();
   const database = new Database(url);
-  await database.migrate();
   const tables = owners.map((owner) => new ShardTable({ databaseUrl: url, owner }));
   t.after(async () => {
     await Promise.all(tables.map((each) => each.close()));

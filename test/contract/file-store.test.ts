@@ -53,7 +53,6 @@ const backends: Backend[] = [
     async open() {
       server = await testDatabase();
       database = new Database(server.url);
-      await database.migrate();
       return openPostgresFiles(database);
     },
     async leftovers() {

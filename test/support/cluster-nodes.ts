@@ -97,9 +97,11 @@ export async function testCluster(t: Scope, clusterOptions: TestClusterOptions =
   const lines: TestCluster['lines'] = [];
   const { actors: given } = clusterOptions;
   const schema = given === undefined ? { entities: probeOptions.entities } : productSchema;
-  const firstDatabase = new Database(kept.url, { schema });
-  await firstDatabase.migrate();
-  await firstDatabase.close();
+  if (clusterOptions.database !== undefined) {
+    const firstDatabase = new Database(kept.url, { schema });
+    await firstDatabase.migrate();
+    await firstDatabase.close();
+  }
   if (given === undefined) for (const table of probeOptions.tables) await direct.query(table);
 
   const join: TestCluster['join'] = async (name, options = {}) => {

@@ -99,7 +99,6 @@ export type IdentityDatabase = { database: Database; clock: HandClock; startRunt
 export async function identityDatabase(t: TestContext): Promise<IdentityDatabase> {
   const server = await testDatabase();
   const database = new Database(server.url, { schema: productSchema });
-  await database.migrate();
   const clock = new HandClock();
   const started: Runtime[] = [];
   t.after(async () => {

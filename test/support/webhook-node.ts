@@ -146,7 +146,6 @@ export async function startWebhookNode(t: TestContext, options: { allow?: string
   const clock = new MovedClock();
   const begin = async () => {
     const database = new Database(server.url, { schema: productSchema });
-    await database.migrate();
     const placement = new SingleNode(server.url, 'test', noLog);
     const runtime = new Runtime({ database, placement, log: noLog, clock, freezeStates: true });
     const parts = deliveringParts({ database, placement, runtime, clock, ...options });

@@ -79,7 +79,6 @@ export async function startWorkspaceNode(t: TestContext) {
   const server = await testDatabase();
   const folder = await temporaryFolder();
   const database = new Database(server.url, { schema: productSchemaWith([DeliveryTarget]) });
-  await database.migrate();
   await database.pool.query('create table delivery_target (id text primary key, deliveries int not null)');
   const directory = join(folder.path, 'files');
   const files: FileStore = await openLocalFiles(directory);

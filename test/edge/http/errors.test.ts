@@ -17,7 +17,6 @@ let close: () => Promise<void>;
 before(async () => {
   const made = await testDatabase();
   database = new Database(made.url);
-  await database.migrate();
   close = async () => {
     await database.close();
     await made.close();

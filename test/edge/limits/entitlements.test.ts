@@ -32,7 +32,6 @@ async function signUp(database: Database, accountIds: string[]): Promise<void> {
 async function node(t: TestContext, options = {}) {
   const server = await testDatabase();
   const database = new WatchedDatabase(server.url);
-  await database.migrate();
   const ids = Array.from({ length: 50 }, (_, i) => `acct_${i}`);
   await signUp(database, ids);
   const entitlements = new Entitlements(database, noLog, options);

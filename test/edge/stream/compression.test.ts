@@ -14,7 +14,6 @@ let compressing: { cluster: EdgeCluster; node: EdgeNode };
 before(async () => {
   kept = await testDatabase();
   database = new Database(kept.url);
-  await database.migrate();
   const start = async (compression: boolean) => {
     const cluster = new EdgeCluster({ database, compression });
     return { cluster, node: await cluster.add() };

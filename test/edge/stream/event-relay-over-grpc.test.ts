@@ -10,7 +10,6 @@ import { until } from '../../support/until.ts';
 test('events committed on three nodes reach subscribers on each in order, at full speed and after one of them is gone', async (t) => {
   const kept = await testDatabase();
   const database = new Database(kept.url);
-  await database.migrate();
   const transports = await testCluster(t, ['a', 'b', 'c']);
   const nodes = await Promise.all(
     transports.map(({ member, transport }) => EdgeNode.start(member, transport.peers, { database, pollEveryMs: 200 })),

@@ -177,7 +177,6 @@ test(`${runs} random runs of three nodes lose, repeat and reorder no event`, { t
   t.diagnostic(`seed ${seed}`);
   const kept = await testDatabase();
   const database = new Database(kept.url);
-  await database.migrate();
   let run = 0;
   const property = fc.asyncProperty(fc.array(action, { minLength: 40, maxLength: 120, size: 'max' }), async (actions) => {
     const cluster = new EdgeCluster({ database, pollEveryMs: 100 });

@@ -19,7 +19,6 @@ let database: Database;
 before(async () => {
   kept = await testDatabase();
   database = new Database(kept.url);
-  await database.migrate();
 });
 after(async () => {
   await database.close();

@@ -13,7 +13,6 @@ let cluster: EdgeCluster;
 before(async () => {
   kept = await testDatabase();
   database = new Database(kept.url);
-  await database.migrate();
   cluster = new EdgeCluster({ database });
 });
 after(async () => {
