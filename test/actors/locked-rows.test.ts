@@ -181,7 +181,7 @@ test("a lost answer on a lock-wait lane is determined by the lane's own marker, 
     proxy = await TcpProxy.before(url);
     return proxy.url;
   };
-  const { node, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 400, via });
+  const { node, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 1_500, via });
   t.after(() => proxy.close());
   const main = [...proxy.connections].filter(({ name }) => commits.test(name));
   assert.equal(main.length, 1);
@@ -197,7 +197,7 @@ test("a lost answer on a lock-wait lane is determined by the lane's own marker, 
     await node.actors.ask(probe, 'b', 'add', { n: 1 });
   }
   // Just begun, so that the commit is its answer.
-  await until(async () => (await node.sql(`${lockWaits} and query_start > clock_timestamp() - interval '50 ms'`)).length > 0, 'a try');
+  await until(async () => (await node.sql(`${lockWaits} and query_start > clock_timestamp() - interval '100 ms'`)).length > 0, 'a try');
   const held = proxy.hold(commits, 'to client');
   await release();
   await until(async () => (await node.sql(`select from probe where id = 'a' and value > 1`)).length > 0, 'the commit');

@@ -135,7 +135,7 @@ for (const commandId of [undefined, 'command'])
     options,
     async (t) => {
       const { a, b, onB } = await twoNodes(t);
-      const waiting = a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId });
+      const waiting = a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId, timeoutMs: 60_000 });
       await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 1, 'the first turn');
       await b.placement.leave(10_000);
       await until(async () => (await a.actors.query(probe, onB, 'state', null))?.value === 2, 'the turn at the new node');
@@ -147,7 +147,7 @@ for (const commandId of [undefined, 'command'])
 test('a try that the earlier owner forwards after the new owner refused the caller is refused too', options, async (t) => {
   const { cluster, a, b, onB } = await twoNodes(t);
   const value = async () => (await a.actors.query(probe, onB, 'state', null))?.value;
-  const waiting = outcomeOf(a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId: 'command' }));
+  const waiting = outcomeOf(a.actors.ask(probe, onB, 'defer', { key: 'k', n: 1 }, { commandId: 'command', timeoutMs: 60_000 }));
   await until(async () => (await value()) === 1, 'the first turn');
   cluster.links.harm(a.incarnation, b.incarnation, 'cut');
   void b.placement.leave(10_000);
@@ -175,7 +175,7 @@ test('a command with an id that is asked on every node at once, while its actor 
   const asked: Promise<number>[] = [];
   const leaving = b.placement.leave(10_000);
   for (let n = 0; n < 50; n++) {
-    for (const node of [a, b]) asked.push(node.actors.ask(probe, onB, 'add', { n: 1 }, { commandId: `command-${n}` }));
+    for (const node of [a, b]) asked.push(node.actors.ask(probe, onB, 'add', { n: 1 }, { commandId: `command-${n}`, timeoutMs: 60_000 }));
     await new Promise((resolve) => setImmediate(resolve));
   }
   await leaving;

@@ -13,7 +13,9 @@ const database = new Database(url, { schema: { entities: probeOptions.entities }
 const runtime = new Runtime({ database, placement: new SingleNode(url, 'poisoned', noLog), log: noLog, suspectPauseMs: 100 });
 runtime.register([probeActor]);
 process.once('disconnect', () => process.exit());
+const { promise: allRecorded, resolve: onAllRecorded } = Promise.withResolvers<void>();
 effects.work = async ({ ms, ends }) => {
+  await allRecorded;
   await new Promise((resolve) => setTimeout(resolve, ms));
   if (ends) process.exit(7);
   return ms;
@@ -23,6 +25,7 @@ if (begin) {
   const inputs = [{ ms: 200 }, { ms: 20, ends: true }, { ms: 100 }, { ms: 300 }];
   await Promise.all(inputs.map((input, i) => runtime.actors.ask(probe, `p${i}`, 'begin', { effect: 'work', input })));
 }
+onAllRecorded();
 for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 20));
   const { rows } = await database.read({ text: 'select count(*)::int as left from effect' });

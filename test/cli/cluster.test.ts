@@ -189,9 +189,12 @@ test('--watch shows the rates of each second, and ends with 0 at Ctrl-C', async 
   await here.database.query(`insert into event_counter (account_id, last_seq) values ('acc', 10)`);
   const command = here.run('cluster', 'status', '--json', '--watch');
   await command.says(/\n/);
-  await here.database.query(`update commit_marker set batch = batch + 1000`);
-  await here.database.query(`update event_counter set last_seq = last_seq + 5000`);
-  await command.says(/"commits_per_s":[1-9]\d*(\.\d)?,"events_per_s":[1-9]/);
+  // Repeatedly, because a reading may fall between two changes.
+  await until(async () => {
+    await here.database.query(`update commit_marker set batch = batch + 1000`);
+    await here.database.query(`update event_counter set last_seq = last_seq + 5000`);
+    return /"commits_per_s":[1-9]\d*(\.\d)?,"events_per_s":[1-9]/.test(command.stdout());
+  }, 'a line with both rates');
   command.child.kill('SIGINT');
   assert.equal(await command.exit, 0);
   const rates = command

@@ -72,7 +72,7 @@ async function api(where: Where, path: string, json?: unknown): Promise<any> {
   return response.json();
 }
 
-test('a person without an account', { timeout: 240_000 }, async (t) => {
+test('a person without an account', { timeout: 480_000 }, async (t) => {
   const service = await serviceFor(t);
 
   await t.test(
@@ -300,7 +300,7 @@ test('a person without an account', { timeout: 240_000 }, async (t) => {
   });
 });
 
-test('a task whose model refuses every request fails, and the exit code is 1', { timeout: 120_000 }, async (t) => {
+test('a task whose model refuses every request fails, and the exit code is 1', { timeout: 240_000 }, async (t) => {
   const model = await openAiServer(() =>
     raw(400, 'application/json', '{"error":{"message":"no such model","type":"invalid_request_error"}}'),
   );

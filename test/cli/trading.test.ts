@@ -52,7 +52,7 @@ test('for correct trading books the exit code is 0, for others 1 with their erro
   assert.deepEqual([json.code, ok, accounts, open_orders, findings.length], [1, false, 1, 0, 2]);
 });
 
-test('a user sees account and orders with a token, and halts and resumes after signing in', { timeout: 60_000 }, async (t) => {
+test('a user sees account and orders with a token, and halts and resumes after signing in', { timeout: 240_000 }, async (t) => {
   const kept = await testDatabase();
   t.after(() => kept.close());
   const service = await startService(t, { DATABASE_URL: kept.url });

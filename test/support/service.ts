@@ -197,7 +197,7 @@ export class Caller {
   }
 
   /** The JSON answer of a command that must succeed in the end: asked again with one key while a lost node makes its outcome unknown. */
-  async insist(method: string, path: string, body: unknown, withinMs = 60_000): Promise<Json> {
+  async insist(method: string, path: string, body: unknown, withinMs = 180_000): Promise<Json> {
     const key = { 'idempotency-key': randomUUID() };
     const until = Date.now() + withinMs;
     for (let isRepeat = false; ; isRepeat = true) {

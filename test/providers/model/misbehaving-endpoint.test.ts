@@ -160,7 +160,7 @@ const cases: FailingCase[] = [
     behaviour: silence(),
     words: /did not begin to answer/,
     tries: 5,
-    options: { firstByteTimeoutMs: 40 },
+    options: { firstByteTimeoutMs: 500 },
   },
   {
     title: 'an endpoint that falls silent is left',

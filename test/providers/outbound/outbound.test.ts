@@ -7,6 +7,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createOutbound, type Outbound } from '../../../src/providers/outbound/outbound.ts';
 import { NeverSent } from '../../../src/providers/outbound/port.ts';
 import type { Resolve } from '../../../src/providers/outbound/resolve.ts';
+import { until } from '../../support/until.ts';
 
 const closers: (() => unknown)[] = [];
 after(async () => {
@@ -284,7 +285,8 @@ describe('bounds', () => {
     const { url } = await serve((request) => void reached.push(request.url!));
     const told = (address: string, timeoutMs: number) => made.fetch(address, { timeoutMs, account: 'one' }).catch((error) => error);
     // One connection of the two is the account's, and this takes it.
-    const first = told(`${url}/first`, 400);
+    const first = told(`${url}/first`, 3_000);
+    await until(() => reached.length > 0, 'the first request');
     const second = await told(`${url}/second`, 100);
     assert.deepEqual([second instanceof NeverSent, second.code], [true, 'unavailable']);
     assert.match(second.message, /did not answer within 0.1 s/);
@@ -293,7 +295,7 @@ describe('bounds', () => {
     assert.deepEqual(reached, ['/first']);
     for (const address of ['http://127.0.0.1:1/', 'http://10.0.0.1/']) assert.ok((await told(address, 400)) instanceof NeverSent, address);
     for (const answer of ['', 'SSH-2.0-OpenSSH\r\n\r\n'])
-      assert.ok(!((await told(await serveRaw((socket) => socket.end(answer)), 400)) instanceof NeverSent), answer);
+      assert.ok(!((await told(await serveRaw((socket) => socket.end(answer)), 10_000)) instanceof NeverSent), answer);
   });
 
   test('an abort ends the request with its reason, before the answer and within it', async () => {

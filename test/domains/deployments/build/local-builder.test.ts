@@ -10,12 +10,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { BuildJob } from '../../../../src/domains/deployments/build/builder.ts';
 import { type LocalBuilderOptions, localBuilder } from '../../../../src/domains/deployments/build/local-builder.ts';
 import { siteChecks } from '../../../../src/domains/deployments/deployment/check-site.ts';
 import type { SiteFile, Snapshots } from '../../../../src/domains/deployments/snapshot/site.ts';
 import { type DeploymentWorld, deploymentWorld, deployToken } from '../../../support/deployment-world.ts';
+import { until } from '../../../support/until.ts';
 
 const mib = 2 ** 20;
 const accountId = 'acct_ann';
@@ -315,8 +315,7 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     // The system ends them, not the service.
-    for (let tries = 0; processesWith(marker) > 0 && tries < 100; tries++) await pause(50);
-    assert.equal(processesWith(marker), 0);
+    await until(() => processesWith(marker) === 0, 'the end of its processes');
   });
 
   test('inherits no open file of the service', async () => {

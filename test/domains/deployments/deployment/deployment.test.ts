@@ -16,7 +16,7 @@ import { until } from '../../../support/until.ts';
 let world: DeploymentWorld;
 const ends: (() => unknown)[] = [];
 before(async () => {
-  world = await deploymentWorld({ after: (end) => void ends.push(end) }, { probeMs: 300, lookAgainMs: 10_000 });
+  world = await deploymentWorld({ after: (end) => void ends.push(end) }, { probeMs: 1_500, lookAgainMs: 10_000 });
   await world.configure();
 });
 after(async () => {

@@ -12,6 +12,7 @@ import { storeFile } from '../../../../src/domains/workspaces/workspace-file/sto
 import { noLog } from '../../../../src/log.ts';
 import { Maintenance } from '../../../../src/storage/maintenance.ts';
 import { insertNeutralRow } from '../../../support/neutral-row.ts';
+import { until } from '../../../support/until.ts';
 import { startWorkspaceNode, type WorkspaceNode } from '../../../support/workspace-node.ts';
 
 let node: WorkspaceNode;
@@ -96,10 +97,8 @@ describe('a snapshot of a workspace', () => {
     try {
       await holder.query('select pg_advisory_lock(77)');
       const taking = site.take();
-      for (;;) {
-        const { rows } = await holder.query(`select from pg_locks where locktype = 'advisory' and objid = 77 and not granted`);
-        if (rows.length > 0) break;
-      }
+      const waits = `select from pg_locks where locktype = 'advisory' and objid = 77 and not granted`;
+      await until(async () => (await holder.query(waits)).rows.length > 0, 'the statement to wait');
       await site.write('index.html', 'two');
       await node.settled();
       await holder.query('select pg_advisory_unlock(77)');

@@ -28,9 +28,15 @@ const shares: OrderTerms = {
   timeInForce: 'gtc',
 };
 const coins: OrderTerms = { ...shares, symbol: 'BTC-USD', assetClass: 'crypto', quantity: '0.5', limitPrice: '60000' };
+/** Of calls that are not answered in time; others have so much time that a busy machine answers them. */
 const timeoutMs = 400;
+const patientMs = 10_000;
 
-type Venue = { server: BrokerStandIn; open: (credentials?: Partial<Record<string, string>>) => BrokerConnection; terms: OrderTerms };
+type Venue = {
+  server: BrokerStandIn;
+  open: (credentials?: Partial<Record<string, string>>, timeoutMs?: number) => BrokerConnection;
+  terms: OrderTerms;
+};
 const alpaca = new AlpacaServer();
 const tradier = new TradierServer();
 const coinbase = new CoinbaseServer();
@@ -38,16 +44,17 @@ let venues: Record<'alpaca' | 'tradier' | 'coinbase', Venue>;
 
 before(async () => {
   await Promise.all([alpaca.start(), tradier.start(), coinbase.start()]);
-  const parts: BrokerParts = {
+  const parts: Omit<BrokerParts, 'timeoutMs'> = {
     outbound,
     clock: systemClock,
     addresses: { alpacaApiUrl: alpaca.url, tradierApiUrl: `${tradier.url}/`, coinbaseApiUrl: coinbase.url },
-    timeoutMs,
   };
   const opener =
     (credentials: VenueCredentials) =>
-    (other: Partial<Record<string, string>> = {}) =>
-      openBroker({ ...credentials, ...other } as VenueCredentials, credentials.venue === 'coinbase' ? 'live' : 'paper', 'acc_1', parts);
+    (other: Partial<Record<string, string>> = {}, timeoutMs = patientMs) => {
+      const orderMode = credentials.venue === 'coinbase' ? 'live' : 'paper';
+      return openBroker({ ...credentials, ...other } as VenueCredentials, orderMode, 'acc_1', { ...parts, timeoutMs });
+    };
   venues = {
     alpaca: { server: alpaca, open: opener({ venue: 'alpaca', ...alpacaKeys }), terms: shares },
     tradier: { server: tradier, open: opener({ venue: 'tradier', ...tradierKeys }), terms: shares },
@@ -63,7 +70,7 @@ afterEach(() => {
 });
 
 const names = ['alpaca', 'tradier', 'coinbase'] as const;
-const lookUp = (terms: OrderTerms) => ({ ourId, brokerOrderId: null, symbol: terms.symbol, sinceMs: Date.now() - 1_000 });
+const lookUp = (terms: OrderTerms) => ({ ourId, brokerOrderId: null, symbol: terms.symbol, sinceMs: Date.now() - 60_000 });
 
 /** Places an order; returns its ids at the test server and at the venue. */
 async function placed({ server, open, terms }: Venue): Promise<{ broker: BrokerConnection; order: StandInOrder; body: string }> {
@@ -124,7 +131,7 @@ for (const name of names) {
 
   test(`${name}: a post is sent once, and its outcome is unknown if the answer is cut, lost, late, 5xx or not JSON`, async () => {
     const { server, open, terms } = venues[name];
-    const broker = open();
+    const broker = open({}, timeoutMs);
     for (const fault of [
       'cut',
       'lost',

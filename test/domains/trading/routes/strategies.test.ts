@@ -187,7 +187,7 @@ test('real money needs a plan that includes it and a live key; a start of anothe
   assert.equal((await trial.fetch('POST', `${base}/${id}/start`, {})).status, 404);
 });
 
-test('real money needs a completed backtest of this very version, or an acknowledgement', { timeout: 60_000 }, async () => {
+test('real money needs a completed backtest of this very version, or an acknowledgement', { timeout: 240_000 }, async () => {
   const rich = await Caller.register(service);
   await onBusiness((await runningEmbeddedPostgres(service.dataDir))!);
   await until(async () => (await rich.fetch('PATCH', '/v1/settings', { live_trading_enabled: true })).ok, 'the plan');

@@ -72,7 +72,7 @@ async function traded({ account }: Actor): Promise<unknown> {
   return { orders, held: (await account.state())?.books.embedded?.book.positions };
 }
 
-test('after a crash at any step the same orders are placed, each once', { timeout: 120_000 }, async (t) => {
+test('after a crash at any step the same orders are placed, each once', { timeout: 240_000 }, async (t) => {
   const [whole] = await fourDays([Number.POSITIVE_INFINITY]);
   const expected = (await traded(whole!)) as { orders: string[] };
   assert.ok(expected.orders.length >= 4 && expected.orders.every((order) => order.includes('filled')), JSON.stringify(expected));

@@ -58,7 +58,7 @@ const held = async ({ account }: Run, symbol = 'AAPL') => Number(await account.h
 const quantityOf = ({ run }: StrategyRow, symbol = 'AAPL') => Number(run!.targets[symbol]!.quantity);
 
 test('after every bar the weights and holdings of a run equal those of a backtest on the same bars', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const symbols = ['AAPL', 'MSFT'];
   const reversion: Strategy = { type: 'mean_reversion', config: { lookback: 3, z_entry: 0.6, z_exit: 0.2 } };
@@ -102,7 +102,7 @@ test('after every bar the weights and holdings of a run equal those of a backtes
   for (const { id } of runs) await world.stop(id);
 });
 
-test("two strategies on one symbol do not change each other's holdings", { timeout: 60_000 }, async () => {
+test("two strategies on one symbol do not change each other's holdings", { timeout: 240_000 }, async () => {
   const stays = await started(code('return 1;'));
   const leaves = await started(code('return n === 1 ? 0.5 : 0;'), { account: stays.account });
   const [whole, half] = (await close([stays, leaves])).map((row) => quantityOf(row)) as [number, number];
@@ -119,7 +119,7 @@ test("two strategies on one symbol do not change each other's holdings", { timeo
 });
 
 test('a change during a run creates a version, and the run keeps its version until it is started again', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const one = await started(code('return 0.5;'));
   const ask = world.runtime.actors;
@@ -175,7 +175,7 @@ test('code that throws, loops or returns no number trades nothing on that bar, a
 });
 
 test('a decision that fails once and then succeeds does not end the run, and resets the count of failures', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   // The market has no such symbol until the strategy is changed: its decision fails.
   const one = await started({ type: 'momentum', config: { lookback: 1 } }, { symbols: ['ZZZZ'] });
@@ -190,7 +190,7 @@ test('a decision that fails once and then succeeds does not end the run, and res
 });
 
 test('stopping cancels open orders; holdings stay and belong to the strategy when it is started again', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const one = await started(code('return n === 1 ? 1 : 0.5;'));
   const [first] = await close([one]);
@@ -214,7 +214,7 @@ test('stopping cancels open orders; holdings stay and belong to the strategy whe
 });
 
 test('an order that is still open when the next bar decides otherwise is cancelled before another one is sent', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   const one = await started(code('return n === 1 ? 1 : 0;'));
   await close([one]);
@@ -239,7 +239,7 @@ test('an order that is still open when the next bar decides otherwise is cancell
   await world.stop(one.id);
 });
 
-test('a halt and a refused order are recorded, do not count as failures, and the next bar tries again', { timeout: 60_000 }, async () => {
+test('a halt and a refused order are recorded, do not count as failures, and the next bar tries again', { timeout: 240_000 }, async () => {
   const one = await started(code('return 1;'), { settings: { capital: 500_000 } });
   const { id } = one.account;
   await world.runtime.actors.ask(tradingAccount, id, 'halt', { by: 'user_1', reason: null });
@@ -261,7 +261,7 @@ test('a halt and a refused order are recorded, do not count as failures, and the
 });
 
 test("a run on a broker's prices decides only on the broker's bars, and waits while they are unavailable", {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async (t) => {
   const account = world.account();
   const id = await world.create(account, { type: 'momentum', config: { lookback: 1 } }, ['AAPL'], { capital: 10_000 });

@@ -8,7 +8,7 @@ import { until } from '../../../support/until.ts';
 const site = await startTradingService({ after }, { AAPL: quote(100) });
 
 test('a run decides at the close without requests, trades at the open, and continues after its service was killed, without trading a bar twice', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const trader = await site.trader();
   const code = 'let n = 0; function onBar() { n++; return n === 1 ? 0.5 : 1; }';

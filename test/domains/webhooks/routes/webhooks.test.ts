@@ -179,7 +179,8 @@ test('for a day after a rotation the old secret verifies too, then only the new 
 test('deliveries are listed newest first, in pages and by status, and sent again by hand', async (t) => {
   const { node, call } = await startWebhookEdge(t);
   const receiver = await startReceiver(t);
-  receiver.answer = (received, response) => void response.writeHead(received.event.data.n === 2 ? 404 : 200).end('seen');
+  receiver.answer = (received, response) =>
+    void response.writeHead(received.event.data.n === 2 ? 404 : 200, { 'retry-after': '3600' }).end('seen');
   const { id } = (await call('POST', '', { url: receiver.url, events: ['*'] })).json;
   for (const n of [1, 2, 3]) await node.cry([{ taskId: `task_${n}`, n }]);
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 3 && lanes[0]?.failures === 1, 'the records');

@@ -8,12 +8,19 @@ import { type Broker, BrokerWorld } from '../../../../support/broker-world.ts';
 import { outcomeOf } from '../../../../support/runtime.ts';
 import { until } from '../../../../support/until.ts';
 
+/** Where every call is answered, on a busy machine too. */
 let world: BrokerWorld;
+/** Where calls remain unanswered for longer than this. */
+let hurried: BrokerWorld;
+const hurry = { timeoutMs: 1_000, lookUpMs: 3_000 };
 before(async () => {
-  world = await BrokerWorld.start();
+  [world, hurried] = await Promise.all([BrokerWorld.start({ timeoutMs: 10_000 }), BrokerWorld.start(hurry)]);
 });
-after(() => world.stop());
-afterEach(() => world.forget());
+after(() => Promise.all([world.stop(), hurried.stop()]));
+afterEach(() => {
+  world.forget();
+  hurried.forget();
+});
 
 const names = ['alpaca', 'tradier', 'coinbase'] as const;
 const halfOf = ({ terms }: Broker) => Number(terms.quantity) / 2;
@@ -68,20 +75,20 @@ for (const name of names) {
   });
 
   test(`${name}: a post that is cut, lost, late, or answered with 5xx or without JSON makes at most one order, which is found`, async () => {
-    const broker = await world.connect(name);
-    const faults: Fault[] = ['lost', 'hang', { lateMs: 900 }];
+    const broker = await hurried.connect(name);
+    const faults: Fault[] = ['lost', 'hang', { lateMs: 2 * hurry.timeoutMs }];
     // What certainly made an order, and is not known here.
     for (const fault of faults) {
       broker.server.faults = [fault];
-      const { id } = await world.place(broker);
-      const order = await world.orderBecomes(id, ({ state }) => state.brokerOrderId !== null, JSON.stringify(fault));
+      const { id } = await hurried.place(broker);
+      const order = await hurried.orderBecomes(id, ({ state }) => state.brokerOrderId !== null, JSON.stringify(fault));
       assert.equal(order.status, 'accepted', JSON.stringify(fault));
       assert.equal(order.state.unknownOutcome, false);
       assert.equal(broker.server.orders.filter(({ ourId }) => ourId?.replace('-', '_') === id).length, 1);
-      broker.server.fill(world.at(broker, id)!, Number(broker.terms.quantity), priceOf(broker));
-      await world.status(id, 'filled');
+      broker.server.fill(hurried.at(broker, id)!, Number(broker.terms.quantity), priceOf(broker));
+      await hurried.status(id, 'filled');
     }
-    assert.equal(await world.held(broker), String(Number(broker.terms.quantity) * faults.length));
+    assert.equal(await hurried.held(broker), String(Number(broker.terms.quantity) * faults.length));
   });
 
   test(`${name}: while an outcome is unknown the symbol accepts no other order, and a person is asked after the look-ups`, async () => {

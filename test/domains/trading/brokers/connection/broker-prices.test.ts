@@ -1,7 +1,7 @@
 /** Which prices the risk checks of an account use: those of a file, of its broker, or of this service. */
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { systemClock } from '../../../../../src/clock.ts';
+import { type Clock, systemClock } from '../../../../../src/clock.ts';
 import { type BrokerPricesParts, brokerPrices } from '../../../../../src/domains/trading/brokers/connection/broker-prices.ts';
 import { openBroker, type VenueCredentials } from '../../../../../src/domains/trading/brokers/open-broker.ts';
 import { barRows } from '../../../../../src/domains/trading/market/bars.ts';
@@ -14,6 +14,9 @@ import { AlpacaDataServer } from '../../../../support/alpaca-data-server.ts';
 import { CoinbaseServer, coinbaseKeys } from '../../../../support/coinbase-server.ts';
 import { TradierServer, tradierKeys } from '../../../../support/tradier-server.ts';
 
+const startedAtMs = systemClock.nowMs();
+/** It stands still: no hour or day ends during a test. */
+const clock: Clock = { nowMs: () => startedAtMs };
 const owner = { accountId: 'acct_1', mode: 'live' as const };
 const connected = { id: 'brk_1', brokerName: 'alpaca', mode: 'paper', filledBy: 'broker', status: 'connected', halted: false } as const;
 
@@ -22,19 +25,21 @@ async function prices(t: TestContext, other: Partial<BrokerPricesParts> = {}, ap
   const outbound = createOutbound({ allow: [] });
   const market = openLocalMarket({ settings: { marketDataFile: null, marketHours: null }, log: noLog });
   t.after(() => Promise.all([server.close(), outbound.close(), market.close()]));
-  server.quotes.set('AAPL', { ap: 172.7, as: 1, bp: 172.6, bs: 2, t: new Date(systemClock.nowMs()).toISOString() });
+  server.quotes.set('AAPL', { ap: 172.7, as: 1, bp: 172.6, bs: 2, t: new Date(clock.nowMs()).toISOString() });
   const connections: BrokerPricesParts['connections'] = {
     of: async () => [connected],
     credentialsOf: async () => ({ venue: 'alpaca', apiKey, apiSecret: 'secret' }),
     quote: async () => ({ kind: 'no_data' }),
     bars: async () => ({ kind: 'known', value: null }),
   };
-  const data = { outbound, url: server.url, clock: systemClock, hours: 'exchange' as const, timeoutMs: 5_000 };
+  const data = { outbound, url: server.url, clock: clock, hours: 'exchange' as const, timeoutMs: 5_000 };
   return { server, ...brokerPrices({ market, connections, data, hasData: true, ...other }) };
 }
 
 test("an account whose broker has market data uses the broker's prices, queried once a second", async (t) => {
   const { server, quoteOf } = await prices(t);
+  let nowMs = performance.now();
+  t.mock.method(performance, 'now', () => nowMs);
   const asked = await Promise.all([quoteOf(owner, 'AAPL'), quoteOf(owner, 'AAPL')]);
   assert.deepEqual(
     asked.map((quote) => [quote?.source, quote?.bid, quote?.ask]),
@@ -44,8 +49,18 @@ test("an account whose broker has market data uses the broker's prices, queried 
     ],
   );
   assert.ok(server.requests.length <= 2);
+  /** What is kept in memory reads the clock at most once a millisecond. */
+  const pass = async (ms: number) => {
+    nowMs += ms;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  await pass(999);
   await quoteOf(owner, 'AAPL');
-  assert.ok(server.requests.length <= 2);
+  const inTheFirstSecond = server.requests.length;
+  assert.ok(inTheFirstSecond <= 2);
+  await pass(2);
+  await quoteOf(owner, 'AAPL');
+  assert.ok(server.requests.length > inTheFirstSecond);
   assert.equal(await quoteOf(owner, 'NOSUCH'), null);
 });
 
@@ -78,7 +93,7 @@ async function twoBrokers(t: TestContext) {
   t.after(() => Promise.all([tradier.stop(), coinbase.stop(), outbound.close()]));
   const addresses = { alpacaApiUrl: null, tradierApiUrl: tradier.url, coinbaseApiUrl: coinbase.url };
   const open = (credentials: VenueCredentials) =>
-    openBroker(credentials, 'live', 'acct_1', { outbound, clock: systemClock, addresses, timeoutMs: 5_000 });
+    openBroker(credentials, 'live', 'acct_1', { outbound, clock: clock, addresses, timeoutMs: 5_000 });
   const brokers = {
     brk_coinbase: open({ venue: 'coinbase', ...coinbaseKeys }),
     brk_tradier: open({ venue: 'tradier', ...tradierKeys }),
@@ -98,7 +113,7 @@ async function twoBrokers(t: TestContext) {
 
 test('each class uses the newest broker that trades it: Tradier’s quotes for equities, the top of Coinbase’s book for coins', async (t) => {
   const { quoteOf, tradier, coinbase } = await twoBrokers(t);
-  const atMs = systemClock.nowMs();
+  const atMs = clock.nowMs();
   tradier.quotes = new Map([
     ['AAPL', { bid: 172.6, ask: 172.7, bidsize: 2, asksize: 1, bid_date: atMs - 900, ask_date: atMs, last: 172.65 }],
     ['BRK/B', { bid: 480.1, ask: 0, bidsize: 3, asksize: 0, bid_date: atMs, ask_date: 0, last: 480 }],
@@ -141,7 +156,7 @@ test('the history of a price has the same source as the price: the broker or thi
   assert.equal(await barsOfTradier!(owner, request), 'own', 'it has no prices either');
 });
 
-const quoted = () => ({ bid: 60, ask: 60.1, bidsize: 1, asksize: 1, bid_date: systemClock.nowMs(), ask_date: systemClock.nowMs() });
+const quoted = () => ({ bid: 60, ask: 60.1, bidsize: 1, asksize: 1, bid_date: clock.nowMs(), ask_date: clock.nowMs() });
 const dateOf = (ms: number) => isoDate(utcDay(ms));
 const shown = (bars: Bars | 'own' | null) => {
   assert.ok(bars !== null && bars !== 'own');
@@ -151,7 +166,7 @@ const shown = (bars: Bars | 'own' | null) => {
 test("Tradier's bars: days by their date, shorter ones of regular sessions, hours of quarters, none from before what it keeps", async (t) => {
   const { tradier, barsOf } = await twoBrokers(t);
   tradier.quotes = new Map([['BRK/B', quoted()]]);
-  const nowMs = systemClock.nowMs();
+  const nowMs = clock.nowMs();
   const { openMs, day } = previousSession(nowMs);
   const date = isoDate(day);
   const request = { symbol: 'BRK.B', timeframe: '1d', start: date, end: date, adjusted: true } as const;
@@ -189,7 +204,7 @@ test("Tradier's bars: days by their date, shorter ones of regular sessions, hour
 
 test("Coinbase's candles: page by page in the order of time, complete ones alone, none from further back than a decision can read", async (t) => {
   const { coinbase, barsOf } = await twoBrokers(t);
-  const nowMs = systemClock.nowMs();
+  const nowMs = clock.nowMs();
   coinbase.books = new Map([['BTC-USD', { bid: ['60000', '1'], ask: ['60001', '1'], atMs: nowMs }]]);
   const hourS = Math.floor(nowMs / 3_600_000) * 3_600;
   // The last one is not over yet, and one hour had no trade.

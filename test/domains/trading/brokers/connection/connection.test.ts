@@ -4,13 +4,13 @@ import test, { after, afterEach, before } from 'node:test';
 import { brokerConnection } from '../../../../../src/domains/trading/brokers/connection/messages.ts';
 import { shownMode } from '../../../../../src/domains/trading/orders/order-view.ts';
 import { alpacaKeys } from '../../../../support/alpaca-server.ts';
-import { type Broker, BrokerWorld } from '../../../../support/broker-world.ts';
+import { type Broker, BrokerWorld, brokerTiming } from '../../../../support/broker-world.ts';
 import { outcomeOf } from '../../../../support/runtime.ts';
 import { until } from '../../../../support/until.ts';
 
 let world: BrokerWorld;
 before(async () => {
-  world = await BrokerWorld.start({ timeoutMs: 2_000 });
+  world = await BrokerWorld.start({ timeoutMs: 10_000 });
 });
 after(() => world.stop());
 afterEach(() => world.forget());
@@ -86,9 +86,11 @@ test('credentials that are refused later are reported once and block orders, unt
   // It is retried in each round, not at once, for any text of the broker.
   const tried = () => world.alpaca.requests.filter(({ path }) => path === '/v2/account').length;
   const before = tried();
-  await until(() => tried() >= before + 2, 'two more tries');
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  assert.ok(tried() <= before + 4, `${tried() - before} tries`);
+  const begunAtMs = performance.now();
+  await until(() => tried() >= before + 3, 'three more tries');
+  // Two whole pauses at least. Timers may fire up to a millisecond early.
+  const tookMs = performance.now() - begunAtMs;
+  assert.ok(tookMs >= 2 * (brokerTiming.reconcileMs - 1), `three tries within ${Math.round(tookMs)} ms`);
   world.alpaca.locked = false;
   await until(async () => (await known(broker))!.status === 'connected', 'the connection');
   assert.deepEqual(
