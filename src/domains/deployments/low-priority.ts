@@ -45,16 +45,16 @@ export function creationGate(spareTime: Pick<SpareTime, 'lane' | 'waitingRequest
     full: 'Too many deployments begin at once; try again shortly',
   });
   return {
-    async pass(account, create) {
-      // An agent's creation is no request: the node seems less busy by one while it waits.
-      spareTime.waitingRequests++;
+    async pass(account, creator, create) {
+      const waitingRequests = creator === 'request' ? 1 : 0;
+      spareTime.waitingRequests += waitingRequests;
       const leave = await gate
         .enter(account)
         .then(async (leave) => {
           await lane.turn(account);
           return leave;
         })
-        .finally(() => spareTime.waitingRequests--);
+        .finally(() => (spareTime.waitingRequests -= waitingRequests));
       try {
         return await create();
       } finally {

@@ -16,7 +16,7 @@ test('two deployments are created at once, of accounts in turn', async () => {
     running--;
   };
   const accounts = ['a', 'a', 'a', 'a', 'a', 'b', 'b'];
-  await Promise.all(accounts.map((account) => creations.pass(account, creation).then(() => void order.push(account))));
+  await Promise.all(accounts.map((account) => creations.pass(account, 'request', creation).then(() => void order.push(account))));
   assert.equal(most, 2);
   assert.ok(order.lastIndexOf('b') < order.length - 1, order.join());
 });
@@ -35,7 +35,7 @@ test('a creation begins in a turn of the spare time that counts for many content
   };
   const creations = creationGate(requests);
   let isCreated = false;
-  const created = creations.pass('acct', async () => {
+  const created = creations.pass('acct', 'request', async () => {
     isCreated = true;
   });
   await new Promise(setImmediate);
@@ -49,6 +49,12 @@ test('a creation begins in a turn of the spare time that counts for many content
   assert.equal(requests.waitingRequests, 0);
 });
 
+test('the creation of an agent is not counted as a waiting request', async () => {
+  const requests = { waitingRequests: 0, lane: () => ({ turn: async () => assert.equal(requests.waitingRequests, 0) }) };
+  await creationGate(requests).pass('acct', 'agent', async () => {});
+  assert.equal(requests.waitingRequests, 0);
+});
+
 test('contents get half of the time of a node that always has requests and creations, and accounts get equal parts of it', async () => {
   const requests = new RequestStats();
   requests.inFlight = 2;
@@ -58,7 +64,7 @@ test('contents get half of the time of a node that always has requests and creat
   const order: string[] = [];
   let isOver = false;
   const createAlways = async (account: string) => {
-    while (!isOver) await creations.pass(account, async () => void order.push('creation'));
+    while (!isOver) await creations.pass(account, 'request', async () => void order.push('creation'));
   };
   const creators = Array.from({ length: 20 }, (_, n) => createAlways(`creator ${n}`));
   // Ten contents at once of each deployment: three deployments of one account, one of the other.

@@ -18,7 +18,9 @@ export type CreationParts = {
 };
 
 /** Limits how many are created at once. */
-export type Creations = { pass<T>(accountId: string, create: () => Promise<T>): Promise<T> };
+export type Creations = { pass<T>(accountId: string, creator: Creator, create: () => Promise<T>): Promise<T> };
+/** What waits for the creation. */
+export type Creator = 'request' | 'agent';
 
 export type Creation = Pick<NewDeployment, 'accountId' | 'mode' | 'workspaceId' | 'target' | 'taskId'> & {
   /** The same id gives the same deployment. */
@@ -39,8 +41,8 @@ const maxUnderWay = 200;
  * Throws `conflict` if a build is needed and this node does not build, `invalid` for a workspace without files, and `rate_limited` while too many of the account are
  * under way.
  */
-export function createDeployment(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {
-  return parts.creations.pass(creation.accountId, () => create(parts, creation));
+export function createDeployment(parts: CreationParts, creation: Creation, creator: Creator): Promise<DeploymentRow> {
+  return parts.creations.pass(creation.accountId, creator, () => create(parts, creation));
 }
 
 async function create(parts: CreationParts, creation: Creation): Promise<DeploymentRow> {

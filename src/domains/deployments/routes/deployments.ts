@@ -93,7 +93,7 @@ export function deploymentRoutes(parts: DeploymentRouteParts): AnyRoute[] {
       await ownWorkspace(actors, principal, workspaceId);
       const { id: deploymentId, commandId } = commandIds(context, deploymentIds.deployment, clock.nowMs());
       const creation = { deploymentId, commandId, accountId, mode, workspaceId, target, taskId: null, config };
-      return answer(201, shown(await createDeployment(parts, creation)));
+      return answer(201, shown(await createDeployment(parts, creation, 'request')));
     },
   });
 
@@ -165,7 +165,7 @@ export function deploymentRoutes(parts: DeploymentRouteParts): AnyRoute[] {
       if (config === null && mode === 'live') throw new AppError('conflict', noConfig(target));
       const { id: deploymentId, commandId } = commandIds(context, deploymentIds.deployment, clock.nowMs());
       const creation = { deploymentId, commandId, accountId, mode, workspaceId, target, taskId, config, site };
-      return answer(201, shown(await createDeployment(parts, creation)));
+      return answer(201, shown(await createDeployment(parts, creation, 'request')));
     },
   });
 

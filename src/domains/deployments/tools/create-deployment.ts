@@ -85,7 +85,7 @@ async function begin(parts: DeployingParts, deploymentId: string, args: Argument
     throw new AskAgain({ text: `${why}\n${textOf(planned)}`, basis });
   }
   const creation = { accountId, mode: authority.mode, workspaceId, target: args.target, taskId, config: planned.config, snapshot };
-  await askUntilAnswered(texts, () => createDeployment(parts, { deploymentId, ...creation }));
+  await askUntilAnswered(texts, () => createDeployment(parts, { deploymentId, ...creation }, 'agent'));
 }
 
 /** The deployment as it would be made now. Its snapshot is the caller's to publish or to remove. */
