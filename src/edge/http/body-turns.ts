@@ -1,7 +1,8 @@
 /**
- * Turns for parsing large bodies. What arrives together is parsed in one round of the event loop, and every other request waits for all of it: thirty
- * bodies of a MiB take half a second. So each round parses bodies up to `bytesPerRound`; a body beyond that waits for a round of its own.
- * Accounts take turns. A validation or a handler that continues without a pause runs in the same round as its parser.
+ * Turns for parsing large bodies. Without them, bodies that arrive together are parsed in one round of the event loop, and every other request waits for all of
+ * them: thirty bodies of a MiB take half a second. A body is parsed at once while the bodies of the round have `bytesPerRound` at most together with it;
+ * otherwise it waits for a later round. A round ends with the body that reaches `bytesPerRound`, so it exceeds this by less than one body. Accounts take turns.
+ * Bodies under `smallBytes` never wait. Work that follows the parsing without a pause, such as validation, runs in the same round.
  */
 import { FairQueue } from '../../fair-queue.ts';
 

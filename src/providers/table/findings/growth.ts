@@ -30,7 +30,7 @@ export function growthFindings(table: ColumnsInMemory, months?: Months): Finding
   return table.plans
     .filter((plan) => isGroup(table, plan) && plan.role !== 'year')
     .slice(0, maxColumns)
-    .flatMap((group, i) => comparedIn(table, i === 0).flatMap((compared) => growth(table, group, compared, trend.plan, periods)));
+    .flatMap((group) => comparedIn(table).flatMap((compared) => growth(table, group, compared, trend.plan, periods)));
 }
 
 /** The month of each row, or its year in a table of more than three years; null for less than two periods. */
@@ -63,8 +63,8 @@ function firstBefore(known: readonly string[], last: string, from: string): stri
   return known.findLast((month) => month < last && month.endsWith(from));
 }
 
-/** @param counted whether the number of rows is compared too */
-function comparedIn(table: ColumnsInMemory, _counted: boolean): Compared[] {
+/** The leading columns that are added up, else rates, else the number of rows. */
+function comparedIn(table: ColumnsInMemory): Compared[] {
   const leading = leadingMeasure(table.plans);
   const plans = table.quantities().filter(({ units, values }) => units.size < 2 && values.distinct > 1);
   const additive = [...new Set([...(leading === undefined ? [] : [leading]), ...plans.filter(({ role }) => role === 'measure')])];
