@@ -11,7 +11,7 @@ export type TradingActorParts = {
   market: AccountMarket;
   venue: VenueCalls;
   timing: OutboundTiming;
-  /** Of one call to a broker. */
+  /** The result of one call to a broker. */
   timeoutMs: number;
 };
 
@@ -19,7 +19,7 @@ export function tradingActors({ market, venue, timing, timeoutMs }: TradingActor
   return [tradingAccountActor(market), tradingOrderActor({ venue, timing, timeoutMs }), clientOrderActor];
 }
 
-/** Of a node without connections to brokers. */
+/** For a node without connections to brokers. */
 export const noVenue: VenueCalls = {
   place: async () => ({ kind: 'not_sent', reason: 'there is no connection to the broker' }),
   lookUp: async () => ({ kind: 'unknown', reason: 'there is no connection to the broker' }),

@@ -12,7 +12,9 @@ export type BarColumns = {
   readonly close: Float64Array;
   readonly volume: Float64Array;
 };
-/** Cash for each share that is held at the close before `timeMs`; in shares as the bars' prices are of (after splits, where those are adjusted). */
+/**
+ * Cash for each share held at the close before `timeMs`; shares are counted as in the bars' prices (after splits, if prices are adjusted).
+ */
 export type Dividend = { readonly timeMs: number; readonly amount: number };
 export type Series = { readonly symbol: string; readonly bars: BarColumns; readonly dividends?: readonly Dividend[] };
 
@@ -32,12 +34,12 @@ export function cutBars(bars: BarColumns, from: number, to: number): BarColumns 
   };
 }
 
-/** The rows of which the time is in [fromMs, toMs). */
+/** The rows whose time is in [fromMs, toMs). */
 export function barsBetween(bars: BarColumns, fromMs: number, toMs: number): BarColumns {
   return cutBars(bars, firstAtOrAfter(bars.time, fromMs), firstAtOrAfter(bars.time, toMs));
 }
 
-/** The row of the first time that is not before `atMs`; the number of rows where there is none. */
+/** The first row whose time is not before `atMs`; the number of rows if there is none. */
 export function firstAtOrAfter(time: Float64Array, atMs: number): number {
   let low = 0;
   let high = time.length;
@@ -49,13 +51,13 @@ export function firstAtOrAfter(time: Float64Array, atMs: number): number {
   return low;
 }
 
-/** `YYYY-MM-DD` for bars of days, `YYYY-MM-DDTHH:MM:00Z` for shorter ones. */
+/** `YYYY-MM-DD` for daily bars, `YYYY-MM-DDTHH:MM:00Z` for shorter ones. */
 export function barDate(timeMs: number, daily: boolean): string {
   const text = new Date(timeMs).toISOString();
   return daily ? text.slice(0, 10) : `${text.slice(0, 16)}:00Z`;
 }
 
-/** The same for a whole column, with the text of each day made once. */
+/** The same for a whole column; the text of each day is made once. */
 export function barDates(time: Float64Array, daily: boolean, from = 0, to = time.length): string[] {
   const dates: string[] = new Array(to - from);
   let day = Number.NaN;

@@ -32,10 +32,10 @@ export type BookEntry =
   | { kind: 'deposit'; amount: string }
   | { kind: 'fill'; symbol: string; side: Side; quantity: string; price: string; commission: string }
   | { kind: 'split'; symbol: string; ratio: string }
-  /** Dollars a share; a short position pays them. */
+  /** In dollars per share; a short position pays them. */
   | { kind: 'dividend'; symbol: string; amount: string }
   | { kind: 'symbol_change'; from: string; to: string }
-  /** The broker's own figures, taken over when connecting or by a person's decision. */
+  /** The broker's own figures, adopted when connecting or by a person's decision. */
   | { kind: 'adopted_position'; symbol: string; quantity: string; averagePrice: string }
   | { kind: 'adopted_cash'; amount: string };
 
@@ -84,7 +84,7 @@ export function enter(book: Book, entry: BookEntry): Book {
   }
 }
 
-/** 0 for what is not held. */
+/** 0 for a symbol that is not held. */
 export function heldQuantity(book: Book, symbol: string): bigint {
   const held = Object.hasOwn(book.positions, symbol) ? book.positions[symbol] : undefined;
   return held === undefined ? 0n : nanoIn(held.quantity);
@@ -95,12 +95,12 @@ export function averageEntryPrice({ quantity, cost }: Position): bigint {
   return divideHalfEven(BigInt(cost), nanoIn(quantity));
 }
 
-/** What a position brings at this price beyond its cost, in units of 10^-18. */
+/** The gain of closing a position at this price: its value less its cost, in units of 10^-18. */
 export function unrealised({ quantity, cost }: Position, price: bigint): bigint {
   return nanoIn(quantity) * price - BigInt(cost);
 }
 
-/** Cash and positions at these prices, in units of 10^-18. `priceOf` in billionths; null: not known, the position counts at its cost. */
+/** Cash and positions at these prices, in units of 10^-18. `priceOf` in billionths; null: unknown, the position counts at its cost. */
 export function equityOf(book: Book, priceOf: (symbol: string, quantity: bigint) => bigint | null): bigint {
   let equity = BigInt(book.cash);
   for (const [symbol, held] of Object.entries(book.positions)) {
@@ -120,7 +120,7 @@ function fill(book: Book, { symbol, side, quantity, price, commission }: Extract
   const costBefore = BigInt(held.cost);
   const reduces = before !== 0n && before > 0n !== sign > 0n;
   const reduced = reduces ? smaller(traded, sizeOf(before)) : 0n;
-  // The whole cost leaves with the last of it, so nothing is left behind by rounding.
+  // Closing the last of a position removes its whole cost, so rounding leaves no remainder.
   const costOut = reduced === 0n ? 0n : reduced === sizeOf(before) ? costBefore : divideHalfEven(costBefore * reduced, sizeOf(before));
   const realised = reduced === 0n ? 0n : -sign * reduced * at - costOut;
   const opened = traded - reduced;
@@ -131,16 +131,16 @@ function fill(book: Book, { symbol, side, quantity, price, commission }: Extract
     realised: plus(book.realised, realised),
     commissions: plus(book.commissions, fee),
   };
-  // What a fill turned round is its own.
+  // A fill that turned the position round opens the new one at its own price.
   const external = reduced > 0n && reduced === sizeOf(before) ? undefined : held.external;
   return withPosition(paid, symbol, before + sign * traded, costBefore - costOut + sign * opened * at, external);
 }
 
-/** Symbols stand in the order of their names, so that the bytes do not tell in which order they were bought. */
+/** Symbols are sorted by name, so that equal books give equal bytes. */
 function withPosition(book: Book, symbol: string, quantity: bigint, cost: bigint, external?: true): Book {
   const others = Object.entries(book.positions).filter(([name]) => name !== symbol);
   if (quantity === 0n) {
-    // A split may round a holding away: its cost is then a loss.
+    // A split may round a holding to zero: its cost is then a loss.
     return { ...book, realised: plus(book.realised, -cost), positions: Object.fromEntries(others) };
   }
   const position: Position = { quantity: nanoText(quantity), cost: String(cost), ...(external && { external }) };

@@ -1,4 +1,4 @@
-/** A backtest: what a strategy would have come to. `computation-turns.ts` has its life, `compute-effect.ts` how it is computed. */
+/** A backtest: the result that a strategy would have had. `computation-turns.ts` has its states, `compute-effect.ts` its computation. */
 import { defineActor, type EffectsOf, type TurnContext } from '../../../actors/define-actor.ts';
 import { computationTurns } from './computation-turns.ts';
 import { Backtest, type BacktestRow } from './entity.ts';

@@ -1,4 +1,4 @@
-/** One way to ask for a backtest, for the API and for agents. */
+/** Begins a backtest, for the API and for agents. */
 import type { AccountMode } from '../../../mode.ts';
 import type { BacktestRow } from './entity.ts';
 import { backtest } from './messages.ts';
@@ -9,7 +9,7 @@ import type { NamedSubject } from './subject.ts';
 export type Ids = { id: string; commandId?: string | undefined };
 
 /**
- * Rejects with `invalid`, `not_found` and `rate_limited`. `asked` has passed `checkPeriod`.
+ * Rejects with `invalid`, `not_found` and `rate_limited`. `details` has passed `checkPeriod`.
  *
  * @param symbolsAt where the caller has named the symbols
  */

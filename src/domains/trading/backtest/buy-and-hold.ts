@@ -1,6 +1,6 @@
 /**
- * The benchmark: what the same money comes to that buys every symbol in equal shares with the first order it can give, and holds. It is what
- * `simulate` answers for a weight of 1 after every bar, without looking at the bars between.
+ * The benchmark: the same money buys every symbol in equal shares with the first possible order, and holds them. The result equals that of
+ * `simulate` for a weight of 1 after every bar, without reading the bars between.
  */
 import type { Terms } from './engine.ts';
 import type { Market } from './market.ts';
@@ -11,7 +11,7 @@ export function buyAndHold({ time, columns, dividends }: Market, terms: Terms): 
   const slippage = terms.slippageBps / 10_000;
   const quantities = columns.map(() => 0);
   let cash = terms.initialCapital;
-  // An order is of a symbol's first bar and is filled at its second.
+  // An order is placed at a symbol's first bar and filled at its second.
   const second = columns.map(({ open }) => nextBar(open, nextBar(open, 0) + 1));
   let paidUntil = 0;
   /** What is held is paid for the bars up to and including `last`. */

@@ -1,4 +1,4 @@
-/** What a backtest or a sweep is asked for with, what comes of it, and what both look like in answers. */
+/** The request of a backtest or a sweep, its result, and the form of both in answers. */
 import type { Mode } from '../../../mode.ts';
 import type { Timeframe } from '../market/port.ts';
 import type { BuiltInStrategy, Strategy } from '../strategy/config.ts';
@@ -7,13 +7,13 @@ import type { BarsFrom } from './job-messages.ts';
 import type { Metrics } from './metrics.ts';
 import type { Figures, Grid, Parameters, Ranking } from './sweep.ts';
 
-/** What was asked for, in the fields of answers. */
+/** The request, in the fields of answers. */
 export type BacktestRequest = {
   strategy: Strategy['type'];
-  /** null: the code of a custom strategy, which `code_hash` stands for. */
+  /** null: the code of a custom strategy; `code_hash` identifies it. */
   config: object | null;
   symbols: readonly string[];
-  /** null: what the file shows. */
+  /** null: taken from the file. */
   timeframe: Timeframe | null;
   start_date: string;
   end_date: string;
@@ -54,21 +54,21 @@ export type SweepResult = FactsOfData & {
   };
 };
 
-/** What the effect is given: all that it takes to compute it, and again after a crash. */
+/** The input of the effect: everything that the computation needs, also when it is repeated after a crash. */
 export type ComputeInput = {
   accountId: string;
   title: string;
   terms: Terms;
   bars: Exclude<BarsFrom, { kind: 'columns' }>;
-  /** Of the contents of the files in `bars`, in their order. */
+  /** SHA-256 of the contents of the files in `bars`, in the order of the files. */
   contentKeys: readonly string[];
 } & ({ strategy: Strategy; sweep: null } | { strategy: BuiltInStrategy; sweep: { grid: Grid; rankBy: Ranking } });
 
 export type Owner = {
   accountId: string;
-  /** Of the key that asks. */
+  /** The scopes of the caller's key. */
   mode: Mode;
-  /** null: asked for by the type of a strategy. */
+  /** null: the request names the type of a strategy. */
   strategyId: string | null;
   strategyVersion: number | null;
 };

@@ -1,6 +1,6 @@
 /**
- * The effect that computes a backtest or a sweep, in the computing processes of the node, and stores what is too large for its row. What the caller is at
- * fault for is a result, `failed`; a process or a store that is not there for the moment is waited for.
+ * The effect that computes a backtest or a sweep, in the computing processes of the node, and stores what is too large for its row. A fault
+ * of the caller is the result `failed`; while a process or a store is unavailable, the effect waits.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -35,10 +35,10 @@ type Outcome<Result> = { kind: 'complete'; result: Result; contents: Contents } 
 
 const compressed = promisify(gzip);
 const progressEveryMs = 1_000;
-/** Until then a process or a store that is not there for the moment is waited for. */
+/** The effect waits this long for an unavailable process or store. */
 const maxTries = 8;
 const [firstPauseMs, maxPauseMs] = [500, 30_000];
-/** It waits for its turn outside of this. A sweep of 500 runs over 5,000,000 bars takes some 40 minutes. */
+/** Waiting for a slot is not included. A sweep of 500 runs over 5,000,000 bars takes some 40 minutes. */
 const timeoutMs = 3 * 3_600_000;
 
 export function computeBacktest(parts: ComputeParts, ref: ActorRef<ComputationContract<any, any, any>>) {
@@ -123,7 +123,7 @@ function effectOf<Result>(
           }
         }
       } finally {
-        // What was cancelled leaves nothing behind. Where the node stops, another one stores the same files.
+        // A cancelled computation leaves no files. If the node stops, another node stores the same files.
         if (signal.aborted && !(signal.reason instanceof AppError && signal.reason.code === 'draining'))
           await results.remove(actorId).catch(() => {});
       }
@@ -143,13 +143,13 @@ function failureOf(error: unknown): { kind: 'failed'; error: string } {
   throw error;
 }
 
-/** A job opens the files one after the other, from the first on. */
+/** A job opens the files one after the other, beginning with the first. */
 function sourceOf(files: FileStore, keys: readonly string[]): () => Promise<NodeJS.ReadableStream> {
   let next = 0;
   return () => files.open(keys[next++ % keys.length]!);
 }
 
-/** Passes whole percents on, at most one a second, and not that it has ended. */
+/** Reports whole percents, at most one a second; the end is not reported here. */
 function progressOf(report: (percent: number) => void): (share: number) => void {
   let reportedAtMs = monotonicMs();
   return (share) => {

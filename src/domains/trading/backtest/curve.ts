@@ -1,11 +1,11 @@
-/** The equity curve for people and programs: thinned to a number of points, as CSV and as SVG. The same curve gives the same bytes. */
+/** The equity curve as points, CSV and SVG. The same curve gives the same bytes. */
 import { barDate, barDates } from '../bars.ts';
 import { places } from './metrics.ts';
 
 export type CurvePoint = { date: string; equity: number };
 export type ThinnedCurve = {
   points: CurvePoint[];
-  /** Every so many bars there is a point; the last bar has one in any case. */
+  /** There is a point every so many bars, and one at the last bar. */
   step: number;
 };
 
@@ -15,7 +15,7 @@ export const maxCurvePoints = 5_000;
 export function thinCurve(time: Float64Array, equity: Float64Array, daily: boolean, maxPoints = maxCurvePoints): ThinnedCurve {
   const bars = time.length;
   let step = Math.max(1, Math.ceil(bars / maxPoints));
-  // The last bar may be one point more.
+  // The last bar may add one point.
   while (countPoints(bars, step) > maxPoints) step++;
   const points: CurvePoint[] = [];
   const add = (t: number) => points.push({ date: barDate(time[t]!, daily), equity: cents(equity[t]!) });
@@ -24,7 +24,7 @@ export function thinCurve(time: Float64Array, equity: Float64Array, daily: boole
   return { points, step };
 }
 
-/** The whole curve, in pieces of some thousand lines. */
+/** The whole curve, in chunks of some thousand lines. */
 export function* curveCsv(time: Float64Array, equity: Float64Array, daily: boolean): Generator<Uint8Array> {
   yield Buffer.from('date,equity\n');
   const linesAtOnce = 8_192;

@@ -1,6 +1,6 @@
 /**
- * Weights of a caller's own code. The loop over the bars and the book behind `ctx` run inside the sandbox, in batches; what comes out is taken for
- * weights and nothing more: the engine prices them, and the sandbox's own equity has to be the engine's to the bit.
+ * Weights computed by a caller's own code. The loop over the bars and the book behind `ctx` run inside the sandbox, in batches. Its output
+ * is used only as weights: the engine computes prices, and the sandbox's equity must equal the engine's in every bit.
  */
 import { createHash } from 'node:crypto';
 import type { JobContext } from '../../../providers/compute/port.ts';
@@ -13,9 +13,9 @@ import type { Market } from './market.ts';
 
 export const customLimits = {
   memoryBytes: 64 * 2 ** 20,
-  /** Processor time of one call of onBar, and of evaluating the code. */
+  /** Processor time of one call of onBar, and of the evaluation of the code. */
   barMs: 1_000,
-  /** Processor time of all. */
+  /** Processor time in all. */
   runMs: 60_000,
 } as const;
 
@@ -25,19 +25,19 @@ export type CustomRun = {
   daily: boolean;
   terms: Terms;
   openGuest: JobContext['openGuest'];
-  /** Called after each batch with the share of the bars that is done. */
+  /** Called after each batch with the completed share of the bars. */
   onProgress?: (share: number) => unknown;
 };
 export type CustomWeights = {
   weights: Float64Array[];
-  /** SHA-256 of the equity that the sandbox's book came to. */
+  /** SHA-256 of the equity that the sandbox's book computed. */
   equityHash: string;
 };
 
 /** Doubles in one batch: few enough to be sent in milliseconds. */
 const batchDoubles = 48 * 1024;
 
-/** Throws `BacktestFailed` when the code does not answer a finite number at each bar within its limits. */
+/** Throws `BacktestFailed` if the code does not return a finite number at each bar within its limits. */
 export async function customWeights({ code, market, daily, terms, openGuest, onProgress }: CustomRun): Promise<CustomWeights> {
   const { symbols, time, columns, dividends } = market;
   const paysDividends = dividends.some((column) => column !== null);
@@ -96,7 +96,7 @@ export async function customWeights({ code, market, daily, terms, openGuest, onP
   return { weights, equityHash: hash.digest('hex') };
 }
 
-/** Evaluates the code without any bar. Throws `BacktestFailed` where it cannot be used. */
+/** Evaluates the code without any bar. Throws `BacktestFailed` if it cannot be used. */
 export async function checkCode(code: string, openGuest: JobContext['openGuest']): Promise<void> {
   const market = { symbols: ['A'], time: new Float64Array(0) };
   const settings: GuestSettings = {

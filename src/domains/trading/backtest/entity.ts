@@ -6,7 +6,7 @@ import type { BacktestRequest, BacktestResult, Owner } from './computation.ts';
 
 export type ComputationStatus = 'running' | 'complete' | 'failed';
 
-/** What is asked for once, computed apart from the node's event loop, and then stays as it is. */
+/** A computation: requested once, computed outside the node's event loop, unchanged after its end. */
 export type ComputationRow<Request, Result> = Owner & {
   id: string;
   request: Request;
@@ -17,15 +17,15 @@ export type ComputationRow<Request, Result> = Owner & {
   error: string | null;
   /** null until it is complete. */
   result: Result | null;
-  /** Bytes of each file as it is stored; null until it is complete. */
+  /** The stored size of each file in bytes; null until the computation is complete. */
   files: Readonly<Record<string, number>> | null;
-  /** The effect that computes it; null once it has ended. */
+  /** The effect that computes it; null after its end. */
   effectId: string | null;
   createdAt: number;
   completedAt: number | null;
 };
 
-/** Of a table of such rows. */
+/** The columns of a table of such rows. */
 export const computationColumns = <Request, Result>() => ({
   id: p.text().primary(),
   accountId: p.text(),

@@ -1,4 +1,4 @@
-/** A backtest cannot be completed, for a reason that its caller sees. */
+/** A backtest cannot be completed; the caller sees the reason. */
 export class BacktestFailed extends Error {
   override name = 'BacktestFailed';
 }

@@ -17,7 +17,7 @@ export type GuestSettings = {
   paysDividends: boolean;
 };
 
-/** The dividends' column is there only where there are any. */
+/** The column of dividends exists only if there are dividends. */
 export const columnsPerSymbol = (paysDividends: boolean): number => (paysDividends ? 6 : 5);
 
 export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffer) => {
@@ -47,7 +47,7 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
   const ErrorType = TypeError;
   const PromiseType = Promise;
   const ArrayType = Array;
-  /** The bar's time. Within a batch of one symbol it is looked up where it is asked for: the step under way tells the row. */
+  /** The bar's time. In a batch of one symbol it is looked up when it is read: the current step tells the row. */
   let now = firstTime;
   let firstStep = 0;
   const nowMs = () => (firstStep === 0 ? now : times[progress[0] - firstStep]);
@@ -77,7 +77,7 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
   for (let minute = 0; minute < 1440; minute++) minuteTexts[minute] = slice(isoText(new Clock(minute * 60000)), 10, 16) + ':00Z';
   let day = NaN;
   let dayText = '';
-  /** Moves the clock to the bar, and answers its date. */
+  /** Moves the clock to the bar, and returns its date. */
   const dateAt = (ms) => {
     now = ms;
     const since = ms - day;
@@ -167,7 +167,7 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
       ctx.index = index;
       calls[0] = ++index;
       const answer = onBar({ date: dayOf + minutes[since / 60000 | 0], open: first, high: high[i], low: low[i], close: last, volume: volume[i] }, ctx);
-      // Long and flat are most answers, and need no look at type and size.
+      // Most answers are long or flat, which need no check of type and size.
       if (answer === 1 || answer === 0) decided[i] = weight = answer;
       else if (typeof answer !== 'number' || answer - answer !== 0) throw new ErrorType('onBar returned ' + kind(answer) + ', not a finite number');
       else decided[i] = weight = answer > 1 ? 1 : answer < -1 ? -1 : answer;

@@ -1,4 +1,4 @@
-/** Backtests and parts of sweeps, computed away from the event loop. A failure that callers see is a result, not an error. */
+/** Computes backtests and parts of sweeps outside the event loop. A failure that callers see is a result, not an error. */
 import { gzipSync } from 'node:zlib';
 import type { JobContext, JobFunction } from '../../../providers/compute/port.ts';
 import { curveCsv, curveSvg } from './curve.ts';
@@ -9,7 +9,7 @@ import { marketOf, runBacktest } from './run.ts';
 import { partsOf, type SweepRun, sweepRun } from './sweep.ts';
 import { tradesCsv } from './trades-csv.ts';
 
-/** Processor time after which a sweep's job begins no further combination. */
+/** After this processor time a sweep's job begins no further combination. */
 const sweepJobMs = 6_000;
 
 const job: JobFunction<JobInput, RunResult | SweepResult> = async (input, context) => {
@@ -29,7 +29,7 @@ async function run({ strategy, terms, bars, title }: RunInput, context: JobConte
   const market = marketOf(strategy, series);
   const onProgress = (share: number) => report({ progress: 0.2 + 0.7 * share });
   const { simulation, summary } = await runBacktest(strategy, market, terms, { daily, openGuest: context.openGuest, onProgress });
-  // Pieces that are compressed each by itself make one compressed file (RFC 1952, 2.2).
+  // Chunks that are each compressed separately form one compressed file (RFC 1952, 2.2).
   const write = async (file: OutputFile, pieces: Iterable<Uint8Array>) => {
     for (const piece of pieces) await report({ file, piece: gzipSync(piece, { level: 4 }) });
   };

@@ -1,4 +1,4 @@
-/** The bars of a backtest, read or made where it is computed. */
+/** Reads or generates the bars of a backtest, in the process that computes it. */
 import type { JobContext } from '../../../providers/compute/port.ts';
 import { dataHash, type Series } from '../bars.ts';
 import { dividendsOf } from '../market/bars.ts';
@@ -11,7 +11,7 @@ import { backtestLimits } from './run.ts';
 
 export type LoadedBars = { series: readonly Series[]; daily: boolean; facts: DataFacts };
 
-/** Throws `BacktestFailed` for bars that cannot be had, with the reason, and what the source throws. */
+/** Throws `BacktestFailed` with the reason if bars are not available, and the errors of the source. */
 export async function loadBars(from: BarsFrom, open: JobContext['open']): Promise<LoadedBars> {
   const { series, timeframe, daily } = await seriesOf(from, open);
   return { series, daily, facts: { data_source: from.kind, data_hash: dataHash(series), timeframe } };

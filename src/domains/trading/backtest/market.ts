@@ -1,6 +1,6 @@
 /**
- * The bars of a backtest on one common row of times. Where all symbols have the same times, which is the usual case, their columns are used as
- * they are; else a symbol's columns have NaN at the times at which it has no bar.
+ * The bars of a backtest, aligned to one list of times. If all symbols have the same times, which is usual, their columns are used
+ * unchanged; otherwise a symbol's columns have NaN at times without a bar of this symbol.
  */
 import { type BarColumns, barFields, firstAtOrAfter, type Series } from '../bars.ts';
 
@@ -8,18 +8,18 @@ export type Market = {
   readonly symbols: readonly string[];
   readonly time: Float64Array;
   readonly columns: readonly BarColumns[];
-  /** For each symbol the cash for a share at each time, 0 where there is none; null: never any. */
+  /** For each symbol the cash per share at each time, 0 where there is none; null: no dividend at any time. */
   readonly dividends: readonly (Float64Array | null)[];
   /** Whether every symbol has a bar at every time. */
   readonly complete: boolean;
 };
 
-/** All times that any of the symbols has. */
+/** All times that any symbol has. */
 export function alignAll(series: readonly Series[]): Market {
   return sameTimes(series) ? unadjusted(series) : aligned(series, union(series.map(({ bars }) => bars.time)), false);
 }
 
-/** The times that all of the symbols have. */
+/** The times that all symbols have. */
 export function alignCommon(series: readonly Series[]): Market {
   return sameTimes(series) ? unadjusted(series) : aligned(series, intersection(series.map(({ bars }) => bars.time)), true);
 }
@@ -52,7 +52,7 @@ function aligned(series: readonly Series[], time: Float64Array, complete: boolea
   return { ...namesAndCash(series, time), time, columns, complete };
 }
 
-/** A dividend is paid at the first time at or after its own; one before the first time or after the last is ignored. */
+/** A dividend is paid at its time, or at the next time in the list; dividends before the first or after the last time are ignored. */
 function namesAndCash(series: readonly Series[], time: Float64Array): Pick<Market, 'symbols' | 'dividends'> {
   const dividends = series.map(({ dividends: paid = [] }) => {
     const column = new Float64Array(time.length);
@@ -74,7 +74,7 @@ function sameTimes(series: readonly Series[]): boolean {
   return series.every(({ bars: { time } }) => time === first || (time.length === first!.length && time.every((ms, t) => ms === first![t])));
 }
 
-/** For each time the row that has it, or -1. Both are in ascending order. */
+/** For each time its row, or -1. Both lists are in ascending order. */
 function rowsAt(own: Float64Array, time: Float64Array): Int32Array {
   const rows = new Int32Array(time.length);
   let row = 0;

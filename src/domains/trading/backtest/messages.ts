@@ -5,14 +5,14 @@ import type { BacktestRow, ComputationRow } from './entity.ts';
 
 export type ComputationContract<Request, Result, Row = ComputationRow<Request, Result>> = {
   commands: {
-    /** Begins to compute. Repeating it changes nothing. */
+    /** Begins the computation. Repeating it changes nothing. */
     create(input: NewComputation<Request>): Row;
     computed(input: EffectResult<Computed<Result>>): void;
-    /** How far it is. What comes late, or says less, changes nothing. */
+    /** The progress. A late or smaller value changes nothing. */
     progressed(input: { percent: number }): void;
-    /** Ends what is computed; it has failed then. `conflict` where it has ended already. */
+    /** Cancels the computation, which then has failed. `conflict` if it has already ended. */
     cancel(input: null): Row;
-    /** The large files are not in the file store any more. */
+    /** The large files are no longer in the file store. */
     forgetFiles(input: null): void;
   };
   queries: {

@@ -1,9 +1,9 @@
-/** The figures that a backtest is summed up in. Everything is computed from unrounded equity and rounded once, at the end. */
+/** The summary figures of a backtest. They are computed from unrounded equity and rounded once, at the end. */
 import { dayMs } from '../bars.ts';
 import type { Simulation } from './engine.ts';
 
 export type Metrics = {
-  /** null: no finite number, after a few short bars of which a year has very many. */
+  /** null: not finite, as for a few short bars, of which a year has very many. */
   cagr_pct: number | null;
   sharpe: number;
   max_drawdown_pct: number;
@@ -14,15 +14,15 @@ export type Metrics = {
   turnover: number;
 };
 
-/** What rounding alone makes of returns that are equal. */
+/** The deviation that rounding alone gives to equal returns. */
 const minDeviation = 1e-13;
 
-/** The share of a year that a bar is: 252 days of trading, or 365 where a bar is on a weekend, times the median of bars a day. */
+/** A bar's share of a year: 252 trading days, or 365 if a bar is on a weekend, times the median number of bars a day. */
 export function periodsPerYear(time: Float64Array): number {
   return hasLongBars(time) ? (hasWeekends(time) ? 365 : 252) : periodsOfShortBars(time);
 }
 
-/** Bars of a day or longer, of which no day has two. */
+/** Bars of a day or longer: no day has two. */
 function hasLongBars(time: Float64Array): boolean {
   for (let t = 1; t < time.length; t++) if (time[t]! - time[t - 1]! < dayMs) return false;
   return time.length > 0;
@@ -74,7 +74,7 @@ export function metricsOf(simulation: Simulation, initialCapital: number, period
   };
 }
 
-/** To so many decimal places, halves upwards; never -0. Beyond 2^53 of them a double has no such places. */
+/** Rounds to this many decimal places, halves upwards; never -0. Beyond 2^53 units of the last place a double is returned unchanged. */
 export function places(value: number, digits: number): number {
   const scale = 10 ** digits;
   const scaled = value * scale;
@@ -83,14 +83,17 @@ export function places(value: number, digits: number): number {
 
 const finiteOrNull = (value: number) => (Number.isFinite(value) ? value : null);
 
-/** An account that has lost everything, or more, has lost 100 % a year. */
+/** An account that has lost everything or more has lost 100 % a year. */
 function cagr(growth: number, exponent: number): number {
   return growth > 0 ? growth ** exponent - 1 : -1;
 }
 
 type Passed = { maxDrawdown: number; longestDrawdown: number; mean: number; deviation: number; meanEquity: number };
 
-/** One pass over equity, as a second one costs as much: its peaks, and the returns from each bar to the next one; fewer than two have no deviation. */
+/**
+ * One pass over equity, because a second one costs as much: drawdowns and the returns between bars; fewer than two returns have no
+ * deviation.
+ */
 function passOver(equity: Float64Array, initialCapital: number): Passed {
   const count = equity.length - 1;
   const returns = new Float64Array(Math.max(0, count));
@@ -98,7 +101,7 @@ function passOver(equity: Float64Array, initialCapital: number): Passed {
   let peakBar = -1;
   let maxDrawdown = 0;
   let longestDrawdown = 0;
-  /** Since the peak. */
+  /** The bar of the current peak. */
   let lowest = peak;
   let total = 0;
   let sum = 0;
@@ -135,7 +138,7 @@ function deviationOf(returns: Float64Array, total: number): { mean: number; devi
   let squares = 0;
   for (let t = 0; t < count; t++) squares += (returns[t]! - mean) * (returns[t]! - mean);
   const deviation = Math.sqrt(squares / (count - 1));
-  // Equity that passes through 0 has a return that is no number; and equal returns must not deviate by their rounding.
+  // A return from an equity of 0 is not a number; equal returns must not deviate by their rounding.
   const known = deviation > minDeviation && Number.isFinite(mean / deviation);
   return { mean, deviation: known ? deviation : 0 };
 }

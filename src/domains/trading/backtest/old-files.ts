@@ -1,19 +1,19 @@
 /**
- * Bounds what the backtests of an account take in the file store: of the oldest ones the large files are removed. Figures and curve stay, and the same request
- * makes the same files again.
+ * Bounds the space of an account's backtests in the file store: the large files of the oldest ones are removed. Figures and curve stay, and
+ * the same request generates the same files again.
  */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Database } from '../../../storage/database.ts';
 import { backtest } from './messages.ts';
 import { largeFiles, type StoredResults } from './stored-results.ts';
 
-/** Of all backtests of an account together. */
+/** Bytes of all backtests of an account together. */
 export const maxStoredBytes = 2 ** 30;
 const atOnce = 100;
 
 export type OldFilesParts = { actors: Pick<ActorSystem, 'ask'>; database: Pick<Database, 'read'>; results: StoredResults };
 
-/** The files go first: after a crash in between they are removed once more. */
+/** The files are removed first: after a crash between the two steps they are removed again. */
 export async function removeOldFiles(
   { actors, database, results }: OldFilesParts,
   accountId: string,

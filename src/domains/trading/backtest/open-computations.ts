@@ -1,10 +1,10 @@
-/** How many backtests and sweeps of an account may wait and run. */
+/** Limits how many backtests and sweeps of an account may wait and run. */
 import { AppError } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
 
 export const maxOpen = 1_000;
 
-/** Rejects with `rate_limited` where the account has asked for as many as may be open. Requests at the same moment may exceed that by a few. */
+/** Rejects with `rate_limited` if the account has too many open ones. Requests at the same moment may exceed the limit by a few. */
 export async function requireCapacity(database: Database, table: 'backtest' | 'sweep', accountId: string): Promise<void> {
   const { rows } = await database.read({
     name: `open_${table}s`,

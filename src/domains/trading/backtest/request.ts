@@ -1,4 +1,4 @@
-/** What a caller asks a backtest for, checked and made into what computes it. */
+/** Checks a caller's request for a backtest and converts it to the input of the computation. */
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { Money } from '../../../edge/http/validate.ts';
@@ -16,7 +16,7 @@ import type { BacktestRequest, ComputeInput } from './computation.ts';
 const basisPoints = { minimum: 0, maximum: 1_000 };
 const DateField = (description: string) => Type.String({ format: 'date', description });
 
-/** Fields of every request for a backtest, beside the strategy. */
+/** Fields of every request for a backtest, besides the strategy. */
 export const periodFields = {
   start_date: DateField('The first day, by UTC. Nothing from before it is seen'),
   end_date: DateField('The last day, by UTC'),
@@ -46,15 +46,15 @@ export type BacktestInput = Static<typeof PeriodBody> & { initial_capital: numbe
 
 export type RequestParts = { actors: ActorSystem; database: Database; market: LocalMarket };
 
-/** What is to be tested. */
+/** The tested strategy. */
 export type Subject = {
   strategy: Strategy;
   symbols: readonly string[];
-  /** Where it runs in the market. */
+  /** Where a strategy runs in the market. */
   timeframe?: Timeframe;
 };
 
-/** Throws `invalid` for what can be seen to be wrong before anything is looked up. */
+/** Throws `invalid` for faults that need no lookup. */
 export function checkPeriod({ start_date, end_date, data_file_id, data_file_ids }: BacktestInput, market: LocalMarket): void {
   const issues: Issue[] = [];
   const wrong = (field: string, msg: string, type: string, input: unknown) =>
@@ -73,13 +73,13 @@ export function checkPeriod({ start_date, end_date, data_file_id, data_file_ids 
   if (issues.length > 0) throw new AppError('invalid', issues[0]!.msg, { issues });
 }
 
-/** Rejects with `invalid`, and with `not_found` for a file that is not the account's. `asked` has passed `checkPeriod`. */
+/** Rejects with `invalid`, and with `not_found` for a file of another account. `details` has passed `checkPeriod`. */
 export async function requestOf(
   { actors, database, market }: RequestParts,
   accountId: string,
   { strategy, symbols, timeframe: ofStrategy }: Subject,
   details: BacktestInput,
-  /** Where a caller has named the symbols. */
+  /** The field in which a caller has named the symbols. */
   symbolsAt: readonly string[],
 ): Promise<{ request: BacktestRequest; compute: ComputeInput & { sweep: null; strategy: Strategy } }> {
   const { start_date: start, end_date: end, initial_capital, commission_bps = 0, slippage_bps = 1 } = details;
@@ -124,7 +124,7 @@ export async function requestOf(
 
 const firstDate = '2001-01-02';
 
-/** The file of each symbol, in the order of the strategy's symbols; null where the embedded market is asked. */
+/** The file of each symbol, in the order of the strategy's symbols; null if the bars come from the market. */
 function filesBySymbol(strategy: Strategy, symbols: readonly string[], details: BacktestInput): Map<string, string> | null {
   const { data_file_id: single, data_file_ids: several } = details;
   if (single !== undefined) {

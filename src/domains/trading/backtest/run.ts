@@ -1,4 +1,4 @@
-/** One backtest, from bars to figures. Pure of clock, chance and files: equal input gives equal bytes. */
+/** One backtest, from bars to figures. It reads no clock, random number or file: equal input gives equal bytes. */
 import type { JobContext } from '../../../providers/compute/port.ts';
 import type { Series } from '../bars.ts';
 import { codeHash, type Strategy } from '../strategy/config.ts';
@@ -12,10 +12,10 @@ import { type Metrics, metricsOf, periodsPerYear, places } from './metrics.ts';
 import { targetWeights } from './weights.ts';
 
 export const backtestLimits = {
-  /** Of all symbols together. */
+  /** Bars of all symbols together. */
   bars: 5_000_000,
   sweepRuns: 500,
-  /** Of one account; more wait. */
+  /** Concurrent runs of one account; more wait. */
   atOnce: 4,
 } as const;
 
@@ -23,7 +23,7 @@ export type Summary = {
   final_value: number;
   total_return_pct: number;
   metrics: Metrics;
-  /** Buying all symbols in equal shares with the first order, and holding them. */
+  /** The benchmark: buying all symbols in equal shares with the first order, and holding them. */
   benchmark: { final_value: number; total_return_pct: number };
   bars: number;
   periods_per_year: number;
@@ -39,7 +39,7 @@ export type Summary = {
 
 export type Tested = { market: Market; simulation: Simulation; summary: Summary };
 
-/** The bars of the strategy on one row of times. Throws `BacktestFailed` where they cannot carry a backtest. */
+/** The bars of the strategy, aligned. Throws `BacktestFailed` if they are not enough for a backtest. */
 export function marketOf(strategy: Strategy, series: readonly Series[]): Market {
   if (strategy.type === 'arbitrage') {
     const pair = strategy.config.pair.map((symbol) => series.find((each) => each.symbol === symbol));
@@ -62,7 +62,7 @@ export const divisorOf = (strategy: Strategy, market: Market): number => (strate
 
 type RunOptions = {
   daily: boolean;
-  /** Needed for strategies of type custom. */
+  /** Required for strategies of type custom. */
   openGuest?: JobContext['openGuest'];
   onProgress?: (share: number) => unknown;
 };

@@ -1,6 +1,6 @@
 /**
- * Runs backtests and sweeps in the computing processes of a node. Of one account few run at once and the others wait here; the processes take accounts
- * in turn. Ends at once when the caller's signal is aborted, whether it waits or runs.
+ * Runs backtests and sweeps in the computing processes of a node. A few of one account run at once and the others wait here; the processes
+ * serve accounts round-robin. A run ends at once when the caller's signal is aborted, whether it waits or runs.
  */
 import { FairGate } from '../../../fair-queue.ts';
 import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
@@ -23,21 +23,21 @@ import { backtestLimits } from './run.ts';
 import { combinations, type Grid, type Parameters, type Ranking, rankSweep, type Sweep, type SweepRun } from './sweep.ts';
 
 const module = new URL('./job.ts', import.meta.url);
-/** Reading and computing 5 million bars takes a third of this; it is not one of the pool's long jobs. */
+/** Reading and computing 5 million bars takes a third of this time; it is not one of the pool's long jobs. */
 const builtIn: Job<JobInput, RunResult | SweepResult> = { name: 'backtest', module, timeMs: 15_000, jobClass: 'batch' };
-/** The code has limits of its own, in the sandbox; this is the job around it. */
+/** The code has its own limits, in the sandbox; this is the limit of the surrounding job. */
 const custom: Job<JobInput, RunResult | SweepResult> = { name: 'backtest of code', module, timeMs: 80_000, jobClass: 'batch' };
 
 export type RunnerOptions = {
-  /** Whose work it is. */
+  /** The account of the work. */
   account: string;
   signal: AbortSignal;
-  /** Opens the files of `BarsFrom` of kind csv, one after the other each time the job runs. */
+  /** Opens the files of `BarsFrom` of kind csv, one after the other, each time the job runs. */
   open?: () => Promise<NodeJS.ReadableStream>;
   /** From 0 to 1. */
   onProgress?: (share: number) => void;
 };
-/** `files` are compressed (gzip), and empty where the run failed. */
+/** `files` are compressed (gzip); empty if the run failed. */
 export type FinishedRun = { result: RunResult; files: Record<OutputFile, Uint8Array> };
 export type SweepRequest = { strategy: BuiltInStrategy; terms: Terms; bars: BarsFrom; grid: Grid; rankBy: Ranking };
 export type FinishedSweep = ({ kind: 'complete'; bars: number } & Sweep & DataFacts) | Failed;
@@ -54,7 +54,9 @@ export class BacktestRunner {
     this.gate = new FairGate({ maxRunning: 1_000, maxRunningEach: backtestLimits.atOnce, ...waiting });
   }
 
-  /** Rejects with `overloaded`, `unavailable`, `draining`, or the signal's reason: what may be tried again. All else is in the result. */
+  /**
+   * Rejects with `overloaded`, `unavailable`, `draining`, or the signal's reason: these may be retried. Everything else is in the result.
+   */
   run(input: Omit<RunInput, 'task'>, options: RunnerOptions): Promise<FinishedRun> {
     return this.inTurn(options, async () => {
       const pieces: Record<OutputFile, Uint8Array[]> = { 'equity.csv': [], 'trades.csv': [] };

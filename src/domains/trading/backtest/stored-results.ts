@@ -10,10 +10,10 @@ import type { FileStore } from '../../../storage/files.ts';
 export const resultFiles = ['equity.csv', 'trades.csv', 'equity.json', 'equity.svg', 'runs.json'] as const;
 export type ResultFile = (typeof resultFiles)[number];
 
-/** Those that grow with the bars: of an account's oldest backtests they are not kept (`old-files.ts`). */
+/** Files that grow with the number of bars: those of an account's oldest backtests are removed (`old-files.ts`). */
 export const largeFiles = ['equity.csv', 'trades.csv'] as const satisfies readonly ResultFile[];
 
-/** 5,000,000 lines of a curve are a fifth of this. */
+/** 5,000,000 lines of a curve take a fifth of this. */
 const maxBytes = 256 * 2 ** 20;
 
 export class StoredResults {
@@ -28,7 +28,7 @@ export class StoredResults {
     await this.files.put(keyOf(id, file), Readable.from([compressed]), maxBytes);
   }
 
-  /** The bytes as they were before they were compressed. Rejects with `not_found`. */
+  /** The uncompressed bytes. Rejects with `not_found`. */
   async open(id: string, file: ResultFile): Promise<Readable> {
     const stored = await this.files.open(keyOf(id, file));
     const plain = createGunzip();

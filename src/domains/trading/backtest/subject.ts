@@ -1,4 +1,4 @@
-/** Which strategy a backtest tests: a stored one, in one of its versions, or a type with a configuration. */
+/** The strategy that a backtest tests: a version of a stored strategy, or a type with a configuration. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
 import { ownedInMode } from '../../../edge/routes/ownership.ts';
@@ -16,7 +16,7 @@ export type NamedSubject = Subject & { strategyId: string | null; strategyVersio
 export type SubjectParts = { actors: ActorSystem; database: Database };
 type Caller = Pick<Principal, 'accountId' | 'mode'>;
 
-/** Configurations of those types that need nothing said. */
+/** Configurations of types that have defaults for all fields. */
 const usual: Readonly<Record<StrategyType, Record<string, unknown>>> = {
   momentum: { lookback: 20 },
   mean_reversion: { lookback: 20, z_entry: 2, z_exit: 0.5 },

@@ -12,7 +12,7 @@ import { type Metrics, metricsOf, periodsPerYear, places } from './metrics.ts';
 import { backtestLimits, divisorOf } from './run.ts';
 import { targetWeights } from './weights.ts';
 
-/** For each parameter the values to try. */
+/** The values to try of each parameter. */
 export type Grid = Readonly<Record<string, readonly number[]>>;
 export type Parameters = Readonly<Record<string, number>>;
 export const rankings = ['sharpe', 'total_return_pct', 'cagr_pct', 'max_drawdown_pct'] as const;
@@ -24,7 +24,7 @@ export type SweepRun = {
   whole: Figures;
   folds: { before: Figures; after: Figures }[];
 };
-/** Times of the first and the last bar of a part that is looked at out of sample. */
+/** Times of the first and the last bar of an out-of-sample part. */
 export type Part = { first_ms: number; last_ms: number };
 export type Fold = { parameters: Parameters; in_sample: Figures; out_of_sample: Figures } & Part;
 export type Sweep = {
@@ -34,14 +34,14 @@ export type Sweep = {
   runs: ({ parameters: Parameters } & Figures)[];
   walk_forward: {
     folds: Fold[];
-    /** Of the folds one after the other, each begun with what the one before came to. */
+    /** The folds chained: each begins with the equity at the end of the previous one. */
     out_of_sample_return_pct: number;
   };
 };
 
 export const walkForwardParts = 5;
 
-/** Every combination, the last parameter changing fastest. */
+/** Every combination; the last parameter changes fastest. */
 export function combinations(grid: Grid): Parameters[] {
   return Object.entries(grid).reduce<Parameters[]>(
     (all, [name, values]) => all.flatMap((parameters) => values.map((value) => ({ ...parameters, [name]: value }))),
@@ -49,7 +49,7 @@ export function combinations(grid: Grid): Parameters[] {
   );
 }
 
-/** What is wrong with a grid, before anything is computed. The issues' places begin with `at`. */
+/** The faults of a grid, found before anything is computed. The places of the issues begin with `at`. */
 export function gridIssues(strategy: BuiltInStrategy, grid: Grid, at: readonly string[]): Issue[] {
   const issue = (loc: string[], msg: string, type: string, ctx = {}): Issue => ({
     loc: [...at, ...loc],
@@ -89,7 +89,7 @@ export function withParameters(strategy: BuiltInStrategy, parameters: Parameters
   return { ...strategy, config: { ...strategy.config, ...parameters } } as BuiltInStrategy;
 }
 
-/** One combination, over all bars and, for the walk forward, over the parts. */
+/** One combination, over all bars and, for the walk-forward, over the parts. */
 export function sweepRun(strategy: BuiltInStrategy, parameters: Parameters, market: Market, terms: Terms): SweepRun {
   const varied = withParameters(strategy, parameters);
   const over = (part: Market) => figuresOf(simulate(part, targetWeights(varied, part), divisorOf(varied, part), terms), part, terms);
@@ -100,7 +100,7 @@ export function sweepRun(strategy: BuiltInStrategy, parameters: Parameters, mark
   return { parameters, whole: over(market), folds };
 }
 
-/** Puts the runs of a sweep together. Of equal runs the earlier one is the better. */
+/** Combines the runs of a sweep. Of equal runs the earlier one ranks first. */
 export function rankSweep(runs: readonly SweepRun[], parts: readonly Part[], by: Ranking): Sweep {
   const best = bestBy(runs, by, ({ whole }) => whole);
   let growth = 1;
@@ -123,7 +123,7 @@ export function partsOf(market: Market): Part[] {
   return partBounds(market).map(([from, to]) => ({ first_ms: market.time[from]!, last_ms: market.time[to - 1]! }));
 }
 
-/** Rows of each part but the first; none where parts would have fewer than two bars. */
+/** The rows of each part except the first; none if parts would have fewer than two bars. */
 function partBounds({ time }: Market): [from: number, to: number][] {
   if (time.length < 2 * walkForwardParts) return [];
   const at = (part: number) => Math.floor((time.length * part) / walkForwardParts);

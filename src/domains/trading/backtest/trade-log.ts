@@ -1,4 +1,7 @@
-/** Round trips as columns: from the fill that leaves flat to the fill that comes back to it, or to the end. A flip ends one and begins another. */
+/**
+ * Round trips as columns: from the fill that opens a position to the fill that closes it, or to the end. A fill that turns the position
+ * round ends one trip and begins another.
+ */
 
 export type TradeColumns = {
   readonly count: number;
@@ -7,21 +10,24 @@ export type TradeColumns = {
   /** 1 long, -1 short. */
   readonly side: Int8Array;
   readonly entryBar: Int32Array;
-  /** Of one that is open at the end: -1. */
+  /** -1 if the trade is open at the end. */
   readonly exitBar: Int32Array;
-  /** The most that was held. */
+  /** The largest quantity held. */
   readonly quantity: Float64Array;
-  /** Means of the fills that increased and that reduced the holding, weighted by quantity; the exit of an open one is the last close. */
+  /**
+   * Mean prices of the fills that increased and that reduced the holding, weighted by quantity; the exit of an open trade is the last
+   * close.
+   */
   readonly entryPrice: Float64Array;
   readonly exitPrice: Float64Array;
   readonly commission: Float64Array;
-  /** After costs, with dividends; of an open one at the last close. */
+  /** After costs, with dividends; an open trade counts at the last close. */
   readonly profit: Float64Array;
 };
 
 const initialCapacity = 256;
 
-/** What is known of the trade under way of each symbol: so many doubles for each. */
+/** The state of each symbol's open trade: so many doubles per symbol. */
 const [entryBar, side, entered, paid, left, received, most, commission, dividends, width] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 export class TradeLog {
@@ -33,7 +39,7 @@ export class TradeLog {
     this.open = new Float64Array(symbols * width);
   }
 
-  /** A fill of `after − before` shares, which are signed quantities held. */
+  /** Books a fill of `after − before` shares; both are signed quantities held. */
   fill(s: number, bar: number, before: number, after: number, price: number, commissionRate: number): void {
     const flips = before > 0 ? after < 0 : before < 0 && after > 0;
     const between = flips ? 0 : after;
@@ -45,12 +51,12 @@ export class TradeLog {
     this.add(s, 0, after, price, commissionRate);
   }
 
-  /** Cash that the holding of the symbol was paid, or had to pay. */
+  /** Cash that the holding of the symbol received, or paid if negative. */
   receive(s: number, cash: number): void {
     this.open[s * width + dividends]! += cash;
   }
 
-  /** After the last bar: what is still held counts at its last close. */
+  /** Call after the last bar: open holdings count at their last close. */
   close(quantities: Float64Array, lastCloses: Float64Array): TradeColumns {
     for (let s = 0; s < quantities.length; s++) if (quantities[s] !== 0) this.end(s, -1, quantities[s]!, lastCloses[s]!);
     const { columns, count } = this;
@@ -71,7 +77,7 @@ export class TradeLog {
   private begin(s: number, bar: number, itsSide: 1 | -1): void {
     const { open } = this;
     const at = s * width;
-    // One by one: `fill` costs more than all of these.
+    // Written one by one: `fill` costs more than all of these assignments.
     open[at + entryBar] = bar;
     open[at + side] = itsSide;
     open[at + entered] = 0;
@@ -131,7 +137,7 @@ export class TradeLog {
 
 type ColumnName = Exclude<keyof TradeColumns, 'count'>;
 
-/** All in one buffer: a run over few bars takes about as long as the making of many would. */
+/** All columns share one buffer: creating many arrays would take as long as a run over few bars. */
 function emptyColumns(capacity: number): TradeColumns {
   const buffer = new ArrayBuffer(capacity * (5 * 8 + 3 * 4 + 1));
   const doubles = (at: number) => new Float64Array(buffer, at * capacity * 8, capacity);

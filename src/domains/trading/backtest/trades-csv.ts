@@ -7,7 +7,7 @@ import type { TradeColumns } from './trade-log.ts';
 
 const header = 'symbol,side,entry_date,exit_date,quantity,entry_price,exit_price,commission,profit\n';
 
-/** In pieces of some thousand lines. `exit_date` of a trade that is open at the end is empty, its exit price the last close. */
+/** In chunks of some thousand lines. A trade that is open at the end has an empty `exit_date`, and the last close as its exit price. */
 export function* tradesCsv(trades: TradeColumns, { symbols, time }: Market, daily: boolean): Generator<Uint8Array> {
   yield Buffer.from(header);
   const linesAtOnce = 4_096;
@@ -32,7 +32,7 @@ export function* tradesCsv(trades: TradeColumns, { symbols, time }: Market, dail
   }
 }
 
-/** Up to nine places, without zeros at the end and never in powers of ten. */
+/** At most nine decimal places, without trailing zeros and never with an exponent. */
 function decimal(value: number): string {
   const rounded = places(value, 9);
   if (Math.abs(rounded) >= 1e21) return String(BigInt(rounded));

@@ -1,9 +1,9 @@
-/** The target weights of the built-in strategies after each bar: what their deciders say when they are fed the bars in order of time. */
+/** The target weights of the built-in strategies after each bar: the deciders' results for the bars in order of time. */
 import type { BuiltInStrategy } from '../strategy/config.ts';
 import { Arbitrage, type Decider, MeanReversion, Momentum } from '../strategy/deciders.ts';
 import type { Market } from './market.ts';
 
-/** One column for each symbol. At a time at which a symbol has no bar its weight stays. */
+/** One column for each symbol. At a time without a bar of the symbol the weight stays. */
 export function targetWeights(strategy: BuiltInStrategy, market: Market): Float64Array[] {
   if (strategy.type === 'arbitrage') return weightsOfPair(new Arbitrage(strategy.config), market);
   if (strategy.type === 'momentum') {
@@ -15,7 +15,7 @@ export function targetWeights(strategy: BuiltInStrategy, market: Market): Float6
   return market.columns.map(({ close }) => weightsOf(new MeanReversion(strategy.config), close));
 }
 
-/** What `Momentum` decides, where every time has a bar: it needs no window of its own then. */
+/** What `Momentum` decides if there is a bar at every time; it needs no window of its own then. */
 function momentumWeights(lookback: number, close: Float64Array): Float64Array {
   const weights = new Float64Array(close.length);
   for (let t = lookback; t < close.length; t++) weights[t] = close[t]! > close[t - lookback]! ? 1 : 0;

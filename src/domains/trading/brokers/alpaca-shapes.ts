@@ -1,6 +1,6 @@
 /**
- * Shapes of Alpaca's Trading API that we read, and what they mean in our words. Read from the types that @alpacahq/alpaca-trade-api 4.0.2 generates from
- * Alpaca's OpenAPI description (November 2026). Fields that are not read are not checked.
+ * Shapes of Alpaca's Trading API that this service reads, and their conversion. Taken from the types that @alpacahq/alpaca-trade-api 4.0.2
+ * generates from Alpaca's OpenAPI description (November 2026). Fields that are not used are not checked.
  */
 import Type, { type Static } from 'typebox';
 import { parseSymbol } from '../market/symbol.ts';
@@ -79,7 +79,7 @@ const ended: Readonly<Record<string, VenueOrder['state']>> = {
   replaced: 'cancelled',
 };
 
-/** null: no order of shares or coins. */
+/** null: not an order for shares or coins. */
 export function orderOf(order: Static<typeof AlpacaOrder>): VenueOrder | null {
   const instrument = parseSymbol(order.symbol) ?? pairOf(order.symbol, order.asset_class ?? '');
   if (instrument === null) return null;
@@ -109,7 +109,7 @@ export function fillOf(fill: Static<typeof AlpacaFills>[number]): VenueFill | nu
     venueTradeId: fill.id,
     brokerOrderId: fill.order_id,
     symbol: instrument.symbol,
-    // `sell_short` is a sale too.
+    // `sell_short` is also a sale.
     side: fill.side === 'buy' ? 'buy' : 'sell',
     quantity,
     price,

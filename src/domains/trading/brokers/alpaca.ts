@@ -28,7 +28,7 @@ export type AlpacaOptions = {
   clock: Clock;
   mode: BrokerMode;
   credentials: { apiKey: string; apiSecret: string };
-  /** Instead of Alpaca's own hosts, for both modes. */
+  /** Replaces Alpaca's own hosts, for both modes. */
   apiUrl: string | null;
   timeoutMs: number;
   account: string;
@@ -38,9 +38,9 @@ const hosts = { paper: 'https://paper-api.alpaca.markets', live: 'https://api.al
 const pageSize = 100;
 const ordersPageSize = 500;
 const maxPages = 20;
-/** Asked for again each time: fills of one moment are not all listed at once. */
+/** The last seconds are requested again each time: fills of one moment are not all listed at once. */
 const overlapMs = 300_000;
-/** "Unprocessable": also said of a client order id that was used. */
+/** "Unprocessable"; also the answer to a client order id that was used before. */
 const unprocessable = 40_010_001;
 
 export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeoutMs, account }: AlpacaOptions): BrokerConnection {
@@ -149,7 +149,7 @@ export function openAlpaca({ outbound, clock, mode, credentials, apiUrl, timeout
   };
 }
 
-/** The exact body of an order here: see the port. */
+/** The exact body of an order at this broker: see the port. */
 export function bodyOf(ourId: string, terms: OrderTerms): string {
   return JSON.stringify({
     symbol: terms.symbol.replace('-', '/'),
@@ -172,7 +172,7 @@ function readPlaced(reply: VenueReply): PlaceAnswer {
   return { kind: 'accepted', brokerOrderId: answer.value.id, order: orderOf(answer.value) };
 }
 
-/** The code alone says it of other fields too. */
+/** The status code alone is also used for faults of other fields. */
 function isUsedId(json: unknown): boolean {
   const { code, message } = (json ?? {}) as { code?: unknown; message?: unknown };
   return code === unprocessable && (typeof message !== 'string' || message === '' || /client[ _-]?order[ _-]?id/i.test(message));

@@ -1,4 +1,4 @@
-/** How HTTP answers of all venues are read: statuses first, then a shape. */
+/** Reads HTTP answers of all venues: the status first, then the shape. */
 import type { Static, TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { nanoOfText, nanoText } from '../decimal.ts';
@@ -23,7 +23,7 @@ export function readAnswer<S extends TSchema>(
   return { kind: 'unknown', reason: `the broker answered ${status} in a form that is not known` };
 }
 
-/** What every answer can be instead; null: the venue answered the question, or refused it. */
+/** The common failures of every answer; null: the venue answered the request, or refused it. */
 export function readFailure(
   reply: VenueReply,
   credentialStatuses: readonly number[] = [401, 403],
@@ -35,7 +35,7 @@ export function readFailure(
   return null;
 }
 
-/** Of a post: a known refusal, or that nothing is known. null: a 2xx that the adapter has to read. */
+/** The result of a post: a known refusal, or unknown. null: a 2xx that the adapter must read. */
 export function readPlaceFailure(reply: VenueReply, credentialStatuses: readonly number[]): PlaceAnswer | null {
   if (reply.kind === 'not_sent') return { kind: 'not_sent', reason: reply.reason };
   const failure = readFailure(reply, credentialStatuses);
@@ -46,7 +46,7 @@ export function readPlaceFailure(reply: VenueReply, credentialStatuses: readonly
   return null;
 }
 
-/** What a post came to, for `orders/outbound.ts`: refused credentials are a refusal of the order too, and the connection is told apart from that. */
+/** The result of a post, for `orders/outbound.ts`: refused credentials also refuse the order, and the connection is notified separately. */
 export function postAnswerOf(answer: PlaceAnswer): PostAnswer {
   switch (answer.kind) {
     case 'accepted':
@@ -58,7 +58,7 @@ export function postAnswerOf(answer: PlaceAnswer): PostAnswer {
   }
 }
 
-/** Of a cancel. `gone`: those that say that it cannot be cancelled. */
+/** The result of a cancel. `gone`: the statuses that say that the order cannot be cancelled. */
 export function readCancel(reply: VenueReply, gone: readonly number[], credentialStatuses: readonly number[] = [401, 403]): CancelAnswer {
   const failure = readFailure(reply, credentialStatuses);
   if (failure !== null) return failure;
@@ -68,7 +68,7 @@ export function readCancel(reply: VenueReply, gone: readonly number[], credentia
   return { kind: 'unknown', reason: `the broker answered ${answered.status}` };
 }
 
-/** The venue's own words: `message`, `error`, `errors.error`, `fault.faultstring`, or the body where it is a text. */
+/** The venue's own words: `message`, `error`, `errors.error`, `fault.faultstring`, or the body if it is a text. */
 export function refusalText({ json, text, status }: VenueResponse): string {
   const said = wordsIn(json) ?? (json === undefined ? text : null);
   const words = said === null ? '' : shownReason(said);
@@ -93,7 +93,7 @@ function wordsIn(json: unknown): string | null {
   return null;
 }
 
-/** A venue's decimal, text or number, as ours: rounded towards 0 to nine places where it has more. null for what is none. */
+/** Converts a venue's decimal, text or number: rounded towards 0 to nine places. null for anything else. */
 export function decimalIn(value: string | number | null | undefined): string | null {
   if (value === null || value === undefined || value === '') return null;
   const text = typeof value === 'number' ? plainText(value) : value.trim().replace(/^\+/, '');
@@ -102,12 +102,12 @@ export function decimalIn(value: string | number | null | undefined): string | n
   return nano === null ? null : nanoText(nano);
 }
 
-/** As `decimalIn`; 0 for what is missing or none. */
+/** As `decimalIn`; 0 if missing or invalid. */
 export function decimalOrZero(value: string | number | null | undefined): string {
   return decimalIn(value) ?? '0';
 }
 
-/** A moment in any form of ISO 8601, nanoseconds too; the fallback for what is none. */
+/** A moment in any form of ISO 8601, also with nanoseconds; the fallback if invalid. */
 export function momentIn(value: string | null | undefined, fallbackMs: number): number {
   const ms = typeof value === 'string' ? Date.parse(value.replace(/(\.\d{3})\d+/, '$1')) : Number.NaN;
   return Number.isNaN(ms) ? fallbackMs : ms;

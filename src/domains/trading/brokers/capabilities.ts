@@ -1,4 +1,4 @@
-/** What each broker takes, as data: asked before the risk checks, before any approval and before the network. */
+/** What each broker accepts, as data: checked before the risk checks, any approval and any request. */
 import type { AssetClass } from '../market/symbol.ts';
 import type { OrderType, TimeInForce } from '../orders/terms.ts';
 import type { VenueName } from './port.ts';
@@ -7,11 +7,11 @@ export type BrokerName = VenueName | 'embedded';
 export const brokerNames = ['embedded', 'alpaca', 'tradier', 'coinbase'] as const satisfies readonly BrokerName[];
 
 export type ClassCapabilities = {
-  /** How long each order type may be valid; a type that is absent is not taken. */
+  /** How long each order type may be valid; an absent type is not accepted. */
   orderTypes: Partial<Record<OrderType, readonly TimeInForce[]>>;
-  /** The order types and validities that take fractions. */
+  /** The order types and validities that accept fractions. */
   fractional: Partial<Record<OrderType, readonly TimeInForce[]>>;
-  /** The finest step of price; the quote of a symbol has its own. */
+  /** The smallest price step; a symbol's quote has its own. */
   tick: number;
   lot: number;
   minQuantity: number;
@@ -19,7 +19,7 @@ export type ClassCapabilities = {
   /** `native`: the broker links the legs. `held`: this service holds them until the parent fills. */
   brackets: 'native' | 'held' | 'none';
   shorts: boolean;
-  /** One order may close a position and open the other side. */
+  /** One order may close a position and open the opposite one. */
   flips: boolean;
 };
 
@@ -80,7 +80,7 @@ export const capabilitiesOf: Readonly<Record<BrokerName, BrokerCapabilities>> = 
   },
 };
 
-/** As callers see it. A class that the broker lacks is absent. */
+/** The table as callers see it. An asset class that the broker does not trade is absent. */
 export function shownCapabilities(brokerName: BrokerName, mode: string) {
   const classes = Object.entries(capabilitiesOf[brokerName].assetClasses).map(([assetClass, { orderTypes, minQuantity, ...rest }]) => {
     const { fractional, ...others } = rest;

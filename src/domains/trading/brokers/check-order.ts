@@ -1,4 +1,4 @@
-/** Whether a broker takes an order, by its table alone. */
+/** Whether a broker accepts an order, decided by its table alone. */
 import { nanoOf, nanoText, one } from '../decimal.ts';
 import { type AssetClass, parseSymbol, tickOf } from '../market/symbol.ts';
 import { nanoIn, sizeOf } from '../orders/amounts.ts';
@@ -15,7 +15,7 @@ export type OrderFault =
   | { type: 'price_increment'; loc: 'limit_price' | 'stop_price'; ctx: { tick: number } };
 
 /**
- * null: the broker takes it. The first fault alone, in the order symbol, type, validity, quantity, prices.
+ * null: the broker accepts it. Otherwise only the first fault, in the order symbol, type, validity, quantity, prices.
  *
  * @param held what is held of the symbol, in billionths, negative for a short
  */
@@ -35,7 +35,7 @@ export function checkOrder(brokerName: BrokerName, terms: OrderTerms, held = 0n)
   const quantity = nanoIn(terms.quantity);
   const isFraction = quantity % one !== 0n;
   if (isFraction && !(taken.fractional[orderType] ?? []).includes(timeInForce)) {
-    // Where fractions are taken in another form, that is what is allowed; the quantity itself must be whole here.
+    // If fractions are accepted in another form, that form is what is allowed; the quantity itself must be whole here.
     return refuse('quantity', ['whole numbers']);
   }
   if (isFraction && quantity % nanoOf(taken.lot)! !== 0n) return refuse('quantity', [`multiples of ${nanoText(nanoOf(taken.lot)!)}`]);
@@ -51,7 +51,7 @@ function offTick({ symbol }: OrderTerms, loc: 'limit_price' | 'stop_price', pric
   return nanoIn(price) % tick === 0n ? null : { type: 'price_increment', loc, ctx: { tick: Number(tick) / Number(one) } };
 }
 
-/** The order types that a broker takes of a class; none where it lacks the class. */
+/** The order types that a broker accepts of an asset class; none if it does not trade the class. */
 export function orderTypesOf(brokerName: BrokerName, assetClass: AssetClass): OrderType[] {
   return Object.keys(capabilitiesOf[brokerName].assetClasses[assetClass]?.orderTypes ?? {}) as OrderType[];
 }

@@ -1,4 +1,4 @@
-/** Which broker takes an order: the named connection, else the newest connected one that fits, else the embedded paper broker. */
+/** Chooses the broker of an order: the named connection, else the newest connected one that fits, else the embedded paper broker. */
 import { AppError } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
 import type { AssetClass } from '../market/symbol.ts';
@@ -8,13 +8,13 @@ import type { OrderRoute } from '../trading-account/messages.ts';
 import { type BrokerName, capabilitiesOf } from './capabilities.ts';
 import type { BrokerMode } from './port.ts';
 
-/** A connection, as far as the choice of it goes. */
+/** The part of a connection that the choice needs. */
 export type Connection = {
   /** `brk_…` */
   id: string;
   brokerName: BrokerName;
   mode: BrokerMode;
-  /** Who fills its orders: paper orders of a broker without a paper venue never leave this service. */
+  /** Who fills its orders: paper orders of a broker without a paper venue are filled by this service. */
   filledBy: OrderRoute['filledBy'];
   status: 'connected' | 'error';
   /** Its figures and ours differ: a person has to decide. */
@@ -22,13 +22,13 @@ export type Connection = {
 };
 
 export interface Connections {
-  /** Those of the account in the mode of its principals, the newest first. */
+  /** The connections of the account in this mode, newest first. */
   of(owner: AccountMode): Promise<readonly Connection[]>;
   /** A person takes over the broker's own figures. Throws `not_found`. @param by the user's id */
   resume(owner: AccountMode, brokerId: string, by: string): Promise<void>;
 }
 
-/** An account with none. */
+/** For an account without connections. */
 export const noConnections: Connections = {
   of: async () => [],
   async resume() {
@@ -39,7 +39,7 @@ export const noConnections: Connections = {
 const embedded: OrderRoute = { brokerKey: embeddedBook, brokerName: 'embedded', orderMode: 'paper', filledBy: 'embedded' };
 
 export type RequestedBroker = { brokerId: string | null; mode: BrokerMode; assetClass: AssetClass };
-/** `unready`: why it takes no order now; null: it does. */
+/** `unready`: why it accepts no order now; null: it does. */
 export type ChosenBroker = { route: OrderRoute; unready: string | null };
 
 /** null: there is no connection of this id. `no_live_broker`: real money, and no connection for it. */
@@ -60,7 +60,7 @@ export function chooseBroker(
   return mode === 'paper' ? { route: embedded, unready: null } : 'no_live_broker';
 }
 
-/** Throws `conflict` where the connection takes no orders now, or is gone. */
+/** Throws `conflict` if the connection accepts no orders now, or was removed. */
 export function mustBeReady(connections: readonly Connection[], brokerKey: string): void {
   if (brokerKey === embeddedBook) return;
   const connection = connections.find(({ id }) => id === brokerKey);
@@ -68,12 +68,12 @@ export function mustBeReady(connections: readonly Connection[], brokerKey: strin
   if (unready !== null) throw new AppError('conflict', unready);
 }
 
-/** The book that is shown without a choice: of the newest connected one, else the embedded one. */
+/** The book shown by default: that of the newest connected broker, else the embedded one. */
 export function shownBook(connections: readonly Connection[]): string {
   return connections.find(({ status }) => status === 'connected')?.id ?? embeddedBook;
 }
 
-/** Throws `not_found`, and `invalid` where the mode has no broker. */
+/** Throws `not_found`, and `invalid` if the mode has no broker. */
 export function mustChoose(connections: readonly Connection[], requested: RequestedBroker): ChosenBroker {
   const choice = chooseBroker(connections, requested);
   if (choice === null) throw new AppError('not_found', 'Broker not found');

@@ -65,7 +65,7 @@ export const CoinbaseBook = Type.Object({
 });
 
 const Candle = Type.Object({ start: text, open: text, high: text, low: text, close: text, volume: text });
-/** The newest first. */
+/** Newest first. */
 export const CoinbaseCandles = Type.Object({ candles: Type.Array(Candle) });
 
 const Fill = Type.Object({
@@ -98,7 +98,7 @@ export const CoinbaseAccounts = Type.Object({
 });
 export type CoinbaseBalance = Static<typeof CoinbaseAccounts>['accounts'][number];
 
-/** The user channel tells cumulative states without ids of trades. */
+/** The user channel sends cumulative states, without ids of trades. */
 export const CoinbaseMessage = Type.Object({
   channel: Type.Optional(text),
   type: Type.Optional(text),
@@ -116,7 +116,7 @@ const ended: Readonly<Record<string, VenueOrder['state']>> = {
 /** USD and USDC are one book there; both are cash. */
 export const cashCurrencies: readonly string[] = ['USD', 'USDC'];
 
-/** null: no order of a pair that we know. */
+/** null: not an order for a known pair. */
 export function orderOf(order: Static<typeof Order>): VenueOrder | null {
   const instrument = parseSymbol(order.product_id);
   if (instrument === null) return null;
@@ -140,7 +140,7 @@ export function orderOf(order: Static<typeof Order>): VenueOrder | null {
   };
 }
 
-/** null: a correction, or no pair that we know. */
+/** null: a correction, or an unknown pair. */
 export function fillOf(fill: Static<typeof Fill>): VenueFill | null {
   const instrument = parseSymbol(fill.product_id);
   const size = decimalIn(fill.size);
@@ -159,7 +159,7 @@ export function fillOf(fill: Static<typeof Fill>): VenueFill | null {
   };
 }
 
-/** What is held of a coin, in use or not. null: nothing, or no coin. */
+/** The holding of a coin, reserved or free. null: nothing, or not a coin. */
 export function positionOf(balance: CoinbaseBalance): VenuePosition | null {
   if (cashCurrencies.includes(balance.currency) || (balance.type ?? '').includes('FIAT')) return null;
   const instrument = parseSymbol(`${balance.currency}-USD`);
@@ -171,7 +171,7 @@ export function heldOf({ available_balance, hold }: CoinbaseBalance): string {
   return nanoText(nanoIn(decimalOrZero(available_balance.value)) + nanoIn(decimalOrZero(hold?.value)));
 }
 
-/** The part of a request that names type and validity at once. */
+/** The part of a request that states type and validity together. */
 export function configurationOf({ orderType, timeInForce, side, quantity, limitPrice, stopPrice }: OrderTerms): Record<string, object> {
   const base_size = quantity;
   const limit_price = limitPrice;

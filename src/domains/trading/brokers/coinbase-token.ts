@@ -5,10 +5,10 @@ export type CoinbaseKey = { name: string; key: KeyObject };
 
 const validS = 120;
 
-/** null: not the key that Coinbase gives for this API: EC on P-256. Ed25519 keys are for other APIs of Coinbase's. */
+/** null: not a key for this API, which uses EC on P-256. Ed25519 keys are for other APIs of Coinbase. */
 export function readCoinbaseKey(name: string, pem: string): CoinbaseKey | null {
   try {
-    // Copied from a file of settings, its line ends are often written out.
+    // In a key copied from a settings file, line ends are often escaped.
     const key = createPrivateKey(pem.trim().replaceAll('\\n', '\n'));
     return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? { name, key } : null;
   } catch {

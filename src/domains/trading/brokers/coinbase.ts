@@ -1,6 +1,6 @@
 /**
- * Coinbase Advanced Trade, live alone: it has no paper venue. Refusals stand in answers of status 200. A second post of the same body is answered with the
- * order that the first one made, so that is what settles a lost answer; there is no way to ask by our id but to look through the list of orders.
+ * Coinbase Advanced Trade, live only: it has no paper venue. Refusals are in answers with status 200. A second post of the same body is
+ * answered with the first order, which resolves a lost answer; an order can be found by our id only by searching the list of orders.
  */
 import Value from 'typebox/value';
 import type { Clock } from '../../../clock.ts';
@@ -50,7 +50,7 @@ export type CoinbaseOptions = {
   outbound: Outbound;
   clock: Clock;
   credentials: { apiKey: string; apiSecret: string };
-  /** Instead of Coinbase's own hosts. */
+  /** Replaces Coinbase's own hosts. */
   apiUrl: string | null;
   timeoutMs: number;
   account: string;
@@ -61,9 +61,9 @@ const streamUrl = 'wss://advanced-trade-ws-user.coinbase.com';
 const root = '/api/v3/brokerage';
 const pageSize = 250;
 const maxPages = 20;
-/** Asked for again each time: fills of one moment are not all listed at once, and clocks differ. */
+/** The last seconds are requested again each time: fills of one moment are not all listed at once, and clocks differ. */
 const overlapMs = 300_000;
-/** Heartbeats come every second. */
+/** The venue sends a heartbeat every second. */
 const silenceMs = 30_000;
 const candles = {
   '1m': { granularity: 'ONE_MINUTE', minutes: 1 },
@@ -71,9 +71,9 @@ const candles = {
   '1h': { granularity: 'ONE_HOUR', minutes: 60 },
   '1d': { granularity: 'ONE_DAY', minutes: null },
 } as const;
-/** The venue gives 350 at most, and counted fewer in the past. */
+/** The venue returns at most 350, and has counted fewer in the past. */
 const candlesOfPage = 300;
-/** A hundred pages: what lies further back cannot be had in the time of a decision. */
+/** A hundred pages: older entries cannot be read in the time of a decision. */
 const maxCandles = 30_000;
 const minutesOfDay = 1_440;
 const secondsOfDay = 86_400;
@@ -84,7 +84,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
   const key = readCoinbaseKey(credentials.apiKey, credentials.apiSecret);
   const venueHost = new URL(http.baseUrl).host;
 
-  /** 401 where there is no key to sign with: nothing is sent. */
+  /** 401 if there is no key to sign with: nothing is sent. */
   async function send(request: VenueRequest): Promise<VenueReply> {
     if (key === null) return { kind: 'answered', status: 401, json: { message: badKey.reason }, text: '', retryAfterMs: 0 };
     const path = request.path.split('?', 1)[0]!;
@@ -95,7 +95,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
   const post = (path: string, body: string, signal?: AbortSignal) =>
     send({ method: 'POST', path: `${root}${path}`, body, contentType: 'application/json', signal });
 
-  /** Until `isEnough`; what a page brings is asked for after each. */
+  /** Reads pages until `isEnough`, which is called after each page. */
   async function listOrders(
     filter: Record<string, string>,
     signal?: AbortSignal,
@@ -192,7 +192,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
         if (next === '' || next === token || answer.value.fills.length === 0) return { kind: 'known', value: inOrder(found) };
         token = next;
       }
-      // The newest come first: without the rest of the pages the cursor must not move.
+      // The newest come first: if pages are missing, the cursor must not move.
       return { kind: 'unknown', reason: 'there are too many fills to list' };
     },
 
@@ -210,11 +210,11 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
       return { kind: 'known', value: { cash: sum, equity: null, buyingPower: null, blocked: false } };
     },
 
-    /** From the book's first places: a product has the last trade alone, without time and sides. */
+    /** The quote comes from the order book: a product has only the last trade, without time and sides. */
     async quote(symbol, signal): Promise<QuoteAnswer> {
       const query = new URLSearchParams({ product_id: symbol, limit: '1' });
       const reply = await get(`/product_book?${query}`, signal);
-      // Another server than the vendor's may stand for its orders alone.
+      // A server that replaces the vendor's may serve orders only.
       if (reply.kind === 'answered' && reply.status === 404) return apiUrl === null ? { kind: 'known', value: null } : { kind: 'no_data' };
       const answer = readAnswer(reply, CoinbaseBook);
       return answer.kind === 'known' ? { kind: 'known', value: quoteIn(answer.value) } : answer;
@@ -233,7 +233,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
         const answer = readAnswer(await get(`/products/${encodeURIComponent(symbol)}/candles?${query}`, signal), CoinbaseCandles);
         if (answer.kind !== 'known') return answer;
         const page = candlesIn(answer.value).sort((a, b) => a.timeMs - b.timeMs);
-        // A page may hold one that belongs to its neighbour.
+        // A page may contain a bar of the neighbouring page.
         bars.push(...page.filter(({ timeMs }) => timeMs >= fromS * 1_000 && timeMs <= Number(period.end) * 1_000));
       }
       return { kind: 'known', value: { minutes, bars } };
@@ -242,7 +242,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
     updates(listener: UpdateListener) {
       const opening = async () => {
         if (key === null) throw new Error(badKey.reason);
-        // A token for each message.
+        // Each message has its own token.
         const subscribe = (channel: string) => JSON.stringify({ type: 'subscribe', channel, jwt: coinbaseToken(key, null, clock.nowMs()) });
         const url = apiUrl === null ? streamUrl : socketUrl(apiUrl, '/');
         return { url, configured: true, first: [subscribe('heartbeats'), subscribe('user')] };
@@ -252,7 +252,7 @@ export function openCoinbase({ outbound, clock, credentials, apiUrl, timeoutMs, 
   };
 }
 
-/** The exact body of an order here: see the port. */
+/** The exact body of an order at this broker: see the port. */
 export function bodyOf(ourId: string, terms: OrderTerms): string {
   return JSON.stringify({
     client_order_id: ourId,
@@ -286,7 +286,7 @@ function readPlaced(reply: VenueReply, body: string): PlaceAnswer {
   return { kind: 'accepted', brokerOrderId, order: null };
 }
 
-/** Ascending, as all our lists; the venue's are descending. */
+/** Ascending, as all our lists; the venue's lists are descending. */
 function inOrder(found: VenueFills): VenueFills {
   const fills = found.fills.toSorted((a, b) => a.atMs - b.atMs);
   const newestMs = fills.at(-1)?.atMs ?? 0;

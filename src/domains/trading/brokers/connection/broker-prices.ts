@@ -1,6 +1,6 @@
 /**
- * Prices of an account: of the market's file where there is one, else of its newest connected broker that trades the symbol's class and has market data,
- * else of the node's own market.
+ * Prices of an account: from the market's file if there is one, else from its newest connected broker that trades the asset class and has
+ * market data, else from the node's own market.
  */
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../../errors.ts';
@@ -19,14 +19,14 @@ export type BrokerPricesParts = {
   market: Pick<LocalMarket, 'name' | 'ready' | 'quote'>;
   connections: Pick<OpenConnections, 'of' | 'credentialsOf' | 'quote' | 'bars'>;
   data: Omit<AlpacaDataOptions, 'credentials' | 'account'>;
-  /** Whether Alpaca's data may be asked for: not where another server stands for its trading and none for its data. */
+  /** Whether Alpaca's data may be requested: not if another server replaces its trading API and none its data API. */
   hasData: boolean;
 };
 
-/** `no_data`: the broker has none for this service, so the next one is asked. */
+/** `no_data`: the broker has no data for this service; the next broker is queried. */
 type BrokerQuote = { kind: 'quoted'; quote: Quote | null } | { kind: 'no_data' };
 
-/** Marks come each second, and orders in bursts. */
+/** Accounts are marked each second, and orders come in bursts. */
 const keptMs = 1_000;
 const keptQuotes = 5_000;
 const keptSources = 1_000;
@@ -45,7 +45,7 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
     return source;
   }
 
-  /** Those whose prices count for a symbol, the one whose do first. */
+  /** The brokers whose prices count for a symbol, in order of preference. */
   async function sourcesOf(owner: AccountMode, { assetClass }: Instrument): Promise<KnownConnection[]> {
     if (market.name === 'file') return [];
     return (await connections.of(owner)).filter(({ brokerName, status }) => {
@@ -66,7 +66,7 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
     return { kind: 'quoted', quote: answer.value === null ? null : quoteOfSides(instrument, answer.value, data) };
   }
 
-  /** Requested once a second at most, for all callers together. A failure is not kept. */
+  /** Requested at most once a second, for all callers together. A failure is not cached. */
   async function quoteOnce(owner: AccountMode, connection: KnownConnection, instrument: Instrument): Promise<BrokerQuote> {
     const name = `${connection.id} ${instrument.symbol}`;
     let pending = answers.get(name);

@@ -1,4 +1,4 @@
-/** Connecting: the fields that each broker's credentials have, the try of them, and the figures that come with it. */
+/** Connecting: the fields of each broker's credentials, their test, and the broker's figures at that time. */
 import type { Clock } from '../../../../clock.ts';
 import { AppError, type Issue, invalidField } from '../../../../errors.ts';
 import type { AccountMode } from '../../../../mode.ts';
@@ -17,16 +17,16 @@ const fieldsOf = {
 
 const inHeaders = /^[\x21-\x7e]+$/;
 const inPaths = /^[\w-]+$/;
-/** How the fields are sent. Coinbase's only make tokens, and its secret has several lines. */
+/** How the fields are sent. Coinbase's credentials are used only to sign tokens, and its secret has several lines. */
 const sendable: Readonly<Record<VenueName, readonly [RegExp | null, RegExp | null]>> = {
   alpaca: [inHeaders, inHeaders],
   tradier: [inHeaders, inPaths],
   coinbase: [null, null],
 };
 
-/** What a paper account of a broker without one begins with, as the embedded account does. */
+/** The initial cash of a paper account at a broker without a paper venue; the same as in the embedded account. */
 const paperCash = '100000';
-/** For the figures behind the try; where it is not enough, the reconciliation asks again. */
+/** Time for the figures after the test; if it is not enough, the reconciliation requests them again. */
 const figuresWithinMs = 15_000;
 
 /** Throws `invalid` for each field that is missing, and for others. */
@@ -56,7 +56,7 @@ export function readCredentials(brokerName: VenueName, given: Readonly<Record<st
 
 export type ConnectRequest = AccountMode & { orderMode: OrderMode; credentials: VenueCredentials };
 
-/** Throws `invalid` where the broker does not take the credentials. A broker that does not answer is a connection that is tried again. */
+/** Throws `invalid` if the broker refuses the credentials. If a broker does not answer, the connection is made and the test is repeated. */
 export async function connect(
   connections: Pick<OpenConnections, 'open'>,
   clock: Clock,
@@ -67,20 +67,20 @@ export async function connect(
   const account = await broker.account();
   if (account.kind === 'credentials')
     throw invalidField(['body', 'credentials'], `${brokerName} does not take these credentials: ${account.reason}`, 'credentials_refused');
-  // Coinbase has no paper venue; a test key never trades at one.
+  // Coinbase has no paper venue; a test key never trades there.
   const filledBy = (brokerName === 'coinbase' && orderMode === 'paper') || mode === 'test' ? ('embedded' as const) : ('broker' as const);
   const base = { accountId, mode, brokerName, orderMode, filledBy };
   if (account.kind !== 'known')
     return { ...base, error: failureText(account), figures: filledBy === 'embedded' ? paperFigures(clock.nowMs()) : null };
   if (filledBy === 'embedded') return { ...base, error: null, figures: paperFigures(clock.nowMs()) };
   const figures = await readFigures(broker, clock.nowMs(), AbortSignal.timeout(figuresWithinMs));
-  // Without its figures nothing could be judged: it is connected once they are known.
+  // Without the broker's figures no order can be checked: the connection is ready once they are known.
   return figures.kind === 'known'
     ? { ...base, error: null, figures: figures.value }
     : { ...base, error: failureText(figures), figures: null };
 }
 
-/** What is shown of an answer that is none. */
+/** The text shown for an invalid answer. */
 export function failureText(answer: Exclude<Answer<never>, { kind: 'known' }>): string {
   return answer.kind === 'retry_after' ? 'the broker takes no more requests now' : answer.reason;
 }

@@ -64,7 +64,7 @@ function create(state: State, { figures, ...input }: NewConnection, ctx: Context
 function tried(state: State, { error }: { error: string | null }, ctx: Context): Turn<State, null> {
   if (state === null || state.removedAt !== null || state.error === error) return { state, reply: null };
   if (state.error === null) attention(state, { reason: 'credentials' }, ctx);
-  // Other words for the same are no reason to try again at once.
+  // A different message for the same failure is no reason to retry at once.
   if (state.error === null || error === null) ctx.run('wake', {});
   return { state: { ...state, status: error === null ? 'connected' : 'error', error }, reply: null };
 }
@@ -75,7 +75,7 @@ function adopt(
   ctx: Context,
 ): Turn<ConnectedBrokerRow, ConnectedBrokerRow> {
   const known = present(state);
-  // Of two nodes that ask for the first figures the later one comes too late: what has been traded since is not in its figures.
+  // If two nodes request the first figures, the later ones are ignored: they lack the trades made since the first.
   if (by === null && known.adopted) return { state: known, reply: known };
   const { accountId, mode, id, halt } = known;
   if (by !== null && halt !== null) ctx.emit({ accountId, type: 'trading.resumed', data: { mode: shownMode(known), by, broker_id: id } });
@@ -117,12 +117,12 @@ function takeOver(row: ConnectedBrokerRow, figures: Figures, ctx: Context): Conn
     const id = foreignOrderId(row, order.brokerOrderId);
     ctx.send(tradingOrder, id, 'adoptOrder', { ...route, tradingAccountId, order, earlier: true });
   }
-  // A round that comes before these messages must not adopt the orders as new ones.
+  // A round that comes before these messages must not adopt the orders as foreign ones.
   const taken = orders.map(({ brokerOrderId }) => brokerOrderId);
   return { ...row, adopted: true, since: sinceMs, earlier: [...earlier, ...taken], cursor };
 }
 
-/** The same for the same order of the same connection. */
+/** The same id for the same order of the same connection. */
 export function foreignOrderId(row: Pick<ConnectedBrokerRow, 'id' | 'accountId' | 'mode'>, brokerOrderId: string): string {
   return tradingOrderIdOf(tradingAccountIdOf(row), derivedId(tradingIds.order, row.accountId, row.id, brokerOrderId));
 }

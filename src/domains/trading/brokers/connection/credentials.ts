@@ -1,4 +1,4 @@
-/** Credentials of brokers, encrypted at rest: those of a connection can be read for it alone. */
+/** Credentials of brokers, encrypted at rest: the ciphertext of a connection can be decrypted for this connection only. */
 import { type SealedBox, sealedBox } from '../../../../storage/sealed-box.ts';
 import type { VenueCredentials } from '../open-broker.ts';
 

@@ -1,15 +1,18 @@
-/** What a broker says of an account at one moment, put together from several answers: asked twice around, until nothing changed in between. */
+/**
+ * The figures of an account at a broker at one moment, combined from several answers: each is requested twice, until nothing changed in
+ * between.
+ */
 import type { Answer, BrokerConnection, VenueFill, VenueOrder } from '../port.ts';
 import type { Figures } from './messages.ts';
 
 export type FiguresBroker = Pick<BrokerConnection, 'account' | 'positions' | 'currentOrders' | 'fills'>;
 
-/** Clocks differ, and fills are listed late: what is this young is remembered one by one. */
+/** Clocks differ, and fills are listed late: the ids of fills this recent are stored individually. */
 const recentMs = 60_000;
 const tries = 3;
 const maxRemembered = 1_000;
 
-/** All its open orders, also those that were placed here. */
+/** All its open orders, also those placed by this service. */
 export async function readFigures(broker: FiguresBroker, nowMs: number, signal?: AbortSignal): Promise<Answer<Figures>> {
   const sinceMs = nowMs - recentMs;
   let before = await activity(broker, sinceMs, signal);
@@ -43,7 +46,7 @@ async function activity(broker: FiguresBroker, sinceMs: number, signal?: AbortSi
   if (orders.kind !== 'known') return orders;
   const listing = await broker.fills({ cursor: null, sinceMs }, signal);
   if (listing.kind === 'credentials') return listing;
-  // A broker that lists no fills now says by its orders and positions whether anything moved.
+  // If a broker lists no fills now, its orders and positions show whether anything changed.
   const fills = listing.kind === 'known' ? listing.value : { fills: [], cursor: null };
   const marks = [
     ...orders.value.map(({ brokerOrderId, filledQuantity }) => `${brokerOrderId} ${filledQuantity}`),
