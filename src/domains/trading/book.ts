@@ -131,7 +131,7 @@ function fill(book: Book, { symbol, side, quantity, price, commission }: Extract
     realised: plus(book.realised, realised),
     commissions: plus(book.commissions, fee),
   };
-  // A fill that turned the position round opens the new one at its own price.
+  // A position that a fill turned round is no longer taken over from the broker.
   const external = reduced > 0n && reduced === sizeOf(before) ? undefined : held.external;
   return withPosition(paid, symbol, before + sign * traded, costBefore - costOut + sign * opened * at, external);
 }

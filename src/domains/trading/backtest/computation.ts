@@ -66,7 +66,7 @@ export type ComputeInput = {
 
 export type Owner = {
   accountId: string;
-  /** The scopes of the caller's key. */
+  /** The mode of the caller's key. */
   mode: Mode;
   /** null: the request names the type of a strategy. */
   strategyId: string | null;

@@ -101,7 +101,7 @@ function passOver(equity: Float64Array, initialCapital: number): Passed {
   let peakBar = -1;
   let maxDrawdown = 0;
   let longestDrawdown = 0;
-  /** The bar of the current peak. */
+  /** The lowest equity since the peak. */
   let lowest = peak;
   let total = 0;
   let sum = 0;

@@ -50,7 +50,7 @@ export type RequestParts = { actors: ActorSystem; database: Database; market: Lo
 export type Subject = {
   strategy: Strategy;
   symbols: readonly string[];
-  /** Where a strategy runs in the market. */
+  /** The timeframe in which the strategy runs in the market. */
   timeframe?: Timeframe;
 };
 

@@ -16,7 +16,7 @@ export const ConnectedBroker = defineEntity({
     id: p.text().primary(),
     shard: p.integer(),
     accountId: p.text(),
-    /** Scopes of the key that made it. */
+    /** The mode of the key that made it. */
     mode: p.text().$type<Mode>(),
     brokerName: p.text().$type<VenueName>(),
     orderMode: p.text().$type<OrderMode>(),
