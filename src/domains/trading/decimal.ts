@@ -7,7 +7,7 @@
 export const one = 1_000_000_000n;
 
 const places = 9;
-/** Whole numbers below it are exact as numbers. */
+/** Whole numbers below this are exact as numbers. */
 const exactBelow = 9_007_199_254_740_992n;
 const powers = Array.from({ length: places + 1 }, (_, n) => 10 ** n);
 const zero = 0x30;
@@ -15,13 +15,13 @@ const dot = 0x2e;
 const decimalText = /^(-?)(\d{1,24})(?:\.(\d{1,40}))?$/;
 const exponentText = /^(-?)(\d)(?:\.(\d{1,20}))?e-(\d{1,3})$/;
 
-/** The decimal in billionths; null for what is not finite, is 10^21 or more, or has more than nine places. */
+/** The decimal in billionths; null if it is not finite, is 10^21 or more, or has more than nine places. */
 export function nanoOf(value: number): bigint | null {
   const text = String(value);
   return nanoOfText(text) ?? nanoOfText(withoutExponent(text));
 }
 
-/** As `nanoOf`, for decimals that are sent as texts: `"12.5"`. Zeros after the ninth place are taken. */
+/** As `nanoOf`, for decimals sent as texts: `"12.5"`. Zeros after the ninth place are accepted. */
 export function nanoOfText(text: string): bigint | null {
   const small = smallNanoOf(text);
   if (small !== null) return BigInt(small);
@@ -33,14 +33,14 @@ export function nanoOfText(text: string): bigint | null {
   return parts[1] === '' ? size : -size;
 }
 
-/** Throws `RangeError` for what `nanoOf` refuses: for numbers that were validated, or that this program made. */
+/** Throws `RangeError` for what `nanoOf` refuses: for numbers that were validated, or that this program computed. */
 export function toNano(value: number): bigint {
   const nano = nanoOf(value);
   if (nano === null) throw new RangeError(`${value} is not a decimal of at most ${places} places`);
   return nano;
 }
 
-/** As `toNano`, after rounding to the nearest nine places: for what was computed in floating point. */
+/** As `toNano`, after rounding to the nearest nine places: for results of floating point. */
 export function roundedToNano(value: number): bigint {
   return nanoOf(value) ?? toNano(Number(value.toFixed(places)));
 }
@@ -125,7 +125,7 @@ function withoutExponent(text: string): string {
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${rest}`;
 }
 
-/** Most decimals are short: as whole numbers that doubles hold exactly they cost a fraction. null: not one of these. */
+/** Most decimals are short: computing them as whole numbers that doubles hold exactly is much cheaper. null: not one of these. */
 function smallNanoOf(text: string): number | null {
   const { length } = text;
   let point = -1;

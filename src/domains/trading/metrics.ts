@@ -1,4 +1,4 @@
-/** What a node keeps count of in trading, and its metrics. */
+/** The counters of trading on a node, and its metrics. */
 import { CountBy, Distribution } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import type { Metrics } from '../../metrics.ts';
@@ -10,17 +10,17 @@ const reasons: readonly string[] = ['unknown_outcome', 'position_mismatch', 'stu
 export class TradingStats {
   readonly ended = new CountBy(['status']);
   fills = 0;
-  /** By the type of the 422, else by the code of the error. */
+  /** By the type of the 422, or by the code of the error. */
   readonly refused = new CountBy(['type']);
   readonly attention = new CountBy(['reason']);
   readonly brokerCalls = new CountBy(['broker', 'call', 'outcome'], 200);
   readonly marks = new MarkStats();
-  /** Orders that brokers may have, of the connections that live here, as the last poll read them. */
+  /** Orders that brokers may have, of the connections in this node's shards, as of the last poll. */
   openAtBrokers = 0;
   readonly backtestS = new Distribution([0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160]);
 
   constructor() {
-    // From 0 on, so that the first one is an increase.
+    // Initialised with 0, so that the first event is an increase.
     for (const status of endings) this.ended.add([status], 0);
     for (const reason of reasons) this.attention.add([reason], 0);
   }
@@ -32,7 +32,7 @@ export class TradingStats {
     }
   }
 
-  /** The same as `work`; a refusal is counted. */
+  /** Returns the result of `work`; counts a refusal. */
   async countRefusal<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -42,7 +42,7 @@ export class TradingStats {
     }
   }
 
-  /** The same as `work`; how long it took is counted, however it ends. */
+  /** Returns the result of `work`; records its duration, however it ends. */
   async timeBacktest<T>(work: () => Promise<T>): Promise<T> {
     const begunAtMs = performance.now();
     try {
@@ -61,13 +61,13 @@ export class TradingStats {
 /** Rounds in which a node marks its trading accounts. */
 export class MarkStats {
   readonly durationS = new Distribution([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]);
-  /** Of the last whole round. */
+  /** Accounts of the last full round. */
   accounts = 0;
-  /** Those that wait here, not those at brokers. */
+  /** Orders held by this service, not those at brokers. */
   openOrders = 0;
   private lastBeganAtMs: number | null = null;
 
-  /** The node begins to mark, and is behind from now on. */
+  /** The node begins to mark accounts, and counts as behind from now on. */
   start(): void {
     this.lastBeganAtMs = performance.now();
   }
@@ -80,13 +80,13 @@ export class MarkStats {
     this.durationS.record((performance.now() - round.beganAtMs) / 1_000);
   }
 
-  /** How old the prices are, at most, that every account was marked with; null before the first round is due. */
+  /** The greatest age of the prices with which every account was marked; null before the first round is due. */
   get ageS(): number | null {
     return this.lastBeganAtMs === null ? null : (performance.now() - this.lastBeganAtMs) / 1_000;
   }
 }
 
-/** What the metrics read. */
+/** The sources of the metrics. */
 export type TradingMetricsParts = { stats: TradingStats; backtests: { readonly size: { running: number; waiting: number } } };
 
 export function addTradingMetrics(metrics: Metrics, { stats, backtests }: TradingMetricsParts): void {

@@ -1,4 +1,4 @@
-/** What tools and routes of trading share on a node: one market, so that both see the same quotes. */
+/** The parts that tools and routes of trading share on a node: one market, so that both see the same quotes. */
 import type { Platform } from '../domain.ts';
 import type { RequestParts } from './backtest/request.ts';
 import { brokerPrices } from './brokers/connection/broker-prices.ts';
@@ -11,12 +11,12 @@ import type { OrderEntryParts } from './orders/order-entry.ts';
 
 export type TradingParts = {
   market: LocalMarket;
-  /** What placing an order needs, for every kind of caller. */
+  /** The dependencies of placing an order, for every kind of caller. */
   orderEntry: OrderEntryParts;
-  /** What backtests are asked for with. */
+  /** The dependencies of requesting backtests. */
   backtests: RequestParts;
   connections: OpenConnections;
-  /** Of brokers. */
+  /** Connections to brokers. */
   credentials: CredentialBox;
   stats: TradingStats;
 };
@@ -40,7 +40,7 @@ export function openTrading({ config, log, actors, database, outbound, clock, se
   const { alpacaDataUrl: url, alpacaApiUrl, brokerTimeoutMs: timeoutMs, marketHours } = config;
   const hours: MarketHours = marketHours ?? 'exchange';
   const data = { outbound, url, clock: market.clock, hours, timeoutMs };
-  // A server that stands for Alpaca's trading alone has no prices, and the vendor would not know its keys.
+  // A server that replaces only Alpaca's trading API has no prices, and the vendor would not know its keys.
   const hasData = url !== null || alpacaApiUrl === null;
   const orderEntry = { actors, connections, prices: brokerPrices({ market, connections, data, hasData }), stats };
   return { market, connections, credentials, stats, orderEntry, backtests: { actors, database, market } };

@@ -15,36 +15,36 @@ export type RiskQuote = { bid: number; ask: number; last: number; atMs: number; 
 /** An order that may still fill. */
 export type OpenOrder = Pick<OrderTerms, 'symbol' | 'assetClass' | 'side' | 'orderType' | 'limitPrice' | 'stopPrice'> & {
   remaining: string;
-  /** Waits for its parent's fill: it rests at no venue. */
+  /** Waits for its parent's fill: it is at no venue. */
   held: boolean;
-  /** Orders of one group end each other: the largest counts. null: of none. */
+  /** Orders of one group cancel each other: the largest counts. null: in no group. */
   group: string | null;
 };
 
 export type RiskLimits = {
-  /** Dollars. */
+  /** In dollars. */
   maxPositionSize: string;
-  /** Of a limit order from the quote, and what is added to market orders. */
+  /** The collar of limit prices around the quote, and the surcharge on market orders. */
   priceCollarPct: number;
   marketCollarPct: number;
 };
 
 export type RiskInput = {
   order: OrderTerms;
-  /** What the order replaces does not count. */
+  /** The order that this one replaces does not count. */
   book: Book;
   openOrders: readonly OpenOrder[];
-  /** null: no price is known. Of the order's symbol and of everything that is held short. */
+  /** null: unknown. Prices of the order's symbol and of all short positions. */
   quoteOf: (symbol: string) => RiskQuote | null;
   limits: RiskLimits;
-  /** Whether a loss keeps this asset class from new orders. */
+  /** Whether a loss blocks new orders of this asset class. */
   blocked: boolean;
   /** The market's clock. */
   marketMs: number;
 };
 
 export type RiskRefusal = {
-  /** `conflict`: 409, it may pass later. `limit`: 422. */
+  /** `conflict`: 409, the order may pass later. `limit`: 422. */
   kind: 'conflict' | 'limit';
   type:
     | 'blocked'
@@ -60,7 +60,7 @@ export type RiskRefusal = {
 
 export const staleQuoteMs = 15_000;
 
-/** null: the order may go. */
+/** null: the order passes. */
 export function checkRisk(input: RiskInput): RiskRefusal | null {
   const { order, blocked, marketMs } = input;
   const quote = input.quoteOf(order.symbol);
@@ -79,19 +79,19 @@ export function checkRisk(input: RiskInput): RiskRefusal | null {
   return null;
 }
 
-/** Only against the position, and together with the open orders that reduce it no more than it: no flip. */
+/** The order and the open orders that reduce the position must not exceed it: it cannot turn the position round. */
 export function isReducing(order: Pick<OrderTerms, 'symbol' | 'side' | 'quantity'>, book: Book, openOrders: readonly OpenOrder[]): boolean {
   const held = heldQuantity(book, order.symbol);
   if (held === 0n || held > 0n === (order.side === 'buy')) return false;
   return nanoIn(order.quantity) <= sizeOf(held) - openQuantity(openOrders, order.symbol, order.side);
 }
 
-/** Within a session a quote must be fresh; a closed market has no newer one. */
+/** During a session a quote must be fresh; a closed market has no newer one. */
 export function isStale({ session, atMs }: RiskQuote, marketMs: number): boolean {
   return session === 'open' && marketMs - atMs > staleQuoteMs;
 }
 
-/** Cash that new longs can use: without what open buys take, and without the proceeds of shorts. In units of 10^-18. */
+/** Cash available for new longs: less the cost of open buys and the proceeds of shorts. In units of 10^-18. */
 export function buyingPower({ book, openOrders, quoteOf, limits }: Pick<RiskInput, 'book' | 'openOrders' | 'quoteOf' | 'limits'>): bigint {
   let power = BigInt(book.cash);
   for (const { quantity, cost } of Object.values(book.positions)) if (nanoIn(quantity) < 0n) power -= sizeOf(BigInt(cost));
@@ -113,8 +113,8 @@ export function isLossBreach(dayPnlCents: bigint, dailyLossLimitCents: bigint): 
 }
 
 /**
- * What a unit of an order counts as, in billionths: the larger of the quote and its own prices; a market order at the quote and the collar. Without a
- * quote its own prices alone.
+ * The value of a unit of an order, in billionths: the larger of the quote and the order's own prices; for a market order the quote plus the
+ * collar. Without a quote the order's own prices.
  */
 export function priceOf(
   { side, orderType, limitPrice, stopPrice }: Pick<OrderTerms, 'side' | 'orderType' | 'limitPrice' | 'stopPrice'>,
@@ -127,7 +127,7 @@ export function priceOf(
   return orderType === 'market' ? plusPercent(counted, marketCollarPct) : counted;
 }
 
-/** What `maxPositionSize` is compared with: the position with open orders of the order's side and with the order itself. In units of 10^-18. */
+/** The value that `maxPositionSize` limits: the position with open orders of the same side and the order itself. In units of 10^-18. */
 export function positionValueAfter(
   { order, book, openOrders, limits }: Pick<RiskInput, 'order' | 'book' | 'openOrders'> & { limits: Pick<RiskLimits, 'marketCollarPct'> },
   quote: RiskQuote,
@@ -148,7 +148,7 @@ function buyValue({ book, openOrders, limits }: RiskInput, order: OrderTerms, qu
   return beyond * priceOf(order, quote, limits.marketCollarPct);
 }
 
-/** Own money of at least half of all shorts (Regulation T): cash with the proceeds in is 150 % of their value. */
+/** Regulation T: equity of at least half of all shorts, so cash including the proceeds is 150 % of their value. */
 function checkShort(input: RiskInput, quote: RiskQuote): 'short_margin' | 'no_shorts_in_crypto' | null {
   const { order, book, openOrders, quoteOf, limits } = input;
   const wanted = new Map<string, { quantity: bigint; value: bigint }>();
@@ -171,7 +171,7 @@ function checkShort(input: RiskInput, quote: RiskQuote): 'short_margin' | 'no_sh
     const sold = wanted.get(symbol);
     if (sold === undefined) continue;
     const opened = larger(sold.quantity - larger(held, 0n), 0n);
-    // Of several orders each pays its part, in proportion.
+    // Each of several orders pays its share, in proportion.
     const value = sold.quantity === 0n ? 0n : (sold.value * opened) / sold.quantity;
     shorts += value;
     cash += value;
@@ -182,7 +182,7 @@ function checkShort(input: RiskInput, quote: RiskQuote): 'short_margin' | 'no_sh
   return cash * 2n >= shorts * 3n ? null : 'short_margin';
 }
 
-/** Only the side that harms: paying far above the ask, selling far under the bid. */
+/** Checks only the harmful side: buying far above the ask, selling far below the bid. */
 function isBeyondCollar({ side, limitPrice }: OrderTerms, quote: RiskQuote, collarPct: number): boolean {
   if (limitPrice === null) return false;
   const limit = nanoIn(limitPrice);
@@ -190,7 +190,7 @@ function isBeyondCollar({ side, limitPrice }: OrderTerms, quote: RiskQuote, coll
   return limit < plusPercent(nanoPrice(quote.bid), -collarPct);
 }
 
-/** Whether it would trade with an order of our own. Stops rest in no order book, and held orders at no venue. */
+/** Whether it would trade with another order of the account. Stops are in no order book, and held orders at no venue. */
 function crossesOwn(order: OrderTerms, quote: RiskQuote, openOrders: readonly OpenOrder[]): boolean {
   if (order.orderType === 'stop' || order.orderType === 'stop_limit') return false;
   const price = order.limitPrice === null ? sideOf(quote, order.side) : nanoIn(order.limitPrice);
@@ -209,7 +209,7 @@ function openQuantity(openOrders: readonly OpenOrder[], symbol: string, side: Si
     .reduce((sum, { remaining }) => sum + nanoIn(remaining), 0n);
 }
 
-/** Of the orders that end each other the largest one. */
+/** The largest of the orders that cancel each other. */
 function countedOnce(openOrders: readonly OpenOrder[]): OpenOrder[] {
   const largest = new Map<string, OpenOrder>();
   const single: OpenOrder[] = [];

@@ -14,7 +14,7 @@ export function buyAndHold({ time, columns, dividends }: Market, terms: Terms): 
   // An order is placed at a symbol's first bar and filled at its second.
   const second = columns.map(({ open }) => nextBar(open, nextBar(open, 0) + 1));
   let paidUntil = 0;
-  /** What is held is paid for the bars up to and including `last`. */
+  /** Pays the dividends of the bars up to and including `last`. */
   const takeDividends = (last: number) => {
     dividends.forEach((column, s) => {
       if (column === null || quantities[s] === 0) return;

@@ -63,7 +63,7 @@ export function curveSvg(time: Float64Array, equity: Float64Array, daily: boolea
 
 export const cents = (value: number): number => places(value, 2);
 
-/** With two decimal places always, and never in powers of ten. */
+/** Always two decimal places, never an exponent. */
 export function money(value: number): string {
   const rounded = cents(value);
   return Math.abs(rounded) < 1e21 ? rounded.toFixed(2) : `${BigInt(rounded)}.00`;

@@ -55,7 +55,7 @@ export async function customWeights({ code, market, daily, terms, openGuest, onP
   };
   const weights = symbols.map(() => new Float64Array(time.length));
   const hash = createHash('sha256');
-  // Two are on their way at most, and what was answered is no longer read.
+  // At most two batches are in flight; the input of an answered batch is no longer read.
   const buffers = [new Float64Array(perBar * batchBars), new Float64Array(perBar * batchBars)] as const;
   const send = (guest: Guest, from: number) => {
     const to = Math.min(from + batchBars, time.length);
@@ -75,7 +75,7 @@ export async function customWeights({ code, market, daily, terms, openGuest, onP
     const { memoryBytes, barMs: stepMs, runMs: cpuMs } = customLimits;
     const [inputs, outputs] = [perBar * batchBars, (symbols.length + 1) * batchBars];
     const guest = await openGuest({ harness: guestProgram, settings, code, inputs, outputs, memoryBytes, stepMs, cpuMs });
-    // One batch is always on its way while another is computed.
+    // One batch is always in flight while another is computed.
     let coming = send(guest, 0);
     for (let from = 0; from < time.length; from += batchBars) {
       const next = from + batchBars < time.length ? send(guest, from + batchBars) : null;

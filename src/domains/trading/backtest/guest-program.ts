@@ -52,7 +52,7 @@ export const guestProgram = `(settings, inputBuffer, outputBuffer, progressBuffe
   let firstStep = 0;
   const nowMs = () => (firstStep === 0 ? now : times[progress[0] - firstStep]);
 
-  // The clock is that of the bars, and chance is the same in every run.
+  // The clock is that of the bars, and random numbers are the same in every run.
   const Clock = Date;
   const construct = Reflect.construct;
   function Dated(...parts) {

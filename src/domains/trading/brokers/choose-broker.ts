@@ -17,7 +17,7 @@ export type Connection = {
   /** Who fills its orders: paper orders of a broker without a paper venue are filled by this service. */
   filledBy: OrderRoute['filledBy'];
   status: 'connected' | 'error';
-  /** Its figures and ours differ: a person has to decide. */
+  /** Its figures and ours differ: a person must decide. */
   halted: boolean;
 };
 
@@ -42,7 +42,7 @@ export type RequestedBroker = { brokerId: string | null; mode: BrokerMode; asset
 /** `unready`: why it accepts no order now; null: it does. */
 export type ChosenBroker = { route: OrderRoute; unready: string | null };
 
-/** null: there is no connection of this id. `no_live_broker`: real money, and no connection for it. */
+/** null: no connection has this id. `no_live_broker`: real money, but no connection for it. */
 export function chooseBroker(
   connections: readonly Connection[],
   { brokerId, mode, assetClass }: RequestedBroker,

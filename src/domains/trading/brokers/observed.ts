@@ -1,4 +1,4 @@
-/** Wraps a connection to a broker; counts its calls by what came of them. */
+/** Wraps a connection to a broker and counts its calls by outcome. */
 import type { CountBy } from '../../../counts.ts';
 import type { BrokerConnection } from './port.ts';
 

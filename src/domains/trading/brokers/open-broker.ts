@@ -1,4 +1,4 @@
-/** Opens the adapter of a venue. Credentials come decrypted and stay in it; nothing logs them. */
+/** Opens the adapter of a venue. Decrypted credentials stay in the adapter; nothing logs them. */
 import type { Clock } from '../../../clock.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { openAlpaca } from './alpaca.ts';
@@ -11,7 +11,7 @@ export type VenueCredentials =
   | { venue: 'tradier'; accessToken: string; accountId: string }
   | { venue: 'coinbase'; apiKey: string; apiSecret: string };
 
-/** Other places than the venues' own, for both modes (`*_API_URL`). */
+/** Replace the venues' own addresses, for both modes (`*_API_URL`). */
 export type VenueAddresses = { alpacaApiUrl: string | null; tradierApiUrl: string | null; coinbaseApiUrl: string | null };
 
 export type BrokerParts = { outbound: Outbound; clock: Clock; addresses: VenueAddresses; timeoutMs: number };

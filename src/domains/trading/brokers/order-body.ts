@@ -1,4 +1,7 @@
-/** What an order is at each venue before any connection is opened: its exact body, and what the venue allows when the outcome of its post is not known. */
+/**
+ * What can be said of an order at a venue before a connection is opened: its exact body, and what the venue allows after a post with an
+ * unknown outcome.
+ */
 import type { AfterUnknown } from '../orders/outbound.ts';
 import type { OrderTerms } from '../orders/terms.ts';
 import { bodyOf as alpacaBody } from './alpaca.ts';

@@ -1,7 +1,7 @@
 /**
- * The broker port: what this product asks of a broker, in our own words. Vendors' shapes stop in the adapters, which check every answer against a
- * schema, and bound it in size and time. Nothing behind this port sends a request twice: what to do about a lost answer is for `orders/outbound.ts`.
- * Amounts are decimal texts.
+ * The broker port: what this service needs of a broker, in its own terms. Vendors' shapes stay in the adapters, which check every answer
+ * against a schema, and bound its size and time. Nothing behind this port sends a request twice: `orders/outbound.ts` decides what to do
+ * about a lost answer. Amounts are decimal texts.
  */
 
 import type { BarsRequest } from '../market/port.ts';
@@ -20,14 +20,14 @@ export type BrokerMode = (typeof brokerModes)[number];
 /** An order as the venue has it. */
 export type VenueOrder = {
   brokerOrderId: string;
-  /** The id that we sent; null: another program or a person placed it. */
+  /** The id that we sent; null: placed by another program or a person. */
   ourId: string | null;
   symbol: string;
   assetClass: AssetClass;
   side: Side;
-  /** null where it has a form that we do not offer; it is listed all the same. */
+  /** null for an order type that this service does not offer; the order is listed all the same. */
   terms: OrderTerms | null;
-  /** `working`: it may fill, also while a cancel is under way. */
+  /** `working`: it may fill, also while a cancel is pending. */
   state: 'working' | 'filled' | Ending;
   filledQuantity: string;
   /** null: nothing is filled. */
@@ -53,58 +53,58 @@ export type VenuePosition = {
   symbol: string;
   assetClass: AssetClass;
   quantity: string;
-  /** null: the venue does not say. */
+  /** null: the venue does not report it. */
   averagePrice: string | null;
 };
 
 export type VenueAccount = {
   cash: string;
-  /** null: the venue does not say. */
+  /** null: the venue does not report it. */
   equity: string | null;
   buyingPower: string | null;
-  /** The venue takes no orders of this account. */
+  /** The venue accepts no orders of this account. */
   blocked: boolean;
 };
 
-/** What came of a question to a venue, which changes nothing there and may be asked again. */
+/** The result of a query to a venue, which changes nothing there and may be repeated. */
 export type Answer<T> =
   | { kind: 'known'; value: T }
-  /** The venue no longer takes the credentials. */
+  /** The venue no longer accepts the credentials. */
   | { kind: 'credentials'; reason: string }
   | { kind: 'retry_after'; waitMs: number }
   | { kind: 'unknown'; reason: string };
 
 /**
- * What came of the one post of an order. `credentials`: the venue refused it because of them, so it made no order.
- * `accepted` carries the order where the venue's answer has it.
+ * The result of an order's one post. `credentials`: the venue refused the credentials, so it made no order. `accepted` contains the order
+ * if the venue's answer has it.
  */
 export type PlaceAnswer =
   | { kind: 'accepted'; brokerOrderId: string; order: VenueOrder | null }
   | { kind: 'credentials'; reason: string }
   | Exclude<PostAnswer, { kind: 'accepted' }>;
 
-/** `absent` is no proof that there is none. */
+/** `absent` is no proof that the order does not exist. */
 export type LookUpAnswer = Answer<{ kind: 'found'; order: VenueOrder } | { kind: 'absent' }>;
 
 /** `requested`: the order's state shows the result. `refused`: it cannot be cancelled, mostly because it has ended. */
 export type CancelAnswer = { kind: 'requested' } | { kind: 'refused'; reason: string } | Exclude<Answer<never>, { kind: 'known' }>;
 
-/** null: the venue does not know the symbol. `no_data`: there is no market data at this address, or only old. */
+/** null: the venue does not know the symbol. `no_data`: there is no current market data at this address. */
 export type QuoteAnswer = Answer<Sides | null> | { kind: 'no_data' };
 
-/** null: the venue does not go back that far. */
+/** null: the venue's history does not go back that far. */
 export type BarsAnswer = Answer<VendorBars | null>;
 export type WantedBars = Pick<BarsRequest, 'symbol' | 'timeframe' | 'start' | 'end'>;
 
-/** `cursor` is opaque and goes into the next question; an earlier one gives again what was given after it. */
+/** `cursor` is opaque and is sent with the next query; an earlier cursor returns again everything after it. */
 export type VenueFills = { fills: VenueFill[]; cursor: string; more: boolean };
 
 export type LookUp = {
   ourId: string;
-  /** The order that the venue named, if it did. */
+  /** The order that the venue named, if any. */
   brokerOrderId: string | null;
   symbol: string;
-  /** Nothing of this order was sent before. */
+  /** Nothing was sent for this order before. */
   sinceMs: number;
 };
 
@@ -113,7 +113,8 @@ export interface BrokerConnection {
   readonly mode: BrokerMode;
   readonly afterUnknown: AfterUnknown;
   /**
-   * Where fills come from. `trades`: `fills` lists them with ids. `orders`: the venue has no ids of trades; what an order says is filled of it is all there is.
+   * The source of fills. `trades`: `fills` lists them with ids. `orders`: the venue has no ids of trades; only the filled quantity of
+   * orders is known.
    */
   readonly fillSource: 'trades' | 'orders';
   /**
@@ -122,31 +123,31 @@ export interface BrokerConnection {
    * @param onShort the order opens or covers a short position: some venues have words of their own for that
    */
   bodyOf(ourId: string, terms: OrderTerms, onShort: boolean): string;
-  /** One request, sent once. Never rejects. */
+  /** Sends one request, once. Never rejects. */
   place(body: string, signal?: AbortSignal): Promise<PlaceAnswer>;
-  /** By our id; by the venue's where that is known and the venue has no other way. */
+  /** Queries an order by our id; by the venue's id if it is known and the venue has no other way. */
   lookUp(what: LookUp, signal?: AbortSignal): Promise<LookUpAnswer>;
   order(brokerOrderId: string, signal?: AbortSignal): Promise<LookUpAnswer>;
   cancel(brokerOrderId: string, signal?: AbortSignal): Promise<CancelAnswer>;
-  /** Open ones; where fills come from orders, those of today that have ended too. */
+  /** Open orders; if fills come from orders, also today's ended orders. */
   currentOrders(signal?: AbortSignal): Promise<Answer<VenueOrder[]>>;
-  /** Ascending. null: from `sinceMs` on. */
+  /** In ascending order. null: from `sinceMs` on. */
   fills(after: { cursor: string | null; sinceMs: number }, signal?: AbortSignal): Promise<Answer<VenueFills>>;
   positions(signal?: AbortSignal): Promise<Answer<VenuePosition[]>>;
-  /** The cheap call that tries the credentials. */
+  /** The cheap call that tests the credentials. */
   account(signal?: AbortSignal): Promise<Answer<VenueAccount>>;
-  /** Absent where the venue's market data is a service of its own. */
+  /** Absent if the venue's market data is a separate service. */
   quote?(symbol: string, signal?: AbortSignal): Promise<QuoteAnswer>;
-  /** Present where `quote` is: the history of the same prices. Symbols that the venue does not know have none. */
+  /** Present if `quote` is: the history of the same prices. Symbols that the venue does not know have none. */
   bars?(wanted: WantedBars, signal?: AbortSignal): Promise<BarsAnswer>;
-  /** Tells that something may have changed; what, the questions above say. */
+  /** Notifies that something may have changed; the queries above return what. */
   updates(listener: UpdateListener): UpdateStream;
 }
 
 export type UpdateListener = {
-  /** An order may have changed; null: not said which. */
+  /** An order may have changed; null: the venue did not name it. */
   changed(order: { brokerOrderId: string | null; ourId: string | null }): void;
-  /** From now on changes are streamed; earlier ones have to be polled. */
+  /** From now on changes are streamed; earlier ones must be polled. */
   connected(): void;
   lost(reason: string): void;
 };

@@ -15,56 +15,56 @@ import { nanoIn } from '../orders/amounts.ts';
 import { type Ending, isFinal, newOrder, type OrderEvent, type OrderState, type OrderStatus } from '../orders/order-state.ts';
 import type { BrokerConnection, VenueFill, VenueOrder, VenuePosition } from './port.ts';
 
-/** An order of ours as it is stored: every open one, and those that the venue's answer names. */
+/** A stored order: every open one, and those that the venue's answer names. */
 export type HeldOrder = {
   id: string;
   brokerOrderId: string | null;
   status: OrderStatus;
   filledQuantity: string;
   unknownOutcome: boolean;
-  /** Another program or a person placed it at the venue. */
+  /** Placed at the venue by another program or a person. */
   external: boolean;
 };
 
 export type VenueAnswer = {
   fillSource: BrokerConnection['fillSource'];
-  /** Open ones, and those asked for one by one. */
+  /** Open orders, and orders that were queried individually. */
   orders: readonly VenueOrder[];
   fills: readonly VenueFill[];
 };
 
-/** What the venue says of one order, as the order takes it. Received twice it changes nothing. */
+/** The venue's report of one order, as the order receives it. Receiving it twice changes nothing. */
 export type SeenOrder = {
   /** null: only fills are known. */
   order: VenueOrder | null;
   fills: VenueFill[];
-  /** What the order says is filled of it is all there is: the venue has no trades, or has not listed them for long. */
+  /** Only the order's own filled quantity is known: the venue has no trades, or has not listed them for long. */
   filledSoFar: boolean;
 };
 
 export type OrderUpdates = {
   updates: (SeenOrder & { orderId: string })[];
   foreign: (SeenOrder & { order: VenueOrder })[];
-  /** Fills of orders that neither side of the comparison has: ask the venue for these orders, then compare again. */
+  /** Fills of orders that are missing on both sides of the comparison: query the venue for these orders, then compare again. */
   unplaced: VenueFill[];
   /** Symbols of fills that may not be booked yet, listed or only counted by the venue. */
   moving: Set<string>;
-  /** Orders of which the venue counts fills that it has not listed. By the venue's id. */
+  /** Orders whose counted fills the venue has not listed. By the venue's id. */
   lacking: string[];
 };
 
 export type OrderUpdateOptions = {
-  /** What foreign orders did before came with the positions that were adopted. */
+  /** The effects of earlier foreign orders are included in the adopted positions. */
   sinceMs: number;
-  /** Trades of foreign orders, and foreign orders that had ended, after `sinceMs` that came with these positions too. By the venue's ids. */
+  /** Trades of foreign orders, and ended foreign orders, after `sinceMs` that are also included in these positions. By the venue's ids. */
   isEarlier?(id: string): boolean;
-  /** Trades that their orders have confirmed: they are left out. */
+  /** Trades that their orders have confirmed; they are left out. */
   isBooked?(venueTradeId: string): boolean;
-  /** Orders whose fills the venue has counted for long and not listed: what it counts is booked. By the venue's id. */
+  /** Orders with fills that the venue has counted for long but not listed: the counted quantity is booked. By the venue's id. */
   overdue?: ReadonlySet<string>;
 };
 
-/** The update of each order. None for orders about which the venue says nothing new. */
+/** The update of each order; none if the venue's report has nothing new. */
 export function orderUpdates(
   held: readonly HeldOrder[],
   answer: VenueAnswer,
@@ -98,7 +98,7 @@ export function orderUpdates(
     const known = seen.get(fill.brokerOrderId);
     const own = known?.own ?? byBrokerId.get(fill.brokerOrderId);
     if (own?.external !== false && (fill.atMs < sinceMs || isEarlier?.(fill.venueTradeId) === true)) continue;
-    // One that its order has already is among them: whether it has, only the order knows.
+    // May include trades that the order already has: only the order can tell.
     moving.add(fill.symbol);
     lacking.delete(fill.brokerOrderId);
     if (known !== undefined) known.fills.push(fill);
@@ -115,16 +115,16 @@ export function orderUpdates(
   };
 }
 
-/** Whether the order has anything to take from it. */
+/** Whether the update has anything new for the order. */
 function hasChanges({ own, order, fills, filledSoFar }: SeenOrder & { own: HeldOrder | undefined }): boolean {
   if (own === undefined || fills.length > 0 || filledSoFar) return true;
   if (order === null) return false;
-  // One that ended here as absent, and that the venue has after all.
+  // An order that ended here as absent, but exists at the venue.
   if (isFinal(own)) return own.brokerOrderId === null && order.state === 'working';
   return own.brokerOrderId === null || own.unknownOutcome || hasEnded(order);
 }
 
-/** The events of an order's life that the venue's words are: its acceptance, its fills, its end. */
+/** Converts the venue's report to events of the order: acceptance, fills, end. */
 export function eventsOf({ order, fills, filledSoFar }: SeenOrder): OrderEvent[] {
   const events: OrderEvent[] = [];
   if (order !== null && order.state !== 'rejected') events.push({ kind: 'accepted', brokerOrderId: order.brokerOrderId });
@@ -141,7 +141,7 @@ function hasEnded({ state }: VenueOrder): boolean {
   return state === 'cancelled' || state === 'expired' || state === 'rejected';
 }
 
-/** A foreign order that was open when connecting: what was filled of it by then came with the positions. */
+/** A foreign order that was open when connecting: its earlier fills are included in the adopted positions. */
 export function foreignAtConnecting({ brokerOrderId, terms, filledQuantity, averagePrice }: VenueOrder): OrderState {
   const order = newOrder(quantityOf({ terms, filledQuantity }));
   const filled = nanoIn(filledQuantity);
@@ -154,24 +154,26 @@ export function foreignAtConnecting({ brokerOrderId, terms, filledQuantity, aver
   };
 }
 
-/** What a foreign order is for. Of a form that we do not offer only what was filled is known. */
+/** The terms of a foreign order. If this service does not offer its form, only the filled quantity is known. */
 export function quantityOf({ terms, filledQuantity }: Pick<VenueOrder, 'terms' | 'filledQuantity'>): string {
   return terms?.quantity ?? filledQuantity;
 }
 
-/** Orders of ours that the venue's list of open ones lacks, so that each has to be asked for: they ended, or were not listed. */
+/**
+ * Orders that are open here but missing from the venue's list of open orders: each must be queried, because it has ended or was not listed.
+ */
 export function missingFrom(held: readonly HeldOrder[], listed: readonly VenueOrder[]): HeldOrder[] {
   const ids = new Set(listed.flatMap(({ brokerOrderId, ourId }) => [brokerOrderId, ourId]));
   return held.filter((order) => !isFinal(order) && !ids.has(order.id) && (order.brokerOrderId === null || !ids.has(order.brokerOrderId)));
 }
 
-/** What is held of an instrument on both sides; coins are compared whatever they are quoted in. */
+/** The holding of an instrument on both sides; coins are compared whatever their quote currency is. */
 export type Difference = { symbol: string; assetClass: AssetClass; ours: string; theirs: string; sinceMs: number };
 
 export type Comparison = {
-  /** To be kept until the next round. */
+  /** State for the next round. */
   differences: Difference[];
-  /** Those that an earlier round found in the same size, long enough ago. */
+  /** Differences that an earlier round found in the same size, long enough ago. */
   mismatches: Difference[];
 };
 
@@ -180,10 +182,10 @@ export type ComparedPositions = {
   ours: Readonly<Record<string, string>>;
   theirs: readonly VenuePosition[];
   before: readonly Difference[];
-  /** Symbols whose fills are on their way: they are not compared, and what was found of them before is forgotten. */
+  /** Symbols with fills in flight: they are not compared, and their earlier differences are dropped. */
   moving: ReadonlySet<string>;
   nowMs: number;
-  /** From one regular round to the next: other rounds come sooner, and what a venue lists late is no mismatch. */
+  /** The minimum time between two regular rounds: other rounds come sooner, and fills that a venue lists late are no mismatch. */
   roundMs: number;
 };
 
@@ -216,7 +218,7 @@ function isPair(symbol: string): boolean {
   return symbol.includes('-');
 }
 
-/** Of two answers about one order the one that is further: what is filled never shrinks, and an end stays. */
+/** Of two answers about one order, the later state: the filled quantity never shrinks, and an end stays. */
 function newerOf(a: VenueOrder | undefined, b: VenueOrder): VenueOrder {
   if (a === undefined) return b;
   if ((a.state === 'working') !== (b.state === 'working')) return a.state === 'working' ? b : a;

@@ -43,7 +43,7 @@ export const TradierPositions = Type.Object({
   positions: listOf('position', Type.Object({ symbol: text, quantity: amount, cost_basis: amount })),
 });
 
-/** Either of them, or both: an order without an id was not taken. */
+/** Either or both: an order without an id was not accepted. */
 export const TradierPlaced = Type.Object({
   order: Type.Optional(Type.Object({ id, status: optionalText })),
   errors: Type.Optional(Type.Unknown()),
@@ -64,9 +64,9 @@ export const TradierSession = Type.Object({ stream: Type.Object({ url: text, ses
 export const TradierEvent = Type.Object({ event: text, id: Type.Optional(id), tag: optionalText });
 
 const number = Type.Optional(Type.Union([Type.Number({ minimum: 0, maximum: 1e15 }), Type.Null()]));
-/** Moments in milliseconds. */
+/** Times in milliseconds. */
 const Quote = Type.Object({ symbol: text, bid: number, ask: number, bidsize: number, asksize: number, bid_date: number, ask_date: number });
-/** A symbol that the venue does not know stands in `unmatched_symbols`, and nowhere else. */
+/** A symbol that the venue does not know is listed only in `unmatched_symbols`. */
 export const TradierQuotes = Type.Object({
   quotes: Type.Union([
     Type.Object({ quote: Type.Optional(Type.Union([Type.Array(Quote), Quote, Type.Null()])) }),
@@ -78,7 +78,7 @@ export const TradierQuotes = Type.Object({
 const price = Type.Number({ minimum: 0, maximum: 1e12 });
 const Prices = { open: price, high: price, low: price, close: price, volume: Type.Number({ minimum: 0, maximum: 1e15 }) };
 const Day = Type.Object({ date: text, ...Prices });
-/** In seconds: when the bar begins. */
+/** In seconds: the beginning of the bar. */
 const Slice = Type.Object({ timestamp: Type.Integer({ minimum: 0, maximum: 1e11 }), ...Prices });
 export const TradierHistory = Type.Object({ history: listOf('day', Day) });
 export const TradierSeries = Type.Object({ series: listOf('data', Slice) });
@@ -88,7 +88,7 @@ function listOf(name: string, item: TSchema) {
   return Type.Union([list, Type.Null(), Type.Literal('null')]);
 }
 
-/** The items of a list in any of its forms. The schema of the whole was checked. */
+/** The items of a list in any of its forms. The schema of the whole answer was checked before. */
 export function itemsOf<T>(list: unknown, name: string): T[] {
   if (typeof list !== 'object' || list === null) return [];
   const items = (list as Record<string, unknown>)[name];
@@ -107,14 +107,14 @@ const ended: Readonly<Record<string, VenueOrder['state']>> = {
   error: 'rejected',
 };
 
-/** null: no order of one equity. */
+/** null: not an order for one equity. */
 export function orderOf(order: TradierOrderShape): VenueOrder | null {
   const instrument = parseSymbol(order.symbol.replace('/', '.'));
   if (instrument === null || (order.class !== undefined && order.class !== null && order.class !== 'equity')) return null;
   const state = ended[order.status] ?? 'working';
   const side = order.side === 'buy' || order.side === 'buy_to_cover' ? 'buy' : 'sell';
   const orderType = orderTypes.find((type) => type === order.type);
-  // `pre` and `post` are sessions that we do not offer.
+  // `pre` and `post` are sessions that this service does not offer.
   const timeInForce = timesInForce.find((time) => time === order.duration);
   const quantity = decimalIn(order.quantity);
   const isKnown = orderType !== undefined && timeInForce !== undefined && quantity !== null;
@@ -159,7 +159,7 @@ export function positionOf(position: {
   return { ...instrument, quantity, averagePrice };
 }
 
-/** null: the venue does not know the symbol. The newer side's moment is the quote's. */
+/** null: the venue does not know the symbol. The quote's time is that of the newer side. */
 export function quoteIn({ quotes }: Static<typeof TradierQuotes>, symbol: string): Sides | null {
   const found = itemsOf<Static<typeof Quote>>(quotes, 'quote').find((quote) => quote.symbol.replace('/', '.') === symbol);
   if (found === undefined) return null;
@@ -185,7 +185,7 @@ export function slicesIn({ series }: Static<typeof TradierSeries>): VendorBar[] 
   });
 }
 
-/** A tag takes letters, digits and "-" alone. */
+/** A tag may contain only letters, digits and "-". */
 export function tagOf(ourId: string): string {
   return ourId.replaceAll('_', '-');
 }

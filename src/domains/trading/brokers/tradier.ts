@@ -48,14 +48,14 @@ export type TradierOptions = {
   clock: Clock;
   mode: BrokerMode;
   credentials: { accessToken: string; accountId: string };
-  /** Instead of Tradier's own hosts, for both modes. */
+  /** Replaces Tradier's own hosts, for both modes. */
   apiUrl: string | null;
   timeoutMs: number;
   account: string;
 };
 
 const hosts = { paper: 'https://sandbox.tradier.com', live: 'https://api.tradier.com' } as const;
-/** What shorter bars are asked as, and how far back the venue keeps them, in days of the calendar to be on the safe side. */
+/** The requested interval of shorter bars, and for how many calendar days the venue keeps them (rounded down). */
 const slices = {
   '1m': { interval: '1min', minutes: 1, keptDays: 20 },
   '5m': { interval: '5min', minutes: 5, keptDays: 40 },
@@ -70,7 +70,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
   const send = (request: VenueRequest) => http.send({ ...request, headers });
   const get = (path: string, signal?: AbortSignal) => send({ method: 'GET', path, signal });
 
-  /** Of today, and those that are still open. */
+  /** Orders of today, and those that are still open. */
   async function allOrders(signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
     const answer = readAnswer(await get(`${root}/orders?includeTags=true`, signal), TradierOrders);
     if (answer.kind !== 'known') return answer;
@@ -109,7 +109,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
           ? { kind: 'unknown', reason: 'the answer to the order names no order' }
           : { kind: 'refused', reason: refusalText(answered) };
       const brokerOrderId = String(order.id);
-      // Without its answer the order is known all the same; the poll finds out what became of it.
+      // Without its answer the order is known all the same; the next poll finds its state.
       const orderAnswer = await oneOrder(brokerOrderId, signal);
       const found = orderAnswer.kind === 'known' && orderAnswer.value.kind === 'found' ? orderAnswer.value.order : null;
       if (found?.state === 'rejected') return { kind: 'refused', reason: found.reason ?? 'rejected by Tradier' };
@@ -156,7 +156,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
     },
 
     async quote(symbol, signal): Promise<QuoteAnswer> {
-      // The sandbox's quotes are a quarter of an hour old: every order would be judged by a stale price.
+      // The sandbox's quotes are a quarter of an hour old: every order would be checked against a stale price.
       if (mode === 'paper' && apiUrl === null) return { kind: 'no_data' };
       const query = new URLSearchParams({ symbols: symbol.replace('.', '/'), greeks: 'false' });
       const reply = await get(`/v1/markets/quotes?${query}`, signal);
@@ -173,7 +173,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
         return answer.kind === 'known' ? { kind: 'known', value: { minutes: null, bars: daysIn(answer.value) } } : answer;
       }
       const { interval, minutes, keptDays } = slices[timeframe];
-      // A part of what was asked for would be taken for all of it.
+      // A partial answer would look like a complete one.
       if (parseDate(start)! <= utcDay(clock.nowMs()) - keptDays) return { kind: 'known', value: null };
       const period = { start: `${start} 00:00`, end: `${end} 23:59` };
       const query = new URLSearchParams({ symbol: venueSymbol, interval, ...period, session_filter: 'open' });
@@ -181,7 +181,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
       return answer.kind === 'known' ? { kind: 'known', value: { minutes, bars: slicesIn(answer.value) } } : answer;
     },
 
-    /** The venue streams live accounts alone; in paper mode its refusal leaves the poll. */
+    /** The venue streams only live accounts; in paper mode its refusal leaves polling. */
     updates(listener: UpdateListener) {
       const opening = async (signal: AbortSignal) => {
         const reply = await send({ method: 'POST', path: '/v1/accounts/events/session', body: '', contentType: form, signal });
@@ -189,7 +189,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
         if (answer.kind !== 'known') throw new Error('no session');
         const { url, sessionid } = answer.value.stream;
         const first = [JSON.stringify({ events: ['order'], sessionid, excludeAccounts: [] })];
-        // What the venue names is judged like any other address, unless it is the host that the operator named.
+        // An address that the venue names is checked like any other, unless it is the host that the operator configured.
         const configured = apiUrl !== null && URL.canParse(url) && new URL(url).host === new URL(apiUrl).host;
         return { url, configured, first };
       };
@@ -203,7 +203,7 @@ export function openTradier({ outbound, clock, mode, credentials, apiUrl, timeou
   };
 }
 
-/** The exact body of an order here: see the port. */
+/** The exact body of an order at this broker: see the port. */
 export function bodyOf(ourId: string, terms: OrderTerms, onShort: boolean): string {
   const side = { buy: onShort ? 'buy_to_cover' : 'buy', sell: onShort ? 'sell_short' : 'sell' }[terms.side];
   const fields = new URLSearchParams({

@@ -1,6 +1,6 @@
 /**
- * The stream of a venue's updates: a WebSocket that is opened again for as long as it is wanted, with growing pauses. Its messages only hasten the
- * poll, so a message that is lost, doubled or not understood costs nothing but time.
+ * The stream of a venue's updates: a WebSocket that is reconnected with growing pauses while it is needed. Its messages only trigger polls,
+ * so a lost, repeated or unknown message costs nothing but time.
  */
 import { backoffMs } from '../../../backoff.ts';
 import { monotonicMs } from '../../../clock.ts';
@@ -8,10 +8,10 @@ import { answerLimits, parseWithin } from '../../../json-bounds.ts';
 import type { Outbound, OutboundSocket } from '../../../providers/outbound/port.ts';
 import type { UpdateListener, UpdateStream } from './port.ts';
 
-/** Where to connect, and what to say first. Asked anew for each connection: tokens age. */
+/** The address, and the first messages. Requested for each connection, because tokens expire. */
 export type SocketOpening = { url: string; configured: boolean; first: readonly string[] };
 
-/** What a message of the venue means. `refused`: these credentials get no stream; it is tried again, at the longest pause. */
+/** The meaning of a venue's message. `refused`: these credentials get no stream; it is retried with the longest pause. */
 export type SocketMeaning =
   | { kind: 'ready' }
   | { kind: 'say'; say: readonly string[] }
@@ -24,17 +24,17 @@ export type UpdateSocketOptions = {
   listener: UpdateListener;
   opening: (signal: AbortSignal) => Promise<SocketOpening>;
   meaningOf: (message: unknown) => SocketMeaning;
-  /** The venue sends something at least this often; null: it can be silent. */
+  /** The venue sends something at least this often; null: it may be silent. */
   silenceMs: number | null;
   firstPauseMs?: number;
-  /** The venue does not answer a subscription: it is ready once it was asked for. */
+  /** The venue does not confirm a subscription: the stream is ready once the request is sent. */
   readyOnOpen?: boolean;
 };
 
 const maxPauseMs = 30_000;
 /** From the first try until the venue confirms the subscription. */
 const readyWithinMs = 15_000;
-/** A connection that lasted this long was a good one. */
+/** A connection that lasted this long resets the pause. */
 const lastingMs = 60_000;
 
 export class UpdateSocket implements UpdateStream {
@@ -45,7 +45,7 @@ export class UpdateSocket implements UpdateStream {
   private failures = 0;
   private isReady = false;
   private openedAtMs = 0;
-  /** Names the connection that may speak: events of an earlier one are ignored. */
+  /** Identifies the current connection: events of an earlier one are ignored. */
   private turn = 0;
 
   constructor(options: UpdateSocketOptions) {

@@ -1,4 +1,4 @@
-/** One request to a venue: through the guarded way out, once, bounded in time and size, its answer read as JSON. */
+/** Sends one request to a venue: once, through the guarded outbound client, bounded in time and size; reads the answer as JSON. */
 
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
@@ -7,7 +7,7 @@ import { NeverSent, type Outbound } from '../../../providers/outbound/port.ts';
 
 export type VenueRequest = {
   method: 'GET' | 'POST' | 'DELETE' | 'PUT';
-  /** From the root of the address, with the query. */
+  /** The path from the root of the address, with the query. */
   path: string;
   body?: string;
   contentType?: string;
@@ -15,11 +15,11 @@ export type VenueRequest = {
   signal?: AbortSignal;
 };
 
-/** `json` is undefined where the body is empty, cut or no JSON. */
+/** `json` is undefined if the body is empty, truncated or not JSON. */
 export type VenueResponse = { kind: 'answered'; status: number; json: unknown; text: string; retryAfterMs: number };
 export type VenueReply =
   | VenueResponse
-  /** Certainly nothing left this machine. */
+  /** Certainly nothing was sent. */
   | { kind: 'not_sent'; reason: string }
   | { kind: 'unknown'; reason: string };
 
@@ -29,7 +29,7 @@ export type VenueHttpOptions = {
   /** Without a slash at its end. */
   baseUrl: string;
   timeoutMs: number;
-  /** Whose connections to the venue it uses. */
+  /** The account whose connections to the venue it uses. */
   account: string;
 };
 
@@ -58,7 +58,7 @@ export class VenueHttp {
         account,
         timeoutMs,
         maxBytes: maxAnswerBytes,
-        // The addresses are the venue's own or the operator's, never a caller's.
+        // The addresses are the venue's own or configured by the operator, never a caller's.
         configured: true,
       });
       const text = new TextDecoder().decode(response.body);
@@ -71,7 +71,7 @@ export class VenueHttp {
   }
 }
 
-/** A venue's text as it may be shown: one line, bounded. */
+/** A venue's text in a form that may be shown: one line, bounded. */
 export function shownReason(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
   return line.length > maxReasonChars ? `${line.slice(0, maxReasonChars).toWellFormed()}…` : line;

@@ -1,4 +1,7 @@
-/** A `client_order_id` of an account and mode belongs to the first order that was placed with it, for ever: an actor, as rows are not seen by a turn. */
+/**
+ * A `client_order_id` of an account and mode belongs to the first order placed with it, for ever. It is an actor because a turn cannot
+ * query rows.
+ */
 import { defineActor } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
 import { ClientOrder, type ClientOrderRow } from './entity.ts';

@@ -1,4 +1,4 @@
-/** Ids of orders that callers chose. */
+/** Order ids chosen by callers. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { epochMs } from '../../../storage/column-types.ts';
 

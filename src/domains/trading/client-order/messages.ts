@@ -1,4 +1,4 @@
-/** A `client_order_id` of an account and mode: who has it, for ever. */
+/** A `client_order_id` of an account and mode: which order has it, for ever. */
 import { actorRef } from '../../../actors/define-actor.ts';
 import { colocatedId } from '../../../cluster/address.ts';
 import { derivedId } from '../../../ids.ts';
@@ -15,7 +15,7 @@ export type ClientOrderContract = {
 
 export const clientOrder = actorRef<ClientOrderContract>('client_order');
 
-/** The same for the same words, on the shard of the trading account. */
+/** The same id for the same text, on the shard of the trading account. */
 export function clientOrderActorId(tradingAccountId: string, clientOrderId: string): string {
   const id = derivedId('clo_', tradingAccountId, tradingAccountId, clientOrderId);
   return colocatedId(id, clientOrder.kind, { kind: tradingAccount.kind, id: tradingAccountId });

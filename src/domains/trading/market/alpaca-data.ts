@@ -21,17 +21,17 @@ import { barsOfVendor, type VendorBar } from './vendor-bars.ts';
 
 export type AlpacaDataOptions = {
   outbound: Outbound;
-  /** ALPACA_DATA_URL, or null for the vendor's own. */
+  /** ALPACA_DATA_URL, or null for the vendor's own address. */
   url: string | null;
   credentials: { apiKey: string; apiSecret: string };
-  /** Whose requests they are (`OutboundRequest.account`). */
+  /** The account of the requests (`OutboundRequest.account`). */
   account: string;
-  /** The market's. */
+  /** The market's clock. */
   clock: Clock;
   hours: MarketHours;
-  /** Of one call. */
+  /** The timeout of one call. */
   timeoutMs: number;
-  /** Of one answer; more are taken for a fault of the vendor's. Default 1,000. */
+  /** Bars of one answer; more count as a fault of the vendor. Default 1,000. */
   maxPages?: number;
 };
 
@@ -105,7 +105,7 @@ function sidesOf({ ap, as, bp, bs, t }: Static<typeof QuotePart>): Sides {
 }
 
 const minutesOf = { '1Min': 1, '5Min': 5, '1Hour': 60, '1Day': null } as const;
-/** Of what the vendor is asked, and what its bars are folded to. */
+/** The interval requested from the vendor, and the one its bars are folded to. */
 const timeframes: Readonly<Record<AssetClass, Readonly<Record<BarsRequest['timeframe'], keyof typeof minutesOf>>>> = {
   equity: { '1m': '1Min', '5m': '5Min', '1h': '5Min', '1d': '1Day' },
   crypto: { '1m': '1Min', '5m': '5Min', '1h': '1Hour', '1d': '1Hour' },
@@ -122,7 +122,8 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
     timeframe: vendorTimeframe,
     start: request.start,
     limit: String(barsOfPage),
-    // Without an end the vendor gives what the subscription allows; with one of today it refuses those that may see older data only.
+    // Without an end the vendor returns what the subscription allows; if the end is today it refuses subscriptions that may only see older
+    // data.
     ...(end < utcDay(nowMs) ? { end: `${request.end}T23:59:59Z` } : {}),
     ...(assetClass === 'equity' ? { adjustment: adjusted ? 'split' : 'raw' } : {}),
   };
@@ -151,7 +152,7 @@ async function bars(options: AlpacaDataOptions, request: BarsRequest, assetClass
   );
 }
 
-/** Daily bars are marked with midnight in New York by the vendor, and with their date here. */
+/** The vendor marks daily bars with midnight in New York; here they are marked with their date. */
 function vendorBar({ t, o: open, h: high, l: low, c: close, v: volume }: Static<typeof Bar>, isDaily: boolean): VendorBar {
   const parsed = Date.parse(t);
   return { timeMs: isDaily ? newYorkDay(parsed) * msPerDay : parsed, open, high, low, close, volume };
@@ -198,7 +199,7 @@ function placeOf(id: string, { symbol, ex_date }: { symbol: string; ex_date: str
   return { id: `alpaca:${id}`, symbol, date: ex_date, effectiveMs: newYorkMidnightMs(day) };
 }
 
-/** null where the vendor knows no such symbol. */
+/** null if the vendor does not know the symbol. */
 async function get<S extends TSchema>(
   options: AlpacaDataOptions,
   path: string,
@@ -235,7 +236,7 @@ function parsed({ body }: OutboundResponse): unknown {
   return value;
 }
 
-/** What it says in the body stays out of the message: it is not ours to show. */
+/** The body's text is left out of the message: it is not for callers. */
 function noAnswer({ status, truncated, headers }: OutboundResponse, clock: Clock): AppError {
   if (truncated) return unusable('an answer that is too large');
   const waitS = Math.ceil(Number(headers['x-ratelimit-reset']) - clock.nowMs() / 1000);

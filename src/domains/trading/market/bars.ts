@@ -1,4 +1,4 @@
-/** Bars of a source: rows as clients are shown them, the moment a bar is complete, shorter bars folded into longer ones. */
+/** Bars of a source: rows as clients see them, the time at which a bar is complete, and folding shorter bars into longer ones. */
 import { type BarColumns, barDate, type Dividend } from '../bars.ts';
 import { fromNano, roundedToNano } from '../decimal.ts';
 import { msPerDay, sessionAt, sessionOn, utcDay } from './calendar.ts';
@@ -18,7 +18,7 @@ export function emptyBars(length: number): BarColumns {
   return { time: column(), open: column(), high: column(), low: column(), close: column(), volume: column() };
 }
 
-/** `date` is that of a day, or the minute in which the bar begins: `2024-01-02T14:30:00Z`. */
+/** `date` is a day, or the minute in which the bar begins: `2024-01-02T14:30:00Z`. */
 export function barRow({ timeframe, bars: { time, open, high, low, close, volume } }: Bars, n: number): BarRow {
   const date = barDate(time[n]!, timeframe === '1d');
   return { date, open: open[n]!, high: high[n]!, low: low[n]!, close: close[n]!, volume: volume[n]! };
@@ -42,12 +42,12 @@ export function barEndMs(assetClass: AssetClass, timeframe: Timeframe, timeMs: n
   return session === null ? end : Math.min(end, session.closeMs);
 }
 
-/** How many minutes a bar of the timeframe holds; null of a day, which holds a session. */
+/** The minutes of a bar of the timeframe; null for a day, which contains a session. */
 export function minutesIn(timeframe: Timeframe): number | null {
   return timeframe === '1d' ? null : minutesOf[timeframe];
 }
 
-/** One bar of several that follow each other: first open, highest high, lowest low, last close, volume summed as decimals. */
+/** Folds consecutive bars into one: first open, highest high, lowest low, last close, volume summed as decimals. */
 export function foldBars({ open, high, low, close, volume }: BarColumns, from: number, to: number): Omit<BarRow, 'date'> {
   let highest = high[from]!;
   let lowest = low[from]!;
@@ -63,9 +63,9 @@ export function foldBars({ open, high, low, close, volume }: BarColumns, from: n
 type DividendsWanted = {
   /** A day's bar begins at 00:00 UTC of its date. */
   daily: boolean;
-  /** In shares of the end of the period, which adjusted prices are in too. */
+  /** Counted in shares of the end of the period, as adjusted prices are. */
   adjusted: boolean;
-  /** Later dividends are left out. */
+  /** Dividends after the period are left out. */
   nowMs: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * When the New York exchanges are closed, and when they close early: rules by year, and the days no rule gives. True from 2000 on; days to come
- * follow the rules as they stand. Known and left out: openings that were minutes or hours late, such as that of 2002-09-11.
+ * When the New York exchanges are closed, and when they close early: rules by year, and closures that follow no rule. Valid from 2000 on;
+ * future days follow today's rules. Left out: openings that were minutes or hours late, such as on 2002-09-11.
  */
 
 /** Days since 1970-01-01, a date without a time. */
@@ -52,14 +52,14 @@ export function halfDaysOf(year: number): DayNumber[] {
   return [...days, ...oneOffHalfDays.filter((day) => isOf(year, day))].filter((day) => day !== null);
 }
 
-/** On a Saturday it is not made up for: the Friday before ends the year's books. */
+/** On a Saturday this holiday has no substitute day: the Friday before ends the accounting year. */
 function newYear(year: number): DayNumber | null {
   const day = dayNumber(year, 1, 1);
   if (weekday(day) === saturday) return null;
   return weekday(day) === 0 ? day + 1 : day;
 }
 
-/** The day around the 4th of July that ends early. On Wednesdays the 3rd does since 2013; before that the Friday after did. */
+/** The half day around 4 July. If that is a Thursday, since 2013 Wednesday the 3rd is short; before 2013 the Friday after was. */
 function independenceDay(year: number): DayNumber | null {
   const third = dayNumber(year, 7, 3);
   if ([monday, tuesday, thursday].includes(weekday(third))) return third;
@@ -99,7 +99,10 @@ function easterSunday(year: number): DayNumber {
   return dayNumber(year, Math.floor(n / 31), (n % 31) + 1);
 }
 
-/** How far New York is behind UTC on a day, in minutes, outside the hours around 02:00 of the change. The rules since 1987; 2007 moved both ends. */
+/**
+ * New York's offset behind UTC on a day, in minutes; not valid in the hours around the change at 02:00. The rules since 1987; 2007 moved
+ * both dates.
+ */
 export function newYorkBehindMinutes(day: DayNumber): 240 | 300 {
   const year = new Date(day * msPerDay).getUTCFullYear();
   const [begins, ends] = year >= 2007 ? [nth(year, 3, 2, 0), nth(year, 11, 1, 0)] : [nth(year, 4, 1, 0), lastSundayOfOctober(year)];

@@ -1,7 +1,7 @@
 /**
- * Sessions of the New York exchanges, 9:30 to 16:00 of New York time and to 13:00 on half days, as moments of UTC; and days as dates. The rules of
- * daylight saving are ours (`calendar-rules.ts`), so that every node has the same, whatever time-zone data it was built with. Crypto always trades; its
- * day is that of UTC.
+ * Sessions of the New York exchanges, 9:30 to 16:00 New York time and to 13:00 on half days, as UTC times; and days as dates. Daylight
+ * saving follows our own rules (`calendar-rules.ts`), so that every node has the same ones, whatever its time-zone data. Crypto always
+ * trades; its day is the UTC day.
  */
 import { type DayNumber, dayNumber, halfDaysOf, holidaysOf, msPerDay, newYorkBehindMinutes, weekday } from './calendar-rules.ts';
 import type { AssetClass } from './symbol.ts';
@@ -16,11 +16,11 @@ const closeMinute = 16 * 60;
 const halfDayCloseMinute = 13 * 60;
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** What dates may be: the rules of before are others. */
+/** The range of dates; earlier years had other rules. */
 export const firstDay: DayNumber = dayNumber(2000, 1, 1);
 export const lastDay: DayNumber = dayNumber(2100, 12, 31);
 
-/** null for what is no date of the calendar, such as 2023-02-29, and for a year below 1000. */
+/** null for a text that is no date, such as 2023-02-29, and for a year below 1000. */
 export function parseDate(text: string): DayNumber | null {
   const parts = datePattern.exec(text);
   if (parts === null) return null;
@@ -28,40 +28,40 @@ export function parseDate(text: string): DayNumber | null {
   return isoDate(day) === text ? day : null;
 }
 
-/** `2026-11-20`, of years from 1000 to 9999. */
+/** `2026-11-20`, for years from 1000 to 9999. */
 export function isoDate(day: DayNumber): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
 
-/** The UTC day of a moment. */
+/** The UTC day of a time. */
 export function utcDay(ms: number): DayNumber {
   return Math.floor(ms / msPerDay);
 }
 
-/** The date in New York at a moment. */
+/** The date in New York at a time. */
 export function newYorkDay(ms: number): DayNumber {
   const day = Math.floor((ms - 300 * msPerMinute) / msPerDay);
   return ms >= newYorkMidnightMs(day + 1) ? day + 1 : day;
 }
 
-/** When the day begins in New York: clocks change at 02:00, so it begins as the day before ended. */
+/** When the day begins in New York: clocks change at 02:00, so the offset is still that of the day before. */
 export function newYorkMidnightMs(day: DayNumber): number {
   return day * msPerDay + newYorkBehindMinutes(day - 1) * msPerMinute;
 }
 
-/** null where the exchange has none on that day. */
+/** null if the exchange has no session on that day. */
 export function sessionOn(day: DayNumber): Session | null {
   const { first, sessions } = yearOf(day);
   return sessions[day - first] ?? null;
 }
 
-/** The session that is open at the moment: from its opening, and no more at its close. */
+/** The session that is open at this time: from its opening to before its close. */
 export function sessionAt(ms: number): Session | null {
   const session = sessionOn(newYorkDay(ms));
   return session !== null && ms >= session.openMs && ms < session.closeMs ? session : null;
 }
 
-/** The first one that opens after the moment. */
+/** The first session that opens after this time. */
 export function nextSession(ms: number): Session {
   if (ms >= next.fromMs && ms < next.untilMs) return next.session!;
   const session = search(newYorkDay(ms), 1, ({ openMs }) => openMs > ms);
@@ -69,7 +69,7 @@ export function nextSession(ms: number): Session {
   return session;
 }
 
-/** The last one that closed at the moment or before. */
+/** The last session that closed at or before this time. */
 export function previousSession(ms: number): Session {
   if (ms >= previous.fromMs && ms < previous.untilMs) return previous.session!;
   const session = search(newYorkDay(ms), -1, ({ closeMs }) => closeMs <= ms);
@@ -77,12 +77,12 @@ export function previousSession(ms: number): Session {
   return session;
 }
 
-/** The last one before that day. */
+/** The last session before that day. */
 export function sessionBefore(day: DayNumber): Session {
   return search(day - 1, -1, () => true);
 }
 
-/** The first one after that day. */
+/** The first session after that day. */
 export function sessionAfter(day: DayNumber): Session {
   return search(day + 1, 1, () => true);
 }
@@ -91,7 +91,7 @@ export function nextOpenMs(ms: number): number {
   return nextSession(ms).openMs;
 }
 
-/** The next regular close: of the session that is open, else of the next. */
+/** The next regular close: of the open session, else of the next one. */
 export function nextCloseMs(ms: number): number {
   return (sessionAt(ms) ?? nextSession(ms)).closeMs;
 }
@@ -110,7 +110,7 @@ export function sessionsBetween(first: DayNumber, last: DayNumber): Session[] {
   return found;
 }
 
-/** `always`: as if the exchange never closed; its next opening and close are told all the same. */
+/** `always`: as if the exchange never closed; its next opening and close are returned all the same. */
 export type MarketHours = 'always' | 'exchange';
 
 export type SessionState = { session: 'open' | 'closed'; nextOpenMs: number | null; nextCloseMs: number | null };
@@ -121,17 +121,20 @@ export function sessionState(assetClass: AssetClass, hours: MarketHours, ms: num
   return { session: isOpen ? 'open' : 'closed', nextOpenMs: nextOpenMs(ms), nextCloseMs: nextCloseMs(ms) };
 }
 
-/** When the day's result of a class began: at the previous regular close, or at 00:00 UTC. A close begins the next one. */
+/**
+ * When the current day of an asset class began, for its day result: at the previous regular close, or at 00:00 UTC. A close begins the next
+ * day.
+ */
 export function resultDayBeganMs(assetClass: AssetClass, ms: number): number {
   return assetClass === 'crypto' ? utcDay(ms) * msPerDay : previousCloseMs(ms);
 }
 
-/** Until when a block of that class lasts: the next regular opening of the exchange, or the next 00:00 UTC. */
+/** When a block of that class ends: at the next regular opening of the exchange, or at the next 00:00 UTC. */
 export function blockEndsMs(assetClass: AssetClass, ms: number): number {
   return assetClass === 'crypto' ? (utcDay(ms) + 1) * msPerDay : nextOpenMs(ms);
 }
 
-/** The last answers, and for which moments they are the same: each turn and each quote asks for those of now. */
+/** The last results, and for which times they are valid: each turn and each quote queries the current time. */
 type Known = { session: Session | null; fromMs: number; untilMs: number };
 let next: Known = { session: null, fromMs: 0, untilMs: 0 };
 let previous: Known = next;
@@ -145,7 +148,7 @@ function yearOf(day: DayNumber): Year {
   let table = years.get(year);
   if (table === undefined) {
     table = yearTable(year);
-    // A clock set far off must not fill the memory.
+    // Bounds memory if a clock is set far off.
     if (years.size > 400) years.clear();
     years.set(year, table);
   }
@@ -167,7 +170,7 @@ function yearTable(year: number): Year {
   return { first, sessions };
 }
 
-/** There is a session in any ten days. */
+/** Any ten days contain a session. */
 function search(from: DayNumber, step: 1 | -1, wanted: (session: Session) => boolean): Session {
   for (let day = from; ; day += step) {
     const session = sessionOn(day);

@@ -1,6 +1,6 @@
 /**
- * Bars from a CSV file: `date,open,high,low,close,volume` in any order of columns. The file is read once, in pieces, and only the bars of the period are
- * kept; but every line is checked, and an error names its line number.
+ * Reads bars from a CSV file: `date,open,high,low,close,volume` in any order of columns. The file is read once, in chunks, and only the
+ * bars of the period are kept; but every line is checked, and an error names its line number.
  */
 import { setImmediate as yieldOnce } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
@@ -11,7 +11,7 @@ import { type DayNumber, msPerDay, parseDate } from './calendar.ts';
 import type { Bars, Timeframe } from './port.ts';
 import type { AssetClass } from './symbol.ts';
 
-/** The file's content is at fault; the message says where. */
+/** A fault of the file's content; the message says where. */
 export class BarsFileFault extends Error {
   override name = 'BarsFileFault';
 }
@@ -22,7 +22,7 @@ export type BarsFileRequest = {
   /** First and last UTC date, inclusive. `YYYY-MM-DD`; null: from the first bar, to the last. */
   start: string | null;
   end: string | null;
-  /** null: what the file shows. */
+  /** null: taken from the file. */
   timeframe: Timeframe | null;
 };
 
@@ -33,7 +33,7 @@ const yieldEveryMs = 10;
 const minBars = 2;
 const numberForm = /^[+-]?[0-9.]{1,40}([eE][+-]?[0-9]{1,3})?$/;
 
-/** Rejects with `BarsFileFault` for the first thing wrong with the content, and with what the source throws. */
+/** Rejects with `BarsFileFault` for the first fault of the content, and with the errors of the source. */
 export async function readBarsCsv(source: AsyncIterable<Uint8Array>, request: BarsFileRequest): Promise<Bars> {
   const rows = new Rows(request);
   const lines = new Lines((line) => rows.take(line));
@@ -52,7 +52,7 @@ export async function readBarsCsv(source: AsyncIterable<Uint8Array>, request: Ba
   return rows.end();
 }
 
-/** Takes a byte order mark away. */
+/** Removes a byte order mark. */
 function decoded(decoder: TextDecoder, rows: Rows, bytes: Uint8Array | null): string {
   try {
     return bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true });
@@ -62,7 +62,7 @@ function decoded(decoder: TextDecoder, rows: Rows, bytes: Uint8Array | null): st
   }
 }
 
-/** Cuts a text that comes in pieces into lines, without their ends. */
+/** Splits a text that arrives in chunks into lines, without line ends. */
 class Lines {
   private rest = '';
   private readonly onLine: (line: string) => void;
@@ -79,7 +79,7 @@ class Lines {
       from = end + 1;
     }
     this.rest += text.slice(from);
-    // Whoever takes the line refuses it for its length.
+    // The caller refuses a line that is too long.
     if (this.rest.length > maxLineChars + 1) this.onLine(this.rest);
   }
 
@@ -96,7 +96,7 @@ class Rows {
   line = 0;
   private columns: BarColumns = emptyBars(1_024);
   private length = 0;
-  /** Where each of `names` stands in a row; null before the header was read. */
+  /** The position of each of `names` in a row; null before the header is read. */
   private places: number[] | null = null;
   private withTime: boolean | null = null;
   private lastMs = Number.NEGATIVE_INFINITY;
@@ -121,7 +121,7 @@ class Rows {
       this.emptyAt ??= this.line;
       return;
     }
-    // Empty lines may end a file.
+    // The file may end with empty lines.
     if (this.emptyAt !== null) throw new BarsFileFault(`line ${this.emptyAt}: is empty`);
     const cells = line.includes('"') ? this.unquoted(line) : line.split(',');
     if (this.places === null) this.places = this.header(cells);
@@ -198,7 +198,7 @@ class Rows {
     return time;
   }
 
-  /** Of `2024-01-02T14:30:00Z`. */
+  /** The timestamp of `2024-01-02T14:30:00Z`. */
   private minute(text: string): number {
     const [hour, minute] = [text.slice(11, 13), text.slice(14, 16)];
     const isTime = /^\d\d:\d\d$/.test(text.slice(11, 16)) && hour < '24' && minute < '60';
@@ -222,7 +222,7 @@ class Rows {
     return value;
   }
 
-  /** Quotes as spreadsheets write them: around a whole cell, doubled inside. A line's end is always the row's. */
+  /** Quotes as spreadsheets write them: around a whole cell, doubled inside. A line's end always ends the row. */
   private unquoted(line: string): string[] {
     const cells: string[] = [];
     let at = 0;
@@ -245,7 +245,7 @@ class Rows {
     }
   }
 
-  /** By the smallest step between two bars that are kept. */
+  /** Derived from the smallest step between two bars in the period. */
   private timeframe(): Timeframe {
     const requested = this.request.timeframe;
     if (requested !== null && this.withTime !== (requested !== '1d')) {

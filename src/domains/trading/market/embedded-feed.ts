@@ -1,7 +1,7 @@
 /**
- * The market data that needs no provider: invented prices of some 400 well-known symbols from 2000 to 2100. A price is a function of symbol and moment, the
- * same on every node and for ever (`feedVersion`); nothing is stored and nothing is walked through. Bars are of regular sessions; around the clock
- * there are quotes, which lead from a close to the next open.
+ * The market data that needs no provider: invented prices of some 400 well-known symbols from 2000 to 2100. A price is a function of symbol
+ * and time, the same on every node and for ever (`feedVersion`); nothing is stored, and no price depends on computing earlier ones. Bars
+ * cover regular sessions; quotes exist at all times, and lead from a close to the next open.
  */
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
@@ -37,12 +37,12 @@ const minutesPerDay = 1_440;
 
 type Content = { lastTicks: number; volume: number; atMs: number; isNight: boolean };
 
-/** In no order that means anything. */
+/** The order has no meaning. */
 export function embeddedSymbols(): string[] {
   return [...universe.keys()];
 }
 
-/** The quote of the second that the moment is in; null for an unknown symbol, and before 2000 and after 2100. */
+/** The quote of the second that contains this time; null for an unknown symbol, and before 2000 and after 2100. */
 export function embeddedQuote(symbol: string, ms: number, hours: MarketHours): Quote | null {
   const listing = universe.get(symbol);
   if (listing === undefined || utcDay(ms) <= firstDay || utcDay(ms) >= lastDay) return null;
@@ -89,7 +89,7 @@ export function embeddedBars(request: BarsRequest, nowMs: number): Bars | null {
   return { symbol, assetClass: listing.assetClass, timeframe, source: 'embedded', adjusted, bars: cutBars(columns, 0, at) };
 }
 
-/** How many bars `embeddedBars` would make, those of today that are not complete included; null for an unknown symbol. Costs little. */
+/** The number of bars that `embeddedBars` would return, including today's incomplete ones; null for an unknown symbol. Cheap. */
 export function embeddedBarCount(request: Pick<BarsRequest, 'symbol' | 'timeframe' | 'start' | 'end'>, nowMs: number): number | null {
   const listing = universe.get(request.symbol);
   return listing === undefined ? null : countOf(listing, request, nowMs);
@@ -125,7 +125,10 @@ function contentOfDay(listing: Listing, dayNumber: DayNumber, ms: number): Conte
   return { lastTicks: last, volume, atMs: ms, isNight: false };
 }
 
-/** From the close to the next open, which may be days later, with a fifth of the day's trading. A split shows from midnight of its day on. */
+/**
+ * The price between a close and the next open, possibly days later, with a fifth of the day's volume. A split applies from midnight of its
+ * day.
+ */
 function contentOfNight(listing: Listing, ms: number): Content {
   const before = previousSession(ms);
   const next = nextSession(ms);
@@ -191,7 +194,7 @@ function writeDay(day: Day, columns: BarColumns, at: number): number {
 
 const scratch = emptyBars(minutesPerDay);
 
-/** Bars of that many minutes from the day's opening on. */
+/** Bars of this many minutes, counted from the day's opening. */
 function writeIntraday(listing: Listing, day: Day, minutes: number, columns: BarColumns, at: number): number {
   const target = minutes === 1 ? columns : scratch;
   writeMinutes(listing, day, target, minutes === 1 ? at : 0);
@@ -219,7 +222,9 @@ function foldTicks(from: number, to: number, columns: BarColumns, at: number): v
   columns.volume[at] = volume;
 }
 
-/** Ticks to prices. Adjusted prices leave the tick and are rounded to six places; `ratio` is new shares for an old one. */
+/**
+ * Converts ticks to prices. Adjusted prices are not multiples of the tick and are rounded to six places; `ratio`: new shares per old share.
+ */
 function scale({ ticksPerUnit, volumeUnits }: Listing, columns: BarColumns, from: number, to: number, ratio: number): void {
   const price =
     ratio === 1 ? (ticks: number) => ticks / ticksPerUnit : (ticks: number) => Math.round((ticks * 1e6) / ticksPerUnit / ratio) / 1e6;

@@ -1,4 +1,4 @@
-/** The market that a node has of its own: quotes embedded or from a file, embedded history, and the clock that all of trading goes by. */
+/** A node's own market: quotes, embedded or from a file, embedded history, and the clock that all of trading uses. */
 import { type Clock, systemClock } from '../../../clock.ts';
 import type { Config } from '../../../config.ts';
 import type { Log } from '../../../log.ts';
@@ -11,29 +11,29 @@ export type LocalMarketOptions = { settings: Pick<Config, 'marketDataFile' | 'ma
 
 export interface LocalMarket extends MarketSource {
   readonly name: 'embedded' | 'file';
-  /** The market's clock: sessions, ages of quotes, ends of days and blocks go by it. `created_at` and the like do not. */
+  /** The market's clock, for sessions, ages of quotes, ends of days and blocks. `created_at` and similar fields do not use it. */
   readonly clock: Clock;
   readonly hours: MarketHours;
-  /** As `quote`, at once: for a caller that may not wait. */
+  /** As `quote`, but synchronous: for a caller that may not wait. */
   quoteNow(symbol: string): Quote | null;
-  /** What `quoteNow` said at a moment that is past; null where that is not known any more. */
+  /** The result of `quoteNow` at a past time; null if it is no longer known. */
   quoteAt(symbol: string, ms: number): Quote | null;
-  /** Corporate actions that are in effect now: those that the file names, or of the last 40 days. In order. */
+  /** Corporate actions in effect: those that the file names, or those of the last 40 days. In order. */
   actionsNow(symbol: string): readonly CorporateAction[];
   barsNow(request: BarsRequest): Bars | null;
   /**
-   * Calls with each new content of the file, and with the corporate actions that appeared in it. The embedded feed has a new content each second,
-   * for which listeners are not called. Returns what ends that.
+   * Calls the listener with each new content of the file, and the corporate actions that appeared in it. The embedded feed has new content
+   * each second, for which listeners are not called. Returns a function that ends the calls.
    */
   onContent(listener: (content: NewContent) => void): () => void;
-  /** false: of a file that was not there yet. Its clock may not be the market's. */
+  /** false while a configured file has not been read: its clock may differ from the market's. */
   hasPrices(): boolean;
-  /** Resolves once quotes can be asked for: until a file was looked at first, it knows no symbol. */
+  /** Resolves once quotes can be queried: before the file is read for the first time, no symbol is known. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
-/** A file that is missing or bad is waited for, and logged. */
+/** A file that is missing or invalid is logged, and polled until it is valid. */
 export function openLocalMarket({ settings, log, system = systemClock }: LocalMarketOptions): LocalMarket {
   if (settings.marketDataFile === null) return embeddedMarket(settings.marketHours ?? 'always', system);
   const hours = settings.marketHours ?? 'exchange';
@@ -60,7 +60,7 @@ function embeddedMarket(hours: MarketHours, clock: Clock): LocalMarket {
   };
 }
 
-/** A symbol that the file lacks has no quote, though it may have a history. */
+/** A symbol that the file does not have has no quote, though it may have a history. */
 function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
   const known = (symbol: string, start: string, end: string): CorporateAction[] | null =>
     file.quote(symbol) === null
@@ -83,7 +83,7 @@ function marketOfFile(file: MarketFile, hours: MarketHours): LocalMarket {
   };
 }
 
-/** Of a second there is one quote, however many accounts are marked on it. */
+/** One quote per second, however many accounts are marked with it. */
 function quotesOfSecond(clock: Clock, hours: MarketHours): LocalMarket['quoteNow'] {
   let second = Number.NaN;
   const bySymbol = new Map<string, Quote | null>();
@@ -94,7 +94,7 @@ function quotesOfSecond(clock: Clock, hours: MarketHours): LocalMarket['quoteNow
     let quote = bySymbol.get(symbol);
     if (quote === undefined) {
       quote = embeddedQuote(symbol, ms, hours);
-      // What callers ask for need not be a symbol.
+      // A caller's text may be no symbol.
       if (quote !== null) bySymbol.set(symbol, quote);
     }
     return quote;

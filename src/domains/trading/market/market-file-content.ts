@@ -1,13 +1,13 @@
-/** What a file with quotes may hold, and what is wrong with one that cannot be used. */
+/** The content of a file with quotes, and the faults of one that cannot be used. */
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import { nanoOf } from '../decimal.ts';
 import { parseSymbol } from './symbol.ts';
 
-/** ISO 8601 from minutes on. Without a zone it is UTC, and not the machine's time. */
+/** ISO 8601 with at least minutes. Without a zone it is UTC, not the machine's time. */
 const momentForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?$/;
 const moment = Type.Refine(Type.String({ maxLength: 40 }), (text) => Number.isFinite(momentMs(text)));
-/** At most nine places, as the books have. */
+/** At most nine places, as in the books. */
 const decimal = Type.Refine(Type.Number({ minimum: 0, maximum: 1e12 }), (value) => nanoOf(value) !== null);
 const price = Type.Refine(decimal, (value) => value > 0);
 const symbol = Type.Refine(Type.String({ maxLength: 16 }), (text) => parseSymbol(text) !== null);

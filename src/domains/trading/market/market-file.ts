@@ -1,6 +1,6 @@
 /**
- * Quotes, and the market's clock, from a file that is replaced as time goes on: so tests, demonstrations and operators without a vendor decide what the
- * market does. Looked at every 50 ms; content that cannot be used is logged once and leaves the last good one in force.
+ * Quotes and the market's clock from a file that is replaced over time: tests, demonstrations and operators without a vendor control the
+ * market with it. Polled every 50 ms; content that cannot be used is logged once, and the last valid content stays in use.
  */
 import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const defaultEveryMs = 50;
 type Reading = { content: MarketFileContent; sequence: number; marketMs: number; monotonicMs: number; actions: CorporateAction[] };
 
 export class MarketFile {
-  /** `now` of the file since it was read, or the system's clock where it names none. Goes back when a later content says so. */
+  /** The file's `now`, advanced since it was read, or the system's clock if the file has none. Goes back if a later content says so. */
   readonly clock: Clock = { nowMs: () => this.now() };
   private reading: Reading | null = null;
   private text: string | null = null;
@@ -46,10 +46,10 @@ export class MarketFile {
     this.options = { system: systemClock, monotonic: monotonicMs, everyMs: defaultEveryMs, ...options };
   }
 
-  /** The file is looked at from now on; `polled` says when that was done first. One that is missing or bad is waited for; until then no symbol is known. */
+  /** Polls the file from now on; `polled` resolves after the first poll. Until a valid file exists no symbol is known. */
   static open(options: MarketFileOptions): MarketFile {
     const file = new MarketFile(options);
-    // At once: until a content was read the clock is the system's, and by that days would end.
+    // Synchronously: before content is read the clock is the system's, and days would end by it.
     try {
       file.takeFile(readBoundedSync(options.path));
     } catch (error) {
@@ -89,23 +89,23 @@ export class MarketFile {
     return [...(this.reading?.content.quotes.keys() ?? [])];
   }
 
-  /** Those that the content in force names. */
+  /** The corporate actions of the current content. */
   actions(): readonly CorporateAction[] {
     return this.reading?.actions ?? [];
   }
 
-  /** Whether a content was read: until then there is no price, and the clock may not be the market's. */
+  /** Whether content was read: before that there is no price, and the clock may differ from the market's. */
   get hasContent(): boolean {
     return this.reading !== null;
   }
 
-  /** Called with every new content, after it is in force. Returns what ends that. */
+  /** Called with every new content, once it is in use. Returns a function that ends the calls. */
   onContent(listener: (content: NewContent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Looks at the file now. Resolves when what it holds is in force, or is found unusable. */
+  /** Polls the file now. Resolves when its content is in use, or is found invalid. */
   poll(): Promise<void> {
     this.polling = this.polling.then(() => this.pollOnce());
     return this.polling;
@@ -141,7 +141,7 @@ export class MarketFile {
     this.fault = '';
   }
 
-  /** What a defect throws is logged as any other failure: the last good content stays, and the next poll tries again. */
+  /** An unexpected error is logged as any other failure: the last valid content stays, and the next poll tries again. */
   private failed(error: unknown): void {
     const { path, log } = this.options;
     const fault = error instanceof MarketFileFault ? error.message : String((error as NodeJS.ErrnoException).code ?? error);
@@ -153,7 +153,8 @@ export class MarketFile {
     const { system, monotonic } = this.options;
     const readAtMs = monotonic();
     const marketMs = content.nowMs ?? system.nowMs();
-    // When the file took this place, in microseconds: the same on every node that reads it and after a restart, so nothing fills twice on one content.
+    // When the file was put in this place, in microseconds: the same on every node that reads it and after a restart, so nothing fills
+    // twice on one content.
     const sequence = Math.max((this.reading?.sequence ?? 0) + 1, changedUs);
     const before = new Map((this.reading?.actions ?? []).map((action) => [action.id, action]));
     const actions = this.named(content.actions, marketMs, before);
@@ -172,8 +173,8 @@ export class MarketFile {
   }
 
   /**
-   * An action is the same while it stays in the file. One that was gone and comes again is another: the number at the end of its id counts that, from
-   * the start of this process. With an `id` in the file it is always that one.
+   * An action keeps its identity while it stays in the file. If it is removed and added again, it is a new one: the number at the end of
+   * its id counts these, from the start of this process. With an `id` in the file, it is always the same action.
    */
   private named(actions: readonly FileAction[], marketMs: number, before: ReadonlyMap<string, CorporateAction>): CorporateAction[] {
     const alike = new Map<string, number>();
@@ -207,12 +208,12 @@ export class MarketFile {
 
 type FileRead = { mark: string; text: string; changedUs: number };
 
-/** What a poll compares: another file, or another state of it. */
+/** What a poll compares: changes for another file, or another version of it. */
 function markOf({ ino, size, mtimeNs }: BigIntStats): string {
   return `${ino}/${size}/${mtimeNs}`;
 }
 
-/** Text and times of one and the same file, though another may take its place meanwhile. */
+/** Reads text and times of the same file, also if another file takes its place meanwhile. */
 async function readBounded(path: string): Promise<FileRead> {
   const handle = await open(path, 'r');
   try {

@@ -1,5 +1,5 @@
 /**
- * The market-data port: quotes, bars and corporate actions of a symbol, whatever they come from. Moments are milliseconds of UTC; prices are numbers
+ * The market-data port: quotes, bars and corporate actions of a symbol, from any source. Times are UTC milliseconds; prices are numbers
  * that print as decimals of at most nine places (`../decimal.ts` makes them exact).
  */
 import type { Series } from '../bars.ts';
@@ -16,16 +16,19 @@ export type Quote = {
   bid: number;
   ask: number;
   last: number;
-  /** What was traded in this content of the quote; 0: nothing can fill against it. */
+  /** The volume traded in this content of the quote; 0: nothing can fill against it. */
   volume: number;
   atMs: number;
   session: 'open' | 'closed';
-  /** Of the exchange; null where trading never closes. */
+  /** The exchange's next close; null if trading never closes. */
   nextOpenMs: number | null;
   nextCloseMs: number | null;
   tick: number;
   source: SourceName;
-  /** Microseconds of the wall clock: grows with each new content, also over restarts and other sources. The same one is the same content of a source. */
+  /**
+   * Microseconds of the wall clock: grows with each new content, also across restarts and other sources. Equal numbers mean equal content
+   * of a source.
+   */
   sequence: number;
 };
 
@@ -65,14 +68,14 @@ export type CorporateAction = { id: string; symbol: string; date: string; effect
   | { type: 'symbol_change'; from: string }
 );
 
-/** The vendor does not take the account's credentials, or they do not allow what was asked for. */
+/** The vendor refuses the account's credentials, or they do not allow the request. */
 export class CredentialsRefused extends Error {
   override name = 'CredentialsRefused';
 }
 
 /**
- * All answer null for a symbol that the source does not know. A source that cannot be reached, or answers nonsense, throws `AppError` `unavailable`; one that
- * refuses throws `CredentialsRefused`.
+ * All return null for a symbol that the source does not know. A source that cannot be reached, or sends an invalid answer, throws
+ * `AppError` `unavailable`; one that refuses the credentials throws `CredentialsRefused`.
  */
 export interface MarketSource {
   readonly name: SourceName;

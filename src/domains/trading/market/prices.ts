@@ -1,19 +1,19 @@
-/** The prices that an account's orders are judged by. */
+/** The prices against which an account's orders are checked. */
 import type { AccountMode } from '../../../mode.ts';
 import type { LocalMarket } from './local-market.ts';
 import type { Bars, BarsRequest, Quote } from './port.ts';
 
 export interface Prices {
-  /** null: the symbol is unknown. Throws `unavailable` where its source has no price now. */
+  /** null: the symbol is unknown. Throws `unavailable` if its source has no price now. */
   quoteOf(owner: AccountMode, symbol: string): Promise<Quote | null>;
   /**
-   * The history of these prices, where they are a broker's. null: the broker gives no history. `own`, as without this method: the prices are this service's,
-   * and so is their history. Throws as `quoteOf`.
+   * The history of these prices, if they are a broker's. null: the broker has no history. `own`, also if this method is absent: prices and
+   * history are those of this service. Throws as `quoteOf`.
    */
   barsOf?(owner: AccountMode, request: BarsRequest): Promise<Bars | 'own' | null>;
 }
 
-/** Those of the node's own market. */
+/** The prices of the node's own market. */
 export function localPrices(market: Pick<LocalMarket, 'ready' | 'quote'>): Prices {
   return {
     async quoteOf(_owner, symbol) {

@@ -1,4 +1,4 @@
-/** A quote from the two sides that a broker reports for a symbol. */
+/** Makes a quote from the two sides that a broker reports for a symbol. */
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
 import { fromNano, roundedToNano } from '../decimal.ts';
@@ -6,12 +6,12 @@ import { type MarketHours, sessionState } from './calendar.ts';
 import type { Quote } from './port.ts';
 import { type Instrument, onTick, tickOf } from './symbol.ts';
 
-/** The best of both sides; a price of 0: there is no offer. `atMs` is NaN where the broker gives no time. */
+/** The best price of each side; 0: there is no offer. `atMs` is NaN if the broker gives no time. */
 export type Sides = { bid: number; ask: number; bidSize: number; askSize: number; atMs: number };
 
 /**
- * `last` is the middle on its tick, `volume` both sizes together. A side without an offer takes the price of the other, and nothing can trade. Throws
- * `unavailable` for what has no price or no time.
+ * `last` is the middle, rounded to the tick; `volume` is the sum of both sizes. A side without an offer takes the price of the other, and
+ * nothing can trade. Throws `unavailable` if there is no price or no time.
  */
 export function quoteOfSides(instrument: Instrument, sides: Sides, { clock, hours }: { clock: Clock; hours: MarketHours }): Quote {
   const { bidSize, askSize, atMs } = sides;

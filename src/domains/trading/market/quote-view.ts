@@ -1,10 +1,10 @@
-/** Quotes and bars as clients are shown them. */
+/** Quotes and bars as clients see them. */
 import { isoTimestamp } from '../../../clock.ts';
 import { barDate, dataHash } from '../bars.ts';
 import { barRows } from './bars.ts';
 import type { Bars, Quote } from './port.ts';
 
-/** Older quotes take no orders while the session is open. */
+/** Older quotes are not used for orders while the session is open. */
 export const staleAfterMs = 15_000;
 
 export function isStale({ session, atMs }: Quote, marketMs: number): boolean {

@@ -1,19 +1,19 @@
-/** Symbols, the asset class that a symbol's form tells, and the steps of price and quantity of each class. */
+/** Symbols, the asset class that a symbol's form determines, and the steps of price and quantity of each class. */
 import { nanoOf, one, roundToStep } from '../decimal.ts';
 
 export const assetClasses = ['equity', 'crypto'] as const;
 export type AssetClass = (typeof assetClasses)[number];
 
-/** `symbol` is its one form in answers and books: `AAPL`, `BTC-USD`. */
+/** `symbol` is the normal form in answers and books: `AAPL`, `BTC-USD`. */
 export type Instrument = { symbol: string; assetClass: AssetClass };
 
 const equityForm = /^[A-Z][A-Z0-9.]{0,9}$/;
 const cryptoForm = /^([A-Z0-9]{1,10})[-/](USD|USDC|USDT|EUR)$/;
 
-/** What a symbol is as a pattern of a request: both classes, `BTC/USD` too. */
+/** The pattern of a symbol in requests: both classes, also `BTC/USD`. */
 export const symbolPattern = '^([A-Z][A-Z0-9.]{0,9}|[A-Z0-9]{1,10}[-/](USD|USDC|USDT|EUR))$';
 
-/** null for what has the form of neither class, lower case included. Says nothing about whether anyone trades it. */
+/** null for a text in the form of neither class, also in lower case. Says nothing about whether the symbol is traded. */
 export function parseSymbol(text: string): Instrument | null {
   const pair = cryptoForm.exec(text);
   if (pair !== null) return { symbol: `${pair[1]}-${pair[2]}`, assetClass: 'crypto' };
@@ -56,12 +56,12 @@ export function isOnTick(instrument: Instrument, price: number): boolean {
   return nano !== null && nano > 0n && nano % tickOf(instrument, nano) === 0n;
 }
 
-/** The price on its step, both in billionths. */
+/** Rounds a price to its step, both in billionths. */
 export function onTick(instrument: Instrument, price: bigint, side: 'nearest' | 'down' | 'up' = 'nearest'): bigint {
   return roundToStep(price, tickOf(instrument, price), side);
 }
 
-/** The step of quantity in billionths: whole shares where a venue takes no fractions, else nine places, which is what the books hold. */
+/** The step of quantity in billionths: whole shares if a venue accepts no fractions, else nine places, as in the books. */
 export function lotOf(assetClass: AssetClass, fractions: boolean): bigint {
   return assetClass === 'equity' && !fractions ? one : 1n;
 }

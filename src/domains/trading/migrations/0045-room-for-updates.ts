@@ -1,4 +1,4 @@
-/** Room in pages of rows that are changed often: an update within its page needs no entries in indexes. */
+/** Free space in pages of rows that change often: an update within its page needs no index entries. */
 import { Migration } from '@mikro-orm/migrations';
 
 export class RoomForUpdates extends Migration {

@@ -1,4 +1,4 @@
-/** Decimal texts of stored records as whole numbers of billionths. What is stored was checked when it came in. */
+/** Converts decimal texts of stored records to whole numbers of billionths. They were validated before they were stored. */
 import { nanoOfText, roundedToNano } from '../decimal.ts';
 
 /** Throws `RangeError` for a text that is not a decimal of at most nine places. */
@@ -8,7 +8,7 @@ export function nanoIn(text: string): bigint {
   return nano;
 }
 
-/** A price of the market, which comes as a number. */
+/** A price of the market, which is a number. */
 export function nanoPrice(price: number): bigint {
   return roundedToNano(price);
 }

@@ -1,4 +1,4 @@
-/** Cancelling and replacing an order: the one way that REST, agents and strategies take. */
+/** Cancels and replaces orders; REST, agents and strategies all use it. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
@@ -14,7 +14,7 @@ import { remainingQuantity } from './order-state.ts';
 import { replacementTerms } from './replace.ts';
 import type { OrderTerms } from './terms.ts';
 
-/** Throws `not_found`: also for one of another account, or of the other mode. */
+/** Throws `not_found`, also for an order of another account or of the other mode. */
 export async function ownOrder(actors: ActorSystem, owner: AccountMode, orderId: string): Promise<TradingOrderRow> {
   const order = orderId.startsWith(tradingIds.order) ? await actors.query(tradingOrder, orderId, 'get', null) : null;
   if (order === null || order.accountId !== owner.accountId || order.mode !== owner.mode)
@@ -22,7 +22,7 @@ export async function ownOrder(actors: ActorSystem, owner: AccountMode, orderId:
   return order;
 }
 
-/** A request where a broker has the order. Throws `not_found`, and `conflict` for one that has ended. */
+/** Only a request if a broker has the order. Throws `not_found`, and `conflict` for an order that has ended. */
 export async function cancelOrder(
   { actors }: Pick<OrderEntryParts, 'actors'>,
   owner: AccountMode,
@@ -34,8 +34,8 @@ export async function cancelOrder(
 }
 
 /**
- * A new order in the place of one that has not ended; answers with the new one. Throws as `placeOrder` does, and `conflict` for an order that has ended,
- * is being cancelled, or is replaced already.
+ * Replaces an open order by a new one, which is returned. Throws as `placeOrder` does, and `conflict` for an order that has ended, is being
+ * cancelled, or is already replaced.
  *
  * @param ids.orderId of the new order
  */
@@ -69,7 +69,7 @@ async function replace(
     orderEntry.connections.of(owner),
     actors.query(accountSettings, owner.accountId, 'get', null),
   ]);
-  // The old one may stay after a downgrade, and end as it is; the new one is a new order.
+  // After a downgrade the old order may stay open or end; the new one counts as a new order.
   if (old.orderMode === 'live') await mayTradeLive(actors, owner.accountId, settings.liveTradingEnabled);
   const quote = await checked(orderEntry, owner, old.brokerName, [terms]);
   mustBeReady(known, old.brokerKey);

@@ -1,4 +1,4 @@
-/** Opening a position: a market order, and orders that close it again at a loss or with a profit. */
+/** Opens a position: a market order, with orders that close it at a loss or with a profit. */
 import { loadAhead } from '../trading-account/load-ahead.ts';
 import { type Leg, type OpenedPosition, tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 import {
@@ -13,7 +13,11 @@ import {
 import { bracketOf, type OpenPositionForm, termsOf } from './order-form.ts';
 import { type OrderTerms, opposite } from './terms.ts';
 
-/** Throws as `placeOrder` does. The legs are valid until they are cancelled, also where the parent is not. @param ids.orderId of the order that opens it */
+/**
+ * Throws as `placeOrder` does. The legs are valid until cancelled, even if the parent is not.
+ *
+ * @param ids.orderId of the order that opens it
+ */
 export function openPosition(orderEntry: OrderEntryParts, by: OrderOrigin, form: OpenPositionForm, ids: OrderIds): Promise<OpenedPosition> {
   return orderEntry.stats.countRefusal(() => open(orderEntry, by, form, ids));
 }

@@ -22,7 +22,7 @@ import type { OrderTerms } from './terms.ts';
 
 export type OrderEntryParts = { actors: ActorSystem; connections: Connections; prices: Prices; stats: Pick<TradingStats, 'countRefusal'> };
 
-/** Who places an order. An agent's names its task, a strategy's itself. */
+/** The placer of an order. An agent's order names its task, a strategy's order the strategy. */
 export type OrderOrigin = AccountMode & { strategyId?: string; taskId?: string };
 
 /** The ids of a request; `commandId` as `commandIds` makes it. */
@@ -54,7 +54,7 @@ export async function prepare(
   return { route, quote, limits: tradingLimitsOf(settings) };
 }
 
-/** What the broker takes, at the price of now. Throws `invalid`. */
+/** Checks the broker's capabilities at the current price. Throws `invalid`. */
 export async function checked(
   { prices }: Pick<OrderEntryParts, 'prices'>,
   owner: AccountMode,
@@ -81,7 +81,7 @@ export function orderIdBeside(owner: AccountMode, id: string): string {
   return tradingOrderIdOf(tradingAccountIdOf(owner), id);
 }
 
-/** The id of what is placed together with an order: always the same, and of the same time, so that lists show them together. */
+/** The id of an order that is placed together with another: deterministic, and with the same time, so that lists show both together. */
 export function legIdOf(owner: AccountMode, orderId: string, role: string): string {
   const at = tradingIds.order.length;
   const time = orderId.slice(at, at + 10);
@@ -93,7 +93,7 @@ function mustExist(connections: readonly { id: string }[], brokerId: string): vo
   if (brokerId !== 'embedded' && !connections.some(({ id }) => id === brokerId)) throw new AppError('not_found', 'Broker not found');
 }
 
-/** Throws `plan_required`, and `invalid` where real money is not enabled. */
+/** Throws `plan_required`, and `invalid` if live trading is not enabled. */
 export async function mayTradeLive(actors: ActorSystem, accountId: string, isEnabled: boolean): Promise<void> {
   const row = await actors.query(account, accountId, 'get', null);
   const plan = row === null ? 'free' : planOf(row);

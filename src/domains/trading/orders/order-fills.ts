@@ -11,23 +11,23 @@ import { divideHalfEven, nanoText } from '../decimal.ts';
 import { nanoIn } from './amounts.ts';
 
 export const OrderFills = Type.Object({
-  /** Booked so far, and what it cost: quantity times price, in units of 10^-18, as a text of digits. */
+  /** The quantity booked so far, and its cost: quantity times price, in units of 10^-18, as a text of digits. */
   quantity: Type.String(),
   cost: Type.String(),
-  /** The part of `quantity` that came from cumulative quantities and that no trade has covered yet. */
+  /** The part of `quantity` that was booked from cumulative quantities and is not yet covered by trades. */
   uncovered: Type.String(),
-  /** Ids of the trades seen. */
+  /** Ids of the trades received. */
   tradeIds: Type.Array(Type.String()),
 });
 export type OrderFills = Static<typeof OrderFills>;
 
-/** A trade as the venue reports it. */
+/** A trade that the venue reports. */
 export type Trade = { venueTradeId: string; quantity: string; price: string; commission: string; atMs: number };
 
-/** What of an order is filled as a whole. */
+/** The cumulative fill of an order. */
 export type Cumulative = { quantity: string; averagePrice: string; atMs: number };
 
-/** To be booked. `venueTradeId` is null where it follows from a cumulative quantity. `key` is unique within its order. */
+/** A fill to book. `venueTradeId` is null if the fill comes from a cumulative quantity. `key` is unique within its order. */
 export type BookedFill = {
   key: string;
   venueTradeId: string | null;
@@ -37,7 +37,7 @@ export type BookedFill = {
   atMs: number;
 };
 
-/** `fill` is null where there is nothing new to book. */
+/** `fill` is null if there is nothing new to book. */
 export type TakenFill = { fills: OrderFills; fill: BookedFill | null };
 
 export function noFills(): OrderFills {
@@ -70,7 +70,7 @@ export function takeTrade(fills: OrderFills, trade: Trade): TakenFill {
   };
 }
 
-/** The price of what is new is what the venue's average leaves for it, so that the average here becomes the venue's. */
+/** The price of the new part is chosen so that the average here equals the venue's average. */
 export function takeCumulative(fills: OrderFills, cumulative: Cumulative): TakenFill {
   const total = nanoIn(cumulative.quantity);
   const booked = nanoIn(fills.quantity);
@@ -78,7 +78,7 @@ export function takeCumulative(fills: OrderFills, cumulative: Cumulative): Taken
   const fresh = total - booked;
   const average = nanoIn(cumulative.averagePrice);
   const left = divideHalfEven(average * total - BigInt(fills.cost), fresh);
-  // An average of few places can leave nothing for the rest.
+  // An average with few decimal places can leave nothing for the rest.
   const price = left > 0n ? left : average;
   const taken = add({ ...fills, uncovered: nanoText(nanoIn(fills.uncovered) + fresh) }, fresh, price);
   const fill = {

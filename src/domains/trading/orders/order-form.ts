@@ -1,6 +1,6 @@
 /**
- * What callers send of an order, and the rules of its shape beyond the schema: which prices a type has, and how fine numbers may be. REST, agents and
- * strategies send the same form.
+ * The form of an order that callers send, and rules beyond the schema: which prices a type has, and how many decimal places numbers may
+ * have. REST, agents and strategies send the same form.
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { AppError, type Issue } from '../../../errors.ts';
@@ -10,7 +10,7 @@ import { type Instrument, parseSymbol, symbolPattern, tickOf } from '../market/s
 import type { ReplaceRequest } from './replace.ts';
 import { defaultTimeInForce, type OrderTerms, type OrderType, orderTypes, sides, timesInForce } from './terms.ts';
 
-/** Numbers below it have nine places and are still exact for most. */
+/** Most numbers below this are exact to nine decimal places. */
 const maxAmount = 1_000_000_000;
 
 const orNull = <S extends TSchema>(schema: S, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
@@ -81,7 +81,7 @@ export type OpenPositionForm = Static<typeof OpenPositionForm>;
 const hasLimit: Record<OrderType, boolean> = { market: false, limit: true, stop: false, stop_limit: true };
 const hasStop: Record<OrderType, boolean> = { market: false, limit: false, stop: true, stop_limit: true };
 
-/** Throws `invalid`, with all that is wrong. */
+/** Throws `invalid`, with all faults. */
 export function termsOf(form: OrderForm): OrderTerms {
   const issues: Issue[] = [];
   const instrument = instrumentOf(form.symbol, issues);
@@ -99,7 +99,11 @@ export function termsOf(form: OrderForm): OrderTerms {
   return terms;
 }
 
-/** What is asked of a replacement. Throws `invalid`: also where nothing is. @param of the order that is replaced */
+/**
+ * The changes of a replacement. Throws `invalid`, also if there are none.
+ *
+ * @param of the order that is replaced
+ */
 export function replaceRequestOf(form: ReplaceForm, of: Pick<OrderTerms, 'symbol' | 'assetClass' | 'orderType'>): ReplaceRequest {
   const { quantity, limit_price: limit, stop_price: stop, time_in_force: validity, client_order_id: clientId } = form;
   const issues: Issue[] = [];

@@ -26,7 +26,7 @@ import {
 export const orderStatuses = ['submitted', 'accepted', 'partially_filled', 'filled', 'cancelled', 'rejected', 'expired'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 const endings = ['cancelled', 'rejected', 'expired'] as const;
-/** How an order ends other than by being filled. */
+/** How an order can end, other than filled. */
 export type Ending = (typeof endings)[number];
 
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
@@ -46,7 +46,7 @@ export const OrderState = Type.Object({
   cancelRequestedAtMs: nullable(Type.Integer()),
   replacedBy: nullable(Type.String()),
   unknownOutcome: Type.Boolean(),
-  /** What the venue said of its end, while fills that the venue counts have not arrived. */
+  /** The end that the venue reported, while fills that the venue counts have not arrived. */
   end: nullable(End),
 });
 export type OrderState = Static<typeof OrderState>;
@@ -55,22 +55,22 @@ export type OrderEvent =
   | { kind: 'accepted'; brokerOrderId: string }
   | { kind: 'trade'; trade: Trade }
   | { kind: 'filled_so_far'; cumulative: Cumulative }
-  /** `filledQuantity`: what the venue counts as filled at its end. */
+  /** `filledQuantity`: the filled quantity that the venue counts at the end. */
   | { kind: 'ended'; status: Ending; reason: string | null; filledQuantity: string }
-  /** The fills that an end waits for have not come in time. */
+  /** The fills for which an end waits have not arrived in time. */
   | { kind: 'end_without_fills' }
   | { kind: 'outcome_unknown' }
   | { kind: 'cancel_requested'; atMs: number }
   | { kind: 'replace_requested'; by: string; atMs: number };
 
-/** What events are made of: one entry for each change of status and each fill, in order. */
+/** The input of events: one entry for each change of status and each fill, in order. */
 export type OrderChange = { kind: 'status'; status: OrderStatus } | { kind: 'fill'; status: OrderStatus; fill: BookedFill };
 
 export type OrderMove =
   | { kind: 'moved'; order: OrderState; changes: OrderChange[] }
-  /** The event says nothing new. */
+  /** The event has nothing new. */
   | { kind: 'same'; order: OrderState }
-  /** What was asked for cannot be done any more, or is under way already. */
+  /** The request cannot be fulfilled any more, or is already in progress. */
   | { kind: 'refused'; because: 'final' | 'cancel_requested' | 'replace_requested' };
 
 export function newOrder(quantity: string): OrderState {
@@ -95,7 +95,7 @@ export function filledQuantity(order: OrderState): string {
   return order.fills.quantity;
 }
 
-/** What was not filled, in every state. */
+/** The quantity that is not filled, in every state. */
 export function remainingQuantity({ quantity, fills }: Pick<OrderState, 'quantity' | 'fills'>): string {
   return nanoText(larger(nanoIn(quantity) - nanoIn(fills.quantity), 0n));
 }
@@ -134,7 +134,7 @@ export function moveOrder(order: OrderState, event: OrderEvent): OrderMove {
 }
 
 function accept(order: OrderState, brokerOrderId: string): OrderMove {
-  // A venue never gives one order two ids; the first is kept, so that a cancel goes where the fills come from.
+  // A venue never gives one order two ids; the first is kept, so that a cancel goes to the order that gets the fills.
   const known = { ...order, brokerOrderId: order.brokerOrderId ?? brokerOrderId, unknownOutcome: false };
   if (order.status !== 'submitted') {
     const isNew = order.brokerOrderId === null || order.unknownOutcome;
@@ -143,7 +143,7 @@ function accept(order: OrderState, brokerOrderId: string): OrderMove {
   return { kind: 'moved', order: { ...known, status: 'accepted' }, changes: [{ kind: 'status', status: 'accepted' }] };
 }
 
-/** A fill proves that the venue took the order, so one that arrives before the venue's answer is booked as well. */
+/** A fill proves that the venue accepted the order, so one that arrives before the venue's answer is booked as well. */
 function book(order: OrderState, fills: OrderFills, fill: BookedFill | null): OrderMove {
   if (fill === null) return fills === order.fills ? { kind: 'same', order } : { kind: 'moved', order: { ...order, fills }, changes: [] };
   const isComplete = nanoIn(fills.quantity) >= nanoIn(order.quantity);

@@ -108,7 +108,7 @@ export function orderView(order: TradingOrderRow): OrderView {
   };
 }
 
-/** The answer to a new order: it is stored, and no more is known, as for orders that brokers are asked to take. */
+/** The answer to a new order: it is stored, and nothing more is known, as for all orders at brokers. */
 export function justPlaced(order: TradingOrderRow): OrderView {
   const view = orderView(order);
   return view.status === 'accepted' && !view.held ? { ...view, status: 'submitted' } : view;
@@ -133,7 +133,7 @@ export function shownMode({ mode, orderMode }: Pick<AccountMode, 'mode'> & { ord
   return mode === 'test' ? 'test' : orderMode;
 }
 
-/** A decimal text as the JSON number that prints as it. */
+/** A decimal text as the JSON number that prints the same. */
 export function numberOf(text: string): number {
   return fromNano(nanoIn(text));
 }

@@ -23,53 +23,53 @@ export type AfterUnknown = 'look_up_then_repeat' | 'repeat' | 'look_up';
 export const OutboundState = Type.Object({
   step: Type.Union([
     Type.Literal('posting'),
-    /** Until `dueAtMs`, then it posts. */
+    /** Posts at `dueAtMs`. */
     Type.Literal('post_due'),
     Type.Literal('looking_up'),
-    /** Until `dueAtMs`, then it looks up. */
+    /** Looks up at `dueAtMs`. */
     Type.Literal('look_up_due'),
     Type.Literal('known'),
   ]),
-  /** Posts begun. An answer names the post it belongs to. */
+  /** Number of posts begun. An answer names its post. */
   posts: Type.Integer(),
   lookUps: Type.Integer(),
-  /** Answers "later" so far. */
+  /** Number of answers "later" so far. */
   postponed: Type.Integer(),
   dueAtMs: Type.Union([Type.Integer(), Type.Null()]),
-  /** The first post whose outcome is not known: from then on the order may exist. null: there is none. */
+  /** The first post with an unknown outcome: from then on the order may exist. null: there is none. */
   unknownSinceMs: Type.Union([Type.Integer(), Type.Null()]),
-  /** The first post that certainly did not leave. */
+  /** The first post that certainly was not sent. */
   unsentSinceMs: Type.Union([Type.Integer(), Type.Null()]),
   /** The operator was notified that the outcome stays unknown. */
   attention: Type.Boolean(),
-  /** A cancel was asked for: nothing is sent again, and what is found is cancelled. */
+  /** A cancel is requested: nothing is sent again, and an order that is found is cancelled. */
   cancelled: Type.Boolean(),
 });
 export type OutboundState = Static<typeof OutboundState>;
 
 export type OutboundEvent =
-  /** What came of a post; `post` is the number it was begun with. */
+  /** The result of a post; `post` is its number. */
   | { kind: 'posted'; post: number; answer: PostAnswer }
-  /** What came of a look-up. `absent`: the venue answered and did not list it. */
+  /** The result of a lookup. `absent`: the venue answered and did not list the order. */
   | { kind: 'looked_up'; lookUp: number; answer: 'found' | 'absent' | 'unknown' }
-  /** Found by other means: reconciliation, a fill, the stream. */
+  /** Found in another way: by reconciliation, a fill, or the stream. */
   | { kind: 'found' }
   | { kind: 'settled_absent'; reason: string }
-  /** The time of `dueAtMs` has come. */
+  /** `dueAtMs` is reached. */
   | { kind: 'due' }
   | { kind: 'cancel_requested' };
 
 export type PostAnswer =
   | { kind: 'accepted' }
-  /** The venue says that it has an order with this id. */
+  /** The venue reports an order with this id. */
   | { kind: 'exists' }
   | { kind: 'refused'; reason: string }
   | { kind: 'retry_after'; waitMs: number }
-  /** Certainly nothing left this machine. */
+  /** Certainly nothing was sent. */
   | { kind: 'not_sent'; reason: string }
   | { kind: 'unknown'; reason: string };
 
-/** To be done after the state is stored. */
+/** The actions to take after the state is stored. */
 export type OutboundAction =
   | { kind: 'post'; post: number }
   | { kind: 'look_up'; lookUp: number }
@@ -78,7 +78,7 @@ export type OutboundAction =
   | { kind: 'report_unknown' }
   | { kind: 'ask_for_attention' }
   | { kind: 'reject'; reason: string }
-  /** A cancel was asked for, and nothing left or nothing arrived: the order ends cancelled. */
+  /** A cancel is requested, and nothing was sent or nothing arrived: the order ends cancelled. */
   | { kind: 'cancel' };
 
 export type OutboundTiming = { lookUpMs: number; reconcileMs: number };
@@ -90,7 +90,7 @@ const firstPauseMs = 250;
 const maxPauseMs = 5_000;
 const maxRetryAfterMs = 60_000;
 
-/** Store the state together with the body, then act. */
+/** Store the state together with the body, then take the action. */
 export function beginOutbound(): OutboundMove {
   const state: OutboundState = {
     step: 'posting',
@@ -106,7 +106,7 @@ export function beginOutbound(): OutboundMove {
   return { state, actions: [{ kind: 'post', post: 1 }] };
 }
 
-/** What was late, twice, or belongs to an earlier step changes nothing. */
+/** An event that is late, repeated, or belongs to an earlier step changes nothing. */
 export function moveOutbound(state: OutboundState, event: OutboundEvent, rules: OutboundRules, nowMs: number): OutboundMove {
   if (state.step === 'known') return { state, actions: [] };
   switch (event.kind) {
@@ -120,12 +120,12 @@ export function moveOutbound(state: OutboundState, event: OutboundEvent, rules: 
     case 'found':
       return known(state);
     case 'settled_absent':
-      // A post that is under way can still make the order.
+      // A post in flight can still create the order.
       if (state.step === 'posting') return { state, actions: [] };
       return known(state, [state.cancelled ? { kind: 'cancel' } : { kind: 'reject', reason: event.reason }]);
     case 'due':
       if (state.dueAtMs === null) return { state, actions: [] };
-      // Clocks of timers and of turns may differ by a little: too early is no reason never to come again.
+      // Clocks of timers and of turns may differ slightly: an early timer must be set again.
       if (nowMs < state.dueAtMs) return { state, actions: [{ kind: 'wake', atMs: state.dueAtMs }] };
       return state.step === 'post_due' ? post(state) : lookUp(state);
     case 'cancel_requested':
@@ -151,7 +151,7 @@ function posted(state: OutboundState, answer: PostAnswer, rules: OutboundRules, 
     case 'accepted':
       return known(state);
     case 'exists':
-      // The venue has it; what it is there, a look-up says.
+      // The venue has the order; a lookup returns its state.
       return uncertain(state, rules, nowMs, 'look_up');
     case 'refused':
       if (!mayExist) return known(state, [{ kind: 'reject', reason: answer.reason }]);

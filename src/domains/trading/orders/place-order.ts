@@ -1,4 +1,4 @@
-/** Placing an order: the one way that REST, agents and strategies take. */
+/** Places orders; REST, agents and strategies all use it. */
 
 import { loadAhead } from '../trading-account/load-ahead.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';

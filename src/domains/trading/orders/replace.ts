@@ -8,7 +8,7 @@ import { nanoIn } from './amounts.ts';
 import type { OrderTerms, TimeInForce } from './terms.ts';
 
 export type ReplaceRequest = {
-  /** What the new order is for; absent: what remains of the old one. */
+  /** The quantity of the new order; absent: the remaining quantity of the old one. */
   quantity?: string;
   limitPrice?: string;
   stopPrice?: string;

@@ -28,11 +28,11 @@ export type Content = {
 export type PaperOrder = {
   terms: OrderTerms;
   filled: string;
-  /** The last content it was tried on. */
+  /** The last content on which it was tried. */
   sequence: number;
-  /** A stop that was touched. Always true for what is no stop. */
+  /** A stop whose price was reached. Always true for other types. */
   triggered: boolean;
-  /** The close of the session it is for; null: it does not expire. */
+  /** The close of its session; null: it does not expire. */
   expiresAtMs: number | null;
 };
 
@@ -40,13 +40,17 @@ export type PaperFill = { quantity: string; price: string; atMs: number };
 export type PaperEnding = 'filled' | 'cancelled' | 'expired';
 export type PaperStep = { order: PaperOrder; fill: PaperFill | null; ended: PaperEnding | null };
 
-/** Takes an order. A stop on the wrong side of the market is touched at once. @param expiresAtMs of a day order, as `expiryOf` says */
+/**
+ * Accepts an order. A stop on the wrong side of the market is triggered at once.
+ *
+ * @param expiresAtMs of a day order, as `expiryOf` says
+ */
 export function acceptPaper(terms: OrderTerms, at: Content, expiresAtMs: number | null): PaperOrder {
   return { terms, filled: '0', sequence: at.sequence, triggered: !isStop(terms) || isTouched(terms, at), expiresAtMs };
 }
 
 /**
- * When an order ends by itself.
+ * When an order expires.
  *
  * @param nextCloseMs the close of the session that is open, or of the next one; null where trading never closes
  */
@@ -54,13 +58,13 @@ export function expiryOf(timeInForce: TimeInForce, nextCloseMs: number | null): 
   return timeInForce === 'day' ? nextCloseMs : null;
 }
 
-/** What of a content's volume may fill at most: a tenth, in billionths. */
+/** How much of a content's volume may fill at most: a tenth, in billionths. */
 export function volumeShare(volume: number): bigint {
   return nanoPrice(volume) / 10n;
 }
 
 /**
- * Tries an order on a content. Of a content it was tried on before, nothing comes.
+ * Tries to fill an order on a content. Trying the same content again fills nothing.
  *
  * @param available what other orders have left of the content's share, in billionths; default: all of it
  */
@@ -71,7 +75,7 @@ export function stepPaper(order: PaperOrder, content: Content, available: bigint
   const isImmediate = order.terms.timeInForce === 'ioc';
   if (content.session === 'closed') return { order: seen, fill: null, ended: isImmediate ? 'cancelled' : null };
   if (!order.triggered) {
-    // An ioc stop waits for its touch; once touched, it has one content.
+    // An ioc stop waits until it is triggered; then it has one content.
     return { order: { ...seen, triggered: isTouched(order.terms, content) }, fill: null, ended: null };
   }
   const fill = fillOf(seen, content, available);

@@ -43,7 +43,7 @@ const HaltView = Type.Object(
 );
 const ResumedView = Type.Object({ halted: Type.Boolean() });
 
-/** Each turn of a halt cancels some; an account has at most so many open orders that this is enough. */
+/** Each turn of a halt cancels some orders; with the limit on open orders this many turns are enough. */
 const maxHaltTurns = 50;
 
 export function accountRoutes({ orderEntry, clock }: AccountRouteParts): AnyRoute[] {

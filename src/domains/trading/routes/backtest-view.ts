@@ -1,4 +1,4 @@
-/** Backtests and sweeps as clients are shown them. */
+/** Backtests and sweeps as clients see them. */
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { isoTimestamp } from '../../../clock.ts';
 import { ModeField } from '../../../edge/routes/mode.ts';

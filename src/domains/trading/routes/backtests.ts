@@ -1,4 +1,4 @@
-/** Backtests: asked for, listed, read with their curves and files, cancelled. */
+/** Backtests: created, listed, read with their curves and files, cancelled. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -30,7 +30,7 @@ export type BacktestRouteParts = { actors: ActorSystem; database: Database; cloc
 const base = '/trading/backtests';
 const one = `${base}/{id}` as const;
 const StrategyVersion = Type.Optional(Type.Integer({ minimum: 1, description: 'Default: the newest' }));
-/** What a backtest by the name of a strategy is asked for with. */
+/** The request for a backtest by the name of a strategy. */
 export const namedFields = {
   symbol: Type.String({ maxLength: 32, pattern: symbolPattern, examples: ['AAPL'] }),
   strategy: Type.String({
@@ -197,7 +197,7 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
   }
 }
 
-/** Throws `forbidden` for a caller who names files and may not read them. */
+/** Throws `forbidden` for a caller who names files without the scope to read them. */
 export function mayReadFiles(principal: Principal, input: { data_file_id?: string; data_file_ids?: Record<string, string> }): void {
   if (input.data_file_id === undefined && input.data_file_ids === undefined) return;
   if (!hasScope(principal, 'workspaces.read')) throw new AppError('forbidden', 'Reading a data file needs the scope workspaces.read');

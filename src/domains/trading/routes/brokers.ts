@@ -1,4 +1,4 @@
-/** Connections to brokers: made, listed, removed; and what each broker takes. */
+/** Connections to brokers: created, listed, removed; and the capabilities of each broker. */
 import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { type Clock, isoTimestamp } from '../../../clock.ts';

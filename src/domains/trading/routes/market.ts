@@ -1,4 +1,4 @@
-/** What the market shows: quotes and bars. */
+/** Market data: quotes and bars. */
 import Type from 'typebox';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { answer } from '../../../edge/routes/answer.ts';
@@ -59,7 +59,7 @@ const BarsView = Type.Object(
   { title: 'Bars' },
 );
 const maxBars = 10_000;
-/** Without a start, so many days up to the end. */
+/** The default period: this many days up to the end. */
 const usualDays: Readonly<Record<Timeframe, number>> = { '1m': 5, '5m': 7, '1h': 60, '1d': 365 };
 
 export function marketRoutes({ market, prices }: { market: LocalMarket; prices: Prices }): AnyRoute[] {

@@ -20,7 +20,7 @@ import { TradingFill, type TradingFillRow, TradingOrder, type TradingOrderRow } 
 
 export type OrderRouteParts = { orderEntry: OrderEntryParts; database: Database; clock: Clock };
 
-/** Of a filter: what is no connection's id finds nothing. */
+/** For a filter: a text that is no connection's id matches nothing. */
 export const BrokerFilter = Type.String({ pattern: '^(embedded|brk_.{1,60})$', description: 'A connection, or `embedded`' });
 
 const Filters = Type.Object({

@@ -1,4 +1,4 @@
-/** Strategies: made, read, changed and deleted; started and stopped. */
+/** Strategies: created, read, changed and deleted; started and stopped. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
@@ -26,7 +26,7 @@ export type StrategyRouteParts = StartParts & { actors: ActorSystem; database: D
 
 const base = '/trading/strategies';
 const one = `${base}/{id}` as const;
-/** Of an account in one mode. Requests at the same moment may exceed it by a few. */
+/** Strategies of an account in one mode. Concurrent requests may exceed it by a few. */
 const maxStrategies = 1_000;
 const Name = Type.String({ minLength: 1, maxLength: 200 });
 const Symbols = Type.Array(Type.String({ maxLength: 32, pattern: symbolPattern }), {
@@ -179,7 +179,7 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
 
   return [list, create, get, change, remove, start, stop];
 
-  /** The configuration, of which code was evaluated once. */
+  /** The configuration; code in it was evaluated once. */
   async function usable({ accountId }: Principal, type: StrategyType, config: Record<string, unknown>) {
     const checked = checkedConfig(type, config);
     if (checked.strategy.type !== 'custom') return checked;

@@ -1,4 +1,4 @@
-/** Which strategies are taken: the form of the configuration by its type, and the symbols. */
+/** Validates strategies: the form of the configuration by its type, and the symbols. */
 import Type, { type TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { issuesOf } from '../../../edge/http/issues.ts';
@@ -11,7 +11,7 @@ type CheckedConfig = { strategy: Strategy; settings: RunSettings };
 
 const forms = new Map<StrategyType, Validator>();
 
-/** The configuration as a caller gave it, checked. Throws `invalid`, with the places of all faults below `config`. */
+/** The caller's configuration, validated. Throws `invalid`, with the places of all faults below `config`. */
 export function checkedConfig(type: StrategyType, given: Record<string, unknown>): CheckedConfig {
   const value = { config: given };
   const validator = formOf(type);
@@ -23,7 +23,7 @@ export function checkedConfig(type: StrategyType, given: Record<string, unknown>
   return { strategy, settings };
 }
 
-/** The symbols in their one form. Throws `invalid` where two are the same or one is of no class. */
+/** The symbols in normal form. Throws `invalid` if two are equal or one is of no class. */
 export function checkedSymbols(given: readonly string[]): string[] {
   const symbols = given.map((text) => parseSymbol(text)?.symbol ?? text);
   const issues = symbols.flatMap((symbol, at): Issue[] => {
@@ -37,7 +37,7 @@ export function checkedSymbols(given: readonly string[]): string[] {
   return symbols;
 }
 
-/** Throws `invalid` where a strategy of a pair is to trade other symbols than the two of its pair. */
+/** Throws `invalid` if a pair strategy is to trade other symbols than its two. */
 export function checkSymbolsOf(strategy: Strategy, symbols: readonly string[]): void {
   if (strategy.type !== 'arbitrage') return;
   const { pair } = strategy.config;

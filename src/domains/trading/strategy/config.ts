@@ -1,4 +1,4 @@
-/** What a strategy of each type is configured with, and which configurations make sense. */
+/** The configuration of each type of strategy, and the rules between its fields. */
 import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import type { Issue } from '../../../errors.ts';
@@ -8,7 +8,7 @@ export type StrategyType = (typeof strategyTypes)[number];
 
 const exact = { additionalProperties: false };
 const maxLookback = 10_000;
-/** Z-scores of a window of n bars never exceed (n − 1)/√n, so this is out of reach for every window that is allowed. */
+/** Z-scores of a window of n bars never exceed (n − 1)/√n, so this value is out of reach for every allowed window. */
 const maxZ = 1_000;
 
 export const MomentumConfig = Type.Object(
@@ -65,13 +65,13 @@ export type Strategy =
   | { readonly type: 'mean_reversion'; readonly config: MeanReversionConfig }
   | { readonly type: 'arbitrage'; readonly config: ArbitrageConfig }
   | { readonly type: 'custom'; readonly config: CustomConfig };
-/** Those whose weights are computed here; code of callers is run in the sandbox. */
+/** Types whose weights are computed here; callers' code runs in the sandbox. */
 export type BuiltInStrategy = Exclude<Strategy, { type: 'custom' }>;
 
 export const defaultArbitrageLookback = 20;
 
 /**
- * What no form can say of one field alone. The issues' places begin with `at`.
+ * Faults between several fields, which the schema cannot express. The places of the issues begin with `at`.
  *
  * @param strategy its configuration is already of the form of its type
  */
@@ -82,7 +82,7 @@ export function configIssues(strategy: Strategy, at: readonly string[]): Issue[]
   return [{ loc: [...at, 'z_exit'], msg: 'z_exit should be less than z_entry', type: 'less_than', input: z_exit, ctx: { lt: z_entry } }];
 }
 
-/** Bars that a strategy has to have seen before it can decide; what a run in the market is warmed up with. */
+/** The number of bars that a strategy needs before it can decide; the warm-up of a run in the market. */
 export function warmUpBars(strategy: Strategy): number {
   if (strategy.type === 'momentum') return strategy.config.lookback;
   if (strategy.type === 'mean_reversion') return strategy.config.lookback - 1;

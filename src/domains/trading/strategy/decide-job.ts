@@ -1,4 +1,4 @@
-/** Decides for a run of a strategy, away from the event loop. What the strategy itself did wrong is a result, not an error. */
+/** Decides for a run of a strategy, outside the event loop. A fault of the strategy is a result, not an error. */
 import type { JobContext, JobFunction } from '../../../providers/compute/port.ts';
 import { checkCode, customWeights } from '../backtest/custom.ts';
 import type { Terms } from '../backtest/engine.ts';
@@ -13,9 +13,9 @@ import { liveWeights, type Seen } from './live-weights.ts';
 
 type Decide = Extract<DecideJobInput, { task: 'decide' }>;
 
-/** Costs of the book that code sees, as a backtest has them by default. */
+/** Costs in the book that code sees, the defaults of a backtest. */
 const costs = { commissionBps: 0, slippageBps: 1 };
-/** Code is shown no more than this, all symbols together: of a run that is longer, the newest bars. */
+/** Code sees at most this many bars, all symbols together: the newest ones of a longer run. */
 const maxBarsOfCode = 100_000;
 
 const job: JobFunction<DecideJobInput, Decided> = async (input, context) => {
@@ -68,7 +68,7 @@ function isFresh(
   return before === undefined ? isAfterStart(symbol, lastMs) : lastMs > before.lastMs;
 }
 
-/** The bars of the run, and those that the code is shown before. */
+/** The bars of the run, and those before it that the code sees. */
 function ofRun(
   { symbol, bars }: Series,
   warmUp: number,

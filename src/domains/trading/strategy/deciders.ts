@@ -14,15 +14,15 @@ import {
 } from './config.ts';
 import { ZWindow } from './z-window.ts';
 
-/** Long, flat or short. Of a pair: long the spread (A bought, B sold), or short. */
+/** Long, flat or short. For a pair: long the spread (A bought, B sold), or short. */
 export type Held = -1 | 0 | 1;
 
 /** Decides about one symbol. */
 export interface Decider {
   held: Held;
-  /** Takes a bar into the windows without deciding anything. */
+  /** Adds a bar to the windows without deciding. */
   observe(close: number): void;
-  /** Takes the next bar and answers the target weight after it. */
+  /** Adds the next bar and returns the target weight after it. */
   decide(close: number): number;
 }
 
@@ -40,12 +40,12 @@ export class Momentum implements Decider {
   }
 
   decide(close: number): number {
-    // Until enough bars are there the close before is NaN, and nothing is greater than that.
+    // Before there are enough bars the earlier close is NaN, and comparisons with it are false.
     this.held = close > this.replace(close) ? 1 : 0;
     return this.held;
   }
 
-  /** Puts the close in the place of the one that is `lookback` bars older, and answers that one. */
+  /** Replaces the close that is `lookback` bars older, and returns it. */
   private replace(close: number): number {
     const past = this.past;
     const at = this.next;
@@ -102,7 +102,7 @@ export class Arbitrage {
     this.window.push(Math.log(closeA) - Math.log(closeB));
   }
 
-  /** Answers the target weight of A; that of B is its negative. */
+  /** Returns the target weight of A; that of B is its negative. */
   decide(closeA: number, closeB: number): number {
     this.observe(closeA, closeB);
     const z = this.window.near(this.entry, this.exit);
@@ -116,7 +116,7 @@ export class Arbitrage {
   }
 }
 
-/** For one symbol of a strategy that decides about each symbol by itself. */
+/** For strategies that decide about each symbol separately. */
 export function deciderOf(strategy: Exclude<BuiltInStrategy, { type: 'arbitrage' }>): Decider {
   return strategy.type === 'momentum' ? new Momentum(strategy.config) : new MeanReversion(strategy.config);
 }

@@ -1,4 +1,4 @@
-/** What a run does outside its turns: decides, plans, places orders and cancels them. Each may be repeated. */
+/** The effects of a run: deciding, planning, placing orders and cancelling them. Each may be repeated. */
 import type { EffectsOf } from '../../../actors/define-actor.ts';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
@@ -31,9 +31,9 @@ export type StrategyEffectParts = {
 
 const module = new URL('./decide-job.ts', import.meta.url);
 const builtInJob: Job<DecideJobInput, Decided> = { name: 'decision of a strategy', module, timeMs: 15_000 };
-/** The code has limits of its own, in the sandbox; this is the job around it. */
+/** The code has its own limits, in the sandbox; this is the limit of the surrounding job. */
 const codeJob: Job<DecideJobInput, Decided> = { name: 'decision of code', module, timeMs: 80_000 };
-/** Of bars that were missed, no more than these are observed. */
+/** At most this many missed bars are observed. */
 const maxMissed = 10_000;
 const maxBarsOfCode = 100_000;
 
@@ -51,7 +51,7 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
       timeoutMs: 400_000,
       async run(input, { actorId, signal }) {
         await market.ready;
-        // Bars that are complete by now: what the next decision waits for follows from the same moment.
+        // Bars that are complete now: the next decision time follows from the same moment.
         const atMs = nowMs();
         return { decided: await decide(parts, actorId, input, atMs, signal), nowMs: atMs };
       },
@@ -86,7 +86,7 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
       lane: 'vital',
       async run(owner, { actorId }) {
         const row = await orderEntry.actors.query(strategy, actorId, 'get', null);
-        // It was started again: the new run looks at what is open by itself.
+        // The strategy was restarted: the new run examines the open orders itself.
         if (row?.status === 'running') return null;
         await cancelAll(
           orderEntry,
@@ -99,7 +99,7 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
   };
 }
 
-/** Whether the code of a caller can be used; null, or what is wrong with it. Throws `overloaded` and `unavailable`. */
+/** Whether a caller's code can be used; null, or its fault. Throws `overloaded` and `unavailable`. */
 export async function codeFault(compute: Compute, account: string, code: string): Promise<string | null> {
   const found = await decidedBy(compute, codeJob, { task: 'check', code }, account);
   return found.kind === 'failed' ? found.error : null;
@@ -118,11 +118,11 @@ async function decide(
   const { timeframe = '1d', warm_up_bars: warmUp = 0 } = row.settings;
   const isCode = deciding.type === 'custom';
   const [before, maxBars] = isCode ? [warmUp, maxBarsOfCode] : [warmUpBars(deciding), maxMissed + warmUpBars(deciding)];
-  // Code sees its whole run again; the others go on from the last bar that each symbol had.
+  // Code sees its whole run again; other types continue from the last bar of each symbol.
   const lastBars = isCode ? [] : Object.values(seen).map(({ lastMs }) => lastMs);
-  // A symbol without a bar so far may have its first one at any time after the start.
+  // A symbol without a bar so far may get its first one at any time after the start.
   const fromMs = lastBars.length < (deciding.type === 'arbitrage' ? 1 : symbols.length) ? startedMs : Math.min(...lastBars);
-  // Of a broker's bars no more is asked for than is needed: each costs requests.
+  // Only the needed bars of a broker are requested: each request counts against its limits.
   const classes = source === undefined ? undefined : classesOf(symbols);
   const [start, earliest] = [
     dateBefore(before, timeframe, Math.min(fromMs, nowMs), classes),
@@ -150,7 +150,7 @@ async function decide(
   return decidedBy(compute, isCode ? codeJob : builtInJob, input, accountId, signal);
 }
 
-/** Throws `unavailable` where the broker's cannot be had now: a run that began with them decides on no others. */
+/** Throws `unavailable` if the broker's bars are unavailable now: a run that began with them uses no others. */
 async function barsOfBroker(
   { prices }: OrderEntryParts,
   owner: AccountMode,
@@ -179,14 +179,14 @@ async function decidedBy(
     return await compute.run(job, input, { account, ...(signal && { signal }) });
   } catch (error) {
     if (!(error instanceof JobStopped)) throw error;
-    // Code runs in a process below the one that has ended: it is not known to be at fault.
+    // Code runs in a process below the one that ended: it is not known to be at fault.
     if (error.reason === 'crash' && input.task === 'check')
       throw new AppError('unavailable', 'The code could not be checked', { retryAfterS: 1 });
     return { kind: 'failed', error: `the decision was stopped: ${error.message}` };
   }
 }
 
-/** null, or why the order is not taken. Throws what may pass by itself. */
+/** null, or why the order is refused. Throws errors that may be temporary. */
 async function place(
   orderEntry: OrderEntryParts,
   strategyId: string,

@@ -7,7 +7,7 @@ import type { Run } from './run.ts';
 import type { RunSettings } from './settings.ts';
 
 export type StrategyStatus = 'stopped' | 'running' | 'error';
-/** `live` moves real money. Strategies of test keys are `paper` here, and shown as `test`. */
+/** `live` trades real money. Strategies of test keys are stored as `paper`, and shown as `test`. */
 export type OrderMode = 'paper' | 'live';
 
 export const Strategy = defineEntity({
@@ -16,22 +16,22 @@ export const Strategy = defineEntity({
   properties: {
     id: p.text().primary(),
     accountId: p.text(),
-    /** Of the key that made it. */
+    /** The mode of the key that made it. */
     mode: p.text().$type<Mode>(),
     name: p.text(),
     type: p.text().$type<StrategyType>(),
     symbols: json<string[]>(),
-    /** Of the form of its type (`configForms`). */
+    /** In the form of its type (`configForms`). */
     config: json<DecidingPart['config']>(),
-    /** What `config` says beside that, for runs in the market. */
+    /** The settings of `config` for runs in the market. */
     settings: json<RunSettings>(),
     version: p.integer(),
     status: p.text().$type<StrategyStatus>(),
-    /** Of its run; of the last one while it is stopped. */
+    /** Of its current run; of the last one while it is stopped. */
     orderMode: p.text().$type<OrderMode>(),
-    /** What a run has to remember; it stays after the run's end, until the next one. */
+    /** The state of a run; kept after the run's end, until the next run. */
     run: json<Run>().strictNullable(),
-    /** By the market's clock: when the run has something to do next. null: not running. */
+    /** When the run has something to do next, by the market's clock. null: not running. */
     dueAt: epochMs().strictNullable(),
     /** Why the status is `error`. */
     error: p.text().strictNullable(),

@@ -8,12 +8,12 @@ import type { Series } from '../bars.ts';
 import { type BuiltInStrategy, warmUpBars } from './config.ts';
 import { Arbitrage, deciderOf, type Held } from './deciders.ts';
 
-/** Of one symbol, or of a pair under the name of `pairKey`: the newest bar that was decided on, and what the strategy holds after it. */
+/** For a symbol, or for a pair under the name `pairKey`: the newest bar that was decided on, and the holding after it. */
 export type Seen = Record<string, { lastMs: number; held: Held }>;
 export type LiveWeights = {
-  /** The newest bar of all. */
+  /** The newest bar of all symbols. */
   barMs: number;
-  /** Of the symbols that had a new bar. */
+  /** The weights of symbols with a new bar. */
   weights: Record<string, number>;
   seen: Seen;
 };

@@ -10,10 +10,10 @@ import type { SymbolPlan } from './plan.ts';
 import type { Intent, PlacedIntent, Run, Target } from './run.ts';
 import type { RunSettings } from './settings.ts';
 
-/** Checked by `check.ts`. */
+/** Validated by `check.ts`. */
 export type NewStrategy = {
   accountId: string;
-  /** Of the key that makes it. */
+  /** The mode of the key that makes it. */
   mode: Mode;
   name: string;
   strategy: DecidingPart;
@@ -21,18 +21,18 @@ export type NewStrategy = {
   symbols: string[];
 };
 
-/** What is left out stays as it is. The type never changes. */
+/** Omitted fields stay unchanged. The type never changes. */
 export type StrategyChange = { name?: string; symbols?: string[]; strategy?: DecidingPart; settings?: RunSettings };
 
 export type StartRun = {
   orderMode: OrderMode;
-  /** What the checks of the start were made for: `conflict` where there is a newer one. */
+  /** The version that the start's checks were made for: `conflict` if there is a newer one. */
   version: number;
   nowMs: number;
   brokers: Run['brokers'];
-  /** Where its bars come from; absent: this service's market. */
+  /** The source of its bars; absent: this service's market. */
   source?: Run['source'];
-  /** The equity that code sees at first. */
+  /** The initial equity that code sees. */
   equity: number;
 };
 
@@ -49,13 +49,13 @@ export type Decide = {
 export type Plan = Pick<Run, 'symbols' | 'brokers'> & {
   accountId: string;
   mode: Mode;
-  /** Sizes against this and the run's own results; null: against the equity of the account. */
+  /** Orders are sized against this plus the run's own results; null: against the equity of the account. */
   capital: number | null;
-  /** Of one pair, which is no division by the number of symbols. */
+  /** A single pair is not divided by the number of symbols. */
   isPair: boolean;
   weights: Record<string, number>;
   targets: Record<string, Target>;
-  /** Null: the first plan of the bar, of all symbols. Else the ones that are continued with. */
+  /** null: the first plan of the bar, for all symbols. Otherwise the symbols to continue with. */
   only: string[] | null;
 };
 export type Planned = { symbols: SymbolPlan[]; brokers: Record<string, string>; skipped: Record<string, string>; nowMs: number };
@@ -65,25 +65,25 @@ export type Place = {
   orderMode: OrderMode;
   cancels: string[];
   intents: Intent[];
-  /** The next bar is complete then: what was not placed before is not placed any more. */
+  /** When the next bar is complete; orders of this bar are not placed after that. */
   untilMs: number;
 };
 
 export type StrategyContract = {
   commands: {
-    /** Repeating it changes nothing. `invalid` where the symbols are not those of its pair. */
+    /** Repeating it changes nothing. `invalid` if the symbols are not those of its pair. */
     create(input: NewStrategy): StrategyRow;
-    /** Makes the next version; a run goes on with the one it was started with. `conflict` after `maxVersions`. */
+    /** Makes the next version; a run continues with the version it started with. `conflict` after `maxVersions`. */
     change(input: StrategyChange): StrategyRow;
-    /** For good. `conflict` while it runs. */
+    /** Deletes it permanently. `conflict` while it runs. */
     remove(input: null): void;
-    /** `conflict` where it runs, or its last run's orders are still being sent. */
+    /** `conflict` if it runs, or its last run's orders are still being sent. */
     start(input: StartRun): StrategyRow;
-    /** Its open orders are cancelled afterwards; what it holds stays. Stopping what does not run changes nothing. */
+    /** Its open orders are then cancelled; its positions stay. Stopping a strategy that does not run changes nothing. */
     stop(input: null): StrategyRow;
-    /** By `StrategyWatch`: the run goes on where it is time. */
+    /** Sent by `StrategyWatch`: the run does what is due. */
     due(input: { nowMs: number }): void;
-    /** By timer: tries once more to cancel the open orders of a run that has ended. */
+    /** Sent by a timer: tries again to cancel the open orders of a run that has ended. */
     withdrawAgain(input: Record<string, never>): void;
     // Outcomes of effects.
     decided(input: EffectResult<{ decided: Decided; nowMs: number }>): void;
@@ -106,7 +106,7 @@ export type StrategyContract = {
 
 export const strategy = actorRef<StrategyContract>('strategy');
 
-/** Each is kept for the backtests that name it. */
+/** Each version is kept for the backtests that name it. */
 export const maxVersions = 1_000;
-/** Bars in a row of which the decision failed: then the run ends. */
+/** The number of consecutive bars with a failed decision after which the run ends. */
 export const maxFailures = 3;

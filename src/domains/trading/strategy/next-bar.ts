@@ -1,4 +1,4 @@
-/** When bars become complete, by the market's clock, and how far back a run has to read. */
+/** When bars become complete, by the market's clock, and how far back a run must read. */
 
 import { minutesIn } from '../market/bars.ts';
 import { isoDate, msPerDay, nextCloseMs, nextSession, sessionAt, utcDay } from '../market/calendar.ts';
@@ -6,12 +6,12 @@ import type { Timeframe } from '../market/port.ts';
 import { type AssetClass, parseSymbol } from '../market/symbol.ts';
 
 const msPerMinute = 60_000;
-/** Of the shortest session. */
+/** The length of the shortest session. */
 const minutesOfHalfDay = 210;
 const minutesOfDay = 1_440;
 const bothClasses: ReadonlySet<AssetClass> = new Set(['equity', 'crypto']);
 
-/** The first moment after `ms` at which a bar of the class is complete. */
+/** The first time after `ms` at which a bar of the class is complete. */
 export function nextBarEndMs(assetClass: AssetClass, timeframe: Timeframe, ms: number): number {
   const minutes = minutesIn(timeframe);
   if (minutes === null) return assetClass === 'crypto' ? (utcDay(ms) + 1) * msPerDay : nextCloseMs(ms);
@@ -22,17 +22,17 @@ export function nextBarEndMs(assetClass: AssetClass, timeframe: Timeframe, ms: n
   return Math.min(closeMs, openMs + (Math.floor(since / barMs) + 1) * barMs);
 }
 
-/** The same for several symbols: the first of any. */
+/** The same for several symbols: the first of all. */
 export function nextBarEndOf(symbols: readonly string[], timeframe: Timeframe, ms: number): number {
   return Math.min(...[...classesOf(symbols)].map((assetClass) => nextBarEndMs(assetClass, timeframe, ms)));
 }
 
-/** A date from which on there are at least `count` bars of these classes before `ms`; of coins as far as they are traded all the time. */
+/** A date from which there are at least `count` bars of these classes before `ms`; for coins provided they trade all the time. */
 export function dateBefore(count: number, timeframe: Timeframe, ms: number, classes: ReadonlySet<AssetClass> = bothClasses): string {
   const minutes = minutesIn(timeframe);
   if (!classes.has('equity')) return dateOf(ms, Math.ceil((count * (minutes ?? minutesOfDay)) / minutesOfDay) + 2);
   const sessions = minutes === null ? count : Math.ceil(count / Math.ceil(minutesOfHalfDay / minutes));
-  // Weekends and holidays: never fewer than 9 sessions in 15 days beyond the first ten.
+  // Weekends and holidays: after the first ten days there are always at least 9 sessions in 15 days.
   return dateOf(ms, Math.ceil((sessions * 5) / 3) + 12);
 }
 

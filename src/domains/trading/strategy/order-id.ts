@@ -7,8 +7,8 @@ import type { Timeframe } from '../market/port.ts';
 import { parseSymbol } from '../market/symbol.ts';
 
 /**
- * Always the same for the same bar of a strategy: no bar leads to the same order twice, whatever crashes and whoever asks again. It carries the time of
- * the decision, so that lists show it in its place.
+ * Deterministic for a bar of a strategy: no bar leads to the same order twice, whatever crashes or is repeated. It contains the time of the
+ * decision, so that lists show it in the right place.
  *
  * @param leg how many orders the symbol had on this bar before
  */

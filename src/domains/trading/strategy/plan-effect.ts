@@ -1,4 +1,4 @@
-/** Collects what a plan needs: prices, the strategy's own books and orders, and what the account has room for. */
+/** Collects the input of a plan: prices, the strategy's own books and orders, and the account's available limits. */
 
 import type { AccountMode } from '../../../mode.ts';
 import { accountSettings, tradingLimitsOf } from '../../accounts/contract.ts';
@@ -16,7 +16,7 @@ import type { Plan, Planned } from './messages.ts';
 import { type PlannedSymbol, planSymbols, type Sizing } from './plan.ts';
 
 type OpenOrder = OpenEntry & { orderId: string };
-/** What there is at one broker: in all, and by the orders of the strategy. */
+/** The holdings at one broker: of the account, and of the strategy's orders. */
 type Holdings = { brokerKey: string; summary: AccountSummary; own: Book; account: Book; open: OpenOrder[] };
 
 /** @param nowMs the market's clock */
@@ -25,7 +25,7 @@ export async function planRun(orderEntry: OrderEntryParts, strategyId: string, i
   const owner: AccountMode = { accountId, mode };
   const brokers = await holdingsOf(orderEntry, owner, strategyId, Object.values(input.brokers));
   const held = [...brokers.values()].flatMap(({ own }) => Object.keys(own.positions));
-  // What an earlier version has bought and this one does not trade is sold.
+  // Symbols that an earlier version has bought and this one does not trade are sold.
   const all = [...new Set([...input.symbols, ...held])].filter((symbol) => only?.includes(symbol) ?? true);
   const [quotes, settings] = await Promise.all([
     quotesOf(orderEntry, owner, [...new Set([...all, ...held])]),
@@ -95,13 +95,13 @@ async function holdingsOf(
   return brokers;
 }
 
-/** Prices that cannot be had now are left out. */
+/** Prices that are unavailable now are left out. */
 async function quotesOf({ prices }: OrderEntryParts, owner: AccountMode, symbols: string[]): Promise<Map<string, Quote | null>> {
   const found = await Promise.all(symbols.map(async (symbol) => [symbol, await prices.quoteOf(owner, symbol).catch(() => null)] as const));
   return new Map(found);
 }
 
-/** What the strategy's own orders have won or lost, at the prices of now: in billionths. */
+/** The profit or loss of the strategy's own orders, at current prices: in billionths. */
 function resultsOf(brokers: Iterable<Holdings>, quotes: Map<string, Quote | null>): bigint {
   let sum = 0n;
   for (const { own } of brokers)

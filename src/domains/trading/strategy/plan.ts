@@ -16,23 +16,23 @@ export type PlannedSymbol = {
   weight: number;
   /** null: it never had one. */
   before: Target | null;
-  /** By the strategy's own orders. */
+  /** Held by the strategy's own orders. */
   held: bigint;
   /** Its own open orders; quantities of sells are negative. */
   open: readonly { orderId: string; remaining: bigint }[];
-  /** What the whole account holds at that broker, and what its open orders of either side add up to. */
+  /** The holding of the whole account at that broker, and the sums of its open orders of either side. */
   account: { held: bigint; buys: bigint; sells: bigint };
   quote: { bid: number; ask: number };
-  /** Of the broker: one order may close a position and open the other side; the step of quantities. */
+  /** The broker's capabilities: one order may close a position and open the opposite one; the step of quantities. */
   flips: boolean;
   lot: bigint;
-  /** On this bar it is continued with: what is wanted was sized before. */
+  /** A continuation on the same bar: the target was sized before. */
   continues: boolean;
 };
 export type Sizing = {
-  /** What a weight of 1 of all symbols together comes to. */
+  /** The value of a weight of 1 of all symbols together. */
   equity: bigint;
-  /** Among how many symbols it is divided. */
+  /** The number of symbols that share it. */
   divisor: number;
   maxPosition: bigint;
   buyingPower: bigint;
@@ -44,20 +44,20 @@ export type SymbolPlan = {
   /** null: nothing is ordered now. */
   order: { side: Side; quantity: string } | null;
   cancels: string[];
-  /** There is more to order on this bar once these have ended. */
+  /** More must be ordered on this bar once these orders have ended. */
   unfinished: boolean;
-  /** Why less is ordered than the weight comes to. */
+  /** Why less is ordered than the weight requires. */
   cutBy: 'max_position_size' | 'buying_power' | null;
 };
 
-/** Orders that change a holding by less are not worth their spread. */
+/** Smaller changes of a holding are not worth their spread. */
 const minValue = one;
-/** Between the plan and the account's check. */
+/** Price movement between the plan and the account's check. */
 const mayMovePct = 0.5;
 
 export function planSymbols(symbols: readonly PlannedSymbol[], sizing: Sizing): SymbolPlan[] {
   let power = sizing.buyingPower;
-  // What is sold first does not wait for what is bought.
+  // Sells do not wait for buys.
   const inOrder = [...symbols].sort((a, b) => Number(a.weight > 0) - Number(b.weight > 0));
   const plans = new Map<string, SymbolPlan>();
   for (const each of inOrder) {
@@ -99,14 +99,14 @@ function isAt({ quantity }: Pick<Target, 'quantity'>, held: bigint): boolean {
 }
 
 /**
- * Whether what was cut off is still wanted on later bars: a purchase that waits for the money of a sale. What the margin for a market order alone has
- * cut off is not, and neither is what the limit of a position does not let through: the rest would be bought in ever smaller orders.
+ * Whether the part that was cut off is still wanted on later bars: a purchase that waits for the money of a sale is. A part cut off by the
+ * margin for market orders or by the position limit is not: the rest would be bought in ever smaller orders.
  */
 function isLater(requested: bigint, wanted: bigint, cutBy: SymbolPlan['cutBy'], sizing: Sizing): boolean {
   return cutBy === 'buying_power' && sizeOf(requested - wanted) * 100n * one > sizeOf(requested) * 2n * marginPct(sizing);
 }
 
-/** What the weight comes to at the price that is paid: in shares, toward 0. */
+/** The quantity of the weight at the current price: in shares, rounded toward 0. */
 function wantedOf({ weight, quote, held, lot }: PlannedSymbol, { equity, divisor }: Sizing): bigint {
   if (weight === 0 || equity <= 0n) return 0n;
   const value = (weight * fromNano(equity)) / divisor;
@@ -121,7 +121,7 @@ function cut(of: PlannedSymbol, wanted: bigint, sizing: Sizing): { wanted: bigin
   const buys = wanted > held;
   const price = withCollar(nanoPrice(buys ? quote.ask : quote.bid), sizing);
   const plain = nanoPrice(buys ? quote.ask : quote.bid);
-  // What the account holds on the other side is reduced first, and that is not limited.
+  // The account's opposite holding is reduced first, and reducing is not limited.
   const opposite = larger(buys ? -account.held : account.held, 0n);
   const same = larger(buys ? account.held : -account.held, 0n);
   // Its own open orders are cancelled before anything is sent.
@@ -139,7 +139,7 @@ function cut(of: PlannedSymbol, wanted: bigint, sizing: Sizing): { wanted: bigin
   return { wanted: buys ? held + allowed : held - allowed, cutBy: maxByLimit <= maxByPower ? 'max_position_size' : 'buying_power' };
 }
 
-/** What the account counts a market order at, should the price have moved a little by then; rounded up. */
+/** The value that the account gives a market order if the price has moved slightly; rounded up. */
 function withCollar(price: bigint, sizing: Sizing): bigint {
   return price + multiply(price, marginPct(sizing)) / 100n + 1n;
 }
@@ -149,7 +149,7 @@ function marginPct({ marketCollarPct }: Sizing): bigint {
   return nanoPrice(marketCollarPct + mayMovePct);
 }
 
-/** Orders carry numbers: digits that a number cannot hold are left for the next bar. */
+/** Orders carry numbers: digits that a number cannot represent are left for the next bar. */
 function exactNumber(quantity: bigint): bigint {
   for (let step = 1n; ; step *= 10n) {
     const rounded = (quantity / step) * step;

@@ -1,4 +1,4 @@
-/** What has to be there before a strategy is started. */
+/** The conditions for starting a strategy. */
 import type { Principal } from '../../../edge/auth/principal.ts';
 import { AppError, type Issue } from '../../../errors.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -19,14 +19,14 @@ import { decidingPart } from './versions.ts';
 export type StartParts = { database: Database; market: LocalMarket; orderEntry: OrderEntryParts };
 export type StartRequest = { mode: OrderMode; brokerId: string | null; acknowledge: boolean };
 
-/** Of one account. */
+/** Running strategies of one account. */
 const maxRuns = 50;
-/** A run of code may well last so long. */
+/** A run of code may last this long. */
 const daysOfCode = 365;
 
 /**
- * Throws `forbidden` and `invalid` where real money is not allowed, `conflict` where a symbol has no price or no broker that is connected, or too many
- * strategies run, and what the choice of a broker throws.
+ * Throws `forbidden` and `invalid` if live trading is not allowed, `conflict` if a symbol has no price or no connected broker, or too many
+ * strategies run, and the errors of choosing a broker.
  */
 export async function prepareStart(
   { database, market, orderEntry }: StartParts,
@@ -48,7 +48,7 @@ export async function prepareStart(
   const timeframe = row.settings.timeframe ?? '1d';
   const period = { timeframe, start: dateBefore(1, timeframe, nowMs), end: isoDate(utcDay(nowMs)), adjusted: true } as const;
   const deciding = decidingPart(row);
-  // The first bars that a decision may ask for: code sees its whole run again.
+  // The oldest bars that a decision may need: code sees its whole run again.
   const reach =
     deciding.type === 'custom'
       ? isoDate(utcDay(nowMs) - daysOfCode)
@@ -75,7 +75,7 @@ export async function prepareStart(
     if (!(await reaches(symbol)))
       throw new AppError('conflict', `The broker's ${timeframe} bars of ${symbol} do not go back far enough for this strategy`);
   }
-  // Decisions on one history mean nothing for prices of another.
+  // Decisions based on one price history do not apply to prices of another.
   if (sources.size > 1 && sources.has('broker'))
     throw new AppError('conflict', 'The prices of some of its symbols are those of a broker, and those of others are not');
   if ((await runsOf(database, accountId)) >= maxRuns)

@@ -28,7 +28,7 @@ const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 const withdrawAgainMs = 30_000;
 
-/** Throws `conflict` where it cannot be started now. */
+/** Throws `conflict` if it cannot be started now. */
 export function startRun(row: StrategyRow, { orderMode, version, nowMs, brokers, source, equity }: StartRun, ctx: Context): StrategyRow {
   if (row.status === 'running') throw new AppError('conflict', 'The strategy is running already');
   if (row.run?.stage.at === 'placing')
@@ -60,7 +60,7 @@ export function startRun(row: StrategyRow, { orderMode, version, nowMs, brokers,
   return { ...row, run, status: 'running', orderMode, dueAt: run.nextMs, error: null, updatedAt: ctx.nowMs };
 }
 
-/** Ends the run. What is being sent goes on, and is cancelled then; the rest of it is cancelled at once. */
+/** Ends the run. Orders being sent are cancelled after they are sent; the others at once. */
 export function endRun(row: StrategyRow, error: string | null, ctx: Context): StrategyRow {
   const { run } = row;
   if (row.status !== 'running' || run === null) return row;
@@ -84,7 +84,7 @@ export function withdrawn(row: StrategyRow, { outcome }: EffectResult<null>, ctx
   return row;
 }
 
-/** The run goes on, where it is time. */
+/** The run does what is due. */
 export function due(given: StrategyRow, nowMs: number, ctx: Context): StrategyRow {
   if (!isRunning(given) || given.dueAt === null || nowMs < given.dueAt) return given;
   const row = withRun(given, { clockMs: nowMs });
@@ -100,7 +100,7 @@ export function due(given: StrategyRow, nowMs: number, ctx: Context): StrategyRo
     case 'deciding again':
       return decide(row, ctx);
     default:
-      // An effect runs, and its outcome moves the run on.
+      // An effect runs; its outcome advances the run.
       return { ...given, dueAt: null };
   }
 }
@@ -125,7 +125,7 @@ export function decided(
       return plan(withRun(row, next), null, ctx);
     }
     case 'no_bar': {
-      // A source may have it a little later.
+      // A source may have it slightly later.
       const waiting = retryStage(withRun(row, { nextMs, clockMs: nowMs }), { at: 'deciding again' });
       return { ...waiting, dueAt: Math.min(waiting.dueAt!, nextMs) };
     }
@@ -168,7 +168,7 @@ export function placed(
     withdraw(known, ctx);
     return withRun(known, { stage: { at: 'idle' } });
   }
-  // Whether they were placed is seen by the next bar's plan; asking a process that ends by it again is not.
+  // The next bar's plan sees whether they were placed; running the effect again could end another process.
   if (outcome.kind === 'failed' && outcome.abandoned) return nextBar(known, { unfinished: [] });
   if (outcome.kind !== 'done') return retryStage(known, { at: 'placing again', cancels, intents });
   const refused = new Set(orders.filter((order) => order.refused !== null).map(({ symbol }) => symbol));
@@ -212,7 +212,7 @@ function failed(row: Running, error: string, nowMs: number, ctx: Context): Strat
   return failures < maxFailures ? { ...next, dueAt: nextMs } : endRun(next, error, ctx);
 }
 
-/** The bar is done with, or its open orders are waited for. */
+/** The bar is finished, or its open orders are awaited. */
 function nextBar(row: Running, changes: Pick<Partial<RunBar>, 'unfinished'>): StrategyRow {
   const bar = { ...row.run.bar!, ...changes };
   const next = withRun(row, { bar });

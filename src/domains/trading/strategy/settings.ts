@@ -1,4 +1,4 @@
-/** What a strategy's configuration says for runs in the market, beside what its type decides by. */
+/** The settings of a strategy's configuration for runs in the market, besides those of its type. */
 import Type, { type Static } from 'typebox';
 import { timeframes } from '../market/port.ts';
 
@@ -24,7 +24,7 @@ export const settingFields = {
 const SettingsForm = Type.Object(settingFields);
 export type RunSettings = Static<typeof SettingsForm>;
 
-/** A configuration as a caller gives it, in its two parts. */
+/** A caller's configuration, in its two parts. */
 export function splitConfig(given: Record<string, unknown>): { config: Record<string, unknown>; settings: RunSettings } {
   const config: Record<string, unknown> = {};
   const settings: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-/** Strategies on a node: their actor, routes, and what notifies their runs of complete bars. */
+/** Starts strategies on a node: their actor, routes, and the poller that notifies runs of complete bars. */
 import type { AnyActor } from '../../../actors/define-actor.ts';
 import type { AnyRoute } from '../../../edge/http/route.ts';
 import type { Platform } from '../../domain.ts';

@@ -1,6 +1,6 @@
 /**
- * Tells runs that a bar is complete. A run's row says when it has something to do next, by the market's clock; every second, and at each new content of the
- * market, each node looks for the rows of its shards of which the time has come. So no crash and no move of a shard loses a bar, and a clock that
+ * Notifies runs of complete bars. A run's row contains when it has something to do next, by the market's clock; every second, and at each
+ * new content of the market, each node queries the due rows of its shards. So no crash and no move of a shard loses a bar, and a clock that
  * jumps is followed.
  */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -22,14 +22,14 @@ export type StrategyWatchParts = {
 /** From the end of one poll to the next. */
 const everyMs = 1_000;
 const pageSize = 500;
-/** Asked at a time. */
+/** Rows of one query. */
 const atOnce = 16;
 
 export class StrategyWatch {
   private readonly parts: StrategyWatchParts;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
-  /** In the last poll, and in this one: only the first failure is logged. */
+  /** Failures of the last poll, and of this one: only the first failure is logged. */
   private failing = false;
   private hasFailed = false;
   private isPolling = false;
@@ -72,7 +72,7 @@ export class StrategyWatch {
     });
   }
 
-  /** Failures are logged, never thrown: the next poll finds what is left. */
+  /** Failures are logged, never thrown: the next poll finds the remaining runs. */
   private async poll(): Promise<void> {
     const { placement, market } = this.parts;
     this.hasFailed = false;

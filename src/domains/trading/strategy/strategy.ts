@@ -47,7 +47,7 @@ function shown(row: StrategyRow): Turn<StrategyRow, StrategyRow> {
   return { state: row, reply: row };
 }
 
-/** For commands without a reply; they change nothing where there is no strategy. */
+/** For commands without a reply; they change nothing if there is no strategy. */
 function moving<Input>(move: (row: StrategyRow, input: Input, ctx: Context) => StrategyRow) {
   return (state: State, input: Input, ctx: Context): Turn<State, void> => ({
     state: state === null ? null : move(state, input, ctx),

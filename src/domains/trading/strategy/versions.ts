@@ -1,9 +1,9 @@
-/** Looks up a version of a strategy, and shows stored columns as what decides. */
+/** Queries a version of a strategy, and converts stored columns to a configuration. */
 import type { Database } from '../../../storage/database.ts';
 import type { Strategy as DecidingPart } from './config.ts';
 import { type StrategyRow, StrategyVersion, type StrategyVersionRow } from './entity.ts';
 
-/** null: there is no such version. Those of a deleted strategy are found too. */
+/** null: there is no such version. Versions of a deleted strategy are found too. */
 export async function findVersion(
   database: Database,
   of: { accountId: string; id: string },
@@ -16,7 +16,7 @@ export async function findVersion(
   return row as StrategyVersionRow | null;
 }
 
-/** Type and configuration together, as the deciders and backtests take them. */
+/** Type and configuration together, as deciders and backtests use them. */
 export function decidingPart({ type, config }: Pick<StrategyRow, 'type' | 'config'>): DecidingPart {
   return { type, config } as DecidingPart;
 }

@@ -13,17 +13,17 @@ const minDeviationOfMean = 1e-8;
 export class ZWindow {
   private readonly values: Float64Array;
   private readonly length: number;
-  /** Where the next value goes, which is where the oldest one is once the window is full. */
+  /** Where the next value is written: over the oldest one once the window is full. */
   private next = 0;
   private count = 0;
-  /** How many of the newest values are the same. */
+  /** How many of the newest values are equal. */
   private same = 0;
   private newest = Number.NaN;
   /** Sums over the window of d and d², where d is the distance from the anchor; they hold while `summed`. */
   private anchor = 0;
   private sum = 0;
   private squares = 0;
-  /** The largest that `squares` was since they were summed afresh: the error of the sums grows with it. */
+  /** The largest value of `squares` since the sums were last recomputed: the error of the sums grows with it. */
   private largestSquares = 0;
   private summed = false;
 
@@ -49,13 +49,13 @@ export class ZWindow {
     this.same = value === this.newest ? this.same + 1 : 1;
     this.newest = value;
     this.next = at + 1 === this.length ? 0 : at + 1;
-    // Errors of the sliding sums do not grow for longer than a window.
+    // Errors of the sliding sums are limited to one window.
     if (this.next === 0 && this.summed) this.summed = false;
   }
 
   /**
-   * The z-score, as near as is needed to tell on which side of the thresholds it is: exactly the definition's wherever one of ±`a` and ±`b` is
-   * close. NaN until the window is full.
+   * The z-score, precise enough to tell on which side of the thresholds it is: exactly the definition's if one of ±`a` and ±`b` is close.
+   * NaN until the window is full.
    */
   near(a: number, b: number): number {
     if (this.count < this.length) return Number.NaN;
@@ -86,7 +86,7 @@ export class ZWindow {
     for (let i = oldest; i < length; i++) squares += (values[i]! - mean) ** 2;
     for (let i = 0; i < oldest; i++) squares += (values[i]! - mean) ** 2;
     const deviation = Math.sqrt(squares / (length - 1));
-    // Where all values are the same, rounding of the mean must not make a deviation.
+    // If all values are equal, rounding of the mean must not produce a deviation.
     return deviation === 0 || this.same >= length ? 0 : (this.newest - mean) / deviation;
   }
 

@@ -1,4 +1,4 @@
-/** get_quote: the quote that GET /trading/quotes shows. */
+/** get_quote: the same quote as GET /trading/quotes. */
 import Type from 'typebox';
 import { ToolError } from '../../../errors.ts';
 import type { Tool } from '../../tasks/contract.ts';

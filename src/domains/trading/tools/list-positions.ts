@@ -1,4 +1,4 @@
-/** list_positions: what is held, and the account that it is held in. */
+/** list_positions: the positions, and the account's figures. */
 import Type from 'typebox';
 import { accountSettings, tradingLimitsOf } from '../../accounts/contract.ts';
 import type { Tool } from '../../tasks/contract.ts';
@@ -7,7 +7,7 @@ import type { TradingParts } from '../open.ts';
 import { accountView, positionView } from '../trading-account/account-view.ts';
 import { tradingAccount, tradingAccountIdOf } from '../trading-account/messages.ts';
 
-/** More are counted, not listed. */
+/** Further positions are counted, not listed. */
 const maxListed = 200;
 
 export const listPositions = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>): Tool => ({

@@ -1,4 +1,4 @@
-/** What a person reads before deciding about an order of an agent, and whether it still holds when the order is placed. Pure. */
+/** The text that a person reads before approving an agent's order, and whether it still holds when the order is placed. Pure. */
 import type { Mode } from '../../../mode.ts';
 import { centsOfProduct, nanoOf, nanoText, one } from '../decimal.ts';
 import type { Quote } from '../market/port.ts';
@@ -8,17 +8,17 @@ import { numberOf, shownMode } from '../orders/order-view.ts';
 import type { OrderTerms } from '../orders/terms.ts';
 import type { OrderPreview, TradingLimits } from '../trading-account/messages.ts';
 
-/** An order as it would be placed now. `mode`: of its principal. */
+/** An order as it would be placed now. `mode`: the principal's mode. */
 export type CheckedOrder = Prepared & { terms: OrderTerms; preview: OrderPreview; mode: Mode };
 
-/** What of the market the text rests on. */
+/** The market data on which the text is based. */
 export type Basis = { symbol: string; side: string; price: number };
 
 export function basisOf({ terms: { symbol, side }, quote }: CheckedOrder): Basis {
   return { symbol, side, price: priceNow(side, quote) };
 }
 
-/** A few lines: mode in capitals, the order, its value, and what it leaves of both limits. */
+/** A few lines: mode in capitals, the order, its value, and what remains of both limits. */
 export function textOf({ terms, quote, route, preview, limits, mode }: CheckedOrder): string {
   const { symbol, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = terms;
   const shown = shownMode({ mode, orderMode: route.orderMode });
@@ -39,8 +39,8 @@ export function textOf({ terms, quote, route, preview, limits, mode }: CheckedOr
 }
 
 /**
- * Why a person decides again; null: what was approved still holds. A price counts as run away when it has moved, in either direction, by more than the collar
- * of the order's kind: that of limit prices for orders with one, else that of market orders.
+ * Why a new approval is needed; null: the approval still holds. A price has moved too far if it moved, in either direction, by more than
+ * the collar of the order's type: that of limit prices for orders with one, else that of market orders.
  */
 export function approvalFault(approved: unknown, { terms, quote, limits }: CheckedOrder): string | null {
   const { symbol, side, price } = approved as Basis;

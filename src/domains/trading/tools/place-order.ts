@@ -16,9 +16,9 @@ import type { TradingOrderRow } from '../trading-order/entity.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
 import { approvalFault, basisOf, type CheckedOrder, limitsView, textOf } from './order-preview.ts';
 
-/** Above the four tries of `askUntilAnswered` and the wait for the broker. */
+/** Longer than the four tries of `askUntilAnswered` and the wait for the broker. */
 const timeoutMs = 90_000;
-/** How long the answer waits for the first word of a broker. */
+/** How long the tool waits for a broker's first answer. */
 const venueAnswerMs = 10_000;
 const pollMs = 100;
 
@@ -54,7 +54,7 @@ export const placeOrderTool = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>)
       return earlier;
     });
     const order = await venueAnswer(orderEntry.actors, placed.id, signal);
-    // The order is placed, whether its prices and limits can be shown or not.
+    // The order is placed even if its prices and limits cannot be shown.
     const now = await checkNow(orderEntry, owner, form, order).catch(unlessDefect);
     return {
       mode: shownMode(order).toUpperCase(),
@@ -69,7 +69,7 @@ export const placeOrderTool = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>)
 async function place(orderEntry: OrderEntryParts, owner: OrderOrigin, form: OrderForm, context: ToolContext): Promise<TradingOrderRow> {
   const { approvedBasis, callId } = context;
   const orderId = orderIdOf(context);
-  // What was placed by an earlier try of this call is not asked about again.
+  // An order that an earlier try of this call placed needs no second approval.
   if (approvedBasis !== null && (await orderEntry.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
     const checked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
     const why = approvalFault(approvedBasis, checked);
@@ -79,8 +79,8 @@ async function place(orderEntry: OrderEntryParts, owner: OrderOrigin, form: Orde
 }
 
 /**
- * The order that an earlier run of this call has placed. Where there is none, a request of that run which is still on its way finds a refusal recorded under
- * the call's id: what was refused before the account was asked is recorded by asking it to cancel an order that it does not have.
+ * The order that an earlier run of this call placed. If there is none, a late request of that run must find a refusal recorded under the
+ * call's id: an order that was refused before the account was asked gets this record by a cancel request for an order that does not exist.
  */
 async function placedEarlier(actors: ActorSystem, owner: OrderOrigin, context: ToolContext): Promise<TradingOrderRow | null> {
   const orderId = orderIdBeside(owner, orderIdOf(context));
@@ -91,7 +91,7 @@ async function placedEarlier(actors: ActorSystem, owner: OrderOrigin, context: T
 }
 
 /**
- * What the order would do now: what every way of placing it checks before the account's turn, and what the turn would say.
+ * The preview of the order: the checks that every order passes before the account's turn, and those of the turn.
  *
  * @param placed the order is there already: its client id is its own
  */
@@ -115,7 +115,7 @@ async function checkNow(
   return { ...prepared, terms, preview, mode: owner.mode };
 }
 
-/** The order once it is more than submitted, or as it is after ten seconds. */
+/** The order once its state is beyond submitted, or as it is after ten seconds. */
 async function venueAnswer(actors: ActorSystem, orderId: string, signal: AbortSignal): Promise<TradingOrderRow> {
   const begunAtMs = performance.now();
   for (;;) {
@@ -126,7 +126,7 @@ async function venueAnswer(actors: ActorSystem, orderId: string, signal: AbortSi
   }
 }
 
-/** Always the same for a call, and of its time, so that lists show the order where it belongs. */
+/** Deterministic for a call, and with its time, so that lists show the order in the right place. */
 function orderIdOf({ callId, slotOwner, accountId }: ToolContext): string {
   const derived = derivedId(tradingIds.order, slotOwner ?? accountId, callId);
   const time = /^eff_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(callId)?.[1];

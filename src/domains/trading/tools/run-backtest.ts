@@ -1,4 +1,7 @@
-/** run_backtest: a backtest as POST /trading/backtest makes it, waited for. A repeated call with the same `callId` is the same backtest. */
+/**
+ * run_backtest: creates a backtest as POST /trading/backtest does, and waits for it. A repeated call with the same `callId` is the same
+ * backtest.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import Type, { type Static } from 'typebox';
 import { AppError, errorCodes, ToolError } from '../../../errors.ts';

@@ -1,4 +1,4 @@
-/** The tools that trading brings to agents. */
+/** The agent tools of trading. */
 import type { Tool } from '../../tasks/contract.ts';
 import type { TradingParts } from '../open.ts';
 import { getQuote } from './get-quote.ts';

@@ -121,7 +121,7 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
   };
 }
 
-/** What the keys do not allow of market data says nothing of trading with them. */
+/** That the keys do not allow market data says nothing about trading. */
 function shown(cause: unknown): unknown {
   return cause instanceof CredentialsRefused
     ? new AppError('unavailable', 'The broker refuses prices to these credentials', { cause })

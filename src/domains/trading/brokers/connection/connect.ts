@@ -29,7 +29,7 @@ const paperCash = '100000';
 /** Time for the figures after the test; if it is not enough, the reconciliation requests them again. */
 const figuresWithinMs = 15_000;
 
-/** Throws `invalid` for each field that is missing, and for others. */
+/** Throws `invalid` for each field that is missing, and for each unknown one. */
 export function readCredentials(brokerName: VenueName, given: Readonly<Record<string, string>>): VenueCredentials {
   const fields = fieldsOf[brokerName];
   const issue = (field: string, msg: string, type: string): Issue => ({

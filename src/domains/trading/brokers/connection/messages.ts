@@ -5,12 +5,12 @@ import { tradingAccount } from '../../trading-account/messages.ts';
 import type { VenueOrder, VenuePosition } from '../port.ts';
 import type { ConnectedBrokerRow, Halt } from './entity.ts';
 
-/** What a broker says of an account, at one moment. */
+/** An account's figures at the broker, at one moment. */
 export type Figures = {
-  /** null: nothing was said of it. */
+  /** null: the broker did not report it. */
   cash: string | null;
   positions: VenuePosition[];
-  /** Open orders that were not placed here. */
+  /** Open orders that this service did not place. */
   orders: VenueOrder[];
   cursor: string | null;
   sinceMs: number;
@@ -21,27 +21,33 @@ export type NewConnection = Pick<
   ConnectedBrokerRow,
   'accountId' | 'mode' | 'brokerName' | 'orderMode' | 'filledBy' | 'credentials' | 'error'
 > & {
-  /** null: not known yet; the reconciliation asks for them. */
+  /** null: not known yet; the reconciliation requests them. */
   figures: Figures | null;
 };
 
 export type ConnectionContract = {
   commands: {
     create(input: NewConnection): ConnectedBrokerRow;
-    /** What a try of the credentials came to. null: they are taken. A connection that loses them asks for attention. */
+    /**
+     * The result of a test of the credentials; null: the broker accepts them. A connection whose credentials are refused needs attention.
+     */
     tried(input: { error: string | null }): null;
-    /** The broker's figures become ours: the first ones, or those that a person takes over, which ends a halt. @param by the user's id */
+    /**
+     * Adopts the broker's figures: the first ones, or by a person's decision, which ends a halt.
+     *
+     * @param by the user's id
+     */
     adopt(input: { figures: Figures; by: string | null }): ConnectedBrokerRow;
     advanced(input: { cursor: string }): null;
-    /** A difference that two rounds found: no orders until a person looked. */
+    /** Two rounds found a difference: no orders until a person has decided. */
     mismatched(input: Omit<Halt, 'reason' | 'atMs'>): null;
-    /** Refuses (`conflict`) while orders of it are open or unknown. */
+    /** Refuses (`conflict`) while its orders are open or have an unknown outcome. */
     remove(input: null): null;
     /** Outcome of the effect. */
     noted(input: EffectResult<void>): null;
   };
   queries: {
-    /** null: there is none, or it was removed. */
+    /** null: there is no connection, or it was removed. */
     get(input: null): ConnectedBrokerRow | null;
   };
   effects: { wake(input: Record<string, never>): void };

@@ -1,6 +1,6 @@
 /**
- * The connections of accounts, as orders and routes use them on a node. Adapters are opened with decrypted credentials and kept while the connection
- * is as it was. Everything the broker says of the credentials is passed on to the connection's actor.
+ * The connections of accounts, for orders and routes on a node. Adapters are opened with decrypted credentials and kept while the
+ * connection is unchanged. What the broker reports about the credentials is sent to the connection's actor.
  */
 import { LRUCache } from 'lru-cache';
 import type { ActorSystem } from '../../../../actors/actor-system.ts';
@@ -40,16 +40,19 @@ export type KnownConnection = {
   halted: boolean;
 };
 
-/** What is shown of a connection whose credentials cannot be read. */
+/** The text shown for a connection whose credentials cannot be decrypted. */
 export const lockedCredentials = 'The stored credentials cannot be read since SECRET_KEY was changed: connect the broker again';
 
-/** While the database does not answer. Less than an effect has beyond the broker's own time, so that a post that was not sent is reported as not sent. */
+/**
+ * Time to wait while the database does not answer. Shorter than what an effect has beyond the broker's own time, so that a post that was
+ * not sent is reported as not sent.
+ */
 const readWithinMs = 4_000;
 const keptAdapters = 1_000;
 const keptMs = 600_000;
 
 export class OpenConnections {
-  /** What orders at brokers ask for. */
+  /** What orders need of connections. */
   readonly calls: VenueCalls;
   private readonly parts: OpenConnectionsParts;
   private readonly adapters = new LRUCache<string, { credentials: string; broker: BrokerConnection }>({ max: keptAdapters, ttl: keptMs });
@@ -59,7 +62,7 @@ export class OpenConnections {
     this.calls = this.venueCalls();
   }
 
-  /** Those of the account in this mode, the newest first. Test keys trade on the embedded paper broker alone. */
+  /** The connections of the account in this mode, newest first. Test keys trade only on the embedded paper broker. */
   async of({ accountId, mode }: AccountMode): Promise<readonly KnownConnection[]> {
     if (mode === 'test') return [];
     const { rows } = await this.parts.database.read({
@@ -73,7 +76,7 @@ export class OpenConnections {
     });
   }
 
-  /** A person takes over the broker's own figures, which ends a halt. Throws `not_found`; `unavailable` where the broker does not answer. */
+  /** A person adopts the broker's own figures, which ends a halt. Throws `not_found`; `unavailable` if the broker does not answer. */
   async resume({ accountId, mode }: AccountMode, id: string, by: string): Promise<void> {
     const { actors } = this.parts;
     const row = await actors.query(brokerConnection, id, 'get', null);
@@ -84,7 +87,7 @@ export class OpenConnections {
     await actors.ask(brokerConnection, id, 'adopt', { figures: figures.value, by });
   }
 
-  /** The broker's figures, its open orders without those that were placed here. */
+  /** The broker's figures and its open orders, without those that this service placed. */
   async figures(row: ConnectedBrokerRow, signal?: AbortSignal): Promise<Answer<Figures>> {
     const { clock, database } = this.parts;
     if (this.isLocked(row)) return { kind: 'unknown', reason: lockedCredentials };
@@ -101,13 +104,13 @@ export class OpenConnections {
     return { kind: 'known', value: { ...answer.value, orders: orders.filter(isForeign) } };
   }
 
-  /** Decrypted; null: there is no such connection. */
+  /** The connection with decrypted credentials; null: there is no such connection. */
   async credentialsOf(id: string): Promise<VenueCredentials | null> {
     const row = await this.read(id);
     return row === null || this.isLocked(row) ? null : this.parts.credentials.open(row.credentials, id);
   }
 
-  /** The price source of a connection's broker; none for a connection that is removed or locked. */
+  /** The price source of a connection's broker; none if the connection is removed or its credentials cannot be decrypted. */
   async quote(id: string, symbol: string): Promise<QuoteAnswer> {
     const row = await this.read(id);
     if (row === null || this.isLocked(row)) return { kind: 'unknown', reason: 'the broker connection could not be read' };
@@ -122,7 +125,7 @@ export class OpenConnections {
     return (await broker.bars?.(wanted, signal)) ?? { kind: 'known', value: null };
   }
 
-  /** Whether its credentials were encrypted with a SECRET_KEY that this node does not have. */
+  /** Whether the credentials were encrypted with a SECRET_KEY that this node does not have. */
   isLocked({ id, credentials }: ConnectedBrokerRow): boolean {
     if (this.adapters.get(id)?.credentials === credentials) return false;
     try {
@@ -146,7 +149,7 @@ export class OpenConnections {
     return observedBroker(openBroker(credentials, mode, accountId, this.parts), this.parts.stats.brokerCalls);
   }
 
-  /** Tells the connection that the broker refused its credentials, or takes them again. */
+  /** Notifies the connection's actor that the broker refused the credentials, or accepts them again. */
   async tried(id: string, error: string | null): Promise<void> {
     const { actors, log } = this.parts;
     await actors.ask(brokerConnection, id, 'tried', { error }).catch((err) => {
@@ -163,7 +166,7 @@ export class OpenConnections {
     }
   }
 
-  /** As `read`; null too where it takes longer than an order can wait. */
+  /** As `read`; also null if it takes longer than an order can wait. */
   private async readSoon(id: string): Promise<ConnectedBrokerRow | null> {
     const found: { row: ConnectedBrokerRow | null } = { row: null };
     const reading = this.read(id).then((row) => {

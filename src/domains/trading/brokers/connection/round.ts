@@ -1,6 +1,6 @@
 /**
- * One round of queries to a venue, and what follows from the answers. It changes nothing: the caller updates the orders, then stores the cursor, so
- * that a round that is lost anywhere is asked again from the same place.
+ * One round of queries to a venue, and the updates that follow from the answers. It changes nothing: the caller updates the orders and then
+ * stores the cursor, so that an interrupted round is repeated from the same place.
  */
 
 import { nanoIn } from '../../orders/amounts.ts';
@@ -9,16 +9,16 @@ import { type HeldOrder, missingFrom, type OrderUpdateOptions, type OrderUpdates
 
 export type RoundBroker = Pick<BrokerConnection, 'fillSource' | 'currentOrders' | 'order' | 'fills' | 'positions'>;
 
-/** What is stored of the connection's orders. */
+/** The stored state of the connection's orders. */
 export type HeldOrders<H extends HeldOrder = HeldOrder> = {
   open(): Promise<H[]>;
-  /** Of any status, by either id. */
+  /** Orders with any status, by either id. */
   named(brokerOrderIds: readonly string[], ourIds: readonly string[]): Promise<H[]>;
 };
 
 export type RoundInput = OrderUpdateOptions & {
   cursor: string | null;
-  /** `orders`: what may have changed of open orders. `all`: fills too, whatever the orders say, and positions. */
+  /** `orders`: possible changes of open orders. `all`: also fills, whatever the orders report, and positions. */
   extent: 'orders' | 'all';
 };
 
@@ -27,13 +27,16 @@ export type RoundResult = OrderUpdates & {
   cursor: string | null;
   /** There are more fills than one round reads. */
   more: boolean;
-  /** null: not asked, or not to be compared since fills could not be read. Asked before orders and fills, so that what fills meanwhile is among these. */
+  /**
+   * null: not queried, or not comparable because fills could not be read. Queried before orders and fills, so that later fills are among
+   * these.
+   */
   positions: VenuePosition[] | null;
 };
 export type RoundFailure = Exclude<Answer<never>, { kind: 'known' }>;
 
 const maxConcurrentQueries = 4;
-/** Orders asked for one by one in a round; the rest is left to the next one. */
+/** Orders queried individually in a round; the others are left to the next round. */
 const maxQueries = 100;
 const none: VenueFills = { fills: [], cursor: '', more: false };
 
@@ -56,7 +59,7 @@ export async function queryBroker(
   const wantsFills = extent === 'all' || queried.value.length > 0 || orders.some((order) => hasNewFills(own, order));
   const listing = wantsFills ? await broker.fills({ cursor, sinceMs }, signal) : null;
   if (listing?.kind === 'credentials') return listing;
-  // Without a list of fills orders still tell what is filled of them.
+  // Without a list of fills the orders still report their filled quantity.
   const fills = listing?.kind === 'known' ? listing.value : none;
   const fresh = fills.fills.filter(({ venueTradeId }) => input.isBooked?.(venueTradeId) !== true);
 
@@ -90,7 +93,7 @@ function hasNewFills(own: readonly HeldOrder[], order: VenueOrder): boolean {
   return nanoIn(order.filledQuantity) > (held === undefined ? 0n : nanoIn(held.filledQuantity));
 }
 
-/** Those that the venue has; the others are absent from the answer. */
+/** Queries these orders; those that the venue does not have are absent from the answer. */
 async function queryEach(broker: RoundBroker, brokerOrderIds: readonly string[], signal?: AbortSignal): Promise<Answer<VenueOrder[]>> {
   const found: VenueOrder[] = [];
   for (let i = 0; i < brokerOrderIds.length; i += maxConcurrentQueries) {

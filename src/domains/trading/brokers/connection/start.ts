@@ -1,4 +1,4 @@
-/** Connections to brokers on a node: their actor, their routes, and the watchers of those that live here. */
+/** Starts connections to brokers on a node: their actor, their routes, and the watchers of those in this node's shards. */
 import type { Platform, StartedDomain } from '../../../domain.ts';
 import type { TradingStats } from '../../metrics.ts';
 import { brokerRoutes } from '../../routes/brokers.ts';
@@ -9,7 +9,7 @@ import { ConnectionWatchers } from './watchers.ts';
 
 export type BrokerStartParts = { connections: OpenConnections; credentials: CredentialBox; stats: TradingStats };
 
-/** Before the runtime starts: the watchers are notified of its first shards. */
+/** Call before the runtime starts: the watchers are notified of its first shards. */
 export function startBrokers(
   platform: Platform,
   parts: BrokerStartParts,

@@ -1,4 +1,4 @@
-/** Orders at brokers as they are stored, for the comparison with what the broker has. */
+/** Stored orders at brokers, for the comparison with the broker's answers. */
 import type { Database } from '../../../../storage/database.ts';
 import type { AssetClass } from '../../market/symbol.ts';
 import type { OrderState } from '../../orders/order-state.ts';
@@ -10,19 +10,21 @@ export type StoredOrder = HeldOrder & {
   brokerKey: string;
   symbol: string;
   assetClass: AssetClass;
-  /** null: of an external one. */
+  /** null: an external order. */
   sentAtMs: number | null;
-  /** A cancel was asked for, no order waits to take its place, and the look-ups after a post with an unknown outcome have not found it in time. */
+  /**
+   * A cancel is requested, no order waits to replace it, and the lookups after a post with an unknown outcome have not found it in time.
+   */
   isGivenUp: boolean;
 };
 
 const open = `('submitted', 'accepted', 'partially_filled')`;
 const isReplaced = `exists (select from trading_order r where r.id = o.state ->> 'replacedBy' and r.status in ${open}) as is_replaced`;
 const columns = `id, broker_key, symbol, asset_class, external, status, state, outbound, sent_at, ${isReplaced}`;
-/** Those that a broker may have: not the ones that wait here. */
+/** Orders that a broker may have: not those held by this service. */
 const openAtBroker = `filled_by = 'broker' and status in ${open} and (body is not null or external)`;
 
-/** Of these connections, by connection. */
+/** The orders of these connections, grouped by connection. */
 export async function openOrdersOf(database: Pick<Database, 'read'>, brokerIds: readonly string[]): Promise<Map<string, StoredOrder[]>> {
   const { rows } = await database.read({
     name: 'orders_open_at_brokers',

@@ -1,6 +1,6 @@
 /**
- * Watches one connection on the node where it lives: polls the broker for changes, updates the orders, compares positions, and has its stream hasten all
- * that. What it holds in memory can be lost: another watcher begins with a whole round and finds the same.
+ * Watches one connection on the node that owns its shard: polls the broker for changes, updates the orders, compares positions, and polls
+ * at once when the stream reports a change. Its memory may be lost: another watcher begins with a full round and finds the same.
  */
 
 import type { ActorSystem } from '../../../../actors/actor-system.ts';
@@ -34,9 +34,9 @@ export type WatcherParts = {
 type Extent = 'orders' | 'all';
 
 const maxConcurrentUpdates = 8;
-/** Confirmed trades that are remembered; beyond it they are sent again, which changes nothing. */
+/** Ids of confirmed trades in memory; trades beyond it are sent again, which changes nothing. */
 const rememberedTrades = 5_000;
-/** Fills that the broker counts and has not listed after so many polls are booked as it counts them. */
+/** Fills that the broker counts but has not listed after this many polls are booked as counted. */
 const pollsForFills = 10;
 const dayMs = 86_400_000;
 
@@ -51,10 +51,10 @@ export class ConnectionWatcher {
   private running: Promise<void> | null = null;
   private timer: NodeJS.Timeout | undefined;
   private readonly booked = new Set<string>();
-  /** Since when the broker counts fills of an order that it has not listed. By the broker's id. */
+  /** When the broker first counted fills of an order that it has not listed. By the broker's id. */
   private readonly lacking = new Map<string, number>();
   private differences: Difference[] = [];
-  /** Since when whole rounds have found an order with an unknown outcome nowhere at the broker. By our id. */
+  /** When a full round first did not find an order with an unknown outcome at the broker. By our id. */
   private readonly absent = new Map<string, number>();
 
   constructor(id: string, shard: number, parts: WatcherParts) {
@@ -63,13 +63,13 @@ export class ConnectionWatcher {
     this.parts = parts;
   }
 
-  /** The connection is new or has changed: begins with a whole round. */
+  /** The connection is new or has changed: begins with a full round. */
   changed(): void {
     this.row = null;
     this.request('all');
   }
 
-  /** What has open orders is asked for them. */
+  /** Polls for changes if the connection has open orders. */
   poll(): void {
     this.request('orders');
   }
@@ -85,7 +85,7 @@ export class ConnectionWatcher {
     this.stream = null;
   }
 
-  /** One round at a time; what is wanted meanwhile follows at once. */
+  /** One round at a time; a request during a round is served directly after it. */
   private request(extent: Extent): void {
     if (this.stop.signal.aborted) return;
     if (this.wanted !== 'all') this.wanted = extent;
@@ -98,7 +98,7 @@ export class ConnectionWatcher {
   private async run(): Promise<void> {
     const extent = this.wanted!;
     this.wanted = null;
-    // Whatever comes of this one.
+    // Also if this round fails.
     if (extent === 'all') this.scheduleNextRound();
     try {
       this.row ??= await this.parts.actors.query(brokerConnection, this.id, 'get', null);
@@ -112,7 +112,7 @@ export class ConnectionWatcher {
     }
   }
 
-  /** The next whole round. */
+  /** Schedules the next full round. */
   private scheduleNextRound(): void {
     clearTimeout(this.timer);
     if (this.stop.signal.aborted) return;
@@ -120,13 +120,13 @@ export class ConnectionWatcher {
     this.timer.unref();
   }
 
-  /** Tries the credentials, and takes over the broker's figures for the first time. */
+  /** Tests the credentials, and adopts the broker's figures for the first time. */
   private async connect(row: ConnectedBrokerRow): Promise<void> {
     const { connections, actors } = this.parts;
     const broker = connections.adapter(row);
     const account = await broker.account(this.stop.signal);
     if (account.kind !== 'known') {
-      // A connection that was made stays so while its broker does not answer.
+      // An existing connection stays connected while its broker does not answer.
       if (account.kind === 'credentials' || row.error !== null) await this.report(failureText(account));
       return;
     }
@@ -151,7 +151,7 @@ export class ConnectionWatcher {
     this.stream = broker.updates({
       changed: () => this.request('orders'),
       connected: () => {
-        // Updates sent while there was no connection are found by polling.
+        // Polling finds updates that were sent while there was no connection.
         if (!isFirst) this.request('all');
         isFirst = false;
       },
@@ -253,8 +253,8 @@ export class ConnectionWatcher {
   }
 
   /**
-   * From now on it counts as there or not there, by what the broker lists and holds: its session is over, or nobody wants it any more and the broker is
-   * one that keeps our id unique.
+   * From now on the broker's lists and positions decide whether the order exists: its session is over, or it was cancelled and the broker
+   * keeps our id unique.
    */
   private isSettling({ assetClass, sentAtMs, isGivenUp }: StoredOrder, { brokerName }: ConnectedBrokerRow): boolean {
     if (sentAtMs === null) return false;
@@ -263,7 +263,10 @@ export class ConnectionWatcher {
     return this.parts.clock.nowMs() > endMs;
   }
 
-  /** One that two whole rounds, a regular pause apart, and look-ups find nowhere, while positions agree, was never there. */
+  /**
+   * An order that two full rounds with a regular pause between them and lookups do not find, while positions agree, does not exist at the
+   * broker.
+   */
   private async settleUnknown(settling: readonly StoredOrder[], broker: BrokerConnection): Promise<void> {
     const { actors, reconcileMs } = this.parts;
     for (const id of this.absent.keys()) if (!settling.some((order) => order.id === id)) this.absent.delete(id);

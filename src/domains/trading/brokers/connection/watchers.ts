@@ -33,7 +33,7 @@ export class ConnectionWatchers {
     return this.watchers.size;
   }
 
-  /** A connection that lives here is new, or has changed. */
+  /** A connection in this node's shards is new, or has changed. */
   changed(id: string): void {
     const shard = shardOf(brokerConnection.kind, id);
     if (this.isStopped || this.parts.placement.epochOf(shard) === null) return;
@@ -85,7 +85,7 @@ export class ConnectionWatchers {
     this.timer.unref();
   }
 
-  /** One statement for all connections of this node finds those with open orders. */
+  /** Finds the connections of this node with open orders, by one statement. */
   private async poll(): Promise<void> {
     for (const [id, { isEnded }] of this.watchers) if (isEnded) this.watchers.delete(id);
     const { stats, database } = this.parts;

@@ -13,18 +13,18 @@ import type { Listing } from './universe.ts';
 export type Range = { open: number; high: number; low: number; close: number; volume: number };
 export type Day = Range & { day: DayNumber; openMs: number; minutes: number };
 
-/** Minutes by column; room for a day of crypto. */
+/** Minutes as columns; large enough for a day of crypto. */
 export type Minutes = { open: Float64Array; high: Float64Array; low: Float64Array; close: Float64Array; volume: Float64Array };
 
 const msPerMinute = 60_000;
 const minutesOfUtcDay = 1_440;
 
-/** Raw, in the shares of that day. */
+/** Unadjusted, in the shares of that day. */
 export function closeTicks(listing: Listing, day: DayNumber): number {
   return ticksAt(listing, day, splitFactor(listing, day));
 }
 
-/** null where the listing does not trade on that day. */
+/** null if the listing does not trade on that day. */
 export function dayOf(listing: Listing, day: DayNumber): Day | null {
   const isCrypto = listing.assetClass === 'crypto';
   const session = isCrypto ? null : sessionOn(day);
@@ -48,7 +48,7 @@ export function dayOf(listing: Listing, day: DayNumber): Day | null {
   return { day, openMs, minutes, open, high, low, close, volume };
 }
 
-/** The close of a session in the shares of a later day, as a market of the night begins from it. */
+/** The close of a session in the shares of a later day; prices outside sessions begin with it. */
 export function closeTicksIn(listing: Listing, session: DayNumber, sharesOf: DayNumber): number {
   return ticksAt(listing, session, splitFactor(listing, sharesOf));
 }
@@ -104,7 +104,7 @@ function ticksAt(listing: Listing, day: DayNumber, factor: number): number {
   return Math.max(listing.minTicks, Math.round((exp(logLevel(listing, day)) * listing.ticksPerUnit) / factor));
 }
 
-/** The gap over night: a part of the day's move, a surprise of its own, and the dividend that the share no longer holds. */
+/** The gap between two sessions: a part of the day's move, a random part, and the dividend that is deducted from the price. */
 function openingTicks(listing: Listing, day: DayNumber, before: DayNumber, from: number, close: number, seed: number): number {
   const surprise = 0.25 * daySigma(listing) * Math.sqrt(Math.min(4, day - before)) * gaussian(seed, 1);
   const gap = Math.round(from * (exp(surprise) - 1) + 0.3 * (close - from));
@@ -115,7 +115,9 @@ function openingTicks(listing: Listing, day: DayNumber, before: DayNumber, from:
 const points = new Float64Array(minutesOfUtcDay + 1);
 const weight = new Float64Array(minutesOfUtcDay);
 
-/** More at the opening and before the close, each minute by chance; flat but for chance where trading never closes. */
+/**
+ * Volume is larger at the opening and before the close, with a random part in each minute; without that curve where trading never closes.
+ */
 function weightOf({ assetClass }: Listing, seed: number, minute: number, minutes: number): number {
   const chance = 0.4 + (hash(seed, 20_000 + minute) >>> 8) / 13_981_013;
   if (assetClass === 'crypto') return chance;
@@ -125,14 +127,14 @@ function weightOf({ assetClass }: Listing, seed: number, minute: number, minutes
   return chance * (0.55 + 1.35 * x * x + opening + closing);
 }
 
-/** Writes a walk of `count` points from the open to the close that stays within low and high and reaches both. */
+/** Writes a random walk of `count` points from the open to the close, which stays within low and high and reaches both. */
 function writePath(seed: number, count: number, { open, high, low, close }: Range, out: Float64Array): void {
   const last = count - 1;
   out[0] = open;
   out[last] = close;
   const needsHigh = high > open && high > close;
   const needsLow = low < open && low < close;
-  // On a day that rises the low tends to come first.
+  // On a rising day the low tends to come first.
   const lowFirst = uniform(seed, 1) < (close >= open ? 0.75 : 0.25);
   const early = 1 + Math.floor(uniform(seed, 2) * (last - 2) * 0.6);
   const late = early + 1 + Math.floor(uniform(seed, 3) * (last - 1 - early));
@@ -149,7 +151,7 @@ function writePath(seed: number, count: number, { open, high, low, close }: Rang
   }
 }
 
-/** Displaces the middle, then both halves. What leaves the range is turned back at its edge. */
+/** Displaces the middle, then both halves. Points outside the range are reflected at its edge. */
 function fill(seed: number, from: number, to: number, swing: number, low: number, high: number, out: Float64Array): void {
   if (to - from < 2) return;
   const middle = (from + to) >> 1;

@@ -24,17 +24,17 @@ const common: Readonly<Record<AssetClass, { seed: number; sigma: number; drift: 
   crypto: { seed: seedOf(`${feedVersion}/common/crypto`), sigma: 0.02, drift: 0.00012 },
 };
 
-/** The logarithm of the price at the end of a day; of a weekday for equities. */
+/** The logarithm of the price at the end of a day; for equities of a weekday. */
 export function logLevel(listing: Listing, day: DayNumber): number {
   return level(listing, day, walk);
 }
 
-/** The same number for a day of which the neighbours are not wanted: costs fifteen steps, where `logLevel` makes the 256 days around it. */
+/** The same number for a single day: takes fifteen steps, where `logLevel` computes the 256 days around it. */
 export function loneLogLevel(listing: Listing, day: DayNumber): number {
   return level(listing, day, loneWalk);
 }
 
-/** Deviation of the logarithm of a day's return, of its own and the common part together. */
+/** The deviation of the logarithm of a day's return, with the own and the common part. */
 export function daySigma({ assetClass, sigma, beta }: Listing): number {
   return Math.sqrt(sigma * sigma + beta * beta * common[assetClass].sigma * common[assetClass].sigma);
 }
@@ -77,7 +77,7 @@ function loneWalk(seed: number, sigma: number, side: number, distance: number): 
   return left;
 }
 
-/** The points of 256 places and the first of the next ones. */
+/** The points of 256 days and the first of the next ones. */
 function blockOf(seed: number, sigma: number, side: number, block: number): Float64Array {
   const key = (seed * 2 + side) * 256 + block;
   let points = blocks.get(key);
@@ -89,7 +89,7 @@ function blockOf(seed: number, sigma: number, side: number, block: number): Floa
   return points;
 }
 
-/** The two known points of an interval of that length that a place is in, and the interval's number among its like. */
+/** The two known ends of an interval of that length that contains a day, and the number of the interval among those of its length. */
 function around(
   seed: number,
   sigma: number,
@@ -123,7 +123,7 @@ function makeBlock(seed: number, sigma: number, side: number, block: number): Fl
   return points;
 }
 
-/** Calm and wild quarters, and now and then a jump: tails are fatter than those of a walk with one deviation. */
+/** Calm and volatile quarters, and rare jumps: the tails are fatter than those of a walk with one deviation. */
 function displacement(seed: number, sigma: number, side: number, node: number, length: number): number {
   const place = hash(seed, node * 2 + side);
   const damping = Math.sqrt(1 + length / dampedFrom);

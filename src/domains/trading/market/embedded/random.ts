@@ -1,6 +1,6 @@
 /**
- * Randomness of the embedded feed: hashes of what is asked for, and no state. Only additions, products, quotients and square roots, which IEEE 754 fixes to
- * the bit: `Math.exp`, `Math.log` and `Math.sin` may differ from one engine to the next, and prices must not.
+ * Randomness of the embedded feed: hashes of the requested place, without state. Only additions, products, quotients and square roots,
+ * whose bits IEEE 754 defines: `Math.exp`, `Math.log` and `Math.sin` may differ between engines, and prices must not.
  */
 
 /** 32 bits of a text. */
@@ -15,7 +15,7 @@ export function hash(seed: number, n: number): number {
   return mix(mix(seed ^ Math.imul(n, 0x9e3779b1)) + n);
 }
 
-/** From 0 to below 1. */
+/** From 0 inclusive to 1 exclusive. */
 export function uniform(seed: number, n: number): number {
   return hash(seed, n) / 4_294_967_296;
 }

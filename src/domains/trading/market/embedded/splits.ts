@@ -1,4 +1,7 @@
-/** Splits and dividends of the embedded feed's equities. Splits follow the price, as they do: once a year at most, up from a few dollars and down from many hundreds. */
+/**
+ * Splits and dividends of the embedded feed's equities. As in reality, splits follow the price: at most one a year, reverse splits below a
+ * few dollars and splits above many hundreds.
+ */
 
 import { firstDay, isoDate, lastDay, newYorkMidnightMs, parseDate, sessionAfter, sessionBefore } from '../calendar.ts';
 import { type DayNumber, dayNumber, msPerDay } from '../calendar-rules.ts';
@@ -20,7 +23,7 @@ const tenForOne = 0.1;
 
 const stepsOf = new Map<string, { splits: Split[]; steps: Step[] }>();
 
-/** What the level is divided by on a day. */
+/** The divisor of the level on a day. */
 export function splitFactor(listing: Listing, day: DayNumber): number {
   let factor = 1;
   for (const step of historyOf(listing).steps) {
@@ -30,17 +33,17 @@ export function splitFactor(listing: Listing, day: DayNumber): number {
   return factor;
 }
 
-/** New shares for each old one between two days: the first excluded, the second included. */
+/** New shares for each old one between two days: the first day excluded, the last included. */
 export function splitRatio(listing: Listing, after: DayNumber, until: DayNumber): number {
   return splitFactor(listing, until) / splitFactor(listing, after);
 }
 
-/** The ratio of the split that is effective on that day; 1 without one. */
+/** The ratio of the split that takes effect on that day; 1 if there is none. */
 export function splitOn(listing: Listing, day: DayNumber): number {
   return historyOf(listing).splits.find((split) => split.day === day)?.ratio ?? 1;
 }
 
-/** Whether that day, a session, is an ex-dividend day. Never one of a split. */
+/** Whether that day, a session, is an ex-dividend day. Never the day of a split. */
 export function paysDividendOn(listing: Listing, day: DayNumber): boolean {
   if (listing.dividendYield === 0) return false;
   const date = new Date(day * msPerDay);
@@ -49,7 +52,7 @@ export function paysDividendOn(listing: Listing, day: DayNumber): boolean {
   return month % 3 === hash(listing.seed, 301) % 3 && dividendDay(listing, year, month) === day && splitOn(listing, day) === 1;
 }
 
-/** In ticks, from the close of the session before. */
+/** In ticks, from the close of the previous session. */
 export function dividendTicks({ dividendYield }: Listing, previousCloseTicks: number): number {
   return Math.max(1, Math.round((previousCloseTicks * dividendYield) / 4));
 }
@@ -88,7 +91,7 @@ export function actionsBetween(
     });
 }
 
-/** The first session after a day of the month that is the listing's own. */
+/** The first session on or after a day of the month that the listing's seed determines. */
 function dividendDay({ seed }: Listing, year: number, month: number): DayNumber {
   return sessionAfter(dayNumber(year, month, 4 + (hash(seed, 302) % 15))).day;
 }
@@ -119,7 +122,7 @@ function makeHistory(listing: Listing): { splits: Split[]; steps: Step[] } {
   }
   const behind: Split[] = [];
   factor = 1;
-  // Backwards: a price that would be very low before had not been split yet.
+  // Backwards in time: at a price that would be very low, the split had not happened yet.
   for (let year = anchorYear - 1; year >= 2000; year--) {
     const day = dayIn(year);
     const price = priceOn(day) / factor;

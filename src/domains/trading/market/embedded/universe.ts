@@ -1,6 +1,6 @@
 /**
- * What the embedded feed trades: well-known tickers and coins, with a price of early 2026, a day's volume and a dividend that are roughly theirs. All
- * else is invented: these are not the histories of these companies.
+ * The symbols of the embedded feed: well-known tickers and coins, with a price of early 2026, a daily volume and a dividend that are
+ * roughly real. Everything else is invented: these are not the histories of these companies.
  */
 import { fromNano } from '../../decimal.ts';
 import { type AssetClass, tickOf } from '../symbol.ts';
@@ -12,7 +12,7 @@ export type Listing = {
   seed: number;
   /** Logarithm of the price at the anchor (`levels.ts`). */
   logPrice: number;
-  /** Deviation of the logarithm of a day's own return, and how far it goes with the common one. */
+  /** The deviation of the logarithm of a day's own return, and the weight of the common return in it. */
   sigma: number;
   beta: number;
   /** Of a day, in `1 / volumeUnits` shares or coins. */
@@ -21,9 +21,9 @@ export type Listing = {
   /** Prices are whole numbers of ticks inside; a price is `ticks / ticksPerUnit`. */
   ticksPerUnit: number;
   minTicks: number;
-  /** Half of what is usual, in parts of the price. */
+  /** Half of the usual spread, as a fraction of the price. */
   spread: number;
-  /** A year's dividends in parts of the price. */
+  /** A year's dividends as a fraction of the price. */
   dividendYield: number;
   formerName: { from: string; date: string } | null;
 };
@@ -51,7 +51,7 @@ const coins = `
 .022 1.1: SOL 130 30000000, XRP 2 2000000000, DOGE .13 9000000000, ADA .37 1500000000, AVAX 13.5 30000000, LINK 13 40000000, DOT 2 100000000, LTC 80 6000000, BCH 600 800000, UNI 6 40000000, AAVE 160 2000000`;
 
 const quoteCurrencies = ['USDC', 'USDT', 'EUR'];
-/** What a EUR is taken for in USD at the anchor. */
+/** The assumed price of a EUR in USD at the anchor. */
 const euro = 1.17;
 
 function equity(sigma: number, beta: number, row: string): Listing {
@@ -67,9 +67,9 @@ function equity(sigma: number, beta: number, row: string): Listing {
     dayVolume,
     volumeUnits: 1,
     ticksPerUnit: 100,
-    // Below 1 USD the step would be another.
+    // Below 1 USD the price step would differ.
     minTicks: 100,
-    // 0.4 basis points where a billion dollars a day are traded, 4 where it is ten million.
+    // 0.4 basis points at a daily volume of a billion dollars, 4 at ten million.
     spread: Math.min(10e-4, 4e-5 * Math.sqrt(1e9 / (dayVolume * Number(price)))),
     dividendYield: Number(percent) / 100,
     formerName: symbol === 'META' ? { from: 'FB', date: '2022-06-09' } : null,
@@ -81,7 +81,7 @@ function pair(sigma: number, beta: number, coin: string, quote: string, price: n
   return {
     symbol,
     assetClass: 'crypto',
-    // The pairs of a coin move as one: their seed is that of its first pair.
+    // All pairs of a coin move together: their seed is that of its first pair.
     seed: seedOf(`${feedVersion}/${coin}-USD`),
     logPrice: log(price),
     sigma,
