@@ -1,6 +1,7 @@
 /**
- * One turn of a trading account at work: the row as it changes, the prices of the moment, and the orders it calls. All parts of the account go through it, so
- * that what must be together is: a fill and its entry in the book, an order's end and what depends on it.
+ * One turn of a trading account: the changing row, the current prices, and the orders that it calls. All parts of the account go through
+ * it, so that changes that belong together are committed together: a fill and its entry in the book, an order's end and the orders that
+ * depend on it.
  */
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { accountModeOf } from '../../../mode.ts';
@@ -31,7 +32,7 @@ export class AccountTurn {
   readonly ctx: Context;
   readonly market: AccountMarket;
   readonly marketMs: number;
-  /** Orders called so far: a turn calls no more than it can take. */
+  /** Orders called so far: a turn calls only a limited number. */
   calls = 0;
   private readonly quotes: Map<string, Quote | null>;
 
@@ -44,7 +45,10 @@ export class AccountTurn {
     if (row === null) this.journal(embeddedBook, firstDeposit, null, 1);
   }
 
-  /** Of this node's market or as it was given; where the last price came from a broker and no other is given, that one. null: none is known. */
+  /**
+   * The quote of this node's market, or the given one; if the last price came from a broker and no quote is given, that price. null: none
+   * is known.
+   */
   quoteOf(symbol: string): Quote | null {
     const known = this.quotes.get(symbol);
     if (known !== undefined) return known;
@@ -71,7 +75,10 @@ export class AccountTurn {
     this.row = { ...this.row, books: { ...this.row.books, [brokerKey]: book } };
   }
 
-  /** Books what is no fill, with its entry in the journal. What it pays to or takes from a class of assets counts as that class's result. */
+  /**
+   * Books an entry other than a fill, with its journal row. Cash that it pays to or takes from an asset class counts in that class's
+   * result.
+   */
   enter(brokerKey: string, entry: Exclude<BookEntry, { kind: 'fill' }>, of: { assetClass?: AssetClass; actionId?: string } = {}): void {
     const seq = this.row.entries + 1;
     this.journal(brokerKey, entry, of.actionId ?? null, seq);
@@ -79,7 +86,7 @@ export class AccountTurn {
     this.change(brokerKey, entry, of.assetClass ?? null);
   }
 
-  /** Books a fill in its book and in that of its strategy. The order keeps its row. */
+  /** Books a fill in the account's book and in its strategy's book. The order keeps its own row. */
   bookFill({ brokerKey, symbol, assetClass, side, strategyId }: Traded, { quantity, price, commission }: BookedFill): BookedNow {
     const seq = this.row.entries + 1;
     this.row = { ...this.row, entries: seq };
@@ -104,7 +111,7 @@ export class AccountTurn {
     this.row = { ...this.row, open: { ...this.row.open, [orderId]: entry } };
   }
 
-  /** Books fills of an order of the paper broker and ends it, in one commit with the order's own change. */
+  /** Books fills of an order of the paper broker and ends it, in one commit with the order's change. */
   moveOrder(orderId: string, entry: OpenEntry, fills: BookedFill[], ended: PaperMoved['ended']): void {
     const { brokerKey, strategyId, terms } = entry;
     const traded: Traded = { brokerKey, strategyId, symbol: terms.symbol, assetClass: terms.assetClass, side: terms.side };
@@ -114,7 +121,7 @@ export class AccountTurn {
     this.afterMove(orderId, order);
   }
 
-  /** Ends an order that no broker has; asks the broker else. */
+  /** Ends an order that no broker has; otherwise requests the end from the broker. */
   cancelOrder(orderId: string, replacedBy: string | null = null): TradingOrderRow {
     this.calls++;
     const order = this.ctx.callColocated(tradingOrder, orderId, 'requestCancel', { replacedBy });
@@ -124,7 +131,7 @@ export class AccountTurn {
     return order;
   }
 
-  /** What follows in the account from what an order has become: it is open no more, its legs and its replacement go by it. */
+  /** Updates the account after an order has changed: an ended order is no longer open, and its legs and replacement follow it. */
   afterMove(orderId: string, { status, state }: Pick<TradingOrderRow, 'status' | 'state'>): void {
     this.updateEntry(orderId, status, state.fills.quantity);
   }
@@ -160,7 +167,7 @@ export class AccountTurn {
     this.ctx.append(TradingEntry, { tradingAccountId: this.row.id, seq, brokerKey, entry, actionId, createdAt: this.ctx.nowMs });
   }
 
-  /** What was fetched for this turn may be older than what is in force: an order is accepted on the newest content. */
+  /** A quote fetched for this turn may be older than the one in use: an order is accepted on the newest content. */
   private newerOf(quote: Quote): Quote {
     if (quote.source === 'broker') return quote;
     const now = this.market.quoteNow(quote.symbol);
@@ -171,7 +178,7 @@ export class AccountTurn {
     const mark = Object.hasOwn(this.row.marks, symbol) ? this.row.marks[symbol]! : null;
     const instrument = parseSymbol(symbol);
     if (mark === null || instrument === null) return null;
-    // Nothing fills against a price that is only remembered.
+    // A stored price fills nothing.
     return { ...instrument, ...mark, volume: 0, tick: 0, ...sessionState(instrument.assetClass, this.market.hours, this.marketMs) };
   }
 }
@@ -184,7 +191,7 @@ export function freshAccount(id: string, nowMs: number, marketMs: number): Tradi
   return { id, ...accountModeOf(id), books, limits: defaultLimits, ...nothing, entries: 1, watched: false, createdAt: nowMs };
 }
 
-/** As the paper broker sees it. A quote's own moment may be old: orders end by the market's clock. */
+/** The quote as the paper broker uses it. A quote's own time may be old: orders expire by the market's clock. */
 export function contentOf({ bid, ask, last, volume, session, sequence }: Quote, marketMs: number): Content {
   return { bid, ask, last, volume, atMs: marketMs, session, sequence };
 }
@@ -197,7 +204,7 @@ export function emptyAccountBook(brokerName: BrokerName, orderMode: OrderMode, m
 
 type Moved = { isOver: boolean; filled: string; fresh: bigint };
 
-/** What an order's move changes about another one. */
+/** The changes that one order's move makes to another order. */
 function related(otherId: string, other: OpenEntry, orderId: string, entry: OpenEntry, { isOver, filled, fresh }: Moved): OpenEntry {
   const { leg, replaces } = other;
   const plus = (sum: string) => nanoText(nanoIn(sum) + fresh);

@@ -98,7 +98,7 @@ export function positionView(position: PositionSummary, mode: Mode): Static<type
     side: nanoIn(quantity) < 0n ? 'short' : 'long',
     quantity: numberOf(quantity),
     avg_entry_price: numberOf(averagePrice),
-    // Without a price it counts as what was paid.
+    // Without a price a position counts at its cost.
     current_price: numberOf(price ?? averagePrice),
     unrealized_pnl: numberOf(unrealised),
     market_value: numberOf(marketValue),

@@ -1,4 +1,4 @@
-/** What brokers have: their fills and ends of orders, and their figures, which a book takes over. */
+/** Reports of brokers: fills and ends of orders, and figures that a book adopts. */
 import { nanoText } from '../decimal.ts';
 import { parseSymbol } from '../market/symbol.ts';
 import { nanoIn, nanoPrice } from '../orders/amounts.ts';
@@ -11,17 +11,17 @@ export function orderMoved(turn: AccountTurn, input: OrderMoved): BookedNow[] {
   const { orderId, status, filled, fills, unknown, external, ...traded } = input;
   turn.ensureBook({ ...traded, filledBy: 'broker' });
   if (external !== undefined && turn.entryOf(orderId) === null) turn.setEntry(orderId, external);
-  // Booked also where the order is open no more: a late fill is a fill.
+  // Booked even if the order is no longer open: a late fill is a fill.
   const booked = fills.map((fill) => turn.bookFill(traded, fill));
   const entry = turn.entryOf(orderId);
   if (entry !== null && entry.unknown !== unknown) turn.setEntry(orderId, { ...entry, unknown });
   turn.updateEntry(orderId, status, filled);
-  // This turn is the order's: what follows for other orders is for a turn of the account's own.
+  // This turn is the order's: changes of other orders follow in a turn of the account.
   turn.ctx.send(tradingAccount, turn.row.id, 'settle', {});
   return booked;
 }
 
-/** The figures of a day's result stay: what is taken over was not won or lost today. */
+/** The day's result stays: adopted figures are neither profit nor loss of today. */
 export function adopt(turn: AccountTurn, { cash, positions, ...route }: AdoptFigures): void {
   const before = turn.ensureBook({ ...route, filledBy: 'broker' });
   const { brokerKey } = route;

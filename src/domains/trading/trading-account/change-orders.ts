@@ -15,7 +15,7 @@ import { applyConsequences, maxCalls } from './mark.ts';
 import type { Halted, ReplaceOrder } from './messages.ts';
 import { claimClientId, newOrder, openEntry, updateLimits } from './place.ts';
 
-/** What depends on it ends in the same turn, as far as no broker has to be asked. */
+/** Orders that depend on it end in the same turn, unless a broker must end them. */
 export function cancelOrder(turn: AccountTurn, orderId: string): TradingOrderRow {
   const order = turn.cancelOrder(orderId);
   applyConsequences(turn);
@@ -23,8 +23,8 @@ export function cancelOrder(turn: AccountTurn, orderId: string): TradingOrderRow
 }
 
 /**
- * The old order ends with the new one's beginning where no broker has it. Else the new one waits here until the broker has ended the old one; until then the
- * larger of both counts.
+ * If no broker has the old order, it ends when the new one begins. Otherwise the new one waits here until the broker has ended the old one;
+ * until then the larger of both counts.
  */
 export function replaceOrder(turn: AccountTurn, input: ReplaceOrder): TradingOrderRow {
   const { orderId, newOrderId, clientOrderId, change } = input;

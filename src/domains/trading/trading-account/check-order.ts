@@ -10,7 +10,7 @@ import type { OpenEntry } from './entity.ts';
 
 export const maxOpenOrders = 1_000;
 
-/** An account and the prices of the moment. */
+/** An account and the current prices. */
 export type JudgedAccount = Pick<AccountTurn, 'row' | 'marketMs' | 'bookOf'> & { quoteOf(symbol: string): RiskQuote | null };
 
 /** Throws `conflict` or `invalid`. @param without an open order that does not count, as this one takes its place */
@@ -39,7 +39,7 @@ export function checkOrder(turn: JudgedAccount, terms: OrderTerms, brokerKey: st
   if (refusal !== null) throw refusalError(refusal);
 }
 
-/** As the risk checks count it. A leg counts as far as its parent is filled. */
+/** The order as the risk checks count it. A leg counts as far as its parent is filled. */
 export function asRiskOrder({ terms, filled, held, group, leg }: OpenEntry): OpenOrder {
   const { symbol, assetClass, side, orderType, limitPrice, stopPrice, quantity } = terms;
   const size = leg === null ? nanoIn(quantity) : nanoIn(leg.parentFilled) - nanoIn(leg.exited);

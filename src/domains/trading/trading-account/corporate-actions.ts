@@ -1,6 +1,6 @@
 /**
- * Corporate actions of what is held and ordered at the embedded paper broker; brokers apply those of their own books. Each is applied once, by its id: splits
- * change positions and open orders, dividends are cash, a new name takes the position and ends the orders.
+ * Corporate actions on positions and orders at the embedded paper broker; brokers apply them to their own books. Each is applied once, by
+ * its id: splits change positions and open orders, dividends are cash, a new name moves the position and ends the orders.
  */
 import { type Book, heldQuantity } from '../book.ts';
 import { divideHalfEven, nanoText, one, roundedToNano } from '../decimal.ts';
@@ -27,7 +27,7 @@ export function applyActions(turn: AccountTurn, given: readonly CorporateAction[
 
 function apply(turn: AccountTurn, action: CorporateAction): void {
   const { symbol, id: actionId } = action;
-  // Strategies may hold against each other what the account holds nothing of.
+  // Strategies may hold opposite positions in a symbol of which the account holds nothing.
   const isHeld = (of: string) =>
     [turn.bookOf(embeddedBook).book, ...paperStrategyBooks(turn.row)].some((book) => heldQuantity(book, of) !== 0n);
   const enter = (entry: Parameters<AccountTurn['enter']>[1]) => {
@@ -52,7 +52,7 @@ function apply(turn: AccountTurn, action: CorporateAction): void {
   }
 }
 
-/** What strategies hold at the embedded paper broker. */
+/** The holdings of strategies at the embedded paper broker. */
 export function paperStrategyBooks({ strategyBooks }: Pick<TradingAccountRow, 'strategyBooks'>): Book[] {
   return Object.entries(strategyBooks).flatMap(([key, book]) => (isOnPaper(key) ? [book] : []));
 }
@@ -65,7 +65,7 @@ function splitOrder(turn: AccountTurn, orderId: string, entry: OpenEntry, ratio:
   const { terms, filled, sequence, triggered, expiresAtMs } = entry;
   const split = splitPaper({ terms, filled, sequence, triggered, expiresAtMs }, ratio);
   if (split === null || nanoIn(split.filled) >= nanoIn(split.terms.quantity)) {
-    // Nothing that could be traded is left of it.
+    // Nothing tradable is left of it.
     turn.cancelOrder(orderId);
     return;
   }
@@ -82,7 +82,7 @@ function openOf(turn: AccountTurn, symbol: string): [string, OpenEntry][] {
   });
 }
 
-/** Until the next content the last price is that of the shares as they are now. */
+/** Until the next content the last price is adjusted to the new shares. */
 function splitMark(mark: Mark, ratio: number): Mark {
   const divided = (price: number) => Number((price / ratio).toFixed(9));
   return { ...mark, bid: divided(mark.bid), ask: divided(mark.ask), last: divided(mark.last) };

@@ -25,7 +25,7 @@ export function checkDayLoss(turn: AccountTurn): void {
   }
 }
 
-/** Cancels the orders that a breach or a halt is to cancel, as many as one turn may. */
+/** Cancels the orders that a breach or a halt must cancel, as many as one turn may. */
 export function cancelPending(turn: AccountTurn, hasCallsLeft: () => boolean): void {
   for (const [brokerKey, { cancelling }] of Object.entries(turn.row.books)) {
     if (cancelling.length === 0) continue;
@@ -39,7 +39,7 @@ export function cancelPending(turn: AccountTurn, hasCallsLeft: () => boolean): v
   }
 }
 
-/** What is left for another turn. */
+/** The orders left for another turn. */
 function cancelAll(turn: AccountTurn, orderIds: readonly string[], hasCallsLeft: () => boolean): string[] {
   return orderIds.filter((orderId) => {
     const entry = turn.entryOf(orderId);

@@ -11,10 +11,10 @@ import { nanoIn } from '../orders/amounts.ts';
 import { isLossBreach } from '../risk.ts';
 import type { AccountBook } from './entity.ts';
 
-/** What a unit of a holding of this quantity is worth, in billionths; null: not known, the holding counts at its cost. */
+/** The value of a unit of a holding of this quantity, in billionths; null: unknown, the holding counts at its cost. */
 export type PriceOf = (symbol: string, quantity: bigint) => bigint | null;
 
-/** A clock that was set back by more than this begins another day too. */
+/** A clock that was set back by more than this also begins a new day. */
 const setBackMs = 3_600_000;
 
 /** In units of 10^-18. */
@@ -22,7 +22,11 @@ export function dayResult(of: AccountBook, priceOf: PriceOf, classes: readonly A
   return classes.reduce((sum, assetClass) => sum + worthOf(of, assetClass, priceOf) - BigInt(of.days[assetClass].base), 0n);
 }
 
-/** The book with the days that have begun. @param priceAt what a holding was worth when that day began */
+/**
+ * The book after the beginning of new days.
+ *
+ * @param priceAt what a holding was worth when that day began
+ */
 export function onDayOf(of: AccountBook, marketMs: number, priceAt: (beganMs: number) => PriceOf): AccountBook {
   let { days } = of;
   for (const assetClass of assetClasses) {
@@ -34,7 +38,7 @@ export function onDayOf(of: AccountBook, marketMs: number, priceAt: (beganMs: nu
   return days === of.days ? of : { ...of, days };
 }
 
-/** The book without the blocks that are over. */
+/** The book without expired blocks. */
 export function withoutOldBlocks(of: AccountBook, marketMs: number): AccountBook {
   const { equity, crypto } = of.blocked;
   const blocked = { equity: isBlocked(of, 'equity', marketMs) ? equity : null, crypto: isBlocked(of, 'crypto', marketMs) ? crypto : null };
@@ -63,7 +67,7 @@ export function breachOf(
   return { cents, blocked: { equity: blockEndsMs('equity', marketMs), crypto: blockEndsMs('crypto', marketMs) } };
 }
 
-/** The book with its class worth what it was, though its holdings or their prices were replaced. */
+/** The book with an unchanged worth of the class, though its holdings or their prices were replaced. */
 export function keepingResult(before: AccountBook, after: AccountBook, priceOf: PriceOf): AccountBook {
   let { days } = after;
   for (const assetClass of assetClasses) {

@@ -1,4 +1,4 @@
-/** An account's trading in one mode: its books, what is open, what keeps it from trading; and the journal that its books are the fold of. */
+/** An account's trading in one mode: its books, open orders, halts and blocks; and the journal from which its books are computed. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../../mode.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
@@ -13,10 +13,13 @@ export const embeddedBook = 'embedded';
 export type OrderMode = 'paper' | 'live';
 export type LegRole = 'stop_loss' | 'take_profit';
 
-/** What a leg goes by. `exited`: filled of the other leg. */
+/** The prices and state of a leg. `exited`: the quantity filled by the other leg. */
 export type LegFacts = { role: LegRole; parentId: string; parentFilled: string; parentOpen: boolean; exited: string };
 
-/** An order that may still fill, as the account's turn needs it. `filled`, `sequence` and `triggered` of one that a broker fills say what this service knows. */
+/**
+ * An order that may still fill, with the fields that the account's turn needs. For an order at a broker, `filled`, `sequence` and
+ * `triggered` are what this service knows.
+ */
 export type OpenEntry = PaperOrder & {
   brokerKey: string;
   brokerName: BrokerName;
@@ -24,31 +27,34 @@ export type OpenEntry = PaperOrder & {
   /** Who fills it. */
   filledBy: 'embedded' | 'broker';
   strategyId: string | null;
-  /** It waits here: a leg until its parent fills (at a broker: until its price is touched), a replacement until the old order has ended. */
+  /**
+   * Held by this service: a leg until its parent fills (at a broker: until its price is reached), a replacement until the old order has
+   * ended.
+   */
   held: boolean;
-  /** Of a leg of a bracket. */
+  /** For a leg of a bracket. */
   leg: LegFacts | null;
-  /** Orders of one group end each other. */
+  /** Orders of one group cancel each other. */
   group: string | null;
-  /** Of a replacement that waits: the old order, what was filled of it when it was asked for, and at its end; null: it has not ended. */
+  /** For a waiting replacement: the old order, and its filled quantity at the request and at its end; null: it has not ended. */
   replaces: { orderId: string; filled: string; filledAtEnd: string | null } | null;
   cancelRequested: boolean;
-  /** A leg of it was filled: what is left of it is to be cancelled. */
+  /** A leg was filled: the remaining quantity is to be cancelled. */
   exiting?: boolean;
-  /** The outcome of its post is not known: its symbol takes no further orders at this broker. */
+  /** The outcome of its post is unknown: no further orders of its symbol at this broker. */
   unknown: boolean;
 };
 
-/** The last price known of a symbol that is held or ordered. */
+/** The last known price of a symbol that is held or ordered. */
 export type Mark = { bid: number; ask: number; last: number; atMs: number; sequence: number; source: 'embedded' | 'file' | 'broker' };
 
 /** Decimal texts in dollars; percents as numbers. */
 export type TradingLimits = { maxPositionSize: string; dailyLossLimit: string; priceCollarPct: number; marketCollarPct: number };
 
-/** Cash that flowed by one asset class's fills and dividends, and what that and its positions were worth when its day began. Units of 10^-18. */
+/** Cash flow of one asset class from fills and dividends, and the worth of that and its positions when the day began. Units of 10^-18. */
 export type ClassDay = { flow: string; base: string; beganMs: number };
 
-/** A book with what belongs to it alone. A loss blocks both classes of its book, each until its own time (market clock); null: it does not. */
+/** A book and its own limits. A loss blocks both classes of the book, each until its own time (market clock); null: not blocked. */
 export type AccountBook = {
   brokerName: BrokerName;
   orderMode: OrderMode;
@@ -57,7 +63,7 @@ export type AccountBook = {
   book: Book;
   days: Record<AssetClass, ClassDay>;
   blocked: Record<AssetClass, number | null>;
-  /** What a breach cancels and has not cancelled yet. */
+  /** Orders that a breach must still cancel. */
   cancelling: string[];
 };
 
@@ -69,24 +75,24 @@ export const TradingAccount = defineEntity({
     id: p.text().primary(),
     accountId: p.text(),
     mode: p.text().$type<Mode>(),
-    /** By `embedded` or the id of a connection. */
+    /** Keys are `embedded` or the id of a connection. */
     books: json<Record<string, AccountBook>>(),
-    /** By `strategyBookKey`: what a strategy's own orders at one broker have made of an empty book. */
+    /** Keys by `strategyBookKey`: the holdings that a strategy's own orders at one broker have produced. */
     strategyBooks: json<Record<string, Book>>(),
     open: json<Record<string, OpenEntry>>(),
     limits: json<TradingLimits>(),
     marks: json<Record<string, Mark>>(),
-    /** By symbol: what of a content's share was filled already. */
+    /** By symbol: the part of a content's share that is already filled. */
     shares: json<Record<string, { sequence: number; used: string }>>(),
-    /** By symbol: ids of the corporate actions that were applied, or were there before the account had the symbol. */
+    /** By symbol: ids of the corporate actions that were applied, or that happened before the account had the symbol. */
     actions: json<Record<string, string[]>>(),
     haltedAt: epochMs().strictNullable(),
     haltReason: p.text().strictNullable(),
-    /** What a halt cancels and has not cancelled yet. */
+    /** Orders that a halt must still cancel. */
     haltCancels: json<string[]>(),
-    /** The number of the last entry of its journal. */
+    /** The number of the last journal entry. */
     entries: p.integer(),
-    /** It has what time changes: `MarketWatch` marks it. */
+    /** Time or prices can change it: `MarketWatch` marks it. */
     watched: p.boolean(),
     createdAt: epochMs(),
   },
@@ -94,7 +100,7 @@ export const TradingAccount = defineEntity({
 export type TradingAccountRow = InferEntity<typeof TradingAccount>;
 
 /**
- * What was booked besides fills: deposits, corporate actions, what was taken over from a broker. The books are the fold of these and of `trading_fill`,
+ * Entries other than fills: deposits, corporate actions, adopted figures of a broker. The books are computed from these and `trading_fill`,
  * in the order of `seq`. Never changed.
  */
 export const TradingEntry = defineEntity({
@@ -106,7 +112,7 @@ export const TradingEntry = defineEntity({
     seq: p.integer().primary(),
     brokerKey: p.text(),
     entry: json<Exclude<BookEntry, { kind: 'fill' }>>(),
-    /** Of a corporate action. */
+    /** For a corporate action. */
     actionId: p.text().strictNullable(),
     createdAt: epochMs(),
   },

@@ -1,4 +1,4 @@
-/** Schemas of what a trading account is sent. */
+/** Schemas of messages to a trading account. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { TradingAccountContract } from './messages.ts';

@@ -21,12 +21,12 @@ import { countsFor } from './prices.ts';
 
 type Leg = OpenEntry & { leg: LegFacts };
 
-/** What a leg may still fill, in billionths. */
+/** The quantity that a leg may still fill, in billionths. */
 export function remainingOfLeg({ leg, filled }: Pick<Leg, 'leg' | 'filled'>): bigint {
   return nanoIn(leg.parentFilled) - nanoIn(leg.exited) - nanoIn(filled);
 }
 
-/** What is held that an order of this side would close, in billionths. */
+/** The held quantity that an order of this side would close, in billionths. */
 export function closable(turn: AccountTurn, { brokerKey, terms }: Pick<OpenEntry, 'brokerKey' | 'terms'>): bigint {
   const held = heldQuantity(turn.bookOf(brokerKey).book, terms.symbol);
   const size = terms.side === 'sell' ? held : -held;
@@ -41,7 +41,7 @@ export function updateDependentOrders(turn: AccountTurn, hasCallsLeft: () => boo
   for (const orderId of Object.keys(turn.row.open)) if (hasCallsLeft()) sendTouchedLeg(turn, orderId);
 }
 
-/** From now on the legs of one parent are those of the order that takes its place. */
+/** From now on the legs of a parent belong to the order that replaces it. */
 export function moveLegs(turn: AccountTurn, parentId: string, to: string): void {
   for (const [id, entry] of Object.entries(turn.row.open)) {
     if (entry.leg?.parentId === parentId) turn.setEntry(id, { ...entry, leg: { ...entry.leg, parentId: to, parentOpen: true } });
@@ -109,7 +109,7 @@ function sendTouchedLeg(turn: AccountTurn, orderId: string): void {
   if (isStop ? !isTouched(terms, content) : limit !== null && (terms.side === 'sell' ? price < limit : price > limit)) return;
   const other = Object.entries(turn.row.open).find(([id, open]) => id !== orderId && open.leg !== null && open.group === entry.group);
   if (other !== undefined && !other[1].held) {
-    // The other leg is at the broker: it has to end first.
+    // The other leg is at the broker: it must end first.
     if (isStop && !other[1].cancelRequested) turn.cancelOrder(other[0]);
     return;
   }

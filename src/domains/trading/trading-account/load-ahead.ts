@@ -1,12 +1,12 @@
 /**
- * Loads what an account's turn is about to call. A turn waits for each of its participants in turn, and all orders behind it wait too; loaded ahead, orders that
- * arrive together are read together.
+ * Loads the actors that an account's turn will call. A turn waits for each participant separately, and all orders behind it wait too;
+ * loaded ahead, orders that arrive together are read together.
  */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { clientOrder, clientOrderActorId } from '../client-order/messages.ts';
 import { tradingOrder } from '../trading-order/messages.ts';
 
-/** Never rejects: what could not be loaded is loaded by the turn. */
+/** Never rejects: the turn itself loads what could not be loaded. */
 export async function loadAhead(
   actors: Pick<ActorSystem, 'query'>,
   { tradingAccountId, orderIds, clientOrderId }: { tradingAccountId: string; orderIds: readonly string[]; clientOrderId: string | null },

@@ -1,6 +1,6 @@
 /**
- * What time and the market do to an account: in one turn, on one content. Applied again to the same content it changes nothing, and what changes nothing writes
- * nothing.
+ * Applies time and market data to an account: in one turn, on one content. Applied again to the same content it changes nothing, and a mark
+ * without changes writes nothing.
  */
 import type { CorporateAction } from '../market/port.ts';
 import type { AccountTurn } from './account-turn.ts';
@@ -10,7 +10,7 @@ import { updateDependentOrders } from './legs.ts';
 import { fillPaperOrders } from './paper-fills.ts';
 import { beginDays } from './prices.ts';
 
-/** Orders that one turn calls: what is beyond them is for the next. */
+/** Orders that one turn calls: the others are left for the next. */
 export const maxCalls = 100;
 
 /** Returns whether something is left for another turn. */
@@ -22,7 +22,7 @@ export function markAccount(turn: AccountTurn, actions: readonly CorporateAction
   return applyConsequences(turn, hasCallsLeft);
 }
 
-/** What follows from fills, ends and prices: legs, replacements, the day's loss, what is still to be cancelled. */
+/** The consequences of fills, ends and prices: legs, replacements, the day's loss, open cancellations. */
 export function applyConsequences(turn: AccountTurn, hasCallsLeft = callsOfTurn(turn)): boolean {
   checkDayLoss(turn);
   cancelPending(turn, hasCallsLeft);

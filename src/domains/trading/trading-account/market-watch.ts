@@ -19,7 +19,7 @@ export type MarketWatchParts = {
   actors: Pick<ActorSystem, 'ask' | 'query'>;
   placement: Pick<Placement, 'epochOf'>;
   market: Pick<LocalMarket, 'onContent' | 'name' | 'hasPrices'>;
-  /** Prices that come from brokers. */
+  /** Prices of brokers. */
   prices: Prices;
   stats: MarkStats;
   log: Log;
@@ -27,11 +27,11 @@ export type MarketWatchParts = {
 
 const everyMs = 1_000;
 const pageSize = 500;
-/** Accounts that are marked at once: those that write are one commit. Fewer than are admitted under any load. */
+/** Accounts marked concurrently: those that write share one commit. Fewer than admission control allows under any load. */
 const markedAtOnce = 64;
-/** Quotes that are asked for at once of one account. */
+/** Concurrent quote requests of one account. */
 const quotesAtOnce = 16;
-/** Turns in a row for one account in one round; what is left is for the next. */
+/** Consecutive turns for one account in one round; the rest is left for the next round. */
 const maxTurns = 20;
 
 /** One pass over all accounts. */
@@ -41,7 +41,7 @@ export class MarketWatch {
   private readonly parts: MarketWatchParts;
   private timer: NodeJS.Timeout | null = null;
   private running: Promise<void> | null = null;
-  /** A content came while a round was running: it has to be looked at from the beginning. */
+  /** New content came during a round: another round must begin. */
   private isBehind = false;
   private isStopped = false;
   private isFailing = false;
@@ -64,7 +64,7 @@ export class MarketWatch {
     await this.running;
   }
 
-  /** Marks all accounts of this node's shards on contents that are at least as new as this call. Never rejects. */
+  /** Marks all accounts of this node's shards on contents at least as new as this call. Never rejects. */
   round(): Promise<void> {
     if (this.running !== null) {
       this.isBehind = true;
@@ -123,7 +123,7 @@ export class MarketWatch {
     round.openOrders += open;
   }
 
-  /** A price that cannot be had now is left out: what it was last still stands, and grows old. */
+  /** A price that is unavailable now is left out: the last price stays, and ages. */
   private async brokerQuotes(id: string): Promise<Record<string, Quote>> {
     const { actors, market, prices } = this.parts;
     if (market.name === 'file') return {};

@@ -19,33 +19,36 @@ import type { LegRole, OpenEntry, OrderMode, TradingAccountRow, TradingLimits } 
 
 export type { LegRole, OrderMode, TradingLimits };
 
-/** Where an order goes. `brokerKey`: `embedded` (with name `embedded`) or `brk_…`. `filledBy: 'embedded'`: paper orders that never leave the house. */
+/**
+ * The destination of an order. `brokerKey`: `embedded` (with name `embedded`) or `brk_…`. `filledBy: 'embedded'`: paper orders that this
+ * service fills.
+ */
 export type OrderRoute = { brokerKey: string; brokerName: BrokerName; orderMode: OrderMode; filledBy: 'embedded' | 'broker' };
 
 export type PlaceOrder = OrderRoute & {
-  /** From `tradingOrderIdOf`: it lives on the shard of the trading account. Asked again with the same id, it answers with the order that was placed. */
+  /** From `tradingOrderIdOf`: it is on the shard of the trading account. A repeat with the same id returns the stored order. */
   orderId: string;
   clientOrderId: string | null;
-  /** Checked for form, symbol, tick and the broker's capabilities. */
+  /** Validated for form, symbol, tick and the broker's capabilities. */
   terms: OrderTerms;
-  /** Of the order's symbol, as it is now. */
+  /** The current quote of the order's symbol. */
   quote: Quote;
-  /** The account's settings as they are now; they stay known to the account for its marks. */
+  /** The account's current settings; the account stores them for its marks. */
   limits: TradingLimits;
   strategyId?: string;
   taskId?: string;
 };
 
-/** A leg closes what its parent opens: other side, no quantity of its own. `terms.quantity` is that of the parent. */
+/** A leg closes its parent's position: opposite side, no quantity of its own. `terms.quantity` is the parent's. */
 export type Leg = { orderId: string; role: LegRole; terms: OrderTerms };
 
 export type OpenPosition = PlaceOrder & { legs: Leg[] };
-/** `legs` in the order they were asked for. */
+/** `legs` in the order of the request. */
 export type OpenedPosition = { order: TradingOrderRow; legs: TradingOrderRow[] };
 
 export type ReplaceOrder = {
   orderId: string;
-  /** Of the new order, from `tradingOrderIdOf`. */
+  /** The new order's id, from `tradingOrderIdOf`. */
   newOrderId: string;
   clientOrderId: string | null;
   change: ReplaceRequest;
@@ -54,21 +57,23 @@ export type ReplaceOrder = {
 };
 
 /**
- * What this turn of a halt did: `cancelled` have ended with it; `requested` are all that wait for their broker's word. `left`: so many more are cancelled by
- * following turns; the next call returns the next ones.
+ * The result of this turn of a halt: `cancelled` orders have ended with it; `requested` are all that wait for their broker's answer.
+ * `left`: the number that following turns cancel; the next call returns the next ones.
  */
 export type Halted = { haltedAtMs: number; cancelled: string[]; requested: string[]; left: number };
 
 export type MarkAccount = {
-  /** Prices that this node's market does not have: of brokers. By symbol. */
+  /** Prices of brokers, which this node's market does not have. By symbol. */
   quotes?: Record<string, Quote>;
   /** Corporate actions that may concern it; each is applied once. */
   actions?: CorporateAction[];
 };
-/** `more`: there was too much for one turn; mark again. `changed`: something was written. `open`: orders that are open here after it, not at a broker. */
+/**
+ * `more`: too much for one turn; mark again. `changed`: something was written. `open`: orders that are still open here, not at a broker.
+ */
 export type Marked = { more: boolean; changed: boolean; open: number };
 
-/** What a broker did with one of its orders. The fills are those that were not reported before. */
+/** A broker's report of one of its orders. The fills are those not reported before. */
 export type OrderMoved = Omit<OrderRoute, 'filledBy'> & {
   orderId: string;
   symbol: string;
@@ -77,16 +82,19 @@ export type OrderMoved = Omit<OrderRoute, 'filledBy'> & {
   strategyId: string | null;
   fills: BookedFill[];
   status: OrderStatus;
-  /** Filled of it in all. */
+  /** The total filled quantity. */
   filled: string;
   unknown: boolean;
-  /** Of an order that was not placed here, with the first message about it: it is entered as open. */
+  /** For an order that this service did not place, with the first message about it: it is entered as open. */
   external?: OpenEntry;
 };
-/** Of each fill: its number in the journal, and what is held after it. */
+/** For each fill: its number in the journal, and the holding after it. */
 export type BookedNow = { seq: number; positionQuantity: string };
 
-/** A broker's own figures, which the book takes over: at connecting, or by a person's decision. `averagePrice` null: the broker does not say, the mark counts. */
+/**
+ * A broker's own figures, which the book adopts: at connecting, or by a person's decision. `averagePrice` null: the broker does not report
+ * it, the mark counts.
+ */
 export type AdoptFigures = Pick<OrderRoute, 'brokerKey' | 'brokerName' | 'orderMode'> & {
   cash: string | null;
   positions: { symbol: string; assetClass: AssetClass; quantity: string; averagePrice: string | null }[];
@@ -94,45 +102,53 @@ export type AdoptFigures = Pick<OrderRoute, 'brokerKey' | 'brokerName' | 'orderM
 
 export type TradingAccountContract = {
   commands: {
-    /** All checks that need state, then the order, in one commit. Orders of the embedded paper broker are `accepted`, others `submitted`. */
+    /**
+     * All checks that need state, then the order, in one commit. Orders of the embedded paper broker become `accepted`, others `submitted`.
+     */
     place(input: PlaceOrder): TradingOrderRow;
-    /** A parent with up to two legs, which wait until it fills and end each other. */
+    /** A parent with up to two legs, which wait until it fills and cancel each other. */
     openPosition(input: OpenPosition): OpenedPosition;
-    /** Answers with the new order. Refuses (`conflict`) an order that has ended, or is being cancelled or replaced; `not_found` one of another account. */
+    /**
+     * Returns the new order. Refuses (`conflict`) an order that has ended, or is being cancelled or replaced; `not_found` for an order of
+     * another account.
+     */
     replace(input: ReplaceOrder): TradingOrderRow;
-    /** A request where a broker has the order; asked twice it answers the same. Refuses (`conflict`) an order that has ended. */
+    /** Only a request if a broker has the order; a repeat returns the same. Refuses (`conflict`) an order that has ended. */
     cancel(input: { orderId: string }): TradingOrderRow;
-    /** `by`: the user's id. Twice is the same halt. */
+    /** `by`: the user's id. A repeat is the same halt. */
     halt(input: { by: string; reason: string | null }): Halted;
     resume(input: { by: string }): void;
-    /** By `MarketWatch`: fills paper orders, applies corporate actions, ends what is over, compares the day's result with its limit. */
+    /**
+     * Sent by `MarketWatch`: fills paper orders, applies corporate actions, ends expired orders and blocks, compares the day's result with
+     * its limit.
+     */
     mark(input: MarkAccount): Marked;
-    /** Sent by its own turns: what a turn of a participant could not do, such as cancelling after a breach. */
+    /** Sent by its own turns: work that a participant's turn could not do, such as cancelling after a breach. */
     settle(input: Record<string, never>): void;
-    /** Sent by the account's settings. */
+    /** Sent by the account settings. */
     limitsChanged(input: TradingLimits): void;
     /** For co-located transactions of its orders at brokers. */
     orderMoved(input: OrderMoved): BookedNow[];
-    /** The book's cash and positions become the broker's. Creates the book. */
+    /** The book adopts the broker's cash and positions. Creates the book. */
     adopt(input: AdoptFigures): void;
-    /** Creates the book of a new connection; filled here, with 100,000 of paper cash, else empty until `adopt`. */
+    /** Creates the book of a new connection; if this service fills its orders, with 100,000 of paper cash, else empty until `adopt`. */
     addBook(input: OrderRoute): void;
-    /** Refuses (`conflict`) while orders of it are open or unknown. */
+    /** Refuses (`conflict`) while its orders are open or have an unknown outcome. */
     removeBook(input: { brokerKey: string }): void;
   };
   queries: {
     get(input: null): TradingAccountRow | null;
-    /** null: no such book. An account that never traded has its embedded one. */
+    /** null: no such book. An account that never traded has an embedded book. */
     summary(input: { brokerKey: string }): AccountSummary | null;
-    /** Of one book, or of all. Ordered by symbol. */
+    /** Positions of one book, or of all. Ordered by symbol. */
     positions(input: { brokerKey: string | null }): PositionSummary[];
-    /** What an order would do if it were placed now. Nothing is kept of it. */
+    /** The effect of an order if it were placed now. Nothing is stored. */
     preview(input: PreviewOrder): OrderPreview;
-    /** Ids of what may still fill, of one book or of all. */
+    /** Ids of orders that may still fill, of one book or of all. */
     openOrders(input: { brokerKey: string | null }): { orderId: string; symbol: string; held: boolean; unknown: boolean }[];
-    /** What a strategy's own orders at one broker have made of an empty book; its cash is what they brought less what they cost. */
+    /** The holdings that a strategy's own orders at one broker have produced; its cash is their proceeds less their cost. */
     strategyBook(input: { strategyId: string; brokerKey: string }): Book;
-    /** The symbols that a mark needs prices of; `fromBroker`: those whose last price came from a broker. */
+    /** The symbols whose prices a mark needs; `fromBroker`: those whose last price came from a broker. */
     watchedSymbols(input: null): { symbols: string[]; fromBroker: string[] };
   };
 };
@@ -147,11 +163,11 @@ export type AccountSummary = {
   buyingPower: string;
   dayPnl: string;
   limits: TradingLimits;
-  /** Moments of the market's clock; null: free. `blockedUntilMs` is the later one. */
+  /** Times of the market's clock; null: not blocked. `blockedUntilMs` is the later one. */
   blocked: Record<AssetClass, number | null>;
   blockedUntilMs: number | null;
   halted: boolean;
-  /** The moment of the oldest price that counted; without positions that of the market's clock. */
+  /** The time of the oldest price used; without positions that of the market's clock. */
   atMs: number;
 };
 
@@ -159,18 +175,18 @@ export type PreviewOrder = OrderRoute & Pick<PlaceOrder, 'terms' | 'quote' | 'li
 
 /** Amounts to cents, half-even. */
 export type OrderPreview = {
-  /** Why it would be refused, in words; null: it would be taken. A used client id is not looked at. */
+  /** Why it would be refused, as a text; null: it would be accepted. A used client id is not checked. */
   refusal: string | null;
-  /** It only takes from a position, so the limit of positions does not concern it. */
+  /** It only reduces a position, so the position limit does not apply. */
   reduces: boolean;
-  /** What the limit of positions is compared with: position and open orders of the order's side, without this one and with it. */
+  /** The value that the position limit applies to: position and open orders of the same side, without this order and with it. */
   positionValue: string;
   positionValueAfter: string;
   dayPnl: string;
 };
 
 export type PositionSummary = {
-  /** `pos_…`: the same for the same book and symbol. */
+  /** `pos_…`: the same id for the same book and symbol. */
   id: string;
   brokerKey: string;
   brokerName: BrokerName;
@@ -184,7 +200,7 @@ export type PositionSummary = {
   price: string | null;
   marketValue: string;
   unrealised: string;
-  /** A part of it was taken over from the broker's figures. */
+  /** A part of it was adopted from the broker's figures. */
   external: boolean;
   atMs: number | null;
 };
@@ -199,7 +215,7 @@ export function tradingOrderIdOf<Id extends string>(tradingAccountId: string, id
   return colocatedId(id, 'trading_order', { kind: tradingAccount.kind, id: tradingAccountId });
 }
 
-/** The key of a strategy's own book at one broker: what it holds on paper is not there when it trades with real money. */
+/** The key of a strategy's own book at one broker: its paper holdings do not count when it trades real money. */
 export function strategyBookKey(strategyId: string, brokerKey: string): string {
   return `${strategyId}/${brokerKey}`;
 }

@@ -1,4 +1,4 @@
-/** The embedded paper broker at work on one account: its open orders on the content of the moment. */
+/** The embedded paper broker for one account: tries its open orders on the current content. */
 import { nanoText } from '../decimal.ts';
 import type { Quote } from '../market/port.ts';
 import { nanoIn, smaller } from '../orders/amounts.ts';
@@ -10,8 +10,8 @@ import type { OpenEntry } from './entity.ts';
 import { closable, remainingOfLeg } from './legs.ts';
 
 /**
- * In the order in which they were placed. An order that the content does nothing to is left as it was, so that a content without effect writes nothing: tried
- * again it would do nothing again, as the share that others took of it is kept.
+ * In the order of placement. An order that the content does not change is left untouched, so that a content without effect writes nothing:
+ * trying it again would change nothing, because the volume used by other orders is stored.
  */
 export function fillPaperOrders(turn: AccountTurn, hasCallsLeft: () => boolean): void {
   for (const orderId of Object.keys(turn.row.open)) {
@@ -28,7 +28,7 @@ function tryOrder(turn: AccountTurn, orderId: string, entry: OpenEntry): void {
   }
   const available = availableTo(turn, entry, quote);
   if (available === null) {
-    // Its position was closed by another order: it would open the other side.
+    // Its position was closed by another order: it would open the opposite one.
     turn.cancelOrder(orderId);
     return;
   }
@@ -43,7 +43,7 @@ function tryOrder(turn: AccountTurn, orderId: string, entry: OpenEntry): void {
   turn.moveOrder(orderId, entry, fills, ending);
 }
 
-/** What is left for it of the content, in billionths; null: it is a leg, and nothing is held that it could close. */
+/** The volume of the content that is left for it, in billionths; null: it is a leg without a position to close. */
 function availableTo(turn: AccountTurn, entry: OpenEntry, quote: Quote): bigint | null {
   const share = Object.hasOwn(turn.row.shares, quote.symbol) ? turn.row.shares[quote.symbol]! : null;
   const used = share?.sequence === quote.sequence ? nanoIn(share.used) : 0n;

@@ -1,4 +1,4 @@
-/** Placing orders: the claim of the client id, the order and the checks are one turn, so what is refused leaves nothing behind. */
+/** Places orders: the claim of the client id, the order and the checks are one turn, so a refused order leaves nothing behind. */
 import { heldQuantity } from '../book.ts';
 import { clientOrder, clientOrderActorId } from '../client-order/messages.ts';
 import type { Quote } from '../market/port.ts';
@@ -18,7 +18,7 @@ export function placeOrder(turn: AccountTurn, input: PlaceOrder): TradingOrderRo
 
 export function openPosition(turn: AccountTurn, input: OpenPosition): OpenedPosition {
   const { order, isNew } = placeParent(turn, input);
-  // A stop stands before a target: on one content the stop wins.
+  // A stop precedes a target: on one content the stop wins.
   const inOrder = [...input.legs].sort((a, b) => (a.role === b.role ? 0 : a.role === 'stop_loss' ? -1 : 1));
   const begun = new Map<string, TradingOrderRow>();
   for (const { orderId, role, terms } of inOrder) {
@@ -36,7 +36,7 @@ export function openPosition(turn: AccountTurn, input: OpenPosition): OpenedPosi
   return { order, legs: input.legs.map(({ orderId }) => begun.get(orderId)!) };
 }
 
-/** The account's settings as they are now. */
+/** The account's current settings. */
 export function updateLimits(turn: AccountTurn, limits: TradingLimits): void {
   const { row } = turn;
   const keys = ['maxPositionSize', 'dailyLossLimit', 'priceCollarPct', 'marketCollarPct'] as const;
@@ -50,7 +50,7 @@ export function claimClientId(turn: AccountTurn, clientOrderId: string | null, o
   turn.ctx.callColocated(clientOrder, id, 'claim', { tradingAccountId, clientOrderId, orderId });
 }
 
-/** On the quote of now, which the checks have seen. */
+/** On the current quote, which the checks have used. */
 export function openEntry(turn: AccountTurn, route: OrderRoute, terms: OrderTerms, strategyId: string | null): OpenEntry {
   const { brokerKey, brokerName, orderMode, filledBy } = route;
   return {
@@ -69,7 +69,7 @@ export function openEntry(turn: AccountTurn, route: OrderRoute, terms: OrderTerm
   };
 }
 
-/** As the paper broker takes it now. A broker knows by itself when its orders end. */
+/** The order as the paper broker accepts it now. A broker itself knows when its orders expire. */
 export function paperOrder(turn: AccountTurn, terms: OrderTerms, quote: Quote, filledBy: OrderRoute['filledBy']): PaperOrder {
   const expiresAtMs = filledBy === 'embedded' ? expiryOf(terms.timeInForce, quote.nextCloseMs) : null;
   return acceptPaper(terms, contentOf(quote, turn.marketMs), expiresAtMs);
@@ -104,7 +104,7 @@ export function newOrder(
   };
 }
 
-/** An order that was begun before is answered as it is now. */
+/** An order that exists already is returned as it is now. */
 function placeParent(turn: AccountTurn, input: PlaceOrder): { order: TradingOrderRow; isNew: boolean } {
   const { orderId, clientOrderId, terms } = input;
   updateLimits(turn, input.limits);

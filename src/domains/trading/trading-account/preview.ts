@@ -1,4 +1,4 @@
-/** What an order would do to an account, shown before a person decides about it. The turn that places it checks again. */
+/** The effect that an order would have on an account, shown before a person decides. The turn that places it checks again. */
 import { AppError } from '../../../errors.ts';
 import { isReducing, positionValueAfter } from '../risk.ts';
 import { emptyAccountBook } from './account-turn.ts';

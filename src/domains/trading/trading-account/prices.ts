@@ -1,11 +1,11 @@
-/** The prices that an account's holdings count at: what closing them would bring or cost. */
+/** The prices at which an account's holdings count: what closing them would bring or cost. */
 import { nanoPrice } from '../orders/amounts.ts';
 import type { AccountTurn } from './account-turn.ts';
 import { paperStrategyBooks } from './corporate-actions.ts';
 import { onDayOf, type PriceOf, withoutOldBlocks } from './day-result.ts';
 import type { AccountBook, Mark } from './entity.ts';
 
-/** A mark is written again for a price alone where the market's contents are few, or so long after the last. */
+/** A mark with only a new price is written if the market's content changes rarely, or if the last one is this old. */
 const markEveryMs = 60_000;
 
 /** Longs at the bid, shorts at the ask. */
@@ -20,12 +20,12 @@ export function priceNow(turn: AccountTurn, of: AccountBook): PriceOf {
   };
 }
 
-/** Invented prices say nothing of what a broker holds: without others it counts at its cost. */
+/** Invented prices do not apply to holdings at a broker: without others they count at their cost. */
 export function countsFor({ filledBy }: Pick<AccountBook, 'filledBy'>, source: Mark['source']): boolean {
   return filledBy !== 'broker' || source !== 'embedded';
 }
 
-/** Begins the days that have begun, at the last prices of the day before, and forgets blocks that are over. Before any price of now is used. */
+/** Begins new days at the last prices of the day before, and removes expired blocks. Call before a current price is used. */
 export function beginDays(turn: AccountTurn): void {
   for (const [brokerKey, book] of Object.entries(turn.row.books)) {
     const now = withoutOldBlocks(
@@ -59,12 +59,12 @@ export function updateMarks(turn: AccountTurn, isWritten: boolean): void {
   if (!isChanged) return;
   const of = <T>(record: Record<string, T>) => Object.fromEntries(Object.entries(record).filter(([symbol]) => symbols.has(symbol)));
   const actions = of(row.actions);
-  // What was there before the account had the symbol is none of its actions.
+  // Corporate actions from before the account had the symbol do not apply to it.
   for (const symbol of symbols) actions[symbol] ??= turn.market.actionsNow(symbol).map(({ id }) => id);
   turn.row = { ...row, marks, actions, shares: of(row.shares) };
 }
 
-/** What is held or open, also where strategies hold it against each other. */
+/** Symbols that are held or ordered, also if only strategies hold opposite positions in them. */
 export function watchedSymbols({ row }: Pick<AccountTurn, 'row'>): Set<string> {
   const symbols = new Set(Object.values(row.open).map(({ terms }) => terms.symbol));
   const books = [...Object.values(row.books).map(({ book }) => book), ...paperStrategyBooks(row)];

@@ -30,7 +30,7 @@ type Context = TurnContext<TradingAccountContract>;
 
 /** @param market of the node that runs it: prices and the clock */
 export function tradingAccountActor(market: AccountMarket) {
-  /** Runs one turn's work on the account as it is, and ends it. */
+  /** Runs one turn's work on the current account, and completes it. */
   function work<R>(state: State, ctx: Context, work: (turn: AccountTurn) => R, quotes: readonly Quote[] = []): Turn<State, R> {
     const turn = new AccountTurn(state, ctx, market, Object.fromEntries(quotes.map((quote) => [quote.symbol, quote])));
     const before = turn.row;

@@ -1,4 +1,4 @@
-/** An account as it is shown, at the prices of the moment. */
+/** An account's views, at current prices. */
 
 import { derivedId } from '../../../ids.ts';
 import { averageEntryPrice, type Book, emptyBook, equityOf, unrealised } from '../book.ts';
@@ -89,7 +89,7 @@ function blockedOf(of: AccountBook, marketMs: number): Record<AssetClass, number
   return { equity: equity!, crypto: crypto! };
 }
 
-/** Of this node's market; of brokers the last one reported. */
+/** The quote of this node's market; for brokers the last reported one. */
 export function pricesOf(row: TradingAccountRow, market: AccountMarket): Prices {
   return (symbol) => {
     const isOfBroker = row.marks[symbol]?.source === 'broker' && market.name !== 'file';

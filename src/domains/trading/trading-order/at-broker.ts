@@ -1,6 +1,6 @@
 /**
- * An order at a broker: what the broker answered or showed becomes moves of the order, and the trading account gets them in the same commit. The
- * sending itself follows `orders/outbound.ts`; a cancel is asked for until the broker ends the order.
+ * An order at a broker: the broker's answers and reports become moves of the order, and the trading account gets them in the same commit.
+ * Sending follows `orders/outbound.ts`; a cancel is repeated until the broker ends the order.
  */
 import type { EffectOutcome, TurnContext } from '../../../actors/define-actor.ts';
 import { backoffMs } from '../../../backoff.ts';
@@ -23,7 +23,7 @@ type Row = TradingOrderRow;
 const firstCancelPauseMs = 1_000;
 const maxCancelPauseMs = 60_000;
 
-/** How the order's terms are sent: what an order says that was held here, and what it becomes when it is sent. */
+/** How the order's terms are sent. */
 export function termsOf(row: Row): OrderTerms {
   const { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce } = row;
   return { symbol, assetClass, side, quantity, orderType, limitPrice, stopPrice, timeInForce };
@@ -40,7 +40,7 @@ export function sendOrder(row: Row, onShort: boolean, asMarket: boolean, ctx: Co
   return act(sent, actions, ctx).row;
 }
 
-/** One order's handling of what its broker says, in a turn of its own. */
+/** Handles a broker's report of one order, in a turn of the order. */
 export class BrokerTurn {
   private row: Row;
   private steps: OrderStep[] = [];
@@ -57,7 +57,7 @@ export class BrokerTurn {
 
   posted(post: number, answer: PlaceAnswer): void {
     if (answer.kind === 'accepted') {
-      // An order that comes with the answer may have been rejected already.
+      // An order in the broker's answer may already be rejected.
       if (answer.order !== null) this.seen(answer.order, [], false);
       else this.move([{ kind: 'accepted', brokerOrderId: answer.brokerOrderId }]);
     }
@@ -96,7 +96,7 @@ export class BrokerTurn {
     this.outbound({ kind: 'due' });
   }
 
-  /** The fills that an end waits for did not come. */
+  /** The fills for which an end waits did not arrive. */
   endWithoutFills(): void {
     this.move([{ kind: 'end_without_fills' }]);
   }
@@ -119,7 +119,11 @@ export class BrokerTurn {
     this.row = askToCancel(this.row, this.ctx);
   }
 
-  /** Tells the account and the streams. Returns the row. @param external the order's entry, where the account does not know it yet */
+  /**
+   * Notifies the account and the event streams. Returns the row.
+   *
+   * @param external the order's entry, where the account does not know it yet
+   */
   end(external?: OpenEntry): Row {
     const { ctx, before, steps } = this;
     if (isFinal(this.row) && !isFinal(before)) for (const timer of ['outbound', 'fills', 'cancel']) ctx.unschedule(timer);
@@ -154,7 +158,7 @@ export class BrokerTurn {
   }
 }
 
-/** A cancel was asked for: nothing more is sent, and what the broker has is to be cancelled. Returns what the order itself makes of it. */
+/** A cancel is requested: nothing more is sent, and an order at the broker is to be cancelled. Returns the order's own changes. */
 export function cancelAtBroker(row: Row, timing: OutboundTiming, ctx: Context): { row: Row; events: OrderEvent[] } {
   if (row.outbound === null) return { row: askToCancel(row, ctx), events: [] };
   const rules = { ...timing, afterUnknown: afterUnknownOf[row.brokerName as VenueName] };
@@ -163,7 +167,7 @@ export function cancelAtBroker(row: Row, timing: OutboundTiming, ctx: Context): 
   return { row: events.length === 0 ? askToCancel(after, ctx) : after, events };
 }
 
-/** Asks the broker, where it is known which order it is there. */
+/** Requests the cancel from the broker, if the broker's id of the order is known. */
 function askToCancel(row: Row, ctx: Context): Row {
   const { brokerOrderId } = row.state;
   const cancelling = row.cancelling ?? { tries: 0, attention: false };
@@ -172,7 +176,7 @@ function askToCancel(row: Row, ctx: Context): Row {
   return { ...row, cancelling: { ...cancelling, tries: cancelling.tries + 1 } };
 }
 
-/** Does what the outbound protocol says. `events`: what it means for the order. */
+/** Takes the action of the outbound protocol. `events`: its meaning for the order. */
 function act(row: Row, actions: readonly OutboundAction[], ctx: Context): { row: Row; events: OrderEvent[] } {
   const { brokerKey: brokerId, symbol } = row;
   const events: OrderEvent[] = [];

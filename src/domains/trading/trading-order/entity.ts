@@ -15,14 +15,14 @@ export const TradingOrder = defineEntity({
   properties: {
     id: p.text().primary(),
     accountId: p.text(),
-    /** Of its principal. */
+    /** Mode of its principal. */
     mode: p.text().$type<Mode>(),
     orderMode: p.text().$type<OrderMode>(),
     clientOrderId: p.text().strictNullable(),
     /** `embedded` or the id of a connection. */
     brokerKey: p.text(),
     brokerName: p.text().$type<BrokerName>(),
-    /** Who fills it: paper orders of a broker without a paper venue are filled here. */
+    /** Who fills it: paper orders of a broker without a paper venue are filled by this service. */
     filledBy: p.text().$type<'embedded' | 'broker'>(),
     symbol: p.text(),
     assetClass: p.text().$type<AssetClass>(),
@@ -35,18 +35,18 @@ export const TradingOrder = defineEntity({
     /** As in `state`, for lists. */
     status: p.text().$type<OrderStatus>(),
     state: json<OrderState>(),
-    /** Of one that a broker fills, once it was to be sent: the exact body, and how far its sending is. */
+    /** For an order at a broker, once it is to be sent: the exact body, and the state of sending. */
     body: p.text().strictNullable(),
     outbound: json<OutboundState>().strictNullable(),
-    /** Requests to cancel it at the broker; null: none was made. `isLate`: it had ended here, as one that the broker does not have. */
+    /** Cancel requests to the broker; null: none. `isLate`: the order had ended here, because the broker did not have it. */
     cancelling: json<{ tries: number; attention: boolean; isLate?: boolean }>().strictNullable(),
-    /** When it was first to be sent. */
+    /** When it was first due to be sent. */
     sentAt: epochMs().strictNullable(),
-    /** It waits here for its parent, its price, or the end of the order that it replaces. */
+    /** Held by this service until its parent fills, its price is reached, or the order that it replaces has ended. */
     held: p.boolean(),
     parentId: p.text().strictNullable(),
     role: p.text().$type<LegRole>().strictNullable(),
-    /** Who holds the legs of a bracket; null: it is none. */
+    /** Who holds the legs of a bracket; null: it is not a bracket. */
     managedBy: p.text().$type<'troupe' | 'broker'>().strictNullable(),
     replaces: p.text().strictNullable(),
     /** Placed at the broker by another program or a person. */
@@ -59,7 +59,7 @@ export const TradingOrder = defineEntity({
 });
 export type TradingOrderRow = InferEntity<typeof TradingOrder>;
 
-/** One fill, once. Never changed: a split changes orders and positions, not what was traded. */
+/** One fill, stored once. Never changed: a split changes orders and positions, not past fills. */
 export const TradingFill = defineEntity({
   name: 'TradingFill',
   tableName: 'trading_fill',
@@ -67,7 +67,7 @@ export const TradingFill = defineEntity({
   properties: {
     id: p.text().primary(),
     tradingAccountId: p.text(),
-    /** Its place in the journal of its trading account. */
+    /** Its number in the journal of its trading account. */
     seq: p.integer(),
     orderId: p.text(),
     brokerKey: p.text(),
@@ -80,7 +80,7 @@ export const TradingFill = defineEntity({
     /** Unique within its order. */
     key: p.text(),
     brokerFillId: p.text().strictNullable(),
-    /** What is held of the symbol after it; negative: short. */
+    /** The holding of the symbol after it; negative: short. */
     positionQuantity: p.text(),
     /** When it was filled, by the market's clock or the broker's. */
     at: epochMs(),

@@ -1,4 +1,4 @@
-/** Schemas of an order's timers, and of a foreign order that comes with a connection. */
+/** Schemas of an order's timers, and of a foreign order that a connection sends. */
 import Type from 'typebox';
 import { durableInputs } from '../../../actors/durable-input.ts';
 import type { TradingOrderContract } from './messages.ts';

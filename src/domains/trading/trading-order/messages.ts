@@ -1,6 +1,7 @@
 /**
- * Commands and queries of one order. Orders are begun, cancelled and replaced through the trading account (`../trading-account/messages.ts`), which calls the
- * first group; the others carry what a broker answered or showed, and change order, book, fill rows and events in one commit.
+ * Commands and queries of one order. Orders are created, cancelled and replaced through the trading account (`../trading-
+ * account/messages.ts`), which calls the first group; the others carry a broker's answers and reports, and change order, book, fill rows
+ * and events in one commit.
  */
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { CancelAnswer, LookUpAnswer, PlaceAnswer, VenueFill, VenueOrder } from '../brokers/port.ts';
@@ -20,11 +21,11 @@ export type NewTradingOrder = OrderRoute & {
   replaces: string | null;
   strategyId: string | null;
   taskId: string | null;
-  /** It opens or covers a short position: some brokers have words of their own for that. */
+  /** It opens or covers a short position: some brokers have separate terms for that. */
   onShort: boolean;
 };
 
-/** What the embedded paper broker, or the account, did with it. */
+/** The result at the embedded paper broker, or in the account. */
 export type PaperMoved = {
   fills: { fill: BookedFill; booked: BookedNow }[];
   ended: { status: Ending; reason: string | null } | null;
@@ -33,14 +34,20 @@ export type PaperMoved = {
 export type TradingOrderContract = {
   commands: {
     // Co-located calls of the trading account.
-    /** Stored as `submitted`, with its event; filled here and not held, as `accepted` too; at a broker its body is stored and sent. */
+    /**
+     * Stored as `submitted`, with its event; if this service fills it and does not hold it, also as `accepted`; for a broker its body is
+     * stored and sent.
+     */
     begin(input: NewTradingOrder): { order: TradingOrderRow; isNew: boolean };
     moved(input: PaperMoved): TradingOrderRow;
-    /** A leg or a replacement need not wait any more, or a leg's quantity follows its parent. At a broker the order is sent when it is no longer held. */
+    /**
+     * A leg or a replacement need not wait any longer, or a leg's quantity follows its parent. At a broker the order is sent when it is no
+     * longer held.
+     */
     release(input: { quantity: string; held: boolean; onShort: boolean; asMarket?: boolean }): TradingOrderRow;
-    /** Ends what a broker does not have; asks the broker else. `replacedBy`: the order that takes its place. */
+    /** Ends an order that no broker has; otherwise requests the end from the broker. `replacedBy`: the order that replaces it. */
     requestCancel(input: { replacedBy: string | null }): TradingOrderRow;
-    /** A corporate action: quantity, fills and prices as they are after it. */
+    /** A corporate action: quantity, fills and prices after it. */
     adjust(input: { terms: OrderTerms; filled: string }): TradingOrderRow;
 
     // Reports of a broker. Each may come late, twice and in any order.
@@ -50,13 +57,16 @@ export type TradingOrderContract = {
     lookedUp(input: EffectResult<{ lookUp: number; answer: LookUpAnswer }>): null;
     /** Outcome of the effect `cancel`. */
     cancelAnswered(input: EffectResult<CancelAnswer>): null;
-    /** By timer: the time of `outbound.dueAtMs` has come, an end has waited long enough for its fills, or a cancel is to be asked for again. */
+    /** Sent by a timer: `outbound.dueAtMs` is reached, an end has waited long enough for its fills, or a cancel is to be repeated. */
     wake(input: { of: 'outbound' | 'fills' | 'cancel' }): null;
-    /** A poll or reconciliation saw the order and these of its fills. `filledSoFar`: the venue has no trades, the order's own figures are all there is. */
+    /**
+     * A poll or reconciliation found the order and these fills. `filledSoFar`: the venue has no trades, only the order's own filled
+     * quantity is known.
+     */
     seen(input: { order: VenueOrder | null; fills: VenueFill[]; filledSoFar: boolean }): null;
-    /** Reconciliation has settled, by its own rules, that the broker never got it. */
+    /** Reconciliation has decided, by its own rules, that the broker never got the order. */
     settledAbsent(input: { reason: string }): null;
-    /** An order at the broker that this service did not place. Twice is the same. */
+    /** An order at the broker that this service did not place. A repeat changes nothing. */
     adoptOrder(input: AdoptOrder): TradingOrderRow;
   };
   queries: {
@@ -75,13 +85,13 @@ export type TradingOrderContract = {
 export type AdoptOrder = OrderRoute & {
   tradingAccountId: string;
   order: VenueOrder;
-  /** What is filled of it came with the positions that were taken over: it is not booked. */
+  /** Its fills are included in the adopted positions: they are not booked. */
   earlier?: boolean;
 };
 
 export const tradingOrder = actorRef<TradingOrderContract>('trading_order');
 
-/** Calls to brokers, by the id of the connection. They change nothing here and never reject. */
+/** Calls to brokers, by the id of the connection. They change no state of this service and never reject. */
 export type VenueCalls = {
   /** Sends the body once. */
   place(brokerId: string, body: string, signal: AbortSignal): Promise<PlaceAnswer>;

@@ -1,4 +1,4 @@
-/** Moves of an order's row, and what is recorded of each: one event a change, with the order as it was after that change, and one row a fill. */
+/** Moves of an order's row, and their records: one event for each change, with the order after that change, and one row for each fill. */
 import type { TurnContext } from '../../../actors/define-actor.ts';
 import { idInMode } from '../../../mode.ts';
 import { fromNano } from '../decimal.ts';
@@ -12,7 +12,7 @@ import type { TradingOrderContract } from './messages.ts';
 
 type Context = TurnContext<TradingOrderContract>;
 
-/** A change, and the order as it was then. */
+/** A change, and the order after it. */
 export type OrderStep = { row: TradingOrderRow; change: OrderChange };
 export type Moves = { row: TradingOrderRow; steps: OrderStep[] };
 
@@ -20,7 +20,7 @@ export function withState(row: TradingOrderRow, state: OrderState, nowMs: number
   return { ...row, state, status: state.status, quantity: state.quantity, updatedAt: nowMs };
 }
 
-/** What says nothing new, or cannot be any more, moves nothing. */
+/** An event without news, or one that is no longer possible, changes nothing. */
 export function moveRow(from: TradingOrderRow, events: readonly OrderEvent[], nowMs: number): Moves {
   let row = from;
   const steps: OrderStep[] = [];
@@ -73,7 +73,7 @@ export function emitSteps(steps: readonly OrderStep[], booked: readonly BookedNo
   }
 }
 
-/** Something about the order, its broker or its symbol needs a person. */
+/** The order, its broker or its symbol needs a person's attention. */
 export function callAttention(row: TradingOrderRow, reason: 'unknown_outcome' | 'stuck_cancel', ctx: Context): void {
   const data = { mode: modeShown(row), reason, broker_id: row.brokerKey, order_id: row.id, symbol: row.symbol };
   ctx.emit({ accountId: row.accountId, type: 'trading.attention', data });
@@ -105,7 +105,7 @@ function emit(row: TradingOrderRow, type: string, ctx: Context, fill?: object): 
   });
 }
 
-/** The mode that callers see: `test` for what a test key placed. */
+/** The mode that callers see: `test` for orders placed with a test key. */
 export function modeShown({ mode, orderMode }: Pick<TradingOrderRow, 'mode' | 'orderMode'>): 'test' | 'paper' | 'live' {
   return mode === 'test' ? 'test' : orderMode;
 }

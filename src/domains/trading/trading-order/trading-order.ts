@@ -86,10 +86,10 @@ export function tradingOrderActor({ venue, timing, timeoutMs }: TradingOrderPart
     effects: {
       post: {
         ...effect,
-        // Some brokers are asked for the order once more after it was sent.
+        // Some brokers are queried for the order once more after it was sent.
         timeoutMs: 2 * timeoutMs + 5_000,
         run: async ({ brokerId, post, body }, { signal }: EffectContext) => ({ post, answer: await venue.place(brokerId, body, signal) }),
-        // The one request that is never sent again by itself.
+        // The only request that is never sent again automatically.
         repeatable: () => false,
         outcome: 'posted',
         input: Type.Object({ brokerId: String_, post: Type.Integer(), body: String_ }),
@@ -146,7 +146,7 @@ function begin(state: State, input: NewTradingOrder, ctx: Context): Turn<State, 
   return { state: order, reply: { order, isNew: true } };
 }
 
-/** Filled here it is accepted at once, and so is a leg that waits here; at a broker it is sent. */
+/** An order that this service fills is accepted at once, and so is a leg that waits here; for a broker it is sent. */
 function began(row: Row, onShort: boolean, ctx: Context): Row {
   const isHere = row.filledBy === 'embedded';
   if (!isHere && !row.held) return sendOrder(row, onShort, false, ctx);
@@ -207,7 +207,7 @@ function adoptOrder(
 ): Turn<State, Row> {
   if (state !== null) return { state, reply: state };
   const { symbol, assetClass, side, filledQuantity } = order;
-  // An order of a form that is not offered here is shown as a market order of what it filled: its quantity is not known.
+  // An order of a type that is not offered here is shown as a market order of its filled quantity: its quantity is unknown.
   const unknownTerms = {
     symbol,
     assetClass,
@@ -245,7 +245,7 @@ function adoptOrder(
   return { state: after, reply: after };
 }
 
-/** As the account counts an order that it did not place. */
+/** The account's entry of an order that it did not place. */
 function entryOf(row: Row): OpenEntry {
   const { brokerKey, brokerName, orderMode, filledBy } = row;
   const nothing = { strategyId: null, held: false, leg: null, group: null, replaces: null, cancelRequested: false, unknown: false };
