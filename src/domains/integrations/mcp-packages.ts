@@ -1,6 +1,6 @@
 /**
- * Loads the packages of MCP when they are first needed. At once they would occupy the event loop for 100 ms, so they are loaded in parts, with other
- * work in between: their largest dependencies come first.
+ * Loads the packages of MCP when they are first needed. Loading them at once would block the event loop for 100 ms, so they are loaded in
+ * parts, the largest dependencies first, with other work between.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 

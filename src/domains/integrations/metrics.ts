@@ -1,4 +1,4 @@
-/** What a node keeps count of in integrations, and its metrics. */
+/** The counters of integrations on a node, and their metrics. */
 import { CountBy, Distribution, latencyBoundsS } from '../../counts.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { EventDraft } from '../../storage/commit-unit.ts';
@@ -12,7 +12,7 @@ export class IntegrationStats {
   readonly callS = new Distribution([...latencyBoundsS, 30, 60, 120]);
 
   constructor() {
-    // From 0 on, so that the first one is an increase.
+    // Initialised with 0, so that the first event is an increase.
     for (const change of changes) this.changes.add([change], 0);
   }
 

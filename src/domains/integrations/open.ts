@@ -1,4 +1,4 @@
-/** What tools and routes of integrations share on a node. */
+/** The parts that tools and routes of integrations share on a node. */
 import type { Platform } from '../domain.ts';
 import { Authorizations } from './authorization/authorizations.ts';
 import { type TokenBox, tokenBox } from './integration/tokens.ts';

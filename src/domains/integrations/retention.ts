@@ -1,4 +1,4 @@
-/** How long rows of integrations are kept that serve for a time. */
+/** How long temporary rows of integrations are kept. */
 import type { Clock } from '../../clock.ts';
 import { deleteAgedRows } from '../../storage/aged-rows.ts';
 import type { HousekeepingJob } from '../../storage/maintenance.ts';
@@ -13,7 +13,7 @@ export function pastAuthorizations(clock: Clock): HousekeepingJob {
   });
 }
 
-/** Messages that services have sent: agents read what is recent. */
+/** Messages that services have sent: agents read recent ones. */
 export function pastReceivedMessages(clock: Clock): HousekeepingJob {
   return deleteAgedRows({
     ...{ name: 'received messages', table: 'received_message', column: 'received_at' },

@@ -1,4 +1,7 @@
-/** The tools of the services that an account has connected. Of one that it has not, where its tasks may ask for that. */
+/**
+ * The tools of the services that an account has connected. For a service that is not connected, its tools if tasks may request the
+ * connection.
+ */
 import type { Mode } from '../../mode.ts';
 import type { Database } from '../../storage/database.ts';
 import { ConnectionLost, NeedsConnection, type SourcedTool, type ToolContext, type ToolSource } from '../tasks/contract.ts';
@@ -16,7 +19,7 @@ export type SourceParts = {
   publicUrl(): string;
 };
 
-/** The waits for limits and further tries are within it. */
+/** Includes the waits for limits, and further tries. */
 const timeoutMs = 240_000;
 
 type Connected = Pick<IntegrationRow, 'id' | 'service' | 'status' | 'grantedScopes' | 'redirectUri'>;

@@ -52,7 +52,7 @@ function giveBack(state: State): Turn<State, null> {
 
 function used(state: State, _input: object, ctx: Context): Turn<State, null> {
   if (state === null || state.usedAt !== null) return { state, reply: null };
-  // What was secret in it serves nothing more.
+  // The secrets have no further use.
   return { state: { ...state, usedAt: ctx.nowMs, takenUntil: null, secrets: '' }, reply: null };
 }
 

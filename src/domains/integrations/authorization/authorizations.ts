@@ -1,6 +1,6 @@
 /**
- * Consents under way, as routes use them. A state is the id of an authorization and a secret, so that a state cannot be guessed from another one; the PKCE
- * verifier never leaves this service until the code is exchanged.
+ * Pending consents, for routes. A state is the id of an authorization and a secret, so that a state cannot be guessed from another one; the
+ * PKCE verifier never leaves this service before the code is exchanged.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -22,11 +22,11 @@ export type ConsentRequest = {
   redirectUri: string | null;
   scopes: string[];
   facts?: Record<string, string>;
-  /** Of `markBrowser`; null: it was begun by a program, or for a person elsewhere. */
+  /** The value of `markBrowser`; null: begun by a program, or for a person elsewhere. */
   browser: string | null;
 };
 
-/** A consent that the browser may come back with. `isBrowser`: whether this value is that of the browser that began it. */
+/** A consent with which the browser may return. `isBrowser`: whether this value is that of the browser that began it. */
 export type AwaitedConsent = { row: AuthorizationRow; isBrowser(browser: string | null): boolean };
 
 /** A consent whose code may be exchanged. */
@@ -61,7 +61,7 @@ export class Authorizations {
     return { state: `${id}.${secret}`, challenge };
   }
 
-  /** Changes nothing. null: the state is unknown, over, or came back before. */
+  /** Changes nothing. null: the state is unknown, expired, or was returned before. */
   async awaited(state: string): Promise<AwaitedConsent | null> {
     const known = await this.known(state);
     if (known === null) return null;
@@ -70,13 +70,13 @@ export class Authorizations {
     return { row, isBrowser: (browser) => browser !== null && browserHash !== undefined && isSame(browserHash, hashOf(browser)) };
   }
 
-  /** The browser came back with this state. null: it is unknown, over, or came back before. */
+  /** The browser returned with this state. null: it is unknown, expired, or was returned before. */
   async returned(state: string): Promise<AuthorizationRow | null> {
     const known = await this.known(state);
     return known === null ? null : this.actors.ask(authorization, known.id, 'returned', null);
   }
 
-  /** Reserves the consent for one exchange; afterwards `giveBack` or `used`. null: the state is good for nothing. */
+  /** Reserves the consent for one exchange; afterwards `giveBack` or `used`. null: the state cannot be used. */
   async take(state: string, user: AuthorizationUser): Promise<TakenConsent | null> {
     const known = await this.known(state);
     if (known === null) return null;

@@ -11,11 +11,11 @@ import { authorizationLifeMs } from './authorization.ts';
 const name = 'troupe_consent';
 const valueForm = /^[\w-]{32,128}$/;
 
-/** The browser's value, a new one where it has none, and the Set-Cookie that keeps it as long as the consent. */
+/** The browser's value, a new one if it has none, and the Set-Cookie header that keeps it as long as the consent. */
 export function markBrowser(request: HttpRequest, publicUrl: string): { browser: string; cookie: string } {
   const isSecure = publicUrl.startsWith('https:');
   const browser = browserOf(request, publicUrl) ?? randomState();
-  // `Lax`: the browser comes back by a link from another site.
+  // `Lax`: the browser returns by a link from another site.
   const rules = `Path=/; Max-Age=${authorizationLifeMs / 1_000}; SameSite=Lax; HttpOnly${isSecure ? '; Secure' : ''}`;
   return { browser, cookie: `${nameOf(isSecure)}=${browser}; ${rules}` };
 }
@@ -27,8 +27,8 @@ export function browserOf(request: HttpRequest, publicUrl: string): string | nul
 }
 
 /**
- * Whether a person's browser may have sent the request. Browsers say so in ways that no page and no link can prevent; a program that brings a code has been
- * given the code, and a link cannot run a program.
+ * Whether a person's browser may have sent the request. Browsers send headers that no page and no link can prevent; a program that sends a
+ * code was given the code, and a link cannot run a program.
  */
 export function isFromBrowser(request: HttpRequest): boolean {
   const isMarked = request.has('sec-fetch-site') || request.has('sec-fetch-dest');

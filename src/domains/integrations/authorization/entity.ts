@@ -1,4 +1,4 @@
-/** Consents that people were asked for at a service, until the service's answer is used. */
+/** Consents requested at a service, until the service's answer is used. */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { Mode } from '../../../mode.ts';
 import { epochMs, json } from '../../../storage/column-types.ts';
@@ -12,17 +12,17 @@ export const Authorization = defineEntity({
     mode: p.text().$type<Mode>(),
     /** What is connected: the name of a service, or the id of an MCP server. */
     target: p.text(),
-    /** Where the browser goes afterwards; null: it stays on a page of ours. */
+    /** Where the browser is sent afterwards; null: it stays on a page of this service. */
     redirectUri: p.text().strictNullable(),
-    /** What was asked for. */
+    /** The requested scopes. */
     scopes: json<string[]>(),
     /** Encrypted: the PKCE verifier and the secret part of the state. */
     secrets: p.text().hidden(),
     /** Further facts of its kind, such as the client and the issuer of an MCP server. */
     facts: json<Record<string, string>>(),
-    /** The browser came back with an answer. */
+    /** The browser returned with an answer. */
     returnedAt: epochMs().strictNullable(),
-    /** A code is being exchanged until then; null: none is. */
+    /** A code is being exchanged until this time; null: none is. */
     takenUntil: epochMs().strictNullable(),
     usedAt: epochMs().strictNullable(),
     createdAt: epochMs(),

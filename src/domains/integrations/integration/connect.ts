@@ -1,4 +1,4 @@
-/** Connecting a service: the code is exchanged, or the key tried, and what comes of it is stored. */
+/** Connects a service: exchanges the code, or tests the key, and stores the result. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { AppError, invalidField } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
@@ -21,16 +21,16 @@ export type ConnectParts = {
   box: TokenBox;
   calls: ServiceCalls;
   authorizations: Authorizations;
-  /** Where services send browsers back to. */
+  /** The addresses to which services send browsers back. */
   callbackUrl(): string;
 };
 
-/** What a code was asked for with. */
+/** The parameters with which a code was requested. */
 export type CodeUse = {
   code: string;
-  /** null: the code was asked for without PKCE, by another program than this service. */
+  /** null: the code was requested without PKCE, by another program than this service. */
   state: string | null;
-  /** Of a code without state; null: the callback of this service. */
+  /** For a code without state; null: the callback of this service. */
   redirectUri: string | null;
   tools: readonly string[];
 };
@@ -38,7 +38,7 @@ export type CodeUse = {
 export type ConnectRequest = AccountMode & {
   known: ServiceClient;
   by: CodeUse | { apiKey: string };
-  /** What the service may need beside a code. */
+  /** Further fields that the service may need. */
   given: Record<string, string>;
   commandId: string | undefined;
 };
@@ -47,8 +47,8 @@ const exchangeTimeoutMs = 10_000;
 const discoveryTimeoutMs = 20_000;
 
 /**
- * Throws `invalid` about the field of the body that the service does not take, `conflict` where the client is wrong, and `upstream_failed` where the service
- * did not answer: then nothing is stored, and the same may be tried again.
+ * Throws `invalid` with the field of the body that the service refuses, `conflict` if the client is wrong, and `upstream_failed` if the
+ * service did not answer: then nothing is stored, and the request may be repeated.
  */
 export async function connect(parts: ConnectParts, request: ConnectRequest): Promise<IntegrationRow> {
   return 'apiKey' in request.by ? connectByKey(parts, request, request.by.apiKey) : connectByCode(parts, request, request.by);

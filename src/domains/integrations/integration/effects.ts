@@ -1,4 +1,4 @@
-/** What a connection does outside: it renews its tokens, ends its access, checks that it works, and notifies agents. */
+/** The effects of a connection: it renews its tokens, ends its access, checks that it works, and notifies agents. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
@@ -94,7 +94,7 @@ export function integrationEffects({ actors, outbound, clients, box, calls, agen
     await warned(log, { integration: actorId }, 'agents that wait for a connection could not be notified', () => agents.announce(input));
   }
 
-  /** Whatever it finds is stored by the call itself: a refused token ends in `needToken`. */
+  /** The call itself stores the result: a refused token ends in `needToken`. */
   async function check(_input: object, { actorId, effectId, signal }: EffectContext): Promise<Checked> {
     try {
       const call = await calls.open({ integrationId: actorId, callId: effectId, isRepeat: false, signal });

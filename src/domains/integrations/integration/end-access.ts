@@ -1,4 +1,4 @@
-/** Ends the access of a connection at its service, which the caller of the service does not wait for. */
+/** Ends the access of a connection at its service, in the background. */
 import { AppError } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { configuredClient, type ServiceClient, tokenEndpointOf } from '../oauth/service-client.ts';
@@ -8,7 +8,7 @@ import type { Tokens } from './tokens.ts';
 
 export type EndOf = {
   outbound: Pick<Outbound, 'fetch'>;
-  /** Whose connections to the service are used. */
+  /** The account whose connections to the service are used. */
   account: string;
   signal: AbortSignal;
   failed(err: unknown, tries: number): void;
@@ -18,7 +18,9 @@ type Pair = { access: string; refresh: string | null };
 
 const timeoutMs = 8_000;
 
-/** Each token is tried for by itself, so that none is ended twice. Resolves also if the service never answers: no further action is possible. */
+/**
+ * Each token is ended separately, so that none is ended twice. Resolves also if the service never answers: no further action is possible.
+ */
 export async function endAccess(known: ServiceClient, { access, refresh, user, userRefresh = null }: Tokens, of: EndOf): Promise<void> {
   const pairs: Pair[] = [{ access, refresh }, ...(user === null ? [] : [{ access: user, refresh: userRefresh }])];
   await Promise.all(pairs.map((pair) => untilEnded(() => endOne(known, pair, of), of)));

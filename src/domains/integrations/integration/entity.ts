@@ -7,7 +7,7 @@ export const integrationStatuses = ['connected', 'error', 'disconnected'] as con
 export const errorReasons = ['revoked', 'expired', 'scope_missing', 'client_misconfigured'] as const;
 export type ErrorReason = (typeof errorReasons)[number];
 
-/** One of an account for each service and mode: connecting again keeps it. */
+/** One row per account, service and mode: connecting again keeps it. */
 export const Integration = defineEntity({
   name: 'Integration',
   tableName: 'integration',
@@ -21,7 +21,7 @@ export const Integration = defineEntity({
     reason: p.text().$type<ErrorReason>().strictNullable(),
     /** Encrypted: `Tokens`. Empty once it is disconnected. */
     tokens: p.text().hidden(),
-    /** Grows with every other access token. */
+    /** Incremented with every new access token. */
     generation: p.integer(),
     /** Whether there is a refresh token. */
     renewable: p.boolean(),
@@ -31,15 +31,15 @@ export const Integration = defineEntity({
     renewAt: epochMs().strictNullable(),
     /** null: everything that its tools need. */
     grantedScopes: json<string[]>().strictNullable(),
-    /** What connecting has learned beside the tokens, such as `phone_number_id`. */
+    /** Attributes that connecting has discovered besides the tokens, such as `phone_number_id`. */
     attributes: json<Record<string, string>>(),
-    /** By which messages to the inbound endpoint name this account at the service; null where there are none. */
+    /** The name of this account in messages to the inbound endpoint; null if the service sends none. */
     inboundId: p.text().strictNullable(),
-    /** Where the browser was last sent with a code; null: none was named. */
+    /** Where the browser was last sent with a code; null: nowhere. */
     redirectUri: p.text().strictNullable(),
-    /** The renewal that runs. */
+    /** The running renewal. */
     refreshEffectId: p.text().strictNullable(),
-    /** The end of access at the service, which runs. */
+    /** The running revocation at the service. */
     revokeEffectId: p.text().strictNullable(),
     connectedAt: epochMs(),
     createdAt: epochMs(),

@@ -1,14 +1,14 @@
-/** What a renewal leaves of the tokens and the scopes of a connection: pure. Some services give two tokens, and renew each by itself. */
+/** Computes the tokens and scopes of a connection after a renewal: pure. Some services give two tokens, and renew each separately. */
 import { firstEnd, type TokenAnswer } from '../oauth/token-endpoint.ts';
 import { scopesOf } from '../services/granted.ts';
 import type { Tokens } from './tokens.ts';
 
 export type Granted = Extract<TokenAnswer, { kind: 'granted' }>;
 
-/** When a second token that could not be renewed now is tried again. */
+/** The pause after which a failed renewal of a second token is tried again. */
 const againMs = 60_000;
 
-/** The token by which the second one has to be renewed; null: the answer brought it, or it has no end. */
+/** The refresh token for a separate renewal of the second token; null: the answer contained it, or it does not expire. */
 export function secondRefresh({ user }: Granted, { userRefresh = null }: Tokens): string | null {
   return user === null ? userRefresh : null;
 }
@@ -50,7 +50,7 @@ function secondToken(
   answer: Granted,
   second: TokenAnswer | null,
 ): Pick<Tokens, 'user' | 'userRefresh'> & { expiresInMs: number | null } {
-  // A version before this one stored an only token twice.
+  // An earlier version stored a single token twice.
   const { user, userRefresh = null } = stored.user === stored.access ? { user: null } : stored;
   if (answer.user !== null) return { user: answer.user, userRefresh: answer.userRefresh ?? userRefresh, expiresInMs: null };
   if (second === null) return { user, userRefresh, expiresInMs: null };

@@ -26,16 +26,16 @@ export type IntegrationParts = {
   effects: IntegrationEffects;
   /** The connection as callers see it, for events. */
   shown(row: IntegrationRow): object;
-  /** Whether what the service granted is good for any tool. */
+  /** Whether the granted scopes allow any tool. */
   hasTools(row: IntegrationRow): boolean;
-  /** For people, such as "Google Ads". */
+  /** A display name, such as "Google Ads". */
   titleOf(service: string): string;
 };
 
 const checkTimer = 'check';
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-/** Connections that were made at once are not checked at once. */
+/** Spreads the checks of connections that were made at the same time. */
 const spreadMs = 4 * hourMs;
 
 export function integrationActor({ effects, shown, hasTools, titleOf }: IntegrationParts) {
@@ -87,7 +87,7 @@ export function integrationActor({ effects, shown, hasTools, titleOf }: Integrat
 
   function connect(state: State, input: NewConnection, ctx: Context): Turn<IntegrationRow, IntegrationRow> {
     const { authorizationId, expiresInMs, ...given } = input;
-    // What an earlier connection still has under way must not touch this one: the end of its access could be the end of this one's.
+    // Requests of the earlier connection must not affect this one: revoking its access could revoke this one's.
     if (state !== null) endRenewal(state, { kind: 'renewed' }, ctx);
     if (typeof state?.revokeEffectId === 'string') ctx.cancel(state.revokeEffectId);
     const made: IntegrationRow = {
@@ -154,7 +154,7 @@ export function integrationActor({ effects, shown, hasTools, titleOf }: Integrat
       generation: state.generation + 1,
     };
     if (!hasTools(row)) return fail(row, 'scope_missing', ctx);
-    // An operator has mended the client.
+    // An operator has corrected the client's settings.
     if (state.status !== 'error') return row;
     const recovered: IntegrationRow = { ...row, status: 'connected', reason: null };
     emit(recovered, 'recovered', ctx);
@@ -177,7 +177,7 @@ export function integrationActor({ effects, shown, hasTools, titleOf }: Integrat
 function receive(state: State, { messages }: { messages: InboundMessage[] }, ctx: Context): Turn<State, null> {
   if (state === null || state.status === 'disconnected') return { state, reply: null };
   const { id: integrationId, accountId } = state;
-  // In one notification a message may stand twice.
+  // A notification may contain a message twice.
   const byId = new Map(messages.map((message) => [message.messageId, message]));
   for (const { messageId, sender, text, sentAtMs } of byId.values())
     ctx.append(ReceivedMessageEntry, { messageId, integrationId, accountId, sender, text, sentAt: sentAtMs, receivedAt: ctx.nowMs });
@@ -201,7 +201,7 @@ function checked(state: State, _result: object, ctx: Context): Turn<State, null>
 }
 
 function checkLater(ctx: Context): void {
-  // The same for the same connection, and spread over many.
+  // The same delay for the same connection, and spread over many connections.
   const spread = (Number.parseInt(Buffer.from(ctx.id.slice(-8)).toString('hex').slice(-6), 16) % 1_000) / 1_000;
   ctx.schedule(checkTimer, ctx.nowMs + dayMs + Math.floor(spread * spreadMs), 'check', {});
 }

@@ -7,20 +7,20 @@ import type { Renewed, TokenNeed, TokenReply } from '../renewal/turns.ts';
 import type { InboundMessage } from '../whatsapp/received.ts';
 import type { ErrorReason, IntegrationRow } from './entity.ts';
 
-/** What the service granted, as it is stored: `tokens` are encrypted. */
+/** The service's grant, as stored: `tokens` are encrypted. */
 export type Grant = {
   tokens: string;
   renewable: boolean;
-  /** Life of the access token; null: it has no end. */
+  /** Lifetime of the access token; null: it does not expire. */
   expiresInMs: number | null;
-  /** null: everything. Absent in a renewal: as before. */
+  /** null: everything. Absent in a renewal: unchanged. */
   grantedScopes?: string[] | null;
 };
 
 export type NewConnection = Grant &
   Pick<IntegrationRow, 'accountId' | 'mode' | 'service' | 'attributes' | 'inboundId' | 'redirectUri'> & {
     grantedScopes: string[] | null;
-    /** The authorization that led to it; null: none of ours. */
+    /** The authorization that led to it; null: none of this service. */
     authorizationId: string | null;
   };
 
@@ -32,9 +32,9 @@ export type IntegrationContract = {
   commands: {
     /** Connects, or connects again. */
     connect(input: NewConnection): IntegrationRow;
-    /** No effect where it is disconnected. */
+    /** No effect if it is disconnected. */
     disconnect(input: null): null;
-    /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
+    /** Answered when a newer token is stored, or when none is available. At most one renewal runs. */
     needToken(input: TokenNeed): TokenReply;
     /** Stores messages that the service has sent; a repeat changes nothing. */
     receive(input: { messages: InboundMessage[] }): null;
@@ -42,7 +42,7 @@ export type IntegrationContract = {
     refreshed(input: EffectResult<Refreshed>): null;
     revoked(input: EffectResult<void>): null;
     noted(input: EffectResult<void>): null;
-    /** By timer, daily. */
+    /** Sent by a timer, daily. */
     check(input: Record<string, never>): null;
     checked(input: EffectResult<Checked>): null;
   };
@@ -62,7 +62,7 @@ export type IntegrationContract = {
 
 export const integration = actorRef<IntegrationContract>('integration');
 
-/** The one id of an account's connection to a service in a mode. */
+/** The id of an account's connection to a service in a mode. */
 export function integrationIdOf(accountId: string, service: string, mode: Mode): string {
   return derivedId(integrationIds.integration, accountId, accountId, service, mode);
 }

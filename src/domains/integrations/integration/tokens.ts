@@ -1,4 +1,4 @@
-/** Tokens of a connection, encrypted at rest: those of one connection can be read for it alone. */
+/** Tokens of a connection, encrypted at rest: the ciphertext of one connection can be decrypted for this connection only. */
 import { type SealedBox, sealedBox } from '../../../storage/sealed-box.ts';
 
 export type Tokens = {
@@ -6,9 +6,9 @@ export type Tokens = {
   /** The second token of the services that have one. */
   user: string | null;
   refresh: string | null;
-  /** Renews `user`; absent or null: that token has no end. */
+  /** Renews `user`; absent or null: that token does not expire. */
   userRefresh?: string | null;
-  /** `api_key`: `access` is a key of the caller's, which is never renewed. */
+  /** `api_key`: `access` is the caller's key, which is never renewed. */
   kind: 'oauth' | 'api_key';
 };
 

@@ -1,4 +1,4 @@
-/** Calls a tool: one or two requests to the endpoints of this service, in the name and the limits of the caller. */
+/** Calls a tool: one or two requests to the endpoints of this service, with the authority and limits of the caller. */
 
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
@@ -12,23 +12,23 @@ import type { Arguments, McpTool } from './tools.ts';
 /** One HTTP request to `/mcp`. */
 export type Session = {
   readonly principal: Principal;
-  /** Of the HTTP request; null: none. */
+  /** The trace of the HTTP request; null: none. */
   readonly idempotencyKey: string | null;
   forward(target: Forwarded): Promise<HttpResponse>;
   /** Whether the caller's token is valid now; for streams. */
   isStillValid(): Promise<boolean>;
-  /** The agent that asked for an approval; null: none that lives. */
+  /** The agent that requested an approval; null: it no longer exists. */
   agentOfApproval(approvalId: string): Promise<string | null>;
-  /** Calls so far. The first is counted as the HTTP request, each further one (of a batch) by itself. */
+  /** Calls so far. The first is counted as the HTTP request, each further one (of a batch) separately. */
   calls: number;
 };
 
-/** What an endpoint answered. `json`: its body. */
+/** The answer of an endpoint. `json`: its body. */
 export type Answered = { status: number; json: string };
-/** `more`: content beside the JSON, each as JSON. */
+/** `more`: further content besides the JSON, each as JSON. */
 export type Called = Answered & { more: readonly string[] };
 
-/** A larger file is a link. */
+/** A larger file is sent as a link. */
 const maxInlineBytes = 256 * 1024;
 /** The scopes of lists and reads end here: calls that change something may have a key. */
 const noContent = '{}';

@@ -1,6 +1,6 @@
 /**
- * `subscriptions/listen` for tasks: tells a client of each new state of its tasks, until they have ended. A stream holds states, not
- * events: of states that follow each other while the client reads slowly, only the last is sent.
+ * `subscriptions/listen` for tasks: sends a client each new state of its tasks, until they have ended. A stream contains states, not
+ * events: of several states while the client reads slowly, only the last is sent.
  */
 import { Readable } from 'node:stream';
 import type { HttpResponse } from '../../../edge/http/message.ts';
@@ -20,7 +20,7 @@ export type ListenParts = {
 export const maxTaskIds = 50;
 /** An agent's event comes before its task's state: the state is read a little later, and once more for the last event of many. */
 const readAfterMs = [50, 1_000] as const;
-/** Between a sign of life, of the node to the client and of the token to the node. */
+/** The interval of keep-alives to the client and of checks of the token. */
 const keepAliveMs = 15_000;
 const checkTokenMs = 500;
 
@@ -45,7 +45,7 @@ export class TaskStreams {
     return { status: 200, headers: { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache, no-transform' }, body: stream.body };
   }
 
-  /** Clients are told that their streams are complete, and may open others elsewhere. */
+  /** Clients are notified that their streams are complete, and may open others on another node. */
   leave(): void {
     this.isLeaving = true;
     for (const stream of this.open) stream.end();
@@ -95,7 +95,7 @@ class TaskStream {
     );
   }
 
-  /** Ends the stream as the protocol wants it. */
+  /** Ends the stream as the protocol requires. */
   end(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
@@ -119,7 +119,7 @@ class TaskStream {
   private readSoon(taskId: string): void {
     for (const ms of readAfterMs) {
       const name = `${taskId} ${ms}`;
-      // The later reading is put off by each event; the earlier is not, or a busy task would not be read.
+      // Each event postpones the later read, but not the earlier one, so that a busy task is read too.
       if (ms !== readAfterMs[0]) clearTimeout(this.timers.get(name));
       else if (this.timers.has(name)) continue;
       const read = () => {
@@ -148,7 +148,7 @@ class TaskStream {
   private async sendState(taskId: string): Promise<void> {
     const state = await this.stateOf(taskId);
     if (this.hasEnded || !this.sent.has(taskId)) return;
-    // Gone, or not readable for a moment: the next event of it asks again.
+    // Deleted, or temporarily unreadable: its next event triggers another read.
     if ('error' in state || state.fields === this.sent.get(taskId)) return;
     this.sent.set(taskId, state.fields);
     this.notify('notifications/tasks', state.fields);
@@ -167,9 +167,9 @@ class TaskStream {
     this.hasRoom = this.body.push(`event: message\ndata: ${message}\n\n`);
   }
 
-  /** A token that was revoked, or has expired, reads no longer. */
+  /** A token that was revoked or has expired may no longer read. */
   private async checkToken(): Promise<void> {
-    // Streams go on while the database does not answer.
+    // Streams continue while the database does not answer.
     if (!(await this.session.isStillValid().catch(() => true))) this.body.destroy();
   }
 }

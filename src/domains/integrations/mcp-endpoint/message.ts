@@ -18,7 +18,7 @@ export type RecognizedCall = {
   era: Era;
   id: RequestId;
   params: Fields;
-  /** The client takes part in the tasks extension. */
+  /** The client supports the tasks extension. */
   takesTasks: boolean;
 } & (
   | { method: 'tools/list' }
@@ -68,7 +68,7 @@ function methodOf(method: string, params: Fields): Found | null {
     case 'tasks/update':
       return typeof params.taskId === 'string' && isObject(params.inputResponses) ? { method, taskId: params.taskId } : null;
     case 'subscriptions/listen': {
-      // Other notifications are the SDK's; none of them is ever sent.
+      // Other notifications are handled by the SDK; none of them is ever sent by a client.
       const { taskIds } = isObject(params.notifications) ? params.notifications : {};
       return Array.isArray(taskIds) && taskIds.every((id) => typeof id === 'string') ? { method, taskIds } : null;
     }

@@ -1,4 +1,4 @@
-/** The endpoint for MCP clients, and the document that tells them how to authenticate there. */
+/** The endpoint for MCP clients, and the document that describes how to authenticate there. */
 import Type from 'typebox';
 import { isJsonType, maxJsonBytes } from '../../../edge/http/json-body.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
@@ -70,7 +70,7 @@ export function mcpRoutes({ serving, database, corsOrigins, publicUrl }: McpRout
         'A Model Context Protocol server (Streamable HTTP, stateless), of revision 2026-07-28 and of those before. The body is one JSON-RPC message. Each tool call has the checks, scopes and limits of the endpoint that it stands for, and counts as one request; `tools/list` shows what the scopes allow. `Idempotency-Key`, or `idempotency_key` in the `_meta` of a call, holds as on that endpoint. A call of `run_task` is a task where the client takes part in the extension `io.modelcontextprotocol/tasks`.',
       scope: 'any',
       extension: true,
-      // Holds at the endpoint that a call stands for.
+      // Errors of the endpoint that a call uses.
       idempotent: false,
       readsBody: true,
       forwards: true,

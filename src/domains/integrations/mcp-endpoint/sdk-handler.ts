@@ -47,7 +47,7 @@ export async function createSdkHandler({ info, instructions }: SdkHandlerOptions
     async serve(request, message, session) {
       const headers = new Headers();
       for (let i = 0; i < request.headers.length; i += 2) {
-        // A value that is no header text here was none on the wire.
+        // A value that is not a valid header text was not sent as a header.
         if (request.headers[i]!.startsWith('mcp-') || carried.has(request.headers[i]!))
           headers.append(request.headers[i]!, request.headers[i + 1]!);
       }

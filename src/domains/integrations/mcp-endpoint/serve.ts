@@ -1,4 +1,4 @@
-/** Serves one POST to `/mcp`: directly what is recognized, otherwise through the SDK. */
+/** Serves one POST to `/mcp`: recognized messages directly, all others through the SDK. */
 
 import { jsonOf } from '../../../edge/http/json-body.ts';
 import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
@@ -15,7 +15,7 @@ import { toolList, toolNamed } from './tools.ts';
 export type McpServing = {
   /** @param body of the request, as sent */
   serve(request: HttpRequest, body: Buffer, session: Session): Promise<HttpResponse>;
-  /** The node leaves: its streams end, and later ones at once. */
+  /** The node is leaving: its streams end, and new ones end at once. */
   leave(): void;
 };
 
@@ -24,9 +24,9 @@ const parseError = -32_700;
 const invalidRequest = -32_600;
 const invalidParams = -32_602;
 const missingCapability = -32_021;
-/** Of one request, in revisions before 2025-06-18. All of them begin at once, and one answer holds all of theirs. */
+/** Messages of one request, in revisions before 2025-06-18. All of them begin at once, and one answer contains all results. */
 const maxMessages = 20;
-/** Calls in flight on a node: each holds its message, and with the SDK a server object. */
+/** Calls in flight on a node: each holds its message, and in the SDK also a server object. */
 const inFlight = { maxRunning: 256, maxRunningEach: 128, maxWaiting: 2_048, maxWaitingEach: 512, maxWaitMs: 10_000 };
 
 export type McpServingOptions = { info: ServerInfo; instructions: string } & Pick<ListenParts, 'feed' | 'newestSeq'>;

@@ -1,4 +1,4 @@
-/** What MCP clients and their models read of this server. */
+/** The server's description for MCP clients and their models. */
 import type { ServerInfo } from './results.ts';
 
 export const serverInfo: ServerInfo = { name: 'troupe', title: 'Troupe', version: '0.1.0' };

@@ -68,7 +68,7 @@ export async function updateTask(session: Session, id: string, responses: Record
   return { fields: complete() };
 }
 
-/** `tasks/cancel`: of an ended task it changes nothing. */
+/** `tasks/cancel`: a task that has ended is not changed. */
 export async function cancelTask(session: Session, id: string): Promise<TaskAnswer> {
   const answered = await send(session, { method: 'POST', path: `/tasks/${encodeURIComponent(id)}/cancel` });
   return answered.status === 200 || answered.status === 409 ? { fields: complete() } : refused(answered);
@@ -78,7 +78,7 @@ function read(session: Session, id: string): Promise<Answered> {
   return send(session, { method: 'GET', path: `/tasks/${encodeURIComponent(id)}` });
 }
 
-/** null: no decision. Accepting the question is not yet approving: the answer says that. */
+/** null: no decision. Accepting the question is not an approval: the answer contains it. */
 function decisionOf(response: unknown): { approved: boolean; reason?: string } | null {
   if (!isObject(response)) return null;
   const { action, content } = response;

@@ -1,6 +1,6 @@
 /**
- * The tools of `/mcp`. Each call is served by the endpoints of this service, so it has their checks, limits and answers; a tool only says
- * how its arguments become a request.
+ * The tools of `/mcp`. Each call is served by the endpoints of this service, so it has their checks, limits and answers; a tool only
+ * converts its arguments to a request.
  */
 import Type, { type TObject } from 'typebox';
 import type { Principal } from '../../../edge/auth/principal.ts';
@@ -20,7 +20,7 @@ export type McpTool = {
   /** The scope of the endpoint: without it the tool is not listed. */
   scope: Scope;
   annotations: { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint: boolean };
-  /** Throws `invalid` where an argument is missing that the path needs. */
+  /** Throws `invalid` if an argument of the path is missing. */
   request(given: Arguments): Forwarded;
 };
 
@@ -160,7 +160,7 @@ export function toolList(principal: Principal): { tools: object[]; text: string 
   return list;
 }
 
-/** Plain JSON: what the schema's builder adds is left out. */
+/** Plain JSON: additions of the schema's builder are left out. */
 function schemaFor(schema: TObject): object {
   return JSON.parse(JSON.stringify(schema));
 }

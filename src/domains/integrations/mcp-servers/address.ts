@@ -1,15 +1,15 @@
-/** What is checked of an MCP server's address and headers before anything is sent. */
+/** Checks an MCP server's address and headers before anything is sent. */
 import { AppError, type Issue, invalidField } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 
 const at = ['body', 'url'];
-/** Set by the protocol itself, or of the connection alone. */
+/** Headers that the protocol sets, or that apply to the connection only. */
 const ownHeaders =
   /^(host|connection|keep-alive|content-.*|transfer-encoding|te|upgrade|accept|accept-encoding|mcp-.*|last-event-id|expect|trailer)$/i;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const headerValue = /^[\x20-\x7e]{0,8192}$/;
 
-/** Throws `invalid` about `url`. A name is looked up when it is connected to. */
+/** Throws `invalid` for `url`. The name is resolved when a connection is made. */
 export function checkAddress(outbound: Pick<Outbound, 'check'>, address: string): string {
   let url: URL;
   try {
@@ -23,7 +23,7 @@ export function checkAddress(outbound: Pick<Outbound, 'check'>, address: string)
   return url.href;
 }
 
-/** Throws `invalid` for headers that cannot be sent. Their values are in no error. */
+/** Throws `invalid` for headers that cannot be sent. Errors do not contain their values. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   const wrong = Object.entries(headers).filter(([name, value]) => !token.test(name) || ownHeaders.test(name) || !headerValue.test(value));
   if (wrong.length === 0) return;

@@ -43,10 +43,10 @@ export type McpRequest = {
 };
 
 const defaultDiscoveryMs = 10_000;
-/** For all requests that find an authorization server, as a part of the time of one. */
+/** For all requests that find an authorization server, as a fraction of the time of one. */
 const allRequests = 2;
 
-/** Throws `invalid` where the server refuses the headers or may not be reached, `upstream_failed` where it does not answer as it should. */
+/** Throws `invalid` if the server refuses the headers or must not be reached, `upstream_failed` if it does not answer correctly. */
 export async function connectMcpServer(parts: McpConnectParts, request: McpRequest): Promise<McpServerRow> {
   const { actors, database, connections, box } = parts;
   const { accountId, mode, name, url, headers, redirectUri, commandId } = request;
@@ -82,7 +82,7 @@ export async function withConsentUrl(parts: McpConnectParts, row: McpServerRow, 
   return parts.actors.ask(mcpServer, row.id, 'asked', { authorizeUrl: url });
 }
 
-/** Where this browser's person consents. Throws `conflict` where there is nothing to consent to. */
+/** The address at which this browser's person consents. Throws `conflict` if there is nothing to consent to. */
 export function consentUrlFor(parts: McpConnectParts, row: McpServerRow, browser: string): Promise<string> {
   if (row.authority === null) throw new AppError('conflict', 'This MCP server is reached by its headers: connect it again with others');
   return beginConsent(parts, row, { authority: row.authority, clientSecret: null }, browser);
@@ -113,7 +113,7 @@ export async function completeConsent(
   const { access, refresh, expiresInMs } = answer;
   const grant = { secrets: box.seal({ ...secrets, access, refresh }, row.id), renewable: refresh !== null, expiresInMs };
   const connected = await actors.ask(mcpServer, row.id, 'authorized', { grant, authorizationId });
-  // An agent's next turn lists the tools where the server does not do so now.
+  // If the server does not list its tools now, an agent's next turn does.
   await connections.list(connected).catch((error) => {
     if (!(error instanceof McpFailed)) throw error;
   });

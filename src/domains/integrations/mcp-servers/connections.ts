@@ -1,6 +1,6 @@
 /**
- * The MCP servers of accounts, as agents and routes use them on a node. A connection stays open between calls, because servers of the previous protocol
- * keep state in it and because the server notifies changed tools in it; it is closed when it was not used for a while.
+ * The MCP servers of accounts, for agents and routes on a node. A connection stays open between calls, because servers of the previous
+ * protocol keep state in it and notify changed tools through it; it is closed after a time without use.
  */
 import { LRUCache } from 'lru-cache';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
@@ -42,7 +42,7 @@ const maxSessions = 200;
 const idleMs = 300_000;
 /** Calls of one node that run at once, so that answers in memory are bounded; and those of one account. */
 const callsAtOnce = { maxRunning: 64, maxRunningEach: 16, maxWaiting: 1_000, full: 'Too many calls of MCP servers wait' };
-/** After a failed list request a server is not queried for as long. */
+/** After a failed list request a server is not queried for this time. */
 const unreachableForMs = 30_000;
 /** Between two list requests that notifications of a server cause. */
 const notificationIntervalMs = 5_000;
@@ -80,7 +80,7 @@ export class McpConnections {
     }
   }
 
-  /** The connection by which it was tried stays open: the server can notify changed tools from now on. */
+  /** The test connection stays open: the server can notify changed tools from now on. */
   keep({ id, generation }: McpServerRow, session: McpSession): void {
     this.sessions.set(id, { generation, session: Promise.resolve(session) });
   }
@@ -246,7 +246,7 @@ export class McpConnections {
   }
 }
 
-/** Longer than any call, for effects that call. */
+/** Longer than any call, for effects that make calls. */
 export const mcpCallMs = mcpLimits.connectMs + mcpLimits.callMs + 20_000;
 
 function headersOf({ headers, access }: McpSecrets): Record<string, string> {

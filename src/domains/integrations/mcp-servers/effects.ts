@@ -1,4 +1,4 @@
-/** What an MCP server's connection does outside: it renews and ends its tokens, and ends agents that rely on it. */
+/** The effects of an MCP server's connection: it renews and ends its tokens, and ends agents that depend on it. */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { EffectContext } from '../../../actors/define-actor.ts';
 import { AppError } from '../../../errors.ts';
@@ -17,7 +17,7 @@ export type McpEffectParts = {
   outbound: Outbound;
   log: Log;
   box: McpSecretBox;
-  /** Ends the agents that rely on a connection. */
+  /** Ends the agents that depend on a connection. */
   release(lost: { accountId: string; connection: string; message: string }): Promise<void>;
 };
 

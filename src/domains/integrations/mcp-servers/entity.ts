@@ -9,12 +9,12 @@ export const mcpStatuses = ['connected', 'error', 'authorization_required'] as c
 export const mcpReasons = ['revoked', 'expired', 'client_misconfigured', 'scope_missing'] as const;
 export type McpReason = (typeof mcpReasons)[number];
 
-/** The authorization server of an MCP server, and this service as its client: nothing secret. */
+/** The authorization server of an MCP server, and this service as its client: contains no secret. */
 export type McpAuthority = {
   issuer: string;
   authorizationEndpoint: string;
   tokenEndpoint: string;
-  /** Where tokens are ended (RFC 7009); absent or null: nowhere. */
+  /** The revocation endpoint (RFC 7009); absent or null: none. */
   revocationEndpoint?: string | null;
   tokenAuthMethods: string[];
   /** It names itself in its answers (RFC 9207). */
@@ -44,21 +44,21 @@ export const McpServer = defineEntity({
     tools: json<PinnedTool[]>(),
     /** When the tools of the server were last listed; null: it has not listed any. */
     listedAt: epochMs().strictNullable(),
-    /** null: it is reached by its headers alone. */
+    /** null: only its headers are used. */
     authority: json<McpAuthority>().strictNullable(),
-    /** Where a person consents, until `authorizeUntil`. */
+    /** The address of the consent, valid until `authorizeUntil`. */
     authorizeUrl: p.text().strictNullable().hidden(),
     authorizeUntil: epochMs().strictNullable(),
-    /** Where the browser goes after a consent; null: it stays on a page of ours. */
+    /** Where the browser is sent after a consent; null: it stays on a page of this service. */
     redirectUri: p.text().strictNullable(),
-    /** Grows with every other access token. */
+    /** Incremented with every new access token. */
     generation: p.integer(),
     renewable: p.boolean(),
-    /** End of the access token; null: it has none. */
+    /** End of the access token; null: it does not expire. */
     expiresAt: epochMs().strictNullable(),
     /** From then on a call renews the access token first; null: never. */
     renewAt: epochMs().strictNullable(),
-    /** The renewal that runs. */
+    /** The running renewal. */
     refreshEffectId: p.text().strictNullable(),
     createdAt: epochMs(),
     removedAt: epochMs().strictNullable(),

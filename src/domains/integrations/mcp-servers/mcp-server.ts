@@ -18,7 +18,7 @@ import type { NamesInUse } from './tool-names.ts';
 type State = McpServerRow | null;
 type Context = TurnContext<McpServerContract>;
 
-/** Of a page for consent, shorter than that of its state. */
+/** Lifetime of a page for consent, shorter than that of its state. */
 const authorizeForMs = 480_000;
 const maxScopes = 100;
 
@@ -124,7 +124,7 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     ctx.run('release', { accountId: known.accountId, message: `The MCP server ${known.name} was disconnected` });
     const gone = { secrets: '', tools: [], reason: null, renewable: false, expiresAt: null, renewAt: null, ...consent(null, ctx) };
     const row: McpServerRow = { ...ended, ...gone, removedAt: ctx.nowMs };
-    // One that never listed its tools was never connected.
+    // A server that never listed its tools was never connected.
     if (known.listedAt !== null) emit(row, 'disconnected', ctx);
     return { state: row, reply: null };
   }
@@ -157,7 +157,7 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     return { state: found.kind === 'granted' ? renewed(found.grant) : fail(ended, found.reason, ctx), reply: null };
   }
 
-  /** One with an authorization server waits for a consent; for another its caller must give other headers. */
+  /** A server with an authorization server waits for a consent; for others the caller must send other headers. */
   function fail(row: McpServerRow, reason: McpReason, ctx: Context): McpServerRow {
     const failed: McpServerRow = { ...row, status: row.authority === null ? 'error' : 'authorization_required', reason };
     emit(failed, 'error', ctx);

@@ -22,7 +22,7 @@ export type NewMcpServer = Pick<
 export type McpGrant = {
   secrets: string;
   renewable: boolean;
-  /** null: the access token has no end. */
+  /** null: the access token does not expire. */
   expiresInMs: number | null;
 };
 
@@ -30,19 +30,19 @@ export type McpRefreshed = Renewed<McpGrant, McpReason>;
 
 export type McpServerContract = {
   commands: {
-    /** Refuses (`conflict`) where the account has a server of this name. */
+    /** Refuses (`conflict`) if the account has a server of this name. */
     create(input: NewMcpServer): McpServerRow;
     /** Another consent was begun. */
     asked(input: { authorizeUrl: string }): McpServerRow;
     /** A person has consented. */
     authorized(input: { grant: McpGrant; authorizationId: string }): McpServerRow;
-    /** What the server lists now. The first list of a server is approved: the person who connected it has named it. */
+    /** The server's current list. The first list of a server is approved: the person who connected it has named it. */
     listed(input: { found: FoundTool[]; namesInUse?: NamesInUse }): McpServerRow;
-    /** Refuses (`conflict`) where a hash is not the present one. */
+    /** Refuses (`conflict`) if a hash is not the current one. */
     approve(input: { tools: { name: string; hash: string }[] }): McpServerRow;
     /** A call was refused because a scope is missing: the next consent requests it too. */
     lacksScope(input: { scope: string }): McpServerRow;
-    /** Answered when a newer token is stored, or none comes. At most one renewal runs. */
+    /** Answered when a newer token is stored, or when none is available. At most one renewal runs. */
     needToken(input: TokenNeed): TokenReply;
     remove(input: null): null;
     /** Outcomes of effects. */
@@ -57,14 +57,14 @@ export type McpServerContract = {
     refresh(input: Record<string, never>): McpRefreshed;
     /** Ends its tokens at the authorization server. */
     revoke(input: { accountId: string; secrets: string; authority: McpAuthority }): void;
-    /** Ends the agents that rely on it. */
+    /** Ends the agents that depend on it. */
     release(input: { accountId: string; message: string }): void;
   };
 };
 
 export const mcpServer = actorRef<McpServerContract>('mcp_server');
 
-/** The one id of an account's server of this name in a mode. */
+/** The id of an account's server of this name in a mode. */
 export function mcpServerIdOf(accountId: string, mode: Mode, name: string): string {
   return derivedId(integrationIds.mcpServer, accountId, accountId, mode, name);
 }

@@ -1,6 +1,6 @@
 /**
- * Which tools of MCP servers a model is offered. A model chooses badly among many tools, and their descriptions cost tokens in each turn. So above a budget
- * none is offered at first, but a tool that searches them; what it found for a task is offered from then on.
+ * Which tools of MCP servers a model is offered. A model chooses badly among many tools, and their descriptions cost tokens in each turn.
+ * So above a budget only a search tool is offered at first; the tools that it found for a task are offered from then on.
  */
 import type { PinnedTool } from './pins.ts';
 
@@ -9,7 +9,7 @@ export type FoundOffer = { name: string; description: string; parameters: unknow
 
 export const toolBudget = { tools: 40, descriptionBytes: 24 * 1024, schemaBytes: 96 * 1024 } as const;
 const foundAtOnce = 8;
-/** Of a description: an account may have thousands of tools. */
+/** Characters of a description: an account may have thousands of tools. */
 const searchedChars = 1_000;
 
 export function isWithinBudget(tools: readonly OfferedTool[]): boolean {
@@ -22,7 +22,7 @@ export function isWithinBudget(tools: readonly OfferedTool[]): boolean {
   });
 }
 
-/** As many of the newest as the budget allows, in the order of `tools`. */
+/** The newest tools within the budget, in the order of `tools`. */
 export function withinBudget(tools: readonly OfferedTool[], newestFirst: readonly string[]): OfferedTool[] {
   const byName = new Map(tools.map((tool) => [tool.toolName, tool]));
   const chosen: OfferedTool[] = [];
@@ -33,7 +33,7 @@ export function withinBudget(tools: readonly OfferedTool[], newestFirst: readonl
   return tools.filter((tool) => chosen.includes(tool));
 }
 
-/** Tools whose name or description has words of the query, the best first. */
+/** Tools whose name or description contains words of the query, best match first. */
 export function searchTools(tools: readonly OfferedTool[], query: string): FoundOffer[] {
   const words = [...new Set(wordsOf(query))];
   const scored = tools.map((offered) => {

@@ -1,4 +1,4 @@
-/** What tools and routes of MCP servers share on a node. */
+/** The parts that tools and routes of MCP servers share on a node. */
 import type { Platform, StartedDomain } from '../../domain.ts';
 import { failAgentsRelyingOn } from '../../tasks/contract.ts';
 import type { Authorizations } from '../authorization/authorizations.ts';
@@ -22,7 +22,7 @@ export function openMcpServers(platform: Platform, stats: IntegrationStats): Mcp
 }
 
 export type StartedMcpServers = Required<Pick<StartedDomain, 'actors' | 'routes'>> & {
-  /** For the callback of consents, by the prefix of their target. */
+  /** The handler of consents, by the prefix of their target. */
   consent: {
     complete(row: AuthorizationRow, returned: { code: string; state: string; iss: string | null }): Promise<string>;
     nameOf(row: AuthorizationRow): Promise<string>;

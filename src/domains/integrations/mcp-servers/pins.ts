@@ -25,7 +25,7 @@ export type PinnedTool = FoundTool & {
   hash: string;
   /** null: it was never approved. */
   approvedHash: string | null;
-  /** What the server said of it when it was approved. */
+  /** The server's description at the time of approval. */
   approvedReadOnly: boolean;
   /** Whether the server lists it now. */
   listed: boolean;
@@ -33,10 +33,10 @@ export type PinnedTool = FoundTool & {
 
 export type PinStatus = 'approved' | 'changed' | 'new' | 'removed';
 
-/** A server as the names of its tools need it. */
+/** The fields of a server that the names of its tools depend on. */
 export type NamedServer = { name: string; namesInUse?: NamesInUse | undefined };
 
-/** What differs between two lists, by the server's own names. */
+/** The differences between two lists, by the server's own names. */
 export type PinChanges = { changed: string[]; added: string[]; removed: string[] };
 
 export function pinStatus({ hash, approvedHash, listed }: PinnedTool): PinStatus {
@@ -55,7 +55,7 @@ export function shownName(server: string, tool: Pick<PinnedTool, 'name' | 'toolN
   return tool.toolName ?? toolNameOf(server, tool.name);
 }
 
-/** The tools of a server that was named just now: all approved. */
+/** The tools of a server that was just connected: all approved. */
 export function firstPins(found: readonly FoundTool[], server: NamedServer): PinnedTool[] {
   return merge([], found, server).tools.map(approved);
 }
@@ -85,7 +85,7 @@ export function merge(
   return { tools: [...listed.values(), ...kept.map((tool) => ({ ...tool, toolName: names(tool.name), listed: false }))], changes };
 }
 
-/** Approves tools by the hash that a person saw; null: one of them is not there with this hash. */
+/** Approves tools by the hash that a person saw; null: a tool with this hash does not exist. */
 export function approve(tools: readonly PinnedTool[], approvals: readonly { name: string; hash: string }[]): PinnedTool[] | null {
   const hashes = new Map(approvals.map(({ name, hash }) => [name, hash]));
   const present = tools.filter(({ name, hash, listed }) => listed && hashes.get(name) === hash);
@@ -128,7 +128,7 @@ function approved(tool: PinnedTool): PinnedTool {
   return { ...tool, approvedHash: tool.hash, approvedReadOnly: tool.readOnly };
 }
 
-/** The order of an object's fields says nothing. */
+/** The order of an object's fields has no meaning. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,7 @@
-/** What the operator has registered by hand at authorization servers of MCP servers (`MCP_OAUTH_CLIENTS`). It goes before what we could register ourselves. */
+/**
+ * Clients that the operator has registered at authorization servers of MCP servers (`MCP_OAUTH_CLIENTS`). They have priority over clients
+ * that this service could register itself.
+ */
 import type { RegisteredClient } from './protocol/authority.ts';
 
 /** @param entries `issuer|client id` or `issuer|client id|client secret` */

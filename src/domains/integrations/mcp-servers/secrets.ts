@@ -1,11 +1,11 @@
-/** Headers and tokens of MCP servers, encrypted at rest: those of one server can be read for it alone. */
+/** Headers and tokens of MCP servers, encrypted at rest: the ciphertext of one server can be decrypted for this server only. */
 import { type SealedBox, sealedBox } from '../../../storage/sealed-box.ts';
 
 export type McpSecrets = {
   headers: Record<string, string>;
   access: string | null;
   refresh: string | null;
-  /** Of a client that was registered for this account; null: it has none. */
+  /** The secret of a client that was registered for this account; null: none. */
   clientSecret: string | null;
 };
 

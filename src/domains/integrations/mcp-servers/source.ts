@@ -33,11 +33,11 @@ export type McpSourceParts = {
   publicUrl(): string;
 };
 
-/** A list that is older is read again before an agent uses it. */
+/** An older list is read again before an agent uses it. */
 const listKeptMs = 30_000;
-/** What searches found is kept for so many tasks; a task whose finds were forgotten searches again. */
+/** Results of searches are kept for this many tasks; a task without results searches again. */
 const rememberedTasks = 5_000;
-/** The connection of `search_tools`: of no server, so that the end of none ends an agent that has searched. */
+/** The connection of `search_tools`: it belongs to no server, so that removing a server does not end agents that have searched. */
 const searchConnection = 'mcp';
 
 type Offer = OfferedTool & { row: McpServerRow };

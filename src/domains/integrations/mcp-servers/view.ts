@@ -44,7 +44,7 @@ export function mayConsent({ status, reason, authority }: Pick<McpServerRow, 'st
   return authority !== null && (status === 'authorization_required' || reason === 'scope_missing');
 }
 
-/** In the form of a connected service, for the events that both have. */
+/** In the form of a connected service, for the events that both emit. */
 export function asIntegration(row: McpServerRow, publicUrl: string): object {
   const status = row.removedAt !== null ? 'disconnected' : row.status === 'connected' ? 'connected' : 'error';
   const usable = row.tools.filter((tool) => status === 'connected' && pinStatus(tool) === 'approved');
@@ -57,7 +57,7 @@ export function asIntegration(row: McpServerRow, publicUrl: string): object {
   };
 }
 
-/** Where a person consents. */
+/** The address at which a person consents. */
 export function consentPage(publicUrl: string, id: string): string {
   return `${publicUrl}/integrations/mcp/${id}/connect`;
 }

@@ -1,4 +1,4 @@
-/** What this service is at each service that accounts connect: its client there, and the addresses, the true ones or others of the operator. */
+/** This service's client at each service that accounts connect, and the addresses: the official ones or those of the operator. */
 import { AppError } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
 import { clientVariables, noServiceSettings, type ServiceSettings } from '../../../service-settings.ts';
@@ -30,7 +30,7 @@ export class ServiceClients {
     return this.byName.get(name);
   }
 
-  /** Throws for a service that this version does not have. */
+  /** Throws for a service that this version does not support. */
   get(name: string): ServiceClient {
     const found = this.find(name);
     if (found === undefined) throw new AppError('unavailable', `This version does not know the service ${name}`);
@@ -38,7 +38,7 @@ export class ServiceClients {
   }
 }
 
-/** Throws `conflict`, naming what the operator must set. */
+/** Throws `conflict`, naming the settings that the operator must make. */
 export function configuredClient({ service, client }: ServiceClient): { oauth: ServiceOAuth; client: OAuthClient } {
   if (service.oauth === null) throw new AppError('conflict', `${service.title} is connected with an API key`);
   if (client === null) throw new AppError('conflict', notConfigured(service));

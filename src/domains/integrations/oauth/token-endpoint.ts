@@ -1,5 +1,5 @@
 /**
- * Requests at token endpoints (RFC 6749, 7636, 7009). oauth4webapi makes them; what the answers mean is decided here, because services refuse in
+ * Requests at token endpoints (RFC 6749, 7636, 7009). oauth4webapi sends them; the answers are interpreted here, because services refuse in
  * different forms: inside a 200 answer, or with other codes.
  */
 import * as oauth from 'oauth4webapi';
@@ -29,17 +29,17 @@ export type TokenAnswer =
   | {
       kind: 'granted';
       access: string;
-      /** The second token, and what renews it. */
+      /** The second token, and its refresh token. */
       user: string | null;
       userRefresh: string | null;
       refresh: string | null;
-      /** Of the token that ends first; null: they have no end. */
+      /** The lifetime of the token that ends first; null: they do not expire. */
       expiresInMs: number | null;
       scopes: string[] | undefined;
     }
-  /** `invalid_grant`: the code or token is not taken. `invalid_client`: this client is not known there. */
+  /** `invalid_grant`: the code or token is refused. `invalid_client`: this client is unknown there. */
   | { kind: 'refused'; error: 'invalid_grant' | 'invalid_client' }
-  /** There was no answer that says anything of the code or token. */
+  /** No answer that states anything about the code or token. */
   | { kind: 'unavailable'; detail: string };
 
 const maxBytes = 2 ** 20;
@@ -62,13 +62,13 @@ export function renew(endpoint: TokenEndpoint, refreshToken: string): Promise<To
   return requestTokens(endpoint, 'refresh_token', { refresh_token: refreshToken });
 }
 
-/** Ends a token (RFC 7009). Throws `unavailable` where that is not certain. */
+/** Ends a token (RFC 7009). Throws `unavailable` if that is not certain. */
 export async function revoke({ url, client, clientAuthentication, ...sent }: TokenEndpoint, token: string): Promise<void> {
   const server = { issuer: url, revocation_endpoint: url };
   const { status } = await sending(sent, (options) =>
     oauth.revocationRequest(server, { client_id: client.id }, authentication(client.secret, clientAuthentication), token, options),
   );
-  // An unknown token is answered with 200 by the standard, and with 400 by some: it is no token any more.
+  // The standard answers an unknown token with 200, some services with 400: it is no longer valid.
   if (status >= 500 || status === 429 || (status >= 300 && status < 400))
     throw new AppError('unavailable', `The revocation endpoint answered ${status}`);
 }
@@ -140,7 +140,7 @@ function read({ status, body, truncated }: Arrived, { errorIn, tokensIn }: Token
   };
 }
 
-/** Of two lives in milliseconds; null: no end. */
+/** The shorter of two lifetimes in milliseconds; null: no end. */
 export function firstEnd(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
@@ -168,7 +168,7 @@ async function sending(
 ): Promise<Arrived> {
   let arrived: Arrived | undefined;
   await request({
-    // Addresses of other places may be http: they come from the operator, or are judged by the outbound client.
+    // Replaced addresses may be http: they come from the operator, or are checked by the outbound client.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: async (
       url: string,
@@ -178,7 +178,7 @@ async function sending(
         ...{ method, headers, body: body.toString(), account, configured, timeoutMs, maxBytes, redirects: 0 },
         ...(signal !== undefined && { signal }),
       });
-      // Read from `arrived`: a Response would refuse some of the statuses that a server may answer with.
+      // Read from `arrived`: a Response would refuse some statuses that a server may send.
       return new Response();
     },
   });

@@ -6,7 +6,7 @@ const maxTries = 4;
 const firstPauseMs = 1_000;
 const maxPauseMs = 4_000;
 
-/** Resolves also where it never succeeds. Rejects when aborted. */
+/** Resolves even if it never succeeds. Rejects when aborted. */
 export async function untilEnded(
   work: () => Promise<void>,
   { signal, failed }: { signal: AbortSignal; failed(err: unknown, tries: number): void },

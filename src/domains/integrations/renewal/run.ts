@@ -1,10 +1,13 @@
-/** The effect that renews tokens: an outage is tried again after a pause, a refusal once immediately, with the newest stored refresh token. */
+/**
+ * The effect that renews tokens: after an outage it retries with a pause, after a refusal once immediately, with the newest stored refresh
+ * token.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoffMs } from '../../../backoff.ts';
 import { AppError } from '../../../errors.ts';
 import type { Renewed } from './turns.ts';
 
-/** What one request for tokens came to; `error`: the code of RFC 6749, section 5.2. */
+/** The result of one request for tokens; `error`: the code of RFC 6749, section 5.2. */
 export type RenewalAnswer<Grant> =
   | { kind: 'granted'; grant: Grant }
   | { kind: 'refused'; error: string }
@@ -17,7 +20,7 @@ const firstPauseMs = 1_000;
 const maxPauseMs = 4_000;
 
 /**
- * Rejects with `unavailable` after three requests without an answer that means anything.
+ * Rejects with `unavailable` after three requests without a usable answer.
  *
  * @param request reads the stored tokens each time: another node may have renewed them meanwhile, or an answer was lost in a crash
  */

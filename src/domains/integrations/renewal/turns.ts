@@ -1,34 +1,34 @@
 /**
- * The turns by which a connection renews its tokens. At most one renewal runs, all who need another token wait for it, and none of them is
- * answered before the new tokens are committed.
+ * The turns by which a connection renews its tokens. At most one renewal runs; all callers that need another token wait for it, and none of
+ * them is answered before the new tokens are committed.
  */
 import type { EffectOutcome, Turn, TurnContext } from '../../../actors/define-actor.ts';
 
-/** What a connection's row has for it. */
+/** The columns of a connection that renewals use. */
 export type Renewable = {
-  /** Grows with every other access token. */
+  /** Incremented with every new access token. */
   generation: number;
   /** Whether there is a refresh token. */
   renewable: boolean;
-  /** End of the access token; null: it has none. */
+  /** End of the access token; null: it does not expire. */
   expiresAt: number | null;
-  /** The renewal that runs. */
+  /** The running renewal. */
   refreshEffectId: string | null;
 };
 
-/** Why a call needs another token: this one ends soon, or it is not taken. */
+/** Why a call needs another token: this one expires soon, or was refused. */
 export type TokenNeed = { generation: number; why: 'due' | 'rejected' };
 
 /** `ended`: it must be connected again. `unavailable`: there are no tokens now. */
 export type TokenReply = { kind: 'renewed' } | { kind: 'unavailable'; message: string } | { kind: 'ended' };
 
-/** `refused`: the refresh token was refused twice, or this client is not known. */
+/** `refused`: the refresh token was refused twice, or this client is unknown. */
 export type Renewed<Grant, Reason> = { kind: 'granted'; grant: Grant } | { kind: 'refused'; reason: Reason };
 
 /**
- * For effects of connections, which take no place of a lane although they call the outside: an outage of a service would hold the vital places, for which
- * mails and money wait, and the places of tools are held by the very calls that wait for a renewal. There is one of each for a connection, and `Outbound`
- * bounds what goes to one origin.
+ * For effects of connections, which take no slot of a lane although they call external services: during an outage they would occupy the
+ * slots of mails and money, and the slots of tools are occupied by the very calls that wait for a renewal. Each connection has at most one
+ * of each kind, and `Outbound` bounds the requests to one origin.
  */
 export const noPlace = { repeatable: () => true, isBrief: true } as const;
 
@@ -66,7 +66,7 @@ export function needToken<Row extends Renewable>(
   return { state: row.refreshEffectId === null ? { ...row, refreshEffectId: ctx.run('refresh', {}) } : row, reply: renewed };
 }
 
-/** Answers the callers that wait for the renewal. Returns what was granted or refused; null: nothing is known, and the tokens stay. */
+/** Answers the callers that wait for the renewal. Returns the grant or the refusal; null: the outcome is unknown, and the tokens stay. */
 export function renewalOutcome<G, R>(outcome: EffectOutcome<Renewed<G, R>>, ctx: Context): Renewed<G, R> | null {
   if (outcome.kind !== 'done') {
     answer(ctx, { kind: 'unavailable', message: outcome.kind === 'failed' ? outcome.message : 'There are no tokens now' });
@@ -76,7 +76,7 @@ export function renewalOutcome<G, R>(outcome: EffectOutcome<Renewed<G, R>>, ctx:
   return outcome.value;
 }
 
-/** Ends the renewal that runs: what it brings must not touch what follows. */
+/** Ends the running renewal: its result must not change later tokens. */
 export function endRenewal<Row extends Renewable>(row: Row, reply: TokenReply, ctx: Context): Row {
   if (row.refreshEffectId === null) return row;
   ctx.cancel(row.refreshEffectId);

@@ -1,4 +1,4 @@
-/** The way of a browser to a service and back: a person consents there, and the code comes back. */
+/** The redirects of a browser to a service and back: a person consents there, and the code is returned. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { readForm } from '../../../edge/http/form-body.ts';
@@ -14,11 +14,11 @@ import { configuredClient, type ServiceClient, type ServiceClients } from '../oa
 import { scopesFor } from '../services/granted.ts';
 import { checkRedirect, checkTools } from './integrations.ts';
 
-/** What came back from where a person consented. */
+/** The parameters with which the browser returned from the consent. */
 export type ReturnedCode = { code: string; state: string; iss: string | null };
-/** Completes a consent for something else than a service. Resolves with what was connected, for people. */
+/** Completes a consent for a target other than a service. Returns the name of the connected target, for display. */
 export type CompleteConsent = (row: AuthorizationRow, returned: ReturnedCode) => Promise<string>;
-/** What a consent that is not for a service leads to. `nameOf` is its target, for people. */
+/** The result of a consent that is not for a service. `nameOf`: the display name of its target. */
 export type ConsentTarget = { complete: CompleteConsent; nameOf(row: AuthorizationRow): Promise<string> };
 
 export type ConsentRouteParts = ConnectParts & {
@@ -26,7 +26,7 @@ export type ConsentRouteParts = ConnectParts & {
   clients: ServiceClients;
   /** By the prefix of the consent's target, such as `mcp_`. */
   targets: ReadonlyMap<string, ConsentTarget>;
-  /** For people; null: not known. */
+  /** For display; null: unknown. */
   accountName(accountId: string): Promise<string | null>;
   publicUrl(): string;
 };
@@ -174,7 +174,7 @@ function overState(): AppError {
 
 export type Asked = { clientId: string; redirectUri: string; scopes: string[]; state: string; challenge: string };
 
-/** Where a person consents. */
+/** The address at which a person consents. */
 export function authorizeUrl({ service, settings }: ServiceClient, { clientId, redirectUri, scopes, state, challenge }: Asked): string {
   const oauth = service.oauth!;
   const { userScopes = [], scopeSeparator, scopeParameter } = oauth;

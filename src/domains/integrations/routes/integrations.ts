@@ -1,4 +1,4 @@
-/** Connected services: connected, listed, disconnected. */
+/** Connected services: connect, list, disconnect. */
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';

@@ -1,4 +1,6 @@
-/** What WhatsApp sends: the check of this address, and messages to connected numbers. Only what Meta has signed is stored. */
+/**
+ * The webhook for WhatsApp: the check of this address, and messages to connected numbers. Only messages with Meta's signature are stored.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';

@@ -1,10 +1,10 @@
-/** The failure that a service's answer means by its status, in the service's own words. */
+/** The failure that a service's status means, in the service's own words. */
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
 const maxMessageChars = 500;
 
-/** undefined: the status is none of a failure. */
+/** undefined: the status is no failure. */
 export function failureByStatus({ status, body }: ServiceAnswer, title: string): ServiceFailure | undefined {
   if (status < 300) return undefined;
   const message = messageOf(body, title, status);
@@ -15,7 +15,7 @@ export function failureByStatus({ status, body }: ServiceAnswer, title: string):
   return { type: 'invalid', message, field: fieldOf(body) };
 }
 
-/** What is shown of a failure: one that repeats a token of ours does not show it. */
+/** The text shown for a failure: without words that repeat a token of ours. */
 export function withoutSecrets(failure: ServiceFailure, secrets: readonly (string | null)[]): ServiceFailure {
   const masked = (text: string) =>
     secrets.reduce<string>((kept, secret) => (secret === null || secret === '' ? kept : kept.replaceAll(secret, '[masked]')), text);

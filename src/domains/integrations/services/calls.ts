@@ -1,5 +1,5 @@
 /**
- * Requests at services on behalf of connections: what all services have in common.
+ * Requests at services on behalf of connections: the parts that all services have in common.
  *
  * C1 A token that has expired is never sent. One that ends soon is renewed first.
  * C2 A refused token is renewed once, and the request tried once more.
@@ -48,15 +48,15 @@ export type UnstoredCall = {
 };
 
 export interface ServiceCalls {
-  /** How many limits of services hold on this node now. */
+  /** The number of limits of services that apply on this node now. */
   readonly limits: number;
-  /** Throws `ServiceFailed` where there is no usable connection. */
+  /** Throws `ServiceFailed` if there is no usable connection. */
   open(call: CallOf): Promise<ServiceCall>;
   /** One request with one try. */
   once(call: UnstoredCall, request: ServiceRequest): Promise<ServiceAnswer>;
 }
 
-/** The connection of a call was ended by a person. */
+/** A person ended the connection of a call. */
 export class Disconnected extends ServiceFailed {
   override name = 'Disconnected';
   constructor(title: string) {
@@ -79,7 +79,7 @@ const requestTimeoutMs = 30_000;
 const maxAnswerBytes = 2 * 2 ** 20;
 /** A parser cannot pause, and many small values cost it more than their bytes. */
 const answerLimits = { maxDepth: 256, maxValues: 100_000 };
-/** How long the limits of a service are waited for in one request. */
+/** How long one request waits for the limits of a service. */
 const maxWaitMs = 120_000;
 const firstPauseMs = 1_000;
 const retries = 3;
@@ -90,7 +90,7 @@ type Usable = { row: IntegrationRow; known: ServiceClient; tokens: Tokens };
 
 export function openServiceCalls({ actors, outbound, clients, box, clock, stats, received, publicUrl }: CallParts): ServiceCalls {
   const gates = new LimitGates();
-  /** Of this node: many calls of one connection need one answer. */
+  /** On this node: many calls of one connection need one answer. */
   const renewals = new Map<string, Promise<TokenReply>>();
 
   return {
@@ -159,7 +159,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
     }
   }
 
-  /** A refusal for want of a permission says where a person gives it. */
+  /** A refusal because of a missing permission says where a person grants it. */
   function withWayOut({ service, redirectUri }: IntegrationRow): (error: unknown) => never {
     return (error) => {
       if (!(error instanceof ServiceFailed) || error.failure.type !== 'forbidden' || error.failure.scope === null) throw error;
@@ -258,7 +258,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
     return known.service.failureIn?.(answer, clock.nowMs()) ?? failureByStatus(answer, known.service.title);
   }
 
-  /** null: later than anybody waits, or unknown after three tries. */
+  /** null: later than any call waits, or unknown after three tries. */
   function waitOf(failure: Extract<ServiceFailure, { type: 'rate_limited' }>, answer: ServiceAnswer | null, limits: number): number | null {
     const named = failure.retryAt === null ? namedWait(answer) : Math.max(0, Date.parse(failure.retryAt) - clock.nowMs());
     if (named !== null) return named;
@@ -315,7 +315,7 @@ function answerOf(
   { service }: ServiceClient,
   request: ServiceRequest,
 ): ServiceAnswer {
-  // The same request would be answered in the same length: only another one helps.
+  // A repeat would get an answer of the same length: only a different request helps.
   const excess = truncated ? 'more than 2 MiB' : new JsonBounds(answerLimits).take(body) ? null : 'more values than are read';
   const tooLong = `${service.title} answered with ${excess}`;
   if (excess !== null && mayRepeatOf(request))

@@ -1,9 +1,9 @@
-/** What GitHub's answers say: failures in its own forms, and the parts of its objects that a model needs. */
+/** Reads GitHub's answers: failures in its own forms, and the parts of its objects that a model needs. */
 import { type Fields, fieldsOf, numberOf, textOf } from './read-answer.ts';
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
-/** GitHub says 403 for limits too, and the scopes that a request would have needed in a header. */
+/** GitHub also uses 403 for limits, and names the required scopes in a header. */
 export function githubFailure({ status, headers, body }: ServiceAnswer): ServiceFailure | undefined {
   const message = messageOf(body) ?? `GitHub answered ${status}`;
   if (status === 403 || status === 429) {
@@ -11,7 +11,7 @@ export function githubFailure({ status, headers, body }: ServiceAnswer): Service
     if (retryAt !== undefined || /rate limit/i.test(message)) return { type: 'rate_limited', message, retryAt: retryAt ?? null };
   }
   const scope = missingScope(headers);
-  // To a token without the scope a private repository does not exist.
+  // For a token without the scope a private repository does not exist.
   if (status === 403 || (status === 404 && scope !== null)) return { type: 'forbidden', message, scope };
   // 410: issues are switched off in the repository. 451: blocked by law.
   if (status === 404 || status === 410 || status === 451) return { type: 'not_found', message };
@@ -19,7 +19,7 @@ export function githubFailure({ status, headers, body }: ServiceAnswer): Service
   return undefined;
 }
 
-/** null: when is in `retry-after`, or not said. undefined: the answer is about no limit. */
+/** null: the time is in `retry-after`, or missing. undefined: the answer is not about a limit. */
 function retryAtOf(headers: ServiceAnswer['headers']): string | null | undefined {
   if (headers['retry-after'] !== undefined) return null;
   if (headers['x-ratelimit-remaining'] !== '0') return undefined;
@@ -88,7 +88,7 @@ export function entryForModel({ name, path, type, size }: Fields) {
   return { name: textOf(name) ?? null, path: textOf(path) ?? null, type: textOf(type) ?? null, size: numberOf(size) ?? null };
 }
 
-/** The text of a file. GitHub leaves out the content above 1 MB; bytes that are no text would tell a model nothing. */
+/** The text of a file. GitHub leaves out content above 1 MB; bytes that are not text are useless to a model. */
 export function fileForModel({ encoding, content, target, ...file }: Fields) {
   const url = textOf(file.html_url) ?? null;
   const about = { path: textOf(file.path) ?? null, size: numberOf(file.size) ?? null, sha: textOf(file.sha) ?? null, url };

@@ -72,7 +72,7 @@ async function headOf(call: ServiceCall, repo: string, branch: string): Promise<
   return { sha: shaOf(fieldsOf(first.body).object), isNew: true };
 }
 
-/** null: done. Otherwise the refusal that says that the branch is not where it was: someone else has moved or made it. */
+/** null: done. Otherwise the refusal that says that the branch has changed: it was moved or created meanwhile. */
 async function moveBranch(call: ServiceCall, repo: string, branch: string, head: Head, sha: string): Promise<ServiceFailed | null> {
   const accept = [409, 422];
   const answer = head.isNew
@@ -89,7 +89,7 @@ async function moveBranch(call: ServiceCall, repo: string, branch: string, head:
   return new ServiceFailed({ type: 'invalid', message: `The branch ${branch} was not changed: ${said}`, field: 'branch' });
 }
 
-/** Without it nothing can be built on the object: what is committed would be something else. */
+/** Without it nothing can be built on the object: a different commit would be made. */
 function shaOf(object: unknown): string {
   const { sha } = fieldsOf(object);
   if (typeof sha === 'string' && /^[0-9a-f]{40,64}$/.test(sha)) return sha;

@@ -1,4 +1,4 @@
-/** Mails in the form of Gmail's API: what a tool shows of one, and the message that is sent. */
+/** Mails in the form of Gmail's API: the fields that a tool returns, and the message that is sent. */
 import { createHash } from 'node:crypto';
 import { pageText } from '../../tasks/contract.ts';
 import { type Fields, fieldsOf, instantOf, textOf, textsOf } from './read-answer.ts';
@@ -16,7 +16,7 @@ export type ShownMail = {
   attachments?: string[];
 };
 
-/** A longer body is cut. */
+/** A longer body is truncated. */
 const maxBodyChars = 100_000;
 /** Deeper parts than any mail program makes are not read. */
 const maxPartDepth = 20;
@@ -91,7 +91,7 @@ export function messageIdOf(callId: string): string {
 
 export type Written = { to: string; subject: string; body: string };
 
-/** The message that the API takes: RFC 5322 in base64url. Gmail adds the sender. */
+/** The message in the API's form: RFC 5322 in base64url. Gmail adds the sender. */
 export async function composedMail({ to, subject, body }: Written, messageId: string, reply: Reply | null) {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const composer = new MailComposer({

@@ -9,13 +9,13 @@ import { ServiceFailed } from './service-failure.ts';
 export const messages = '/gmail/v1/users/me/messages';
 const drafts = '/gmail/v1/users/me/drafts';
 
-/** Before a mail whose sending failed without a clear answer is searched for: its index is a little behind. */
+/** The pause before searching for a mail whose sending failed without a clear answer: Gmail's index is slightly delayed. */
 const indexPausesMs: readonly number[] = [1_000, 3_000];
 
 export type Mailed = Written & { thread_id?: string };
 
 /**
- * Never sends a mail twice: where it cannot be known whether an earlier try reached Gmail, it fails.
+ * Never sends a mail twice: if it is not certain whether an earlier try reached Gmail, it fails.
  *
  * @param pausesMs one for each further try
  */
@@ -40,7 +40,7 @@ export async function sendMail(mail: Mailed, call: ServiceCall, pausesMs = index
   }
 }
 
-/** A repeat answers with the draft that the earlier try made. */
+/** A repeat returns the draft that the earlier try made. */
 export async function saveDraft(mail: Mailed, call: ServiceCall): Promise<{ id: string; message_id: string; thread_id: string }> {
   const messageId = messageIdOf(call.callId);
   if (call.isRepeat) {

@@ -14,7 +14,7 @@ const scopes = ['https://www.googleapis.com/auth/adwords'];
 
 const maxCampaigns = 200;
 const maxRows = 1_000;
-/** Manager accounts that are tried for a customer who is not reached directly. */
+/** Manager accounts that are tried for a customer that cannot be reached directly. */
 const maxManagers = 5;
 const settable = ['ENABLED', 'PAUSED'];
 

@@ -6,7 +6,7 @@ import type { ServiceFailure } from './service-failure.ts';
 const limitReasons = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded', 'dailyLimitExceeded', 'RATE_LIMIT_EXCEEDED']);
 const scopeReasons = new Set(['insufficientPermissions', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT']);
 
-/** A 403 is a limit as often as a refusal; everything else the status says. */
+/** A 403 may be a limit or a refusal; the status is enough for everything else. */
 export function googleFailure({ status, headers, body }: ServiceAnswer): ServiceFailure | undefined {
   const error = fieldsOf(fieldsOf(body).error);
   if (status < 400) return undefined;

@@ -1,4 +1,4 @@
-/** Which tools a connection has by what the service granted, and what to ask for. */
+/** Which tools the granted scopes of a connection allow, and which scopes to request. */
 import type { ErrorReason } from '../integration/entity.ts';
 import type { Service, ServiceTool } from './service.ts';
 
@@ -11,7 +11,11 @@ export function grantedTools(service: Service, granted: readonly string[] | null
   return service.tools.filter((tool) => isGranted(tool, granted));
 }
 
-/** The scopes to ask for. @param names of tools; empty: all of the service */
+/**
+ * The scopes to request.
+ *
+ * @param names of tools; empty: all of the service
+ */
 export function scopesFor({ tools }: Service, names: readonly string[]): string[] {
   const wanted = names.length === 0 ? tools : tools.filter(({ name }) => names.includes(name));
   return [...new Set(wanted.flatMap(({ scopes }) => scopes.slice(0, 1)))];
@@ -23,7 +27,7 @@ export function scopesOf(answered: readonly string[] | undefined, requested: rea
   return answered.length === 0 ? null : [...answered];
 }
 
-/** For people: why a connection must be made again. */
+/** For display: why a connection must be made again. */
 export const reasonTexts: Readonly<Record<ErrorReason, string>> = {
   revoked: 'the service takes its access no more',
   expired: 'its access has expired',

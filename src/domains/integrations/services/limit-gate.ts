@@ -8,9 +8,9 @@
 import { monotonicMs } from '../../../clock.ts';
 
 export type Passage = {
-  /** The service limited it: nothing more for this long. */
+  /** The service limited it: nothing more is sent for this long. */
   limited(forMs: number): void;
-  /** It was answered in another way. Without effect after `limited`. */
+  /** The service answered in another way. Without effect after `limited`. */
   passed(): void;
 };
 
@@ -24,7 +24,7 @@ export class LimitGates {
     this.monotonicMs = clock;
   }
 
-  /** Keys whose limit holds now. */
+  /** Keys with a limit now. */
   get size(): number {
     return this.gates.size;
   }
@@ -69,7 +69,7 @@ export class LimitGates {
         if (isOver) return;
         isOver = true;
         const gate = this.gates.get(key);
-        // A request that was sent before the limit says nothing of it.
+        // A request sent before the limit proves nothing about it.
         if (gate === undefined || gate.opensAtMs > this.monotonicMs()) return;
         this.gates.delete(key);
         wake(gate);

@@ -120,7 +120,7 @@ export const notion = defineService({
 
 const maxLostChars = 500;
 
-/** Nothing of the present content stays by itself: a person must see that before approving. */
+/** The present content is lost: a person must see that before approving. */
 function describeLostContent(page: ReturnType<typeof pageForModel>, present: string, pageId: string): string {
   const what = `Replace the whole content of the page "${page.title}" (${page.url ?? pageId}).`;
   if (present === '') return `${what} It is empty now.`;
@@ -129,7 +129,7 @@ function describeLostContent(page: ReturnType<typeof pageForModel>, present: str
 }
 
 type Update = { page_id: string; content: string };
-/** Notion refuses it where a page below this one would be deleted by it. */
+/** Notion refuses it if a page below this one would be deleted by it. */
 async function replaceContent({ page_id: pageId, content: markdown }: Update, call: ServiceCall) {
   const json = { type: 'replace_content', replace_content: { new_str: markdown } };
   const { body } = await call.request({ method: 'PATCH', path: `${pagePath(pageId)}/markdown`, json, repeatable: true });

@@ -1,7 +1,7 @@
-/** Values of a model inside the paths of requests: encoded, and never a step to another path. */
+/** A model's values inside the paths of requests: encoded, and never a step to another path. */
 import { ServiceFailed } from './service-failure.ts';
 
-/** One segment. Throws `ServiceFailed` where the value is none. `field`: the argument it is from. */
+/** One segment. Throws `ServiceFailed` if the value is not one. `field`: its argument. */
 export function pathSegment(value: string, field: string): string {
   if (value === '' || value === '.' || value === '..')
     throw new ServiceFailed({ type: 'invalid', message: `${field} may not be, and may not contain, an empty part, "." or ".."`, field });

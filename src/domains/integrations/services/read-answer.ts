@@ -1,17 +1,19 @@
-/** Reads answers of services without trust in their form: what is missing is empty, and what cannot be read at all is a failure of the service. */
+/**
+ * Reads answers of services without trusting their form: missing values are empty, and an unreadable answer is a failure of the service.
+ */
 import { type Fields, fieldsOf, isFields, textsOf } from '../../../fields.ts';
 import { ServiceFailed } from './service-failure.ts';
 
-/** `fieldsOf` is for an answer to something that was done, which must not fail afterwards. */
+/** `fieldsOf` is for the answer to a completed change, which must not fail afterwards. */
 export { type Fields, fieldsOf, textsOf };
 
-/** Throws `ServiceFailed`: what a list would show of such an answer would be wrong. */
+/** Throws `ServiceFailed`: the result for the model would be wrong. */
 export function requiredFields(value: unknown, title: string): Fields {
   if (isFields(value)) return value;
   throw unknownForm(title);
 }
 
-/** The objects of a list; none where it is left out. Throws `ServiceFailed` for what is no list. */
+/** The objects of a list; none if it is missing. Throws `ServiceFailed` if it is not a list. */
 export function listOf(value: unknown, title: string): Fields[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.filter(isFields);
@@ -30,7 +32,7 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** An instant, where the text or number is one. */
+/** An instant, if the text or number is one. */
 export function instantOf(ms: number): string | null {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

@@ -18,7 +18,7 @@ export class ServiceFailed extends ToolError {
   }
 }
 
-/** What a model reads beside the message. */
+/** The text for a model, besides the message. */
 function detailsOf(failure: ServiceFailure): Record<string, unknown> {
   const { type } = failure;
   if (type === 'rate_limited') return { type, ...(failure.retryAt !== null && { retry_at: failure.retryAt }) };

@@ -1,5 +1,5 @@
 /**
- * The description of a service that accounts connect to: one file a service, with everything that is particular to it. What all have in common
+ * The description of a service that accounts connect to: one file per service, with everything specific to it. What all have in common
  * (tokens, waiting, errors, limits) is elsewhere, once.
  */
 import type { TObject } from 'typebox';
@@ -9,7 +9,7 @@ import type { ServiceFailure } from './service-failure.ts';
 export type Service = {
   /** Part of stored records and of settings (`GMAIL_CLIENT_ID`): never change it. */
   name: string;
-  /** For people, such as "Google Ads". */
+  /** The display name, such as "Google Ads". */
   title: string;
   /** When the shapes in this file were last compared with their source, as YYYY-MM-DD, and which source that was. */
   shapeSeen: string;
@@ -18,9 +18,9 @@ export type Service = {
   apiUrl: string;
   /** Headers of every request, such as a pinned version. */
   headers: Readonly<Record<string, string>>;
-  /** null: connected by an API key alone. */
+  /** null: connected by an API key only. */
   oauth: ServiceOAuth | null;
-  /** Whether `api_key` may be given in place of a code. */
+  /** Whether `api_key` may be given instead of a code. */
   takesApiKey: boolean;
   /** A cheap request that shows whether a token works, for connecting by key and for the daily check. */
   identity: { method: 'GET' | 'POST'; path: string };
@@ -28,7 +28,10 @@ export type Service = {
   failureIn?(answer: ServiceAnswer, nowMs: number): ServiceFailure | undefined;
   /** Whether an answer refuses the token, where the status is not 401 (such as `{ok: false, error: 'token_expired'}` in a 200). */
   refusesToken?(answer: ServiceAnswer): boolean;
-  /** What connecting learns beside the tokens, by requests with them. Fails with `ServiceFailed`: `invalid` about what the caller has given. */
+  /**
+   * Discovers attributes while connecting, by requests with the new tokens. Fails with `ServiceFailed`: `invalid` for a fault of the
+   * caller's values.
+   */
   discover?(connecting: Connecting): Promise<Discovered>;
   tools: readonly ServiceTool[];
 };
@@ -39,13 +42,13 @@ export type Connecting = {
   given: Readonly<Record<string, string>>;
   tokens: { access: string };
   client: OAuthClient | null;
-  /** One try; its `headers` may hold another `authorization`. */
+  /** One try; its `headers` may contain another `authorization`. */
   request(request: ServiceRequest): Promise<ServiceAnswer>;
 };
-/** `inboundId`: by which messages to the inbound endpoint name the account at the service. */
+/** `inboundId`: the account's name at the service in messages to the inbound endpoint. */
 export type Discovered = { attributes: Readonly<Record<string, string>>; inboundId: string | null };
 
-/** `replaceable`: the setting `S_REVOKE_URL` takes its place. */
+/** `replaceable`: the setting `S_REVOKE_URL` replaces it. */
 type OwnRevocation = {
   request(tokens: { access: string; refresh: string | null }, client: OAuthClient): RevokeRequest;
   replaceable?: true;
@@ -54,24 +57,27 @@ type OwnRevocation = {
 export type ServiceOAuth = {
   authorizeUrl: string;
   tokenUrl: string;
-  /** How access ends at the service: RFC 7009 at `url`, or by a request of its own; null: nothing is asked. */
+  /** How access ends at the service: RFC 7009 at `url`, or by a request of its own; null: not possible. */
   revoke: { url: string } | OwnRevocation | null;
-  /** Beside those that all have, such as `access_type=offline`. */
+  /** Besides the parameters that all have, such as `access_type=offline`. */
   authorizeParameters: Readonly<Record<string, string>>;
-  /** How the client names itself to the token endpoint. */
+  /** How the client authenticates at the token endpoint. */
   clientAuthentication: 'body' | 'basic';
   /** Between scopes of the authorize request. */
   scopeSeparator: ' ' | ',';
   /** The name of the scope parameter; Slack's user scopes have their own. */
   scopeParameter: 'scope' | 'user_scope';
-  /** Scopes that are asked for in `user_scope` in place of `scopeParameter`; they belong to the token `user` of `tokensIn`. */
+  /** Scopes that are requested in `user_scope` instead of `scopeParameter`; they belong to the token `user` of `tokensIn`. */
   userScopes?: readonly string[];
-  /** A token answer of a form of its own, as RFC 6749 has it, with all granted scopes; `user`: a second token, for requests `as: 'user'`. */
+  /**
+   * Converts a token answer of another form to that of RFC 6749, with all granted scopes; `user`: a second token, for requests `as:
+   * 'user'`.
+   */
   tokensIn?(answer: Readonly<Record<string, unknown>>): ReadTokens;
   /** A refusal inside a 200, as the OAuth error that it means; undefined: none. */
   errorIn?(answer: Readonly<Record<string, unknown>>): string | undefined;
 };
-/** Both parts with the fields of RFC 6749. `user`: null where there is no second token. */
+/** Both parts with the fields of RFC 6749. `user`: null if there is no second token. */
 export type ReadTokens = { standard: Readonly<Record<string, unknown>>; user: Readonly<Record<string, unknown>> | null };
 export type OAuthClient = { id: string; secret: string };
 export type RevokeRequest = { method: 'POST' | 'DELETE'; path: string; headers: Record<string, string>; body?: string };
@@ -79,20 +85,20 @@ export type RevokeRequest = { method: 'POST' | 'DELETE'; path: string; headers: 
 export type ServiceTool = {
   /** Part of recorded calls: never change it. */
   name: string;
-  /** Written for the model: what it does, when to use it, what it returns. */
+  /** Written for the model: what the tool does, when to use it, what it returns. */
   description: string;
   parameters: TObject;
   /** The connection needs one of these; empty: every connection has the tool. The first is asked for when connecting. */
   scopes: readonly string[];
   /** Whether it changes anything at the service: needs scope integrations.write, otherwise integrations.read. */
   writes: boolean;
-  /** Reaches people or spends: approved by a person below autonomy 100. */
+  /** Reaches people or spends money: approved by a person below autonomy 100. */
   highConsequence: boolean;
-  /** Its result holds text that others wrote, which must not direct the agent. */
+  /** Its result contains text written by others, which must not direct the agent. */
   untrusted: boolean;
   /** A repeat with the same `callId` after a crash does no harm. */
   repeatable: boolean;
-  /** For people who approve: the full effect in plain text; default: the arguments. */
+  /** The full effect as plain text for the person who approves; default: the arguments. */
   preview?(args: any, call: ServiceCall): Promise<string>;
   /** Returns JSON. Fails with `ServiceFailed`. */
   run(args: any, call: ServiceCall): Promise<unknown>;
@@ -107,12 +113,12 @@ export interface ServiceCall {
   callId: string;
   /** An earlier try of this call may have reached the service. */
   isRepeat: boolean;
-  /** What connecting has learned beside the tokens, such as `phone_number_id`. */
+  /** Attributes that connecting has discovered besides the tokens, such as `phone_number_id`. */
   attributes: Readonly<Record<string, string>>;
   clock: Clock;
   /**
-   * Waits for a limit of the service up to two minutes, renews the token where it must, tries again what may be tried again. Resolves with a
-   * 2xx answer; otherwise throws `ServiceFailed`.
+   * Waits for a limit of the service up to two minutes, renews the token if necessary, and retries if that is safe. Resolves with a 2xx
+   * answer; otherwise throws `ServiceFailed`.
    */
   request(request: ServiceRequest): Promise<ServiceAnswer>;
   /** Messages that the inbound endpoint of the service stored for this connection, newest first. */
@@ -129,13 +135,13 @@ export type ServiceRequest = {
   json?: unknown;
   /** Sent as application/x-www-form-urlencoded. */
   form?: Readonly<Record<string, string>>;
-  /** A repeat does no harm: it may be tried again after an unclear failure. Default: true for GET. */
+  /** A repeat does no harm: the request may be retried after an unclear failure. Default: true for GET. */
   repeatable?: boolean;
   /** The part of the service that its limits count together; default: method and the first segments of the path. */
   limit?: string;
-  /** Statuses beside 2xx that are an answer. */
+  /** Statuses besides 2xx that are an answer. */
   accept?: readonly number[];
-  /** The second token of `ServiceOAuth.tokensIn`; where there is none, the only one. */
+  /** The second token of `ServiceOAuth.tokensIn`; if there is none, the only one. */
   as?: 'user';
 };
 

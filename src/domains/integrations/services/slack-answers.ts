@@ -59,7 +59,7 @@ export function slackTokens(answer: TokenAnswer): ReadTokens {
   return { standard: { ...own, ...(scopes.length > 0 && { scope: scopes.join(',') }) }, user };
 }
 
-/** Of a 200 `{ok: false}` at the token endpoint, as OAuth names it. */
+/** For a 200 `{ok: false}` at the token endpoint: its OAuth error. */
 export function slackOAuthError(answer: TokenAnswer): string | undefined {
   if (answer.ok !== false) return undefined;
   const error = String(answer.error);

@@ -8,7 +8,7 @@ import { slackFailure, slackOAuthError, slackRefusesToken, slackTokens } from '.
 
 const title = 'Slack';
 
-/** What one request brings at most for apps that are not in Slack's marketplace; those get one such request a minute. */
+/** The maximum that one request returns for apps outside of Slack's marketplace; those may send one such request a minute. */
 const defaultMessages = 15;
 const maxMessages = 200;
 const maxMatches = 20;
@@ -171,13 +171,13 @@ function ask(method: string, args: Arguments, call: ServiceCall, more: Pick<Serv
   return call.request({ method: 'POST', path: `/${method}`, form, limit: method, repeatable: true, ...more });
 }
 
-/** The reading methods take ids alone. A connection that may not list channels gets Slack's answer about the name. */
+/** The reading methods accept only ids. A connection that may not list channels gets Slack's answer about the name. */
 async function channelId(named: string, call: ServiceCall): Promise<string> {
   if (/^[CGD][A-Z0-9]+$/.test(named)) return named;
   const name = withoutHash(named);
   const list = (cursor: string | undefined) => ask('conversations.list', { exclude_archived: true, limit: 1_000, cursor }, call);
   try {
-    // The page with the channel is the last that is read.
+    // The page with the channel is the last one read.
     const { items } = await pagesUpTo(1, async (cursor) => {
       const { body } = await list(cursor);
       const channels = listOf(requiredFields(body, title).channels, title);

@@ -1,5 +1,5 @@
 /**
- * Amounts as people say them, and as Stripe takes them: whole numbers of a currency's smallest unit, which is not always a hundredth.
+ * Converts amounts between people's notation and Stripe's: whole numbers of a currency's smallest unit, which is not always a hundredth.
  * Read from docs.stripe.com/currencies on 2026-11-23.
  */
 import { ServiceFailed } from './service-failure.ts';
@@ -15,7 +15,7 @@ export function minorOf(amount: number, currency: string): number {
   const code = currency.toLowerCase();
   const minor = amount * 10 ** decimalsOf(code);
   const rounded = Math.round(minor);
-  // Products such as 19.99 * 100 miss their whole number by less than this.
+  // Products such as 19.99 * 100 differ from a whole number by less than this.
   const isExact = Math.abs(minor - rounded) < 1e-6 && rounded % stepOf(code) === 0;
   if (!isExact || rounded < 1) throw new ServiceFailed({ type: 'invalid', message: `${amount} is no amount of ${code}`, field: 'amount' });
   return rounded;

@@ -126,7 +126,7 @@ function isIntent(id: string): boolean {
   return id.startsWith('pi_');
 }
 
-/** A payment intent or a charge. What it is worth must be known before any of it is refunded. */
+/** A payment intent or a charge. Its value must be known before any of it is refunded. */
 async function readPayment(call: ServiceCall, id: string) {
   const kind = isIntent(id) ? 'payment_intents' : 'charges';
   const { body } = await call.request({ method: 'GET', path: `/v1/${kind}/${pathSegment(id, 'payment_id')}` });
@@ -156,7 +156,7 @@ function priceText(minor: number, currency: string): string {
   return `${majorOf(minor, currency)} ${currency.toUpperCase()}`;
 }
 
-/** What Stripe says is wrong with a request. Its messages show keys in part only, and these are left out all the same. */
+/** Stripe's description of a fault in a request. Its messages show keys only in part, and these are left out all the same. */
 function stripeFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {
   const error = fieldsOf(fieldsOf(body).error);
   const message = (textOf(error.message) ?? `Stripe answered ${status}`).replace(/\b[rs]k_(?:live|test)_[\w*]+/g, '[key]');

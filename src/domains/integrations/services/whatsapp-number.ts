@@ -1,4 +1,4 @@
-/** The business number that a WhatsApp connection sends from: the one that the caller names, or the only one that the token opens. */
+/** The business number from which a WhatsApp connection sends: the one that the caller names, or the only one of the token. */
 import type { Connecting } from './service.ts';
 import { ServiceFailed } from './service-failure.ts';
 
@@ -11,11 +11,11 @@ export async function whatsappNumber(connecting: Connecting, version: string): P
   return given === undefined ? lookUp(connecting, version) : verified(given, connecting, version);
 }
 
-/** A number of somebody else would bring their messages here. */
+/** Another account's number would bring its messages here. */
 async function verified(given: string, { request }: Connecting, version: string): Promise<string> {
   if (!form.test(given)) throw wrong('A phone_number_id is a number of digits');
   try {
-    // A server that does not have this request says nothing of the number; the true one refuses with a 400.
+    // A server without this request says nothing about the number; the real one refuses with a 400.
     await request({ method: 'GET', path: `${version}/${given}`, query: { fields: 'id' }, accept: [404, 405] });
   } catch (error) {
     if (!(error instanceof ServiceFailed) || error.failure.type === 'unavailable' || error.failure.type === 'rate_limited') throw error;

@@ -1,4 +1,4 @@
-/** WhatsApp Business through Meta's Cloud API. It gives no history: what was received is what its inbound endpoint stored. */
+/** WhatsApp Business through Meta's Cloud API. The API has no history: received messages are those that the inbound endpoint stored. */
 import Type from 'typebox';
 import { fieldsOf, textOf } from './read-answer.ts';
 import { defineService, type ServiceCall } from './service.ts';
@@ -7,7 +7,7 @@ import { whatsappFailure, whatsappRefusesToken } from './whatsapp-answers.ts';
 import { whatsappNumber } from './whatsapp-number.ts';
 
 const version = '/v26.0';
-/** After a person's last message free text reaches them this long; then a template is needed. */
+/** Free text reaches a person for this long after the person's last message; then a template is needed. */
 const openMs = 24 * 60 * 60_000;
 const defaultMessages = 20;
 const maxMessages = 100;

@@ -6,7 +6,7 @@ export const ReceivedMessageEntry = defineEntity({
   name: 'ReceivedMessageEntry',
   tableName: 'received_message',
   properties: {
-    /** Of the service, beside the connection's: a repeated delivery is the same. */
+    /** The service's id, besides the connection's: a repeated delivery is the same row. */
     messageId: p.text().primary(),
     integrationId: p.text().primary(),
     accountId: p.text(),

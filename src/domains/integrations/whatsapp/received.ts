@@ -1,4 +1,4 @@
-/** Messages that WhatsApp has sent: read from its notifications, found again by connection. */
+/** Messages that WhatsApp has sent: read from its notifications, and queried by connection. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isoTimestamp } from '../../../clock.ts';
 import type { Database } from '../../../storage/database.ts';
@@ -7,7 +7,7 @@ import type { ReceivedMessage } from '../services/service.ts';
 export type InboundMessage = { messageId: string; sender: string; text: string; sentAtMs: number };
 
 const maxTextChars = 8_192;
-/** Of messages and numbers. */
+/** Length of ids of messages and numbers. */
 const idForm = /^[\x21-\x7e]{1,500}$/;
 /** The digits of a number; of newer accounts also other ids. */
 const senderForm = /^[\x20-\x7e]{0,64}$/;
@@ -19,7 +19,7 @@ export function isSigned(body: Uint8Array, header: string, appSecret: string): b
   return timingSafeEqual(Buffer.from(given, 'hex'), createHmac('sha256', appSecret).update(body).digest());
 }
 
-/** The messages of a notification by the number that received them; what has another form is left out. */
+/** The messages of a notification, by the number that received them; entries in another form are left out. */
 export function messagesIn(notification: unknown, nowMs: number): Map<string, InboundMessage[]> {
   const found = new Map<string, InboundMessage[]>();
   for (const entry of listIn(notification, 'entry'))
@@ -43,7 +43,7 @@ export async function connectionsOf(database: Pick<Database, 'read'>, number: st
   return rows.map(({ id }) => id);
 }
 
-/** Those that a connection has received, newest first. */
+/** The messages that a connection has received, newest first. */
 export async function receivedBy(
   database: Pick<Database, 'read'>,
   integrationId: string,
@@ -72,7 +72,7 @@ function messageOf(message: unknown, nowMs: number): InboundMessage | null {
   return { messageId: id, sender, text: textOf(message).replaceAll('\0', '').slice(0, maxTextChars).toWellFormed(), sentAtMs };
 }
 
-/** What a person wrote or chose; other contents are named by their kind. */
+/** The text that a person wrote or chose; other contents are named by their kind. */
 function textOf(message: unknown): string {
   const type = String(fieldIn(message, 'type') ?? 'text').slice(0, 64);
   const content = fieldIn(message, type);

@@ -13,7 +13,7 @@ export type OurClient = {
   /** The address of our client metadata document: our id where the authorization server reads it. */
   documentUrl: string;
   callbackUrl: string;
-  /** What the operator has registered at an authorization server by hand; null: nothing. */
+  /** The client that the operator has registered at an authorization server; null: none. */
   registered?(issuer: string): RegisteredClient | null;
 };
 
@@ -81,7 +81,7 @@ export async function findAuthority(
   }
 }
 
-/** Where a person consents. */
+/** The address at which a person consents. */
 export function authorizeUrl(
   { authorizationEndpoint, clientId, resource, scope }: McpAuthority,
   { callbackUrl, state, challenge }: { callbackUrl: string; state: string; challenge: string },
@@ -120,7 +120,7 @@ export async function renewToken(of: FoundAuthority, refreshToken: string, fetch
   return requestTokens(() => library.refreshAuthorization(of.authority.issuer, { ...common(of, fetchFn), refreshToken }));
 }
 
-/** Ends a token, and what came with it (RFC 7009). Throws `unavailable` where that is not certain. */
+/** Ends a token, and those issued with it (RFC 7009). Throws `unavailable` if that is not certain. */
 export async function revokeToken({ authority, clientSecret }: FoundAuthority, token: string, fetchFn: Fetch): Promise<void> {
   const { revocationEndpoint, tokenAuthMethods, clientId } = authority;
   if (typeof revocationEndpoint !== 'string') return;
@@ -143,7 +143,7 @@ export async function revokeToken({ authority, clientSecret }: FoundAuthority, t
   if (status >= 500 || status === 429) throw new AppError('unavailable', `The revocation endpoint answered ${status}`);
 }
 
-/** What authorization servers read of us at `documentUrl`. */
+/** The metadata document that authorization servers read at `documentUrl`. */
 export function clientMetadata({ callbackUrl }: Pick<OurClient, 'callbackUrl'>) {
   return {
     client_name: 'Troupe',
@@ -203,7 +203,7 @@ function endOf({ revocation_endpoint: url }: { revocation_endpoint?: unknown }, 
   }
 }
 
-/** An address that a browser is sent to is one of the web. */
+/** An address that a browser is sent to must be a web address. */
 function webAddress(address: string): string {
   const { protocol, href } = new URL(address);
   if (protocol !== 'https:' && protocol !== 'http:') throw new AppError('upstream_failed', 'The authorization server has no web address');

@@ -1,4 +1,7 @@
-/** `fetch` for the MCP client, over the guarded outbound: checked addresses, bounded times and sizes, and what the library does not pass on is noted. */
+/**
+ * `fetch` for the MCP client, over the guarded outbound client: checked addresses, bounded times and sizes. It also records details that
+ * the library does not return.
+ */
 import { Readable } from 'node:stream';
 import { AppError } from '../../../../errors.ts';
 import { JsonBounds } from '../../../../json-bounds.ts';
@@ -32,10 +35,10 @@ const withoutBody = new Set([101, 204, 205, 304]);
 /** Replies to the server's requests that are sent at once: a server could send thousands of requests, and each reply needs a connection. */
 const maxReplies = 16;
 
-/** What is known of a message that is sent. */
+/** The known facts of a message that is sent. */
 type Sent = { id?: string | number; method?: string };
 
-/** Redirects are answers: whether they are followed is decided by the library, within the origin alone. */
+/** Redirects are returned as answers: the library decides whether they are followed, and only within the origin. */
 export function guardedFetch(parts: GuardedFetchParts): Fetch {
   const { outbound, accountId, timeoutMs, wholeMs = timeoutMs, maxBytes, isMcp = false, answered } = parts;
   let replies = 0;
@@ -145,7 +148,7 @@ function bodyText(body: RequestInit['body']): string | undefined {
   return body === undefined || body === null ? undefined : String(body);
 }
 
-/** Header values that `Headers` refuses are left out: they are another server's. */
+/** Values that `Headers` refuses are left out: they come from another server. */
 function headerPairs(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers).filter(([name, value]) => {
     try {

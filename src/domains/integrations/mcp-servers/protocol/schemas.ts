@@ -81,7 +81,7 @@ class PlainSchema {
       } else if (keyword === 'properties' && isFields(value))
         made.properties = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, this.of(one, depth + 1, refs)]));
     }
-    // A name that only a pattern allows would be one too many.
+    // A name that only a pattern allows would count as an extra property.
     if (schema.patternProperties !== undefined) delete made.additionalProperties;
     const { $ref: ref } = schema;
     const target = typeof ref === 'string' && !refs.includes(ref) ? this.target(ref) : undefined;

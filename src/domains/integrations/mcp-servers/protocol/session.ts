@@ -21,7 +21,7 @@ export const mcpLimits = {
   listPages: 20,
   listChars: 2 ** 20,
 } as const;
-/** How long an answer may go on to arrive when its call has ended. */
+/** How long an answer may continue to arrive after its call has ended. */
 const lateMs = 5_000;
 
 export type SessionOptions = {
@@ -36,7 +36,7 @@ export type SessionOptions = {
   limits?: { connectMs: number; callMs: number };
 };
 
-/** What the server asks a person during a call. */
+/** The server's question to a person during a call. */
 export type Question = { message: string; schema: Record<string, unknown> };
 export type QuestionAnswer = { action: 'accept'; content: Record<string, string | number | boolean | string[]> } | { action: 'cancel' };
 
@@ -52,11 +52,11 @@ export interface McpSession {
   tools(signal?: AbortSignal): Promise<FoundTool[]>;
   /** The result as JSON for a model. Throws `McpFailed`. */
   call(request: CallRequest): Promise<{ content: unknown; isError: boolean }>;
-  /** Calls under way come to their end first. */
+  /** Running calls are completed first. */
   close(): Promise<void>;
 }
 
-/** Connects in the newest protocol that the server knows. Throws `McpFailed`. */
+/** Connects with the newest protocol that the server supports. Throws `McpFailed`. */
 export async function openSession(options: SessionOptions): Promise<McpSession> {
   const { url, headers, accountId, outbound, check, toolsChanged } = options;
   const { connectMs, callMs } = options.limits ?? mcpLimits;
@@ -169,7 +169,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   };
 }
 
-/** What the library does not pass on of the last refusal. */
+/** The details of the last refusal that the library does not return. */
 type Seen = { challenge: Challenge | null; status: number; retryAfter: string | null };
 
 function note(
@@ -245,7 +245,7 @@ function protocolFailure({ code, message }: { code: number; message: string }, s
   return new McpFailed({ type: 'invalid' }, message, { cause });
 }
 const methodNotFound = -32_601;
-/** Scopes as RFC 6749 has them, with spaces between: anything else is not sent on. */
+/** Scopes as in RFC 6749, separated by spaces: anything else is not forwarded. */
 const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+){0,49}$/;
 
 function causes(error: unknown): unknown[] {
@@ -285,7 +285,7 @@ function foundTool({
   };
 }
 
-/** What a model can read of a result: structured where there is structure, else text; other media are named. */
+/** The part of a result that a model can read: structured content if there is any, else text; other media are named. */
 function shown(result: Awaited<ReturnType<Client['callTool']>>): unknown {
   if (result.structuredContent !== undefined && result.isError !== true) return result.structuredContent;
   const parts = result.content.map((part) => {
