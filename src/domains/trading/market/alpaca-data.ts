@@ -31,14 +31,15 @@ export type AlpacaDataOptions = {
   hours: MarketHours;
   /** The timeout of one call. */
   timeoutMs: number;
-  /** Bars of one answer; more count as a fault of the vendor. Default 1,000. */
+  /** Most pages of one answer; more count as a fault of the vendor. Default 2,000. */
   maxPages?: number;
 };
 
 const vendorUrl = 'https://data.alpaca.markets';
 const maxPageBytes = 8 * 1024 * 1024;
-const barsOfPage = 10_000;
-const defaultMaxPages = 1_000;
+/** Half of what the vendor gives at most: such a page has 85,000 values and names, well below `answerLimits`, also with further fields. */
+const barsOfPage = 5_000;
+const defaultMaxPages = 2_000;
 /** Actions are sorted by when they are processed, which may be long after the day they are effective. */
 const processedWithinDays = 120;
 

@@ -117,9 +117,21 @@ test('bars are read in pages, of regular sessions only, and only when they are c
   assert.equal(server.requests.length, 4);
   const { page_token, ...query } = server.requests[1]!.query;
   assert.ok(page_token);
-  assert.deepEqual(query, { symbols: 'AAPL', timeframe: '1Min', start: '2026-11-20', limit: '10000', adjustment: 'split' });
+  assert.deepEqual(query, { symbols: 'AAPL', timeframe: '1Min', start: '2026-11-20', limit: '5000', adjustment: 'split' });
   await data.bars({ symbol: 'AAPL', timeframe: '1m', start: '2026-11-20', end: '2026-11-20', adjusted: false });
   assert.deepEqual([server.requests[4]!.query.end, server.requests[4]!.query.adjustment], ['2026-11-20T23:59:59Z', 'raw']);
+});
+
+test('a full page of bars is read, also if the vendor doubles the fields of a bar', async (t) => {
+  const { server, data } = await source(t);
+  const began = at('2026-01-01T00:00:00Z');
+  const more = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`x${n}`, n]));
+  server.bars.set(
+    'BTC/USD 1Min',
+    Array.from({ length: 10_001 }, (_, n) => ({ ...bar(new Date(began + n * 60_000).toISOString(), 100), ...more })),
+  );
+  const request = { symbol: 'BTC-USD', timeframe: '1m', start: '2026-01-01', end: '2026-01-31', adjusted: false } as const;
+  assert.equal((await data.bars(request))!.bars.time.length, 10_001);
 });
 
 test("hourly bars begin at the session's opening and daily crypto bars at midnight UTC, independent of the vendor's bars", async (t) => {
