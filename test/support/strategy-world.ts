@@ -16,6 +16,7 @@ import { strategyActor } from '../../src/domains/trading/strategy/strategy.ts';
 import type { Principal } from '../../src/edge/auth/principal.ts';
 import { newId } from '../../src/ids.ts';
 import { inlineCompute } from '../../src/providers/compute/inline.ts';
+import type { Compute } from '../../src/providers/compute/port.ts';
 import { PaperAccount, paperActors } from './paper-account.ts';
 import { type TestRuntime, testRuntime } from './runtime.ts';
 import { ScriptedMarket } from './scripted-market.ts';
@@ -30,6 +31,7 @@ export type StrategyWorld = {
   atStep: (step: string, who: string) => Promise<void>;
   /** The history of a broker's prices, for runs that are started with it. */
   barsOfBroker: NonNullable<Prices['barsOf']>;
+  compute: Compute;
   account(): PaperAccount;
   create(account: PaperAccount, deciding: Strategy, symbols: string[], settings?: RunSettings): Promise<string>;
   start(account: PaperAccount, id: string, source?: 'broker'): Promise<StrategyRow>;
@@ -62,7 +64,7 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
     get database() {
       return world.runtime.database;
     },
-    compute: inlineCompute,
+    compute: { run: (job, input, options) => world.compute.run(job, input, options) } as Compute,
     market: { clock: market.clock, ready: Promise.resolve() },
     orderEntry,
   };
@@ -81,6 +83,7 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
     market,
     atStep: async () => {},
     barsOfBroker: async () => 'own',
+    compute: inlineCompute,
     account: () => new PaperAccount(world.runtime, market),
     async create({ accountId }, deciding, symbols, settings = {}) {
       const id = newId('stg_', accountId);

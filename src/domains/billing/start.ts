@@ -33,7 +33,7 @@ export function startBilling(platform: Platform): StartedDomain {
       ...invoiceRoutes({
         database,
         links: createDownloadLinks(tokens, publicUrl),
-        pdf: (invoice, customer) => drawInvoice(compute, invoice, customer),
+        pdf: (...invoice) => drawInvoice(compute, ...invoice),
         customerOf: async ({ userId }) => (await actors.query(user, userId, 'profile', null))?.email ?? '',
       }),
       ...checkoutRoutes({ actors, pages, publicUrl, clock }),

@@ -1,5 +1,6 @@
 /** A request and its answer as plain values. Handlers use these and never the HTTP library. */
 import type { Readable } from 'node:stream';
+import { AppError } from '../../errors.ts';
 import type { RateLimitState } from '../limits/bucket.ts';
 import { TrustedProxies } from './client-address.ts';
 import { newRequestId } from './request-id.ts';
@@ -69,6 +70,7 @@ export class HttpRequest {
   private client = '';
   private hasEnded = false;
   private atEnd: (() => void) | null = null;
+  private aborting: AbortController | null = null;
 
   constructor(
     method: string,
@@ -137,9 +139,17 @@ export class HttpRequest {
     this.atEnd = work;
   }
 
+  /** Aborted when the request has ended: for work that nobody needs once the client has disconnected. */
+  get signal(): AbortSignal {
+    this.aborting ??= new AbortController();
+    if (this.hasEnded) this.aborting.abort(disconnected());
+    return this.aborting.signal;
+  }
+
   /** Called by the server. */
   end(): void {
     this.hasEnded = true;
+    this.aborting?.abort(disconnected());
     this.atEnd?.();
     this.atEnd = null;
   }
@@ -150,3 +160,5 @@ export class HttpRequest {
     return this.address;
   }
 }
+
+const disconnected = () => new AppError('bad_request', 'The client has disconnected');

@@ -2,21 +2,23 @@
  * The computing processes of a node: started on first use, at most `processes` for each class of jobs, ended after an idle time. Owns every process it
  * starts: after `close` none is left.
  *
- * C1 A job that breaks a limit is ended with its process; no other job runs in it.
+ * C1 A job that breaks a limit, or whose caller aborts it, is ended with its process, also while that starts; no other job runs in it.
  * C2 Accounts are served round-robin, and none has all processes: one account delays another by one job at most.
- * C3 Long jobs never have all processes, and one account has one long job at a time.
+ * C3 Long jobs never have all processes where there are several, and one account has one long job at a time.
  * C4 Waiting jobs are bounded, by account and in all.
  * C5 Batch jobs have processes of their own: on a busy machine a batch job that gets little processor time delays no interactive job. C2 to
  *    C4 hold for each class by itself.
  * C6 While the event loop of the node is busy, batch jobs leave two processor cores to the node and its database: no more are started than there
- *    are other cores, but one.
+ *    are other cores, but one. While that is one (up to three cores), a batch job waits for the one that runs, also for a long one: at most its limit
+ *    by the wall clock. Accounts still take turns (C2), so it waits for one job of each other account, however many these have.
  */
 import { availableParallelism } from 'node:os';
 import { CountBy, Distribution } from '../../counts.ts';
 import { AppError } from '../../errors.ts';
 import { FairGate } from '../../fair-queue.ts';
-import { type Compute, type Job, type JobClass, JobStopped, type RunOptions } from './port.ts';
+import { type Compute, type Job, type JobClass, JobStalled, JobStopped, type RunOptions } from './port.ts';
 import { ComputeProcess, type ProcessLimits } from './process.ts';
+import type { TimeLimits } from './time-limit.ts';
 
 export type ComputePoolOptions = {
   /** For each class of jobs. */
@@ -27,8 +29,8 @@ export type ComputePoolOptions = {
   maxWaiting?: number;
   /** Longest idle time of a process. */
   idleMs?: number;
-  /** Processor time of a process until it accepts jobs. */
-  startMs?: number;
+  /** Of a process until it accepts jobs. */
+  start?: TimeLimits;
   /** Default: those of this machine that this process may use. */
   cores?: number;
   /** How often the utilization of the event loop is sampled. */
@@ -107,8 +109,8 @@ class ProcessSet {
   private readonly idle: { process: ComputeProcess; timer: NodeJS.Timeout }[] = [];
 
   constructor(options: ComputePoolOptions, stats: ComputeStats, closing: AbortSignal) {
-    const { processes = defaultProcesses, heapMb = 256, idleMs = 30_000, startMs = 30_000 } = options;
-    this.limits = { heapMb, startMs };
+    const { processes = defaultProcesses, heapMb = 256, idleMs = 30_000, start = { timeMs: 30_000, wallMs: 120_000 } } = options;
+    this.limits = { heapMb, start };
     this.idleMs = idleMs;
     this.stats = stats;
     this.closing = closing;
@@ -162,7 +164,6 @@ class ProcessSet {
     const beganAtMs = performance.now();
     const process = this.takeProcess();
     try {
-      await process.ready;
       return await process.run({ job, input, signal, ...callbacks });
     } finally {
       this.stats.durationS.record((performance.now() - beganAtMs) / 1_000);
@@ -211,5 +212,6 @@ function ownUtilization(): () => number {
 
 function outcomeOf(error: unknown): string {
   if (error instanceof JobStopped) return outcomes[error.reason];
+  if (error instanceof JobStalled) return 'stopped_wall';
   return error instanceof AppError && error.code === 'overloaded' ? 'overloaded' : 'failed';
 }

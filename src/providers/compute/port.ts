@@ -3,13 +3,8 @@
  * can stop the node or delay other requests.
  */
 import type { Readable } from 'node:stream';
+import { AppError } from '../../errors.ts';
 import type { Guest, GuestOptions } from '../sandbox/port.ts';
-
-/**
- * On a busy machine a job gets its processor time later, so its limit counts processor time. This multiple of it by the wall clock ends only a job
- * that waits without computing.
- */
-export const wallLimitFactor = 20;
 
 export type JobClass = 'interactive' | 'batch';
 
@@ -21,8 +16,13 @@ export type Job<Input, Result> = {
   /** For metrics and messages. */
   readonly name: string;
   readonly module: URL;
-  /** Processor time of one run; the wall-clock limit is `wallLimitFactor` times as long. A job of more than 15 s counts as long, see `Compute`. */
+  /** Processor time of one run: on a busy machine a job gets it later. A job of more than 15 s counts as long, see `Compute`. */
   readonly timeMs: number;
+  /**
+   * Longest run by the wall clock, which ends a job that waits without computing, or gets too little processor time. Shorter than its caller waits, so
+   * that the caller learns what happened to the job.
+   */
+  readonly wallMs: number;
   /** `batch`: long work without a caller that waits for its next step. It has processes of its own, fewer while the node is busy. Default: `interactive`. */
   readonly jobClass?: JobClass;
   readonly types?: (input: Input) => Result;
@@ -70,11 +70,18 @@ export class JobStopped extends Error {
   }
 }
 
+/** The job had processor time left at its limit by the wall clock: the machine is too busy, or a source does not answer. It may be run again later. */
+export class JobStalled extends AppError {
+  constructor({ name, wallMs }: Pick<Job<never, unknown>, 'name' | 'wallMs'>) {
+    super('unavailable', `${name} did not end within ${wallMs / 1000} s: too little processor time is free`, { retryAfterS: 10 });
+  }
+}
+
 export interface Compute {
   /**
    * Runs the job and resolves with its result. Runs wait for a free process of their class, round-robin by account; one account never has
    * all processes, and neither do long jobs. Rejects with the job's error, with `JobStopped`, with `overloaded` when too many wait, with `unavailable`
-   * when no process can be started, with `draining` when the node stops, and with the signal's reason when it is aborted.
+   * when no process can be started and when the job stalled (`JobStalled`), with `draining` when the node stops, and with the signal's reason when it is aborted.
    */
   run<Input, Result>(job: Job<Input, Result>, input: Input, options: RunOptions): Promise<Result>;
 }

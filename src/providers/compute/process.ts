@@ -3,19 +3,19 @@
  * JSON.parse) ends the whole node. Limits of time and memory are set from outside; a process that exceeded one is not used again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
-import { type Job, JobStopped, wallLimitFactor } from './port.ts';
+import { type Job, JobStalled, JobStopped } from './port.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 import { SentSources } from './sent-sources.ts';
+import { processorMsOf, type TimeLimits, timeLimit } from './time-limit.ts';
 
 export type ProcessLimits = {
   /** Heap for JavaScript objects. Other memory (buffers, code, Node itself) may take `extraMb` in addition. */
   heapMb: number;
-  /** Processor time to start. */
-  startMs: number;
+  /** To start. */
+  start: TimeLimits;
 };
 
 export type ProcessRun = {
@@ -66,8 +66,8 @@ export class ComputeProcess {
         reject(new AppError('unavailable', 'No process for computing can be started', { cause: new Error(stderrTail()) }));
         void this.kill();
       };
-      const timeLeft = this.timer(limits.startMs);
-      const timer = setInterval(() => timeLeft() === 0 && fail(), startCheckMs);
+      const limit = this.limit(limits.start);
+      const timer = setInterval(() => typeof limit() === 'string' && fail(), startCheckMs);
       this.onGone = fail;
       this.onMessage = () => {
         clearInterval(timer);
@@ -89,7 +89,10 @@ export class ComputeProcess {
     return this.child.pid ?? 0;
   }
 
-  /** Runs one job; one at a time, once it is ready. A job that exceeds its time, or whose signal is aborted, ends the process. */
+  /**
+   * Runs one job; one at a time. Waits until the process has started. A job that exceeds a limit of time, or whose signal is aborted, ends the process,
+   * also while that starts. Rejects with `JobStopped`, `JobStalled`, `unavailable` where the process cannot be started, or the signal's reason.
+   */
   async run({ job, input, signal, open, onReport }: ProcessRun): Promise<unknown> {
     const sources = new SentSources(open, (message) => this.say(message));
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -98,30 +101,33 @@ export class ComputeProcess {
       void this.kill();
     };
     const onAbort = () => stop(signal.reason);
-    const timeLeft = this.timer(job.timeMs);
-    const check = () => {
-      const leftMs = timeLeft();
-      if (leftMs > 0) timer = setTimeout(check, leftMs);
-      else stop(new JobStopped(`${job.name} took longer than ${job.timeMs / 1000} s`, 'time'));
-    };
-    let timer = setTimeout(check, job.timeMs);
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.onGone = () => reject(this.stopped(job));
-    this.onMessage = (message) => {
-      if (message.op === 'done' || message.op === 'threw') this.cpuMs += message.cpuMs;
-      if (message.op === 'done') resolve(message.result);
-      else if (message.op === 'threw') reject((message.error.ofSource && sources.failure) || revived(message.error));
-      else if (message.op === 'report') {
-        try {
-          onReport?.(message.data);
-        } catch (error) {
-          stop(error);
-        }
-      } else if (message.op !== 'ready') sources.answer(message);
-    };
+    let timer: NodeJS.Timeout | undefined;
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     try {
-      if (signal.aborted) onAbort();
-      else if (this.isGone) reject(this.stopped(job));
+      await Promise.race([promise, this.ready]);
+      const limit = this.limit(job);
+      const check = () => {
+        const next = limit();
+        if (next === 'time') stop(new JobStopped(`${job.name} took longer than ${job.timeMs / 1000} s`, 'time'));
+        else if (next === 'wall') stop(new JobStalled(job));
+        else timer = setTimeout(check, next);
+      };
+      timer = setTimeout(check, Math.min(job.timeMs, job.wallMs));
+      this.onGone = () => reject(this.stopped(job));
+      this.onMessage = (message) => {
+        if (message.op === 'done' || message.op === 'threw') this.cpuMs += message.cpuMs;
+        if (message.op === 'done') resolve(message.result);
+        else if (message.op === 'threw') reject((message.error.ofSource && sources.failure) || revived(message.error));
+        else if (message.op === 'report') {
+          try {
+            onReport?.(message.data);
+          } catch (error) {
+            stop(error);
+          }
+        } else if (message.op !== 'ready') sources.answer(message);
+      };
+      if (this.isGone) reject(this.stopped(job));
       else this.say({ op: 'run', module: job.module.href, input });
       return await promise;
     } finally {
@@ -132,20 +138,8 @@ export class ComputeProcess {
     }
   }
 
-  /**
-   * The rest of `timeMs` of processor time; 0 also at the wall-clock limit. Where the system does not report the processor time of a process, the
-   * wall-clock limit alone counts.
-   */
-  private timer(timeMs: number): () => number {
-    const beganAtMs = performance.now();
-    const beganCpuMs = cpuMsOf(this.pid) ?? 0;
-    return () => {
-      const wallLeftMs = timeMs * wallLimitFactor - (performance.now() - beganAtMs);
-      const cpuMs = cpuMsOf(this.pid) ?? beganCpuMs;
-      const leftMs = Math.min(timeMs - (cpuMs - beganCpuMs), wallLeftMs);
-      // The system counts in steps of 10 ms.
-      return leftMs <= 10 ? 0 : Math.max(20, leftMs);
-    };
+  private limit(limits: TimeLimits): () => number | 'time' | 'wall' {
+    return timeLimit(limits, () => processorMsOf(this.pid));
   }
 
   /** Kills the process at once; resolves when it has ended. */
@@ -198,18 +192,6 @@ function revived({ name, message, code, stack }: PlainError): Error {
   error.name = name;
   if (stack !== undefined) error.stack = stack;
   return error;
-}
-
-/** Processor time of a process; null if the system has no /proc, or the process has ended. */
-function cpuMsOf(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field, the name, may contain anything; the fields after it are simple.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  } catch {
-    return null;
-  }
 }
 
 /** The last error output of the process, for the log. */

@@ -12,6 +12,7 @@ const replyJob: Job<string, ModelReply> = {
   name: 'offline_model',
   module: new URL('./offline/reply-job.ts', import.meta.url),
   timeMs: 10_000,
+  wallMs: 190_000,
 };
 
 /** @param compute runs the rules; a node passes its computing processes */

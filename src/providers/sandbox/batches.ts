@@ -1,6 +1,8 @@
-/** The parent's side of code that is run over batches of numbers: one process for each guest, ended with its first failure. */
+/**
+ * The parent's side of code that is run over batches of numbers: one process for each guest, ended with its first failure. Its time by the wall clock is
+ * limited by the job that opened it.
+ */
 import { AppError } from '../../errors.ts';
-import { wallLimitFactor } from '../compute/port.ts';
 import { type Guest, GuestFailed, type GuestOptions } from './port.ts';
 import { startSandboxProcess } from './process.ts';
 import type { FromBatches, ToBatches } from './protocol.ts';
@@ -8,28 +10,14 @@ import type { FromBatches, ToBatches } from './protocol.ts';
 /** What the child says; a batch with its numbers. */
 type ChildMessage = Exclude<FromBatches, { op: 'batched' }> | (Extract<FromBatches, { op: 'batched' }> & { numbers: Float64Array });
 
-/** Processor time of its start. */
-const startMs = 10_000;
-
 export async function openGuest({ signal, ...options }: GuestOptions): Promise<Guest> {
   signal.throwIfAborted();
   const cpuS = Math.ceil(options.cpuMs / 1_000) + 3;
   const program = { file: 'batch-child.ts' as const, memoryBytes: options.memoryBytes, cpuS };
   const process = startSandboxProcess<FromBatches, ToBatches>('/', program);
-  let timedOut = false;
-  const timer = setTimeout(
-    () => {
-      timedOut = true;
-      void process.kill();
-    },
-    (options.cpuMs + startMs) * wallLimitFactor,
-  );
   const onAbort = () => void process.kill();
   signal.addEventListener('abort', onAbort, { once: true });
-  void process.gone.then(() => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  });
+  void process.gone.then(() => signal.removeEventListener('abort', onAbort));
 
   /** Answers come in the order of what was asked; after a failure every later question fails alike. */
   let before: Promise<unknown> = Promise.resolve();
@@ -45,7 +33,7 @@ export async function openGuest({ signal, ...options }: GuestOptions): Promise<G
       } else if (line?.op === op) return line as unknown as Extract<ChildMessage, { op: Op }>;
       void process.kill();
       if (line?.op === 'failed') throw new GuestFailed(line.message, line.reason, line.step);
-      throw new GuestFailed(crashed, timedOut ? 'time' : 'crash', 0);
+      throw new GuestFailed(crashed, 'crash', 0);
     });
     before = mine;
     mine.catch(() => {});

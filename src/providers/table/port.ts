@@ -12,10 +12,12 @@ export const profileJob: Job<{ name: string; maxBytes: number; bounds?: Bounds }
   name: 'profile_table',
   module: new URL('./profile-job.ts', import.meta.url),
   timeMs: 100_000,
+  wallMs: 450_000,
 };
 
 export const joinJob: Job<{ left: string; right: string; last?: string }, JoinProfile> = {
   name: 'join_tables',
   module: new URL('./join-job.ts', import.meta.url),
   timeMs: 100_000,
+  wallMs: 450_000,
 };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import Type from 'typebox';
 import { type AnyRoute, route } from '../../../src/edge/http/route.ts';
@@ -62,6 +63,42 @@ test('closing waits at most the grace period, and closes idle connections', asyn
   assert.equal(await running.answer(), null);
   await idle.closed();
   release();
+});
+
+test('the signal of a request is aborted when its client disconnects, and has no effect on an answer', async () => {
+  const entered = Promise.withResolvers<AbortSignal>();
+  const edge = await startEdge([
+    route({
+      method: 'GET',
+      path: '/work',
+      summary: 'Works until nobody waits for it',
+      scope: null,
+      responses: { 200: Type.String() },
+      async handler(context) {
+        const { signal } = context.request;
+        entered.resolve(signal);
+        await once(signal, 'abort');
+        return { status: 200, json: 'late' };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/quick',
+      summary: 'Answers',
+      scope: null,
+      responses: { 200: Type.Boolean() },
+      handler: async (context) => ({ status: 200, json: context.request.signal.aborted }),
+    }),
+  ]);
+  const client = await RawClient.connect(edge.port);
+  await client.send(request('/quick'));
+  assert.equal((await client.answer())?.body.toString(), 'false');
+  await client.send(request('/work'));
+  const signal = await entered.promise;
+  client.end();
+  if (!signal.aborted) await once(signal, 'abort');
+  assert.equal(signal.reason.message, 'The client has disconnected');
+  await edge.server.close(1_000);
 });
 
 test('during a drain requests are answered, each as the last of its connection', async () => {

@@ -1,28 +1,33 @@
 /** The computing processes of a node: limits of a job, results for its caller, and the order of accounts. */
 
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
 import { ToolError } from '../../../src/errors.ts';
 import { ComputePool } from '../../../src/providers/compute/pool.ts';
-import type { Job, JobClass } from '../../../src/providers/compute/port.ts';
+import { type Job, type JobClass, JobStalled } from '../../../src/providers/compute/port.ts';
+import { ComputeProcess } from '../../../src/providers/compute/process.ts';
 import { until } from '../../support/until.ts';
 import type { Deed } from './jobs/hostile.ts';
 
 const pool = new ComputePool({ processes: 2, heapMb: 48, maxWaitingOfAccount: 4, maxWaiting: 6 });
 after(() => pool.close());
 
-const jobOf = (timeMs: number, jobClass: JobClass = 'interactive'): Job<{ deed: Deed; value?: unknown }, any> => ({
+const jobOf = (timeMs: number, jobClass: JobClass = 'interactive', wallMs = 600_000): Job<{ deed: Deed; value?: unknown }, any> => ({
   name: 'deed',
   module: new URL('./jobs/hostile.ts', import.meta.url),
   timeMs,
+  wallMs,
   jobClass,
 });
-type Options = { account?: string; timeMs?: number; jobClass?: JobClass };
-const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, jobClass, ...rest }: Options = {}) =>
-  pool.run(jobOf(timeMs, jobClass), { deed, value }, { account, ...rest });
+type Options = { account?: string; timeMs?: number; wallMs?: number; jobClass?: JobClass };
+const run = (deed: Deed, value?: unknown, { account = 'a', timeMs = 10_000, wallMs, jobClass, ...rest }: Options = {}) =>
+  pool.run(jobOf(timeMs, jobClass, wallMs), { deed, value }, { account, ...rest });
+
+const onLinux = { skip: existsSync('/proc/self/stat') ? false : 'reads /proc' };
+const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 
 test('a job returns the result of its module, in a process without any setting of the service', async () => {
   const value = { text: 'ä', bytes: new Uint8Array([1, 2]), when: new Date(5), nothing: undefined };
@@ -71,7 +76,7 @@ test('while the event loop is busy, batch jobs leave two cores to the node, and 
   assert.deepEqual(await Promise.all([...interactive, ...batch]), Array(4).fill('draining'));
 });
 
-test('a job that gets no processor time for longer than its limit is not ended', { skip: !existsSync('/proc/self/stat') }, async () => {
+test('a job that gets no processor time for longer than its limit is not ended', onLinux, async () => {
   const pid = await run('pid');
   const timeMs = 400;
   process.kill(pid, 'SIGSTOP');
@@ -192,6 +197,51 @@ test('idle processes are ended, and a closed pool leaves none', async () => {
   await assert.rejects(short.run(jobOf(1_000), { deed: 'echo' }, { account: 'a' }), { code: 'draining' });
 });
 
-test('a job that waits without computing is ended by the wall clock', async () => {
-  await assert.rejects(run('idle', null, { timeMs: 50 }), { name: 'JobStopped', reason: 'time' });
+test('a job that waits without computing is ended by the wall clock, and its caller is told to try again later', onLinux, async () => {
+  await assert.rejects(run('idle', null, { wallMs: 50 }), (error) => error instanceof JobStalled && error.code === 'unavailable');
+  const outcomes = pool.stats.jobs.read().map(({ labels }) => labels!.outcome);
+  assert.ok(outcomes.includes('stopped_wall'));
+});
+
+test('an aborted job does not wait for its process to start', onLinux, async () => {
+  const single = new ComputePool({ processes: 1 });
+  const controller = new AbortController();
+  const before = new Set(children());
+  const aborted = single.run(jobOf(10_000), { deed: 'idle' }, { account: 'a', signal: controller.signal });
+  await until(() => single.size.processes === 1);
+  const [starting] = children().filter((pid) => !before.has(pid));
+  process.kill(starting!, 'SIGSTOP');
+  controller.abort(new Error('enough'));
+  await assert.rejects(aborted, { message: 'enough' });
+  assert.equal(await single.run(jobOf(10_000), { deed: 'echo', value: 'next' }, { account: 'a' }), 'next');
+  await single.close();
+});
+
+test('a process that does not start is ended at the wall-clock limit of its start', onLinux, async () => {
+  const stuck = new ComputeProcess({ heapMb: 48, start: { timeMs: 30_000, wallMs: 100 } });
+  process.kill(stuck.pid, 'SIGSTOP');
+  const { signal } = new AbortController();
+  await assert.rejects(stuck.run({ job: jobOf(10_000) as Job<never, unknown>, input: { deed: 'echo' }, signal }), { code: 'unavailable' });
+  await stuck.gone;
+});
+
+test('with one process for batch jobs, an account that always has further long jobs does not keep another from starting', async () => {
+  const small = new ComputePool({ processes: 3, cores: 1, sampleMs: 1, utilization: () => 1 });
+  const ended: string[] = [];
+  let isOver = false;
+  const begin = (account: string, timeMs: number, deed: Deed = 'echo') =>
+    small.run(jobOf(timeMs, 'batch'), { deed }, { account }).then(() => void ended.push(account));
+  const endless = async () => {
+    while (!isOver) await begin('sweep', 80_000);
+  };
+  const sweeps = [endless(), endless(), endless()];
+  await until(() => ended.length > 3);
+  const before = ended.length;
+  await Promise.all([begin('short', 10_000), begin('long', 80_000)]);
+  const others = ended.slice(before);
+  isOver = true;
+  await Promise.all(sweeps);
+  await small.close();
+  // Each waits for the job that runs, and one more of the sweep between the two.
+  assert.ok(others.filter((account) => account === 'sweep').length <= 3, others.join());
 });

@@ -9,13 +9,14 @@ const pdfJob: Job<{ invoice: PrintedInvoice; customer: string }, Uint8Array> = {
   name: 'invoice_pdf',
   module: new URL('./invoice-pdf.ts', import.meta.url),
   timeMs: 10_000,
+  wallMs: 60_000,
 };
 
-export async function drawInvoice(compute: Compute, row: InvoiceRow, customer: string): Promise<Uint8Array> {
+export async function drawInvoice(compute: Compute, row: InvoiceRow, customer: string, signal: AbortSignal): Promise<Uint8Array> {
   const { accountId, id, plan, billingPeriod, amountMinor, status, createdAt, periodStart, periodEnd, lines } = row;
   const invoice = { id, plan, billingPeriod, amountMinor, status, createdAt, periodStart, periodEnd, lines };
   try {
-    return await compute.run(pdfJob, { invoice, customer }, { account: accountId });
+    return await compute.run(pdfJob, { invoice, customer }, { account: accountId, signal });
   } catch (error) {
     if (error instanceof JobStopped) throw new AppError('unavailable', 'The invoice could not be drawn', { cause: error });
     throw error;

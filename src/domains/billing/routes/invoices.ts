@@ -35,7 +35,7 @@ export type InvoiceRouteParts = {
   links: DownloadLinks;
   /** The recipient of an invoice. */
   customerOf(principal: Principal): Promise<string>;
-  pdf(invoice: InvoiceRow, customer: string): Promise<Uint8Array>;
+  pdf(invoice: InvoiceRow, customer: string, signal: AbortSignal): Promise<Uint8Array>;
 };
 
 export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRouteParts): AnyRoute[] {
@@ -67,7 +67,7 @@ export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRoute
     scope,
     responses: { 200: null },
     contentTypes: { 200: 'application/pdf' },
-    async handler({ principal, params: { id } }) {
+    async handler({ principal, request, params: { id } }) {
       const { accountId } = principal;
       const isId = id.startsWith(accountsIds.invoice);
       const found = isId
@@ -80,7 +80,7 @@ export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRoute
         'Cache-Control': 'private, no-store',
         'X-Content-Type-Options': 'nosniff',
       };
-      return { status: 200, headers, body: await pdf(found as InvoiceRow, await customerOf(principal)) };
+      return { status: 200, headers, body: await pdf(found as InvoiceRow, await customerOf(principal), request.signal) };
     },
   });
 

@@ -115,7 +115,8 @@ export function mcpToolSource({ actors, database, clock, connections, publicUrl 
       connection: row.id,
       service: row.name,
       measuredAs: 'mcp',
-      check: (sent) => checked(toolName, sent, (args) => connections.check(tool.inputSchema, args, { account: row.accountId })),
+      check: (sent, signal) =>
+        checked(toolName, sent, (args) => connections.check(tool.inputSchema, args, { account: row.accountId, ...(signal && { signal }) })),
       run: (args, context) => run(row, tool, args, context),
     };
   }

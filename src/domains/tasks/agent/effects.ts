@@ -16,7 +16,7 @@ import type { ToolSource } from '../tools/source.ts';
 import type { AgentRow } from './entity.ts';
 import { type AgentContract, agent as agentRef, type ToolCall } from './messages.ts';
 import { fullAutonomy } from './needs-approval.ts';
-import { checkOutput } from './output.ts';
+import { checkOutput, checkOutputMs } from './output.ts';
 import { sourcedCallEffects, sourcedToolsFor, withSources } from './sourced-calls.ts';
 
 export type AgentServices = {
@@ -105,7 +105,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
         if (!sourced.usable.some(({ name }) => calls.includes(name))) return { ...reply, trustsContent };
         // A turn may take minutes: the tools may be others by now.
         const { usable } = await sourcedToolsFor(agent, services, signal);
-        return { ...reply, toolCalls: await withSources(reply, sourced.usable, usable), trustsContent };
+        return { ...reply, toolCalls: await withSources(reply, sourced.usable, usable, signal), trustsContent };
       },
     },
     ...sourcedCallEffects({ toolbox, sources: services.sources, load, contextOf, onDefect, timeoutMs: toolTimeoutMs }),
@@ -125,7 +125,7 @@ export function agentEffects(services: AgentServices): EffectsOf<AgentContract> 
     checkOutput: {
       outcome: 'outputChecked',
       lane: 'tool',
-      timeoutMs: 60_000,
+      timeoutMs: checkOutputMs,
       repeatable: () => true,
       async run(_input, { actorId, effectId, signal }) {
         const agent = await load(actorId);

@@ -7,7 +7,15 @@ export const outputFileName = 'output.json';
 const maxOutputBytes = 5 * 2 ** 20;
 
 /** A pattern of the schema may take unlimited time on an agent's text. */
-const checkJob: Job<object, string | null> = { name: 'output_schema', module: new URL('./output-job.ts', import.meta.url), timeMs: 5_000 };
+const checkJob: Job<object, string | null> = {
+  name: 'output_schema',
+  module: new URL('./output-job.ts', import.meta.url),
+  timeMs: 5_000,
+  wallMs: 50_000,
+};
+
+/** Longer than the check itself runs: it waits first for its turn. */
+export const checkOutputMs = checkJob.wallMs + 10_000;
 
 /** The error in the workspace's output.json, as a text for the model; null if it satisfies the schema. */
 export async function checkOutput(

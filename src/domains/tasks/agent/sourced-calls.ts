@@ -42,12 +42,16 @@ export async function withSources(
   reply: ModelReply,
   offered: readonly SourcedTool[],
   now: readonly SourcedTool[],
+  signal: AbortSignal,
 ): Promise<AgentReply['toolCalls']> {
   return Promise.all(
     reply.toolCalls.map(async (call) => {
       const isCalled = ({ name }: SourcedTool) => name === call.name;
       const tool = now.find(isCalled);
-      if (tool !== undefined) return { ...call, sourced: { source: sourceOf(tool), checked: await checkCall(tool, call.arguments) } };
+      if (tool !== undefined) {
+        const checked = await checkCall(tool, call.arguments, signal);
+        return { ...call, sourced: { source: sourceOf(tool), checked } };
+      }
       return offered.some(isCalled) ? { ...call, isGone: true } : call;
     }),
   );

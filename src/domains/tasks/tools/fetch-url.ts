@@ -10,7 +10,12 @@ import type { Tool } from './port.ts';
 
 const maxBodyBytes = 2 * 2 ** 20;
 
-const readJob: Job<Fetched, object> = { name: 'page_text', module: new URL('./fetched-text-job.ts', import.meta.url), timeMs: 10_000 };
+const readJob: Job<Fetched, object> = {
+  name: 'page_text',
+  module: new URL('./fetched-text-job.ts', import.meta.url),
+  timeMs: 10_000,
+  wallMs: 40_000,
+};
 
 export function createFetchUrl(outbound: Outbound, compute: Compute, browser: Browser): Tool {
   return {
@@ -27,7 +32,7 @@ export function createFetchUrl(outbound: Outbound, compute: Compute, browser: Br
     highConsequence: false,
     repeatable: true,
     untrusted: true,
-    timeoutMs: 45_000,
+    timeoutMs: readJob.wallMs + 5_000,
     async run({ url, render }: { url: string; render?: boolean }, { accountId, agentId, signal }) {
       const request = { url: url.trim(), accountId, agentId, signal };
       const fetched = await (render ? rendered(browser, request) : sent(outbound, request));

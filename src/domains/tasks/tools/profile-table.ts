@@ -59,8 +59,8 @@ export const createProfileTable = (compute: Compute): Tool => ({
   need: readingFiles,
   highConsequence: false,
   repeatable: true,
-  // Its job may take 100 s of processor time, for which it waits on a busy machine, and first for its turn.
-  timeoutMs: 480_000,
+  // The job waits first for its turn.
+  timeoutMs: Math.max(profileJob.wallMs, joinJob.wallMs) + 30_000,
   async run(
     { path, compare_with: other, extended_by: last, above, below, ratio_of: of, ratio_per: per, from_month: from, to_month: to }: Arguments,
     { workspace, accountId, signal },

@@ -27,7 +27,7 @@ export async function runTool(
   fit: (result: unknown) => unknown = (result) => fitResult(result, maxResultBytes),
 ): Promise<ToolOutcome> {
   context.signal.throwIfAborted();
-  const checked = tool.check === undefined ? checkArguments(tool, sentArguments) : await tool.check(sentArguments);
+  const checked = tool.check === undefined ? checkArguments(tool, sentArguments) : await tool.check(sentArguments, context.signal);
   context.signal.throwIfAborted();
   if (!checked.ok) return failure(checked.message);
 
@@ -58,8 +58,8 @@ export async function runTool(
 }
 
 /** As every call of a tool is checked: in its own way, where it has one. */
-export async function checkCall(tool: Tool & Pick<SourcedTool, 'check'>, sent: unknown): Promise<CheckedArguments> {
-  return tool.check === undefined ? checkArguments(tool, sent) : await tool.check(sent);
+export async function checkCall(tool: Tool & Pick<SourcedTool, 'check'>, sent: unknown, signal?: AbortSignal): Promise<CheckedArguments> {
+  return tool.check === undefined ? checkArguments(tool, sent) : await tool.check(sent, signal);
 }
 
 /** Retries, with growing pauses, while the service is too busy for a repeatable call. */

@@ -25,7 +25,7 @@ export type SourcedTool = Tool & {
   /** The name of the service or server, for people and events. */
   service: string;
   /** Checks arguments where `parameters` are no TypeBox schema of ours. Default: `checkArguments`. */
-  check?(sent: unknown): CheckedArguments | Promise<CheckedArguments>;
+  check?(sent: unknown, signal?: AbortSignal): CheckedArguments | Promise<CheckedArguments>;
   /** It can be called, but it is not listed for models: there are too many. */
   hidden?: boolean;
   /** The label of its metrics, where its name is chosen by a customer. Default: its name. */

@@ -24,9 +24,15 @@ import { combinations, type Grid, type Parameters, type Ranking, rankSweep, type
 
 const module = new URL('./job.ts', import.meta.url);
 /** Reading and computing 5 million bars takes a third of this time; it is not one of the pool's long jobs. */
-const builtIn: Job<JobInput, RunResult | SweepResult> = { name: 'backtest', module, timeMs: 15_000, jobClass: 'batch' };
-/** The code has its own limits, in the sandbox; this is the limit of the surrounding job. */
-const custom: Job<JobInput, RunResult | SweepResult> = { name: 'backtest of code', module, timeMs: 80_000, jobClass: 'batch' };
+const builtIn: Job<JobInput, RunResult | SweepResult> = { name: 'backtest', module, timeMs: 15_000, wallMs: 300_000, jobClass: 'batch' };
+/** The code has its own limits, in the sandbox; these are the limits of the surrounding job. */
+const custom: Job<JobInput, RunResult | SweepResult> = {
+  name: 'backtest of code',
+  module,
+  timeMs: 80_000,
+  wallMs: 1_600_000,
+  jobClass: 'batch',
+};
 
 export type RunnerOptions = {
   /** The account of the work. */

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import type { Clock } from '../../../clock.ts';
 import type { Principal } from '../../../edge/auth/principal.ts';
+import type { HttpRequest } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
 import { commandIds } from '../../../edge/idempotency.ts';
 import { answer } from '../../../edge/routes/answer.ts';
@@ -74,7 +75,7 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
       const { principal, body } = context;
       const { accountId, mode } = principal;
       const symbols = checkedSymbols(body.symbols);
-      const checked = await usable(principal, body.type, body.config);
+      const checked = await usable(principal, body.type, body.config, context.request);
       const { id, commandId } = commandIds(context, tradingIds.strategy, clock.nowMs());
       const others = { accountId, mode, deletedAt: null, id: { $ne: id } };
       if ((await database.list(accountId, (em) => em.count(Strategy, others))) >= maxStrategies)
@@ -106,13 +107,13 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
     errors: [409],
     body: Type.Object({ name: Type.Optional(Name), symbols: Type.Optional(Symbols), config: Type.Optional(Config) }),
     responses: { 200: StrategyView },
-    async handler({ principal, params, body: { name, symbols, config } }) {
+    async handler({ principal, params, request, body: { name, symbols, config } }) {
       const { id, type } = await own(principal, params.id);
       if (name === undefined && symbols === undefined && config === undefined) throw nothingToChange();
       const input = {
         ...(name !== undefined && { name }),
         ...(symbols !== undefined && { symbols: checkedSymbols(symbols) }),
-        ...(config !== undefined && (await usable(principal, type, config))),
+        ...(config !== undefined && (await usable(principal, type, config, request))),
       };
       return answer(200, strategyView(await actors.ask(strategy, id, 'change', input)));
     },
@@ -180,10 +181,10 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
   return [list, create, get, change, remove, start, stop];
 
   /** The configuration; code in it was evaluated once. */
-  async function usable({ accountId }: Principal, type: StrategyType, config: Record<string, unknown>) {
+  async function usable({ accountId }: Principal, type: StrategyType, config: Record<string, unknown>, { signal }: HttpRequest) {
     const checked = checkedConfig(type, config);
     if (checked.strategy.type !== 'custom') return checked;
-    const fault = await codeFault(compute, accountId, checked.strategy.config.code);
+    const fault = await codeFault(compute, accountId, checked.strategy.config.code, signal);
     if (fault !== null) throw invalidField(['body', 'config', 'code'], fault);
     return checked;
   }

@@ -19,4 +19,10 @@ export type DecideJobInput =
       capital: number;
       warmUp: number;
     };
-export type Decided = { kind: 'checked' } | ({ kind: 'decided' } & LiveWeights) | { kind: 'no_bar' } | Failed;
+export type Decided =
+  | { kind: 'checked' }
+  | ({ kind: 'decided' } & LiveWeights)
+  | { kind: 'no_bar' }
+  | Failed
+  /** It did not end in time, and may do so when it is repeated. */
+  | { kind: 'stalled'; error: string };

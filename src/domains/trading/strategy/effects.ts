@@ -2,7 +2,7 @@
 import type { EffectsOf } from '../../../actors/define-actor.ts';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { AccountMode } from '../../../mode.ts';
-import { type Compute, type Job, JobStopped } from '../../../providers/compute/port.ts';
+import { type Compute, type Job, JobStalled, JobStopped } from '../../../providers/compute/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import type { BarsFrom } from '../backtest/job-messages.ts';
 import type { Series } from '../bars.ts';
@@ -30,9 +30,10 @@ export type StrategyEffectParts = {
 };
 
 const module = new URL('./decide-job.ts', import.meta.url);
-const builtInJob: Job<DecideJobInput, Decided> = { name: 'decision of a strategy', module, timeMs: 15_000 };
-/** The code has its own limits, in the sandbox; this is the limit of the surrounding job. */
-const codeJob: Job<DecideJobInput, Decided> = { name: 'decision of code', module, timeMs: 80_000 };
+const builtInJob: Job<DecideJobInput, Decided> = { name: 'decision of a strategy', module, timeMs: 15_000, wallMs: 300_000 };
+/** Code has its own limits, in the sandbox; these are the limits of the surrounding jobs. */
+const codeJob: Job<DecideJobInput, Decided> = { name: 'decision of code', module, timeMs: 80_000, wallMs: 300_000 };
+const checkJob: Job<DecideJobInput, Decided> = { name: 'check of code', module, timeMs: 10_000, wallMs: 60_000 };
 /** At most this many missed bars are observed. */
 const maxMissed = 10_000;
 const maxBarsOfCode = 100_000;
@@ -48,7 +49,8 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
     decide: {
       ...common,
       outcome: 'decided',
-      timeoutMs: 400_000,
+      // Bars are read first, and the job waits for its turn.
+      timeoutMs: codeJob.wallMs + 100_000,
       async run(input, { actorId, signal }) {
         await market.ready;
         // Bars that are complete now: the next decision time follows from the same moment.
@@ -99,9 +101,9 @@ export function strategyEffects(parts: StrategyEffectParts): EffectsOf<StrategyC
   };
 }
 
-/** Whether a caller's code can be used; null, or its fault. Throws `overloaded` and `unavailable`. */
-export async function codeFault(compute: Compute, account: string, code: string): Promise<string | null> {
-  const found = await decidedBy(compute, codeJob, { task: 'check', code }, account);
+/** Whether a caller's code can be used; null, or its fault. Throws `overloaded` and `unavailable`, and the signal's reason. */
+export async function codeFault(compute: Compute, account: string, code: string, signal: AbortSignal): Promise<string | null> {
+  const found = await decidedBy(compute, checkJob, { task: 'check', code }, account, signal);
   return found.kind === 'failed' ? found.error : null;
 }
 
@@ -173,11 +175,12 @@ async function decidedBy(
   job: Job<DecideJobInput, Decided>,
   input: DecideJobInput,
   account: string,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Decided> {
   try {
-    return await compute.run(job, input, { account, ...(signal && { signal }) });
+    return await compute.run(job, input, { account, signal });
   } catch (error) {
+    if (error instanceof JobStalled && input.task === 'decide') return { kind: 'stalled', error: error.message };
     if (!(error instanceof JobStopped)) throw error;
     // Code runs in a process below the one that ended: it is not known to be at fault.
     if (error.reason === 'crash' && input.task === 'check')

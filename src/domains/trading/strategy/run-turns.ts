@@ -5,7 +5,8 @@
  * T1 Orders are stored, with ids that follow from strategy, bar and symbol, in the commit that begins to place them, and are placed as they are stored:
  *    however often a step is repeated, a bar is traded once.
  * T2 Only bars that are complete after the start are decided on. Of bars that were missed, all are observed and the newest one counts.
- * T3 A decision that fails counts against the strategy; a refused order, a halt and a source that does not answer do not.
+ * T3 A decision that fails counts against the strategy; a refused order, a halt and a source that does not answer do not. A decision that gets too little
+ *    processor time is repeated, and counts as failed when `maxTriesOfStalled` tries on one bar brought nothing: it has used up processor time each time.
  */
 
 import type { EffectResult, TurnContext } from '../../../actors/define-actor.ts';
@@ -27,6 +28,7 @@ type Running = StrategyRow & { run: Run };
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 const withdrawAgainMs = 30_000;
+const maxTriesOfStalled = 3;
 
 /** Throws `conflict` if it cannot be started now. */
 export function startRun(row: StrategyRow, { orderMode, version, nowMs, brokers, source, equity }: StartRun, ctx: Context): StrategyRow {
@@ -131,6 +133,9 @@ export function decided(
     }
     case 'failed':
       return failed(row, found.error, nowMs, ctx);
+    case 'stalled':
+      if (run.tries + 1 >= maxTriesOfStalled) return failed(row, found.error, nowMs, ctx);
+      return retryStage(withRun(row, { nextMs, clockMs: nowMs }), { at: 'deciding again' });
     default:
       return retryStage(row, { at: 'deciding again' });
   }

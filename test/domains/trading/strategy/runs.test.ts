@@ -13,6 +13,7 @@ import { strategy } from '../../../../src/domains/trading/strategy/messages.ts';
 import type { RunSettings } from '../../../../src/domains/trading/strategy/settings.ts';
 import { tradingAccount } from '../../../../src/domains/trading/trading-account/messages.ts';
 import { AppError } from '../../../../src/errors.ts';
+import { JobStalled } from '../../../../src/providers/compute/port.ts';
 import type { PaperAccount } from '../../../support/paper-account.ts';
 import { strategyWorld } from '../../../support/strategy-world.ts';
 import { until } from '../../../support/until.ts';
@@ -187,6 +188,34 @@ test('a decision that fails once and then succeeds does not end the run, and res
   const again = await world.start(one.account, one.id);
   assert.deepEqual([again.run!.failures, again.run!.lastFailure], [0, null]);
   await world.stop(one.id);
+});
+
+test('a decision that gets too little processor time is repeated a few times on one bar, and then counts as failed', {
+  timeout: 60_000,
+}, async (t) => {
+  const run = await started({ type: 'momentum', config: { lookback: 1 } });
+  const { compute } = world;
+  t.after(() => {
+    world.compute = compute;
+  });
+  let stalls = 0;
+  world.compute = {
+    async run(job) {
+      stalls++;
+      throw new JobStalled(job);
+    },
+  };
+  const [stalled] = await close([run]);
+  assert.deepEqual([stalls, stalled!.run!.failures, stalled!.status], [3, 1, 'running']);
+  assert.match(stalled!.run!.lastFailure!, /did not end within/);
+  await open([run]);
+  world.compute = {
+    run: (...given) => (stalls++ < 5 ? Promise.reject(new JobStalled(given[0])) : compute.run(...given)),
+  };
+  const [decided] = await close([run]);
+  assert.deepEqual([stalls, decided!.run!.failures, decided!.status], [6, 0, 'running']);
+  await open([run]);
+  await world.stop(run.id);
 });
 
 test('stopping cancels open orders; holdings stay and belong to the strategy when it is started again', {

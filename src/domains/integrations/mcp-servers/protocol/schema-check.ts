@@ -15,6 +15,7 @@ const checkJob: Job<SchemaAndValue, string | null> = {
   name: 'mcp_schema',
   module: new URL('./schema-job.ts', import.meta.url),
   timeMs: 2_000,
+  wallMs: 40_000,
 };
 /** Parts of the schema times parts of the value: without references no part of the value is compared with more than all parts of the schema. */
 const maxComparisonsHere = 50_000;
