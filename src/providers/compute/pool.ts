@@ -3,14 +3,15 @@
  * starts: after `close` none is left.
  *
  * C1 A job that breaks a limit, or whose caller aborts it, is ended with its process, also while that starts; no other job runs in it.
- * C2 Accounts are served round-robin, and none has all processes: one account delays another by one job at most.
+ * C2 Accounts are served round-robin, and none has all processes where there are several: one account delays another by one job at most.
  * C3 Long jobs never have all processes where there are several, and one account has one long job at a time.
  * C4 Waiting jobs are bounded, by account and in all.
  * C5 Batch jobs have processes of their own: on a busy machine a batch job that gets little processor time delays no interactive job. C2 to
  *    C4 hold for each class by itself.
- * C6 While the event loop of the node is busy, batch jobs leave two processor cores to the node and its database: no more are started than there
- *    are other cores, but one. While that is one (up to three cores), a batch job waits for the one that runs, also for a long one: at most its limit
- *    by the wall clock. Accounts still take turns (C2), so it waits for one job of each other account, however many these have.
+ * C6 While the event loop of the node is busy, a batch job is started only while fewer batch jobs run than the machine has processor cores besides two,
+ *    which are left to the node and its database; one batch job may always run. Running jobs continue. Where only one may run (up to three cores), a
+ *    batch job waits for the running one, also for a long one, at most until its limit by the wall clock. Accounts still take turns (C2), so a job
+ *    waits for one job of each other account, however many these have.
  */
 import { availableParallelism } from 'node:os';
 import { CountBy, Distribution } from '../../counts.ts';
@@ -41,7 +42,7 @@ export type ComputePoolOptions = {
 
 /** The share of time from which on the event loop counts as busy. */
 const busyUtilization = 0.3;
-/** Of the event loop and of PostgreSQL, while both are busy. */
+/** One for the event loop and one for PostgreSQL. */
 const coresOfNode = 2;
 
 const defaultProcesses = 3;
