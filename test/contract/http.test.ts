@@ -15,7 +15,7 @@ import { holdAccountsSlots } from './ids.ts';
 import { refuseBrokenBodies, refuseBrokenHeaders, refuseWrongFields, refuseWrongQueries } from './malformed.ts';
 import { publicOperations, scopeByContract } from './scopes.ts';
 
-test('every endpoint behaves as described', { timeout: 240_000 }, async (t) => {
+test('every endpoint behaves as described', { timeout: 480_000 }, async (t) => {
   const site = await openSite(t);
   await t.test('the description is valid, and its examples match its schemas', () => checkDescription(site));
   await t.test('each endpoint has the scope of the contract, and only the listed ones are public', () => checkScopes(site));

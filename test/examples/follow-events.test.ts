@@ -57,7 +57,7 @@ function follow(t: Scope, url: string, token: string, ...from: string[]): Follow
 }
 
 test('a client like the example sees every event once while the service is killed, stopped and cut off, and ends when its key is revoked', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const service = await startService(t);
   const door = new FrontDoor(() => service.url);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { processIdentity } from '../../src/storage/live-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
 const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
@@ -154,7 +155,5 @@ test('an entry detects the kill -9 of the runner, and the channel keeps no entry
   child.kill('SIGKILL');
   // The entry holds the other end of the pipes: they close while it ends, a moment before it is gone.
   await outcome;
-  const deadlineMs = Date.now() + 5_000;
-  while ((await processIdentity(pid)) !== null && Date.now() < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(await processIdentity(pid), null);
+  await until(async () => (await processIdentity(pid)) === null, 'the end of the entry');
 });

@@ -80,7 +80,7 @@ export async function sourcedAgents(sources: readonly ToolSource[], tools: reado
   };
   const plan = {
     outcome: 'planned',
-    timeoutMs: 1_000,
+    timeoutMs: 60_000,
     repeatable: () => true,
     async run(_input: unknown, { actorId }: { actorId: string }) {
       const row = await node.actors.query(task, actorId, 'get', null);

@@ -185,7 +185,7 @@ export async function startWorkspaceNode(t: TestContext) {
       const entries = await readdir(directory, { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
     },
-    settled: () => settled(database),
+    settled: () => settled(database, runtime),
     async events(): Promise<{ type: string; data: Json }[]> {
       return (await database.pool.query('select type, data from event order by account_id, seq')).rows;
     },

@@ -6,6 +6,7 @@ import { emailAddress, emailAddressId } from '../../../src/domains/identity/emai
 import { user } from '../../../src/domains/identity/user/messages.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { type IdentityDatabase, identityActors, identityDatabase } from '../../support/identity-node.ts';
+import { until } from '../../support/until.ts';
 
 const ann = { registrationId: 'first', email: 'Ann@Example.com', name: 'Ann', passwordHash: 'hash' };
 const address = emailAddressId(ann.email);
@@ -77,7 +78,8 @@ test('a change of address interrupted before its message arrives is completed by
   const deaf = await startRuntime(identityActors.filter((actor) => actor.ref.kind !== 'user'));
   const move = { moveId: 'move', userId, accountId, email: 'Anna@Example.com', emailVersion: 0 };
   void deaf.actors.ask(emailAddress, 'anna@example.com', 'move', move).catch(() => {});
-  while ((await database.read({ text: `select 1 from email_address where id = 'anna@example.com'` })).rows.length === 0);
+  const isThere = async () => (await database.read({ text: `select 1 from email_address where id = 'anna@example.com'` })).rows.length > 0;
+  await until(isThere, 'the new address');
   assert.equal(await deaf.actors.query(emailAddress, 'anna@example.com', 'holder', null), null, 'nobody signs in with it yet');
   await deaf.stop(0);
 
@@ -127,15 +129,16 @@ async function verify(database: Database, actors: ActorSystem, userId: string): 
 
 /** A release is a message in transit. */
 async function untilFree(actors: ActorSystem, id: string): Promise<void> {
-  while (await actors.query(emailAddress, id, 'isTaken', null)) await new Promise(setImmediate);
+  await until(async () => !(await actors.query(emailAddress, id, 'isTaken', null)), `${id} to be free`);
 }
 
 /** A process that dies after the account was created and before the user: its message to the user is not delivered. */
 async function halfRegistered({ startRuntime, database }: IdentityDatabase) {
   const runtime = await startRuntime(identityActors.filter((actor) => actor.ref.kind !== 'user'));
   void runtime.actors.ask(emailAddress, address, 'register', ann).catch(() => {});
-  for (;;) {
+  await until(async () => {
     const { rows } = await database.read({ text: 'select unfinished from email_address' });
-    if (rows[0]?.unfinished?.missing.length === 1) return runtime;
-  }
+    return rows[0]?.unfinished?.missing.length === 1;
+  }, 'the account');
+  return runtime;
 }

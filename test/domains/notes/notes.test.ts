@@ -19,7 +19,7 @@ import { StreamClient } from '../../support/stream-client.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { notes } from './domain.ts';
 
-test('a domain in one folder is served completely by adding it to the list', { timeout: 60_000 }, async (t) => {
+test('a domain in one folder is served completely by adding it to the list', { timeout: 240_000 }, async (t) => {
   const disposers: Disposers = [];
   const [database, folder] = await Promise.all([testDatabase({ empty: true }), temporaryFolder()]);
   const model = await openAiServer(

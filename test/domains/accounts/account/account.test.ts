@@ -24,7 +24,8 @@ async function start(t: TestContext, planning: () => Promise<void>) {
   let offsetMs = 0;
   const plan: EffectDefinition = {
     outcome: 'planned',
-    timeoutMs: 60_000,
+    // Longer than a test may hold it.
+    timeoutMs: 600_000,
     repeatable: () => true,
     async run() {
       await planning();

@@ -17,7 +17,7 @@ import { identityDatabase, KeptMail, secretKey } from '../../../support/identity
 const pro = { plan: 'pro', billingPeriod: 'monthly', amountMinor: 4_900, processorId: null } as const;
 
 test('an expired page says so, accepts neither payment nor message, and books nothing; a millisecond earlier it is valid', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async (t) => {
   const { database, clock, startRuntime } = await identityDatabase(t);
   const mail = new KeptMail();

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { AppError } from '../../../../src/errors.ts';
 import { startIdentityNode } from '../../../support/identity-node.ts';
+import { settled } from '../../../support/settled.ts';
+import { until } from '../../../support/until.ts';
 
 const password = 'correct horse battery';
 const hourMs = 3_600_000;
@@ -19,17 +21,12 @@ async function open(t: TestContext) {
   const login = (email: string, typed: string) => post('/auth/login', { email, password: typed });
   /** The token of the n-th mail, when it has come. */
   async function mailed(n: number): Promise<{ to: string; token: string }> {
-    while (node.mail.resets.length < n) await new Promise(setImmediate);
+    await until(() => node.mail.resets.length >= n, `mail ${n}`);
     const { to, text } = node.mail.resets[n - 1]!;
     return { to, token: /^v4\.public\.\S+$/m.exec(text)![0] };
   }
   /** All that was asked for has happened. */
-  async function quiet(): Promise<void> {
-    for (;;) {
-      const { rows } = await node.database.read({ text: 'select (select count(*) from message) + (select count(*) from effect) as left' });
-      if (rows[0].left === 0) return;
-    }
-  }
+  const quiet = () => settled(node.database, node.runtime);
   return { ...node, post, forgot, reset, login, mailed, quiet };
 }
 

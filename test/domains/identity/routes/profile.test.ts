@@ -6,6 +6,7 @@ import { emailAddress } from '../../../../src/domains/identity/email-address/mes
 import { user } from '../../../../src/domains/identity/user/messages.ts';
 import { startIdentityNode } from '../../../support/identity-node.ts';
 import { settled } from '../../../support/settled.ts';
+import { until } from '../../../support/until.ts';
 
 const password = 'correct horse battery';
 const hourMs = 3_600_000;
@@ -23,7 +24,7 @@ async function open(t: TestContext) {
   /** The token of the newest mail that verifies this address, when so many have come. */
   async function tokenTo(email: string, n = 1): Promise<string> {
     const mails = () => mail.verifications.filter(({ to }) => to === email);
-    while (mails().length < n) await new Promise(setImmediate);
+    await until(() => mails().length >= n, `mail ${n} to ${email}`);
     return /^v4\.public\.\S+$/m.exec(mails().at(-1)!.text)![0];
   }
   const verify = (token: string) => post('/auth/verify-email', { token });
@@ -100,7 +101,7 @@ test('changing the address needs the password, and wrong passwords are counted s
 });
 
 test('a user changes name and address; the old address becomes free, and the session stays', async (t) => {
-  const { patch, login, register, request, mail, verify, tokenTo, actors, post, database } = await open(t);
+  const { patch, login, register, request, mail, verify, tokenTo, actors, post, database, runtime } = await open(t);
   const ann = await register('ann@example.com', password);
   assert.equal(await verify(await tokenTo('ann@example.com')), 200);
   const changed = await patch(ann.access_token, { name: 'Ann', email: 'Anna@Example.com' });
@@ -111,7 +112,7 @@ test('a user changes name and address; the old address becomes free, and the ses
   assert.equal(await post('/auth/register', { email: 'anna@example.com', password }), 409, 'it is reserved');
   await post('/auth/forgot-password', { email: 'anna@example.com' });
   // Who holds the address is asked behind a message: only then may the address be confirmed.
-  await settled(database);
+  await settled(database, runtime);
   assert.equal(mail.resets.length, 0, 'an address that only waits is mailed no reset');
   const token = await tokenTo('Anna@Example.com');
   const notice = mail.sent.find(({ subject }) => subject === 'Your e-mail address is about to change')!;
@@ -163,7 +164,7 @@ test('a password reset by mail ends a pending change of address, and verifies th
   await patch(access_token, { email: 'thief@example.com' });
   const thiefs = await tokenTo('thief@example.com');
   await post('/auth/forgot-password', { email: 'ann@example.com' });
-  while (mail.resets.length === 0) await new Promise(setImmediate);
+  await until(() => mail.resets.length > 0, 'the mail');
   const token = /^v4\.public\.\S+$/m.exec(mail.resets[0]!.text)![0];
   assert.equal(await post('/auth/reset-password', { token, password }), 200);
   assert.equal(await verify(thiefs), 400);
@@ -216,7 +217,7 @@ test('after concurrent changes to several addresses a user has one of them, and 
   const claimed = async (expected: (string | null)[]) => {
     for (const other of ['start@example.com', ...wanted]) {
       // A release is a message in transit.
-      while ((await actors.query(emailAddress, other, 'isTaken', null)) !== expected.includes(other)) await new Promise(setImmediate);
+      await until(async () => (await actors.query(emailAddress, other, 'isTaken', null)) === expected.includes(other), other);
     }
   };
   for (let round = 0; round < 3; round++) {
@@ -241,7 +242,7 @@ test('tokens mailed to the old address are invalid after the change', async (t) 
   const { move, register, request, mail } = await open(t);
   const { access_token } = await register('ann@example.com', password);
   await request('POST', '/v1/auth/forgot-password', null, { email: 'ann@example.com' });
-  while (mail.resets.length === 0) await new Promise(setImmediate);
+  await until(() => mail.resets.length > 0, 'the mail');
   const token = /^v4\.public\.\S+$/m.exec(mail.resets[0]!.text)![0];
   await move(access_token, 'anna@example.com');
   assert.equal((await request('POST', '/v1/auth/reset-password', null, { token, password })).status, 400);
@@ -257,5 +258,5 @@ test('no API key can change the profile of a user', async (t) => {
 
 /** A release is a message in transit. */
 async function untilFree(actors: ActorSystem, id: string): Promise<void> {
-  while (await actors.query(emailAddress, id, 'isTaken', null)) await new Promise(setImmediate);
+  await until(async () => !(await actors.query(emailAddress, id, 'isTaken', null)), `${id} to be free`);
 }

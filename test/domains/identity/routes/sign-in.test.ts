@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test';
 import { URI } from 'otpauth';
 import decodeQr from 'qr/decode.js';
 import { startIdentityNode } from '../../../support/identity-node.ts';
+import { until } from '../../../support/until.ts';
 
 const password = 'correct horse battery';
 const minuteMs = 60_000;
@@ -208,7 +209,7 @@ test('a challenge is valid for five minutes, only for a code, and not after a ch
   assert.equal((await post('/auth/login/2fa', { challenge_token: bent, code: code() })).status, 401);
   await post('/auth/forgot-password', { email });
   await node.runtime.commit.drained();
-  while (mail.resets.length === 0) await new Promise(setImmediate);
+  await until(() => mail.resets.length > 0, 'the mail');
   const token = /^v4\.public\.\S+$/m.exec(mail.resets[0]!.text)![0];
   assert.equal((await post('/auth/reset-password', { token, password: 'another horse' })).status, 200);
   assert.equal((await post('/auth/login/2fa', { challenge_token, code: code() })).status, 401);

@@ -14,7 +14,7 @@ let pool: SandboxPool;
 let hurried: SandboxPool;
 before(() => {
   pool = createSandboxPool({ directory, timeMs: 5000 });
-  hurried = createSandboxPool({ directory, timeMs: 400 });
+  hurried = createSandboxPool({ directory, timeMs: 1_000 });
 });
 after(async () => {
   await Promise.all([pool.close(), hurried.close()]);

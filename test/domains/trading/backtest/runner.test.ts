@@ -7,6 +7,7 @@ import type { BarsFrom } from '../../../../src/domains/trading/backtest/job-mess
 import { BacktestRunner } from '../../../../src/domains/trading/backtest/runner.ts';
 import type { Strategy } from '../../../../src/domains/trading/strategy/config.ts';
 import { ComputePool } from '../../../../src/providers/compute/pool.ts';
+import { until } from '../../../support/until.ts';
 import { randomBars } from './random-bars.ts';
 
 const pool = new ComputePool({ processes: 2 });
@@ -121,10 +122,12 @@ test('a sweep is computed in several jobs', async () => {
 test('of one account four backtests run at once, and an aborted one ends at once, running or waiting', async () => {
   const abort = new AbortController();
   const slow: Strategy = { type: 'custom', config: { code: 'function onBar() { for (let i = 0; i < 3e5; i++); return 0; }' } };
-  const outcomes = Array.from({ length: 6 }, () => run(slow, columns(3_000), { signal: abort.signal }));
-  while (runner.size.running < 4 || runner.size.waiting < 2) await new Promise((resolve) => setImmediate(resolve));
   const reason = new Error('cancelled');
+  const ends = Array.from({ length: 6 }, () =>
+    assert.rejects(run(slow, columns(3_000), { signal: abort.signal }), (error) => error === reason),
+  );
+  await until(() => runner.size.running === 4 && runner.size.waiting === 2, 'all to run or wait');
   abort.abort(reason);
-  for (const outcome of outcomes) await assert.rejects(outcome, (error) => error === reason);
+  await Promise.all(ends);
   assert.deepEqual(runner.size, { running: 0, waiting: 0 });
 });

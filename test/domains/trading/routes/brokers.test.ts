@@ -13,7 +13,7 @@ const alpaca = new AlpacaServer();
 const coinbase = new CoinbaseServer();
 await Promise.all([alpaca.start(), coinbase.start()]);
 after(() => Promise.all([alpaca.stop(), coinbase.stop()]));
-const timing = { BROKER_TIMEOUT_MS: '2000', BROKER_POLL_MS: '100', BROKER_RECONCILE_MS: '500', BROKER_LOOKUP_MS: '3000' };
+const timing = { BROKER_TIMEOUT_MS: '10000', BROKER_POLL_MS: '100', BROKER_RECONCILE_MS: '500', BROKER_LOOKUP_MS: '3000' };
 // Nothing listens at Tradier's address.
 const addresses = { ALPACA_API_URL: alpaca.url, COINBASE_API_URL: `${coinbase.url}/`, TRADIER_API_URL: 'http://127.0.0.1:1' };
 const service = await startService({ after }, { ...timing, ...addresses });

@@ -618,9 +618,9 @@ describe('files of a workspace', () => {
       `POST /v1/workspaces/${id}/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer acct_ann\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n` +
         `--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n${'a,b\n'.repeat(50_000)}`,
     );
-    while ((await node.contents()).length === 0) await new Promise(setImmediate);
+    await until(async () => (await node.contents()).length > 0, 'the first bytes');
     client.end();
-    while ((await node.contents()).length > 0) await new Promise(setImmediate);
+    await until(async () => (await node.contents()).length === 0, 'their removal');
     assert.deepEqual(await node.json(`/v1/workspaces/${id}/files`), []);
   });
 
