@@ -7,7 +7,6 @@ import type { Config } from '../config.ts';
 import { type Client, createClient } from './client.ts';
 import { type DeployOptions, type DeployStart, deployHelp, readDeployOptions } from './deploy-options.ts';
 import { type Deployment, type DeployOutput, humanOutput, jsonOutput, type LogLine } from './deploy-output.ts';
-import { type DeploymentChanges, watchDeployments } from './deployment-changes.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { Interrupted, type Interrupts, watchInterrupts } from './interrupts.ts';
 import { fileSize, oneLine } from './plain-text.ts';
@@ -33,21 +32,18 @@ export async function deploy(args: string[], config: Config, { folder, dumbTermi
   const output = options.json ? jsonOutput(streams) : humanOutput(streams, process.stdout.isTTY && !dumbTerminal);
   const interrupts = watchInterrupts();
   let id = options.attach;
-  let changes: DeploymentChanges | null = null;
   try {
     // Before the service is asked for anything.
     const site = options.start === null ? null : await readSiteFolder(options.start.folder);
     const client = await serviceClient(options, config, output.notice, interrupts.signal);
     const creation = site === null ? null : await upload(client, options.start!, site, output);
-    // Before the deployment is created, so that no change of its status is missed.
-    changes = await watchDeployments(client, interrupts.signal);
     const first =
       creation === null
         ? await client.request<Deployment>('GET', deploymentPath(id!))
         : await client.request<Deployment>('POST', '/v1/deployments', { json: creation });
     id = first.id;
     if (creation !== null) output.notice(`Deployment ${oneLine(id)}`);
-    const ended = await follow(client, first, { output, interrupts, changes });
+    const ended = await follow(client, first, { output, interrupts });
     output.result(ended);
     return ended.status === 'live' ? exitCodes.complete : ended.error?.code === 'cancelled' ? exitCodes.cancelled : exitCodes.failed;
   } catch (error) {
@@ -60,7 +56,6 @@ export async function deploy(args: string[], config: Config, { folder, dumbTermi
     );
     return reason.exitCode;
   } finally {
-    changes?.close();
     output.end();
   }
 }
@@ -126,33 +121,34 @@ async function emptied({ url, token }: Client, workspaceId: string): Promise<voi
   }
 }
 
-type Following = { output: DeployOutput; interrupts: Interrupts; changes: DeploymentChanges };
+type Following = { output: DeployOutput; interrupts: Interrupts };
 
-/** In the order in which a deployment has them. */
-const statuses = ['pending', 'building', 'deploying', 'live', 'failed'];
+/** A deployment has them in this order. One that failed may have had fewer. */
+const statuses = ['pending', 'building', 'deploying', 'live'];
 
-/** The deployment when it has ended. Each status from `first` on is printed, also one that passes between two polls. */
-async function follow(client: Client, first: Deployment, { output, interrupts, changes }: Following): Promise<Deployment> {
+/** The deployment when it has ended. Each status from `first` on is printed, also one that passes between two polls, but not those between the last two of a failure. */
+async function follow(client: Client, first: Deployment, { output, interrupts }: Following): Promise<Deployment> {
   const path = deploymentPath(first.id);
   interrupts.onFirst = () => void cancel(client, path, output);
   output.status(first);
-  let { status } = first;
+  let last = first;
   let lines = 0;
   for (let polls = 0; ; polls++) {
     const deployment = await client.request<Deployment>('GET', path);
     const hasEnded = deployment.status === 'live' || deployment.status === 'failed';
-    const isNew = deployment.status !== status;
+    const isNew = deployment.status !== last.status;
     // Log lines need another request: while nothing happens, only every second poll has one.
     if (isNew || hasEnded || polls % 2 === 1) lines = await printLines(client, path, lines, output);
-    for (const passed of isNew ? await changes.upTo(deployment) : []) {
-      // Events of a deployment that was attached to may be older than its first state.
-      if (statuses.indexOf(passed.status) <= statuses.indexOf(status)) continue;
-      output.status(passed);
-      status = passed.status;
-    }
+    for (const status of statusesBetween(last, deployment)) output.status({ ...last, status });
+    if (isNew) output.status(deployment);
     if (hasEnded) return deployment;
+    last = deployment;
     await sleep(pausesMs[Math.min(polls, pausesMs.length - 1)], undefined, { signal: interrupts.signal });
   }
+}
+
+export function statusesBetween(last: Deployment, next: Deployment): string[] {
+  return statuses.slice(statuses.indexOf(last.status) + 1, Math.max(0, statuses.indexOf(next.status)));
 }
 
 function deploymentPath(id: string): string {

@@ -1,8 +1,12 @@
 /** `troupe deploy` against the whole service and a stand-in of Vercel. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { statusesBetween } from '../../src/cli/deploy.ts';
 import { testDatabase } from '../support/database.ts';
 import { VercelStandIn } from '../support/hosts/vercel-stand-in.ts';
 import type { Json } from '../support/json.ts';
@@ -154,4 +158,59 @@ test('a folder is published from the command line', { timeout: 240_000 }, async 
     assert.equal((await newest(live)).error.code, 'cancelled');
     await until(() => host.requestsOf(/^PATCH .*\/cancel$/).length > 0, 'the cancellation at the host');
   });
+});
+
+test('a state is printed as soon as a poll has it, also where the event stream never answers', async (t) => {
+  const upgrades: string[] = [];
+  const states = ['deploying', 'live'];
+  const server = createServer((request, response) => {
+    const isLog = request.url!.includes('/logs');
+    const state = {
+      id: 'dep_1',
+      status: states.length > 1 ? states.shift() : states[0],
+      url: 'http://site',
+      error: null,
+      target: 'vercel',
+    };
+    response.setHeader('Content-Type', 'application/json');
+    response.end(JSON.stringify(isLog ? { data: [], has_more: false } : state));
+  });
+  server.on('upgrade', ({ url }) => void upgrades.push(url!));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const folder = await folderWith(t, {});
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const command = troupe(['deploy', '--attach', 'dep_1', '--json'], {
+    url,
+    dataDir: folder,
+    folder,
+    env: { TROUPE_TOKEN: 'token-of-this-test' },
+  });
+  assert.equal(await command.exit, 0, command.stderr());
+  const printed = command
+    .stdout()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    printed.map(({ type, status }) => [type, status]),
+    [
+      ['status', 'deploying'],
+      ['status', 'live'],
+      ['result', undefined],
+    ],
+  );
+  assert.deepEqual(upgrades, [], 'no stream is needed');
+});
+
+test('statuses that pass between two polls are printed, and those of a failure only where a poll has seen them', async () => {
+  const deployment = { id: 'dep_1', url: null, error: null, target: 'vercel' };
+  const between = (last: string, next: string) => statusesBetween({ ...deployment, status: last }, { ...deployment, status: next });
+  assert.deepEqual(between('pending', 'live'), ['building', 'deploying']);
+  assert.deepEqual(between('pending', 'deploying'), ['building']);
+  assert.deepEqual([between('pending', 'building'), between('live', 'live'), between('pending', 'failed')], [[], [], []]);
 });
