@@ -20,10 +20,13 @@ export async function probe(
   const begunAtMs = monotonicMs();
   const untilMs = begunAtMs + forMs;
   let isLast = forMs <= 0;
+  let answered: number | null = null;
   for (;;) {
     const last = await ask(Math.min(requestTimeoutMs, Math.max(minTimeoutMs, untilMs - monotonicMs())));
     if (typeof last === 'number' && last >= 200 && last < 400) return last;
-    if (isLast) throw failed(typeof last === 'number' ? `it answered ${last}` : last);
+    if (typeof last === 'number') answered = last;
+    // A status says more than the last request, which has little time.
+    if (isLast) throw failed(answered === null ? String(last) : `it answered ${answered}`);
     const leftMs = Math.max(0, untilMs - monotonicMs());
     // Decided before the pause, because a timer may fire a fraction of a millisecond early.
     isLast = leftMs <= pauseMs;
