@@ -17,7 +17,7 @@ import { eventCatalogue } from './product-events.ts';
 import { StreamClient } from './stream-client.ts';
 
 export type Committed = { events: CommittedEvent[]; seqs: number[] };
-export type EdgeNodeOptions = { database: Database; pollEveryMs?: number; compression?: boolean };
+export type EdgeNodeOptions = { database: Database; pollEveryMs?: number; missingForMs?: number; compression?: boolean };
 
 /** Nodes that know each other; all are notified at once when one joins or leaves. */
 export class EdgeCluster {
@@ -83,8 +83,9 @@ export class EdgeNode {
     this.database = database;
   }
 
-  static async start(member: Member, peers: Peers, { database, pollEveryMs, compression }: EdgeNodeOptions): Promise<EdgeNode> {
-    const hub = new StreamHub(database, noLog);
+  static async start(member: Member, peers: Peers, options: EdgeNodeOptions): Promise<EdgeNode> {
+    const { database, pollEveryMs, missingForMs, compression } = options;
+    const hub = new StreamHub(database, noLog, { missingForMs });
     const relay = new EventRelay({ peers, hub, database, log: noLog, pollEveryMs });
     const stream = new Stream({
       hub,

@@ -23,7 +23,7 @@ export type CommittedEvent = Omit<EventDraft, 'data'> & { data: { text: string }
 /** A replay sends at most so many events at once, so live subscribers wait no longer than that takes. */
 const sliceSize = 50;
 /** A missing event may be in transit for this time, and for this many later events; then it is read from PostgreSQL. */
-const missingForMs = 50;
+const defaultMissingForMs = 50;
 const maxWaiting = 256;
 
 type Account = {
@@ -50,10 +50,13 @@ export class StreamHub {
   private readonly changed = new Set<Account>();
   private readonly database: Pick<Database, 'read'>;
   private readonly log: Log;
+  private readonly missingForMs: number;
 
-  constructor(database: Pick<Database, 'read'>, log: Log) {
+  /** @param options.missingForMs how long a missing event may be in transit before it is read */
+  constructor(database: Pick<Database, 'read'>, log: Log, { missingForMs = defaultMissingForMs }: { missingForMs?: number } = {}) {
     this.database = database;
     this.log = log;
+    this.missingForMs = missingForMs;
   }
 
   get subscribers(): number {
@@ -169,7 +172,7 @@ export class StreamHub {
       if (seen >= account.newest) return;
       if (seen > seenBefore) this.waitForMissing(account, seen);
       else this.fillGaps(account);
-    }, missingForMs).unref();
+    }, this.missingForMs).unref();
   }
 
   private fillGaps(account: Account): void {

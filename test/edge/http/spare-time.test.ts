@@ -42,7 +42,7 @@ test('T1: without a request in progress one turn runs in each round of the event
 });
 
 test('T2: no turn runs immediately while a request is in progress, nor shortly after its answer', async () => {
-  const { ask, given, begin, answer, rounds } = world(60);
+  const { ask, given, begin, answer, rounds } = world(1_000);
   begin();
   const first = ask('a');
   await rounds(20);
@@ -56,7 +56,7 @@ test('T2: no turn runs immediately while a request is in progress, nor shortly a
 });
 
 test('T2: a request that arrives in the round of a turn runs before it', async () => {
-  const { ask, given, begin, rounds } = world(60);
+  const { ask, given, begin, rounds } = world(1_000);
   const asked = ask('a');
   begin();
   await rounds(20);

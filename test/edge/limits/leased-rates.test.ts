@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type TestRedis, testRedis, withoutRedis } from '../../support/redis.ts';
+import { until } from '../../support/until.ts';
 import { handStore, ratesNode, SharedClock, type Way } from './shared-rates.ts';
 
 const closing: (() => unknown)[] = [];
@@ -85,7 +86,7 @@ test('when Redis is back, tokens granted meanwhile are counted', options, async 
   for (const way of ways) way.manner = 'well';
   clock.us += 500_000;
   for (const node of nodes) await node.take(caller, 60);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => ways.every(({ answers }) => answers === 1), 'each node to have told Redis');
   assert.equal((await allowedOf(0, 50, 60)) + (await allowedOf(1, 50, 60)), 0);
 });
 

@@ -7,7 +7,12 @@ import { noLog } from '../../../src/log.ts';
 /** Each query sends the time to Redis. */
 const handClock = '{math.floor(ask.nowUs / 1000000), ask.nowUs % 1000000}';
 
-export type Way = { /** What becomes of the next questions. */ manner: 'well' | 'answer lost' | 'away' };
+export type Way = {
+  /** What becomes of the next questions. */
+  manner: 'well' | 'answer lost' | 'away';
+  /** Answers that have reached the node. */
+  answers?: number;
+};
 
 export class SharedClock {
   /** Redis's clock, and that of every node, which began at another time. */
@@ -43,6 +48,7 @@ export function ratesNode(
         if (way.manner === 'away') throw new Error('away');
         const reply = await store.ask(caller, { ...ask, nowUs: clock.us });
         if (way.manner === 'answer lost') throw new Error('lost');
+        way.answers = (way.answers ?? 0) + 1;
         return reply;
       },
     },

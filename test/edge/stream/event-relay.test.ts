@@ -10,7 +10,7 @@ import { type Committed, EdgeCluster, type EdgeNode } from '../../support/edge-n
 import type { StreamClient } from '../../support/stream-client.ts';
 import { until } from '../../support/until.ts';
 
-/** Polling is off if a test is about notifications. */
+/** Polling is off if a test is about notifications, and missing events are not read if a test is about their arrival. */
 const neverMs = 3_600_000;
 
 let kept: TestDatabase;
@@ -28,8 +28,9 @@ after(async () => {
 async function withNodes(
   pollEveryMs: number,
   work: (nodes: [EdgeNode, EdgeNode, EdgeNode], cluster: EdgeCluster) => Promise<void>,
+  missingForMs?: number,
 ): Promise<void> {
-  const cluster = new EdgeCluster({ database, pollEveryMs });
+  const cluster = new EdgeCluster({ database, pollEveryMs, missingForMs });
   try {
     await work([await cluster.add(), await cluster.add(), await cluster.add()], cluster);
   } finally {
@@ -49,18 +50,22 @@ const knows = (publisher: EdgeNode, accounts: number) =>
   until(() => publisher.relay.subscribedAccounts === accounts, 'the news of listeners');
 
 test('events reach the subscribers on every node directly from the node that committed them', async () => {
-  await withNodes(neverMs, async ([a, b, c]) => {
-    const clients = [await listen(a, 'acct_all'), await listen(b, 'acct_all'), await listen(c, 'acct_all')];
-    for (const node of [a, b, c]) await knows(node, 1);
-    const pagesBefore = b.hub.counts.pagesRead;
-    for (const node of [a, b, c, a]) node.tell(await node.commit('acct_all', 3));
-    for (const client of clients) {
-      await client.until(() => client.events.length === 12);
-      assert.deepEqual(seqsOf(client), range(1, 12));
-      assert.deepEqual(client.events[3].event.data, { by: 'node-1', n: 1 });
-    }
-    assert.equal(b.hub.counts.pagesRead, pagesBefore);
-  });
+  await withNodes(
+    neverMs,
+    async ([a, b, c]) => {
+      const clients = [await listen(a, 'acct_all'), await listen(b, 'acct_all'), await listen(c, 'acct_all')];
+      for (const node of [a, b, c]) await knows(node, 1);
+      const pagesBefore = b.hub.counts.pagesRead;
+      for (const node of [a, b, c, a]) node.tell(await node.commit('acct_all', 3));
+      for (const client of clients) {
+        await client.until(() => client.events.length === 12);
+        assert.deepEqual(seqsOf(client), range(1, 12));
+        assert.deepEqual(client.events[3].event.data, { by: 'node-1', n: 1 });
+      }
+      assert.equal(b.hub.counts.pagesRead, pagesBefore);
+    },
+    neverMs,
+  );
 });
 
 test('a node gets only the events of accounts with subscribers on it', async () => {
@@ -84,20 +89,24 @@ test('a node gets only the events of accounts with subscribers on it', async () 
 });
 
 test('events from two nodes that overtake each other are ordered without a query of the database', async () => {
-  await withNodes(neverMs, async ([a, b, c]) => {
-    const client = await listen(a, 'acct_order');
-    for (const node of [b, c]) await knows(node, 1);
-    const pagesBefore = a.hub.counts.pagesRead;
-    const early = await b.commit('acct_order', 2);
-    const late = await c.commit('acct_order', 2);
-    c.tell(late);
-    await until(() => a.hub.waitingEvents === 2, 'the later events to wait');
-    b.tell(early);
-    await client.until(() => client.events.length === 4);
-    assert.deepEqual(seqsOf(client), range(1, 4));
-    assert.equal(a.hub.counts.pagesRead, pagesBefore);
-    assert.equal(a.hub.waitingEvents, 0);
-  });
+  await withNodes(
+    neverMs,
+    async ([a, b, c]) => {
+      const client = await listen(a, 'acct_order');
+      for (const node of [b, c]) await knows(node, 1);
+      const pagesBefore = a.hub.counts.pagesRead;
+      const early = await b.commit('acct_order', 2);
+      const late = await c.commit('acct_order', 2);
+      c.tell(late);
+      await until(() => a.hub.waitingEvents === 2, 'the later events to wait');
+      b.tell(early);
+      await client.until(() => client.events.length === 4);
+      assert.deepEqual(seqsOf(client), range(1, 4));
+      assert.equal(a.hub.counts.pagesRead, pagesBefore);
+      assert.equal(a.hub.waitingEvents, 0);
+    },
+    neverMs,
+  );
 });
 
 test('an event whose notification was lost is read from the database when the next one arrives, once for all subscribers of the account', async () => {
@@ -120,15 +129,19 @@ test('an event whose notification was lost is read from the database when the ne
 });
 
 test('beyond the limit of waiting events the missing event is no longer waited for', async () => {
-  await withNodes(neverMs, async ([a, b]) => {
-    const client = await listen(a, 'acct_burst');
-    await knows(b, 1);
-    await b.commit('acct_burst', 1);
-    b.tell(await b.commit('acct_burst', 300));
-    await until(() => a.hub.counts.gapsFilled > 0, 'the gap to be filled');
-    await client.until(() => client.events.length === 301);
-    assert.deepEqual(seqsOf(client), range(1, 301));
-  });
+  await withNodes(
+    neverMs,
+    async ([a, b]) => {
+      const client = await listen(a, 'acct_burst');
+      await knows(b, 1);
+      await b.commit('acct_burst', 1);
+      b.tell(await b.commit('acct_burst', 300));
+      await until(() => a.hub.counts.gapsFilled > 0, 'the gap to be filled');
+      await client.until(() => client.events.length === 301);
+      assert.deepEqual(seqsOf(client), range(1, 301));
+    },
+    neverMs,
+  );
 });
 
 test('an event committed without a notification is found by polling the counters, also if no event follows', async () => {
