@@ -1,6 +1,6 @@
 /**
  * A real HTTP server on 127.0.0.1 that speaks Stripe Issuing: cardholders, cards, authorizations and their transactions; it requests
- * decisions about payments from a service like Stripe, within 2 s, by signed requests. The test plays the shops.
+ * decisions about payments from a service like Stripe, by signed requests. The test plays the shops.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -61,7 +61,8 @@ export type Said = { status: number; version: string | null; body: Json; afterMs
 
 export const issuingSecret = 'whsec_IssuingTestsOnly0123456789';
 const version = '2026-10-28.endive';
-const answerWithinMs = 2_000;
+/** Stripe waits 2 s. Here tests judge the time of an answer themselves: a busy machine may delay it. */
+const answerWithinMs = 60_000;
 
 /** Paths that are waited for are met with their method before them. */
 export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
