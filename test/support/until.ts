@@ -11,14 +11,16 @@ const countedPauseMs = 50;
  * Resolves when `condition` holds. Evaluates it repeatedly, with a pause of three times the duration of the last evaluation (5 to 50 ms):
  * a condition that queries a database or a node leaves most of the processor time to these. Fails after three minutes. A test whose rule is how
  * soon the condition holds uses `untilWithin`.
+ *
+ * @param withinMs more for work of low priority, which a busy machine does slowly
  */
-export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
-  const deadlineMs = performance.now() + limitMs;
+export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition', withinMs = limitMs): Promise<void> {
+  const deadlineMs = performance.now() + withinMs;
   for (;;) {
     const beganMs = performance.now();
     if (await condition()) return;
     const endedMs = performance.now();
-    if (endedMs > deadlineMs) throw new Error(`${what} did not hold within three minutes`);
+    if (endedMs > deadlineMs) throw new Error(`${what} did not hold within ${withinMs / 1_000} s`);
     const pauseMs = Math.min(Math.max(3 * (endedMs - beganMs), minPauseMs), maxPauseMs);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
