@@ -7,6 +7,7 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { nodeEnv } from '../support/node-env.ts';
 import { onBusiness } from '../support/on-business.ts';
+import { sameDay } from '../support/same-day.ts';
 import { Caller, type Service, startService } from '../support/service.ts';
 
 const ends: (() => unknown)[] = [];
@@ -92,6 +93,7 @@ test('a repeated deposit has its effect once; with another body it is 422', asyn
 });
 
 test('each decline has its reason, a card at its limit freezes, and a cancelled card stays cancelled', async () => {
+  await sameDay();
   const caller = await customer();
   await caller.json('POST', deposits, { amount: 150, source: 'card' });
   await caller.json('PATCH', '/v1/commerce/spending-limits', { per_transaction_limit: 60, daily_limit: 90, monthly_limit: 95 });

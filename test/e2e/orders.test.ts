@@ -1,6 +1,7 @@
 /** Purchase orders in the whole service: placed by users and agents, approved, rejected, paid when there is money, and refused. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { sameDay } from '../support/same-day.ts';
 import { Caller, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -72,6 +73,7 @@ test('an invalid amount or text and an unknown order are refused without an effe
 });
 
 test('spending limits refuse an approval with 422, an approval is repeated by its key, and an order under the threshold approves itself', async () => {
+  await sameDay();
   const ann = await Caller.register(service);
   await ann.json('POST', '/v1/commerce/wallet/deposit', { amount: 50_000, source: 'bank_transfer' });
   const dear = await place(ann, { ...good, amount: 10_000.01 });

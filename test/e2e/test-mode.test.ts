@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { nodeEnv } from '../support/node-env.ts';
 import { onBusiness } from '../support/on-business.ts';
+import { sameDay } from '../support/same-day.ts';
 import { Caller, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -113,6 +114,7 @@ test('wallet, cards, orders and their lists are separate, objects of the other m
 });
 
 test('test mode has its own limits and threshold; a session sees and changes those of both modes', async () => {
+  await sameDay();
   const { person, live, test: trial } = await owner();
   const limits = `${base}/spending-limits`;
   await person.json('PATCH', `${limits}?mode=test`, { per_transaction_limit: 40, auto_approve_threshold: 30 });
