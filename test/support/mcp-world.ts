@@ -17,7 +17,7 @@ import { asIntegration } from '../../src/domains/integrations/mcp-servers/view.t
 import { IntegrationStats } from '../../src/domains/integrations/metrics.ts';
 import type { SourcedTool, ToolContext, ToolSource } from '../../src/domains/tasks/contract.ts';
 import { newId } from '../../src/ids.ts';
-import { noLog } from '../../src/log.ts';
+import { createLog } from '../../src/log.ts';
 import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 import { type TestRuntime, testRuntime } from './runtime.ts';
@@ -28,6 +28,8 @@ export class McpWorld {
   /** Ahead of the real clock. */
   aheadMs = 0;
   released: unknown[] = [];
+  /** Lines of the log. */
+  logged: string[] = [];
   readonly outbound = createOutbound({ allow: ['127.0.0.0/8'] });
   readonly box = mcpSecretBox(secretKey);
   readonly clock = { ...systemClock, nowMs: () => systemClock.nowMs() + this.aheadMs };
@@ -44,7 +46,14 @@ export class McpWorld {
     } as unknown as TestRuntime['actors'];
     const database = { read: (query: never) => world.test.database.read(query) } as unknown as TestRuntime['database'];
     const { outbound, box, clock } = world;
-    const shared = { actors, database, outbound, clock, box, log: noLog };
+    const shared = {
+      actors,
+      database,
+      outbound,
+      clock,
+      box,
+      log: createLog('debug', {}, { write: (line) => void world.logged.push(line) }),
+    };
     world.connections = new McpConnections({
       ...shared,
       compute: inlineCompute,

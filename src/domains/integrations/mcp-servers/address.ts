@@ -1,6 +1,7 @@
 /** Checks an MCP server's address and headers before anything is sent. */
 import { AppError, type Issue, invalidField } from '../../../errors.ts';
 import type { Outbound } from '../../../providers/outbound/port.ts';
+import { withoutSecrets } from './protocol/secret-mask.ts';
 
 const at = ['body', 'url'];
 /** Headers that the protocol sets, or that apply to the connection only. */
@@ -16,9 +17,11 @@ export function checkAddress(outbound: Pick<Outbound, 'check'>, address: string)
     url = new URL(address);
     outbound.check(url.href);
   } catch (error) {
-    throw invalidField(at, error instanceof AppError ? error.message : 'Not a web address', 'value_error', address);
+    const shown = URL.canParse(address) ? withoutSecrets(address) : address;
+    throw invalidField(at, error instanceof AppError ? error.message : 'Not a web address', 'value_error', shown);
   }
-  if (url.protocol === 'http:' && !isLoopback(url)) throw invalidField(at, 'An MCP server needs an https address', 'value_error', address);
+  if (url.protocol === 'http:' && !isLoopback(url))
+    throw invalidField(at, 'An MCP server needs an https address', 'value_error', withoutSecrets(address));
   url.hash = '';
   return url.href;
 }

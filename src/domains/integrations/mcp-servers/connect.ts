@@ -12,6 +12,7 @@ import { mcpServer, mcpServerIdOf } from './messages.ts';
 import { authorizeUrl, exchangeCode, type FoundAuthority, findAuthority, type RegisteredClient } from './protocol/authority.ts';
 import { type Challenge, McpFailed } from './protocol/failure.ts';
 import { type Fetch, guardedFetch } from './protocol/guarded-fetch.ts';
+import { SecretMask, secretsSent, withoutSecrets } from './protocol/secret-mask.ts';
 import type { McpSecretBox } from './secrets.ts';
 import { namesInUse } from './tool-names.ts';
 import { mayConsent } from './view.ts';
@@ -53,9 +54,9 @@ export async function connectMcpServer(parts: McpConnectParts, request: McpReque
   const id = mcpServerIdOf(accountId, mode, name);
   const tried = await tryOut(connections, id, request);
   const wanted = 'challenge' in tried ? await authorityFor(parts, request, tried.challenge) : null;
-  const secrets = { headers, access: null, refresh: null, clientSecret: wanted?.clientSecret ?? null };
+  const secrets = { headers, url, access: null, refresh: null, clientSecret: wanted?.clientSecret ?? null };
   const input = {
-    ...{ accountId, mode, name, url, redirectUri },
+    ...{ accountId, mode, name, url: withoutSecrets(url), redirectUri },
     headerNames: Object.keys(headers),
     secrets: box.seal(secrets, id),
     authority: wanted?.authority ?? null,
@@ -128,17 +129,26 @@ async function tryOut(connections: McpConnections, id: string, request: McpReque
   } catch (error) {
     if (!(error instanceof McpFailed)) throw error;
     if (error.failure.type === 'unauthorized') return { challenge: error.failure.challenge };
-    if (isAddressRefused(error)) throw invalidField(['body', 'url'], error.message, 'value_error', request.url);
+    if (isAddressRefused(error)) throw invalidField(['body', 'url'], error.message, 'value_error', withoutSecrets(request.url));
     if (error.failure.type === 'forbidden') throw invalidField(['body', 'headers'], error.message, 'value_error');
     // Without its cause, which may contain a megabyte of text from the server: it would be logged.
     throw new AppError('upstream_failed', `The MCP server: ${error.message}`);
   }
 }
 
-async function authorityFor(parts: McpConnectParts, { url, accountId }: McpRequest, challenge: Challenge): Promise<FoundAuthority> {
+async function authorityFor(
+  parts: McpConnectParts,
+  { url, headers, accountId }: McpRequest,
+  challenge: Challenge,
+): Promise<FoundAuthority> {
   const client = { documentUrl: parts.documentUrl(), callbackUrl: parts.callbackUrl(), registered: parts.registered };
   const signal = AbortSignal.timeout(allRequests * (parts.discoveryMs ?? defaultDiscoveryMs));
-  const found = await findAuthority(url, challenge, client, fetchFor(parts, accountId, signal));
+  const mask = new SecretMask(secretsSent(url, headers));
+  const found = await findAuthority(url, challenge, client, fetchFor(parts, accountId, signal)).catch((error: unknown) => {
+    throw error instanceof AppError && error.code === 'upstream_failed' ? new AppError(error.code, mask.text(error.message)) : error;
+  });
+  if (found !== null && mask.isIn(found.authority))
+    throw new AppError('upstream_failed', 'The metadata of the authorization server contain a credential that is sent to the MCP server');
   if (found === null)
     throw invalidField(['body', 'headers'], 'The server does not take these headers, and names no way to get a token', 'value_error');
   return found;

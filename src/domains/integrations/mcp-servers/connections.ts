@@ -195,8 +195,10 @@ export class McpConnections {
   private async session(row: McpServerRow): Promise<McpSession> {
     const kept = this.sessions.get(row.id);
     if (kept?.generation === row.generation) return kept.session;
-    const { id, url, accountId, generation } = row;
-    const session = this.open(id, { url, accountId, headers: headersOf(this.opened(row)) });
+    const { id, accountId, generation } = row;
+    const secrets = this.opened(row);
+    const otherSecrets = [secrets.refresh, secrets.clientSecret].filter((secret) => secret !== null);
+    const session = this.open(id, { url: secrets.url ?? row.url, accountId, headers: headersOf(secrets), otherSecrets });
     this.sessions.set(id, { generation, session });
     session.catch(() => {
       if (this.sessions.peek(id)?.session === session) this.sessions.delete(id);
@@ -204,7 +206,7 @@ export class McpConnections {
     return session;
   }
 
-  private open(id: string, server: Pick<SessionOptions, 'url' | 'headers' | 'accountId'>): Promise<McpSession> {
+  private open(id: string, server: Pick<SessionOptions, 'url' | 'headers' | 'accountId' | 'otherSecrets'>): Promise<McpSession> {
     const { outbound, limits } = this.parts;
     return openSession({ ...server, outbound, check: this.check, toolsChanged: () => this.onToolsChanged(id), ...(limits && { limits }) });
   }

@@ -35,6 +35,7 @@ export const McpServer = defineEntity({
     accountId: p.text(),
     mode: p.text().$type<Mode>(),
     name: p.text(),
+    /** Without secrets: `McpSecrets`. */
     url: p.text(),
     headerNames: json<string[]>(),
     /** Encrypted: `McpSecrets`. Empty once it is removed. */

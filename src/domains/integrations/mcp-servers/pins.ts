@@ -17,6 +17,8 @@ export type FoundTool = {
   outputSchema: Record<string, unknown> | null;
   /** The server says that it changes nothing. */
   readOnly: boolean;
+  /** `hashOf` the tool as the server lists it, where `description` has masked secrets. Absent: nothing was masked. */
+  hash?: string;
 };
 
 export type PinnedTool = FoundTool & {
@@ -72,7 +74,7 @@ export function merge(
   const listed = new Map<string, PinnedTool>();
   for (const tool of found) {
     if (listed.has(tool.name)) continue;
-    const hash = hashOf(tool);
+    const { hash = hashOf(tool) } = tool;
     const earlier = known.get(tool.name);
     if (earlier === undefined || !earlier.listed) changes.added.push(tool.name);
     else if (earlier.hash !== hash) changes.changed.push(tool.name);

@@ -3,6 +3,8 @@ import { type SealedBox, sealedBox } from '../../../storage/sealed-box.ts';
 
 export type McpSecrets = {
   headers: Record<string, string>;
+  /** The address, with the secrets in its query. Absent in rows of earlier versions: the address of the row. */
+  url?: string;
   access: string | null;
   refresh: string | null;
   /** The secret of a client that was registered for this account; null: none. */

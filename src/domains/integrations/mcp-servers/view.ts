@@ -20,7 +20,7 @@ export const McpServerView = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    url: Type.String(),
+    url: Type.String({ description: 'Secrets in its query are shown as `***`' }),
     header_names: Type.Array(Type.String(), { description: 'Their values are never shown' }),
     status: Type.Enum([...mcpStatuses], { description: '`authorization_required`: a person must consent at `authorize_url`' }),
     reason: orNull(

@@ -5,12 +5,12 @@ import { AppError } from '../../../../errors.ts';
 import type { Outbound } from '../../../../providers/outbound/port.ts';
 import { retryAfterMs } from '../../../../retry-after.ts';
 import { type McpClientPackage, mcpClientPackage } from '../../mcp-packages.ts';
-import type { FoundTool } from '../pins.ts';
-import { type Challenge, McpFailed } from './failure.ts';
+import { type FoundTool, hashOf } from '../pins.ts';
+import { type Challenge, McpFailed, type McpFailure } from './failure.ts';
 import { brokenStream, guardedFetch } from './guarded-fetch.ts';
 import { Reconnections } from './reconnections.ts';
 import type { SchemaCheck } from './schema-check.ts';
-import { SecretMask } from './secret-mask.ts';
+import { SecretMask, secretsSent } from './secret-mask.ts';
 
 export const mcpLimits = {
   connectMs: 10_000,
@@ -28,6 +28,8 @@ export type SessionOptions = {
   url: string;
   /** Sent with each request: secret. */
   headers: Readonly<Record<string, string>>;
+  /** Further secrets that the server could know, such as a refresh token. */
+  otherSecrets?: readonly string[];
   accountId: string;
   outbound: Outbound;
   check: SchemaCheck;
@@ -58,14 +60,14 @@ export interface McpSession {
 
 /** Connects with the newest protocol that the server supports. Throws `McpFailed`. */
 export async function openSession(options: SessionOptions): Promise<McpSession> {
-  const { url, headers, accountId, outbound, check, toolsChanged } = options;
+  const { url, headers, otherSecrets = [], accountId, outbound, check, toolsChanged } = options;
   const { connectMs, callMs } = options.limits ?? mcpLimits;
   const library = await mcpClientPackage();
   const seen: Seen = { challenge: null, status: 0, retryAfter: null };
   const callers = new Map<AbortSignal, CallRequest['answer']>();
   const running = new Set<Promise<unknown>>();
   const reconnections = new Reconnections();
-  const mask = new SecretMask(headers);
+  const mask = new SecretMask([...secretsSent(url, headers), ...otherSecrets]);
 
   const client = new library.Client(
     { name: 'troupe', version: '0.1.0' },
@@ -82,8 +84,9 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   // Questions name no call: while several are open, none is answered for another.
   client.setRequestHandler('elicitation/create', async ({ params }) => {
     const [only] = callers.size === 1 ? [...callers.values()] : [];
-    if (only === undefined || !('requestedSchema' in params)) return { action: 'cancel' as const };
-    return only(mask.json({ message: params.message, schema: params.requestedSchema as Record<string, unknown> }));
+    // An answer is made of the schema: one with a secret cannot be shown, and masked it would be another.
+    if (only === undefined || !('requestedSchema' in params) || mask.isIn(params.requestedSchema)) return { action: 'cancel' as const };
+    return only({ message: mask.text(params.message), schema: params.requestedSchema as Record<string, unknown> });
   });
   const transport = new library.StreamableHTTPClientTransport(new URL(url), {
     fetch: guardedFetch({
@@ -101,9 +104,11 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
   });
 
   const failed = (error: unknown, sent: boolean): McpFailed => {
-    const failure = failureOf(error, seen, sent, library, callMs);
-    failure.message = mask.text(failure.message);
-    return failure;
+    if (error instanceof McpFailed) return error;
+    const { failure, message } = failureOf(error, seen, sent, library, callMs);
+    // Of the causes only an error of this service is kept: others contain what the server has sent.
+    const cause = causes(error).find((one) => one instanceof AppError);
+    return new McpFailed(withoutSecrets(failure, mask), mask.text(message), { cause });
   };
   try {
     await client.connect(transport, { timeout: connectMs, maxTotalTimeout: connectMs });
@@ -124,7 +129,7 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
           maxTotalTimeout: connectMs,
           signal: signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]),
         });
-        return mask.json(foundTools(tools));
+        return foundTools(tools, mask);
       } catch (error) {
         throw failed(error, false);
       } finally {
@@ -150,7 +155,9 @@ export async function openSession(options: SessionOptions): Promise<McpSession> 
         const result = await calling.finally(() => running.delete(calling));
         if (tool.outputSchema !== null && result.structuredContent !== undefined && result.isError !== true) {
           const wrong = await check(tool.outputSchema, result.structuredContent, caller);
-          if (wrong !== null) throw new McpFailed({ type: 'invalid' }, `The result of ${tool.name} is not what its schema says: ${wrong}`);
+          // It is cut: a secret in it could not be found any more.
+          const what = wrong !== null && mask.isIn(result.structuredContent) ? 'one of its values' : wrong;
+          if (what !== null) throw new McpFailed({ type: 'invalid' }, `The result of ${tool.name} is not what its schema says: ${what}`);
         }
         return { content: mask.json(shown(result)), isError: result.isError === true };
       } catch (error) {
@@ -188,9 +195,10 @@ function note(
   seen.challenge = { resourceMetadataUrl: resourceMetadataUrl?.href ?? null, scope: scope ?? null };
 }
 
+type Failure = { failure: McpFailure; message: string };
+
 /** @param sent whether the request may have been carried out */
-function failureOf(error: unknown, seen: Seen, sent: boolean, library: McpClientPackage, callMs: number): McpFailed {
-  if (error instanceof McpFailed) return error;
+function failureOf(error: unknown, seen: Seen, sent: boolean, library: McpClientPackage, callMs: number): Failure {
   const chain = causes(error);
   const http = chain.find((one) => library.SdkHttpError.isInstance(one));
   const status =
@@ -201,48 +209,48 @@ function failureOf(error: unknown, seen: Seen, sent: boolean, library: McpClient
         : undefined;
   if (status === 401) {
     const challenge = seen.challenge ?? { resourceMetadataUrl: null, scope: null };
-    return new McpFailed({ type: 'unauthorized', challenge }, 'The server does not take the credentials', { cause: error });
+    return { failure: { type: 'unauthorized', challenge }, message: 'The server does not take the credentials' };
   }
   const lacking = chain.find((one) => library.InsufficientScopeError.isInstance(one));
   if (status === 403 || lacking !== undefined) {
     const { requiredScope = '' } = (lacking ?? {}) as { requiredScope?: string };
     const scope = scopeForm.test(requiredScope) ? requiredScope : null;
-    return new McpFailed({ type: 'forbidden', scope }, 'The server does not allow this with the credentials it was given', {
-      cause: error,
-    });
+    return { failure: { type: 'forbidden', scope }, message: 'The server does not allow this with the credentials it was given' };
   }
   if (status === 429) {
     const afterMs = retryAfterMs(seen.retryAfter ?? undefined, systemClock.nowMs());
-    return new McpFailed({ type: 'rate_limited', retryAfterMs: afterMs }, 'The server takes no more calls now', { cause: error });
+    return { failure: { type: 'rate_limited', retryAfterMs: afterMs }, message: 'The server takes no more calls now' };
   }
-  if (status !== undefined)
-    return new McpFailed({ type: 'unavailable', sent: sent && status >= 500 }, `The server answers with status ${status}`, {
-      cause: error,
-    });
+  const unavailable = (message: string, isSent = sent): Failure => ({ failure: { type: 'unavailable', sent: isSent }, message });
+  if (status !== undefined) return unavailable(`The server answers with status ${status}`, sent && status >= 500);
   const refused = chain.find((one) => one instanceof AppError);
-  if (refused !== undefined) return new McpFailed({ type: 'unavailable', sent }, (refused as AppError).message, { cause: error });
+  if (refused !== undefined) return unavailable((refused as AppError).message);
   const answered = chain.find((one) => library.ProtocolError.isInstance(one));
-  if (answered !== undefined) return protocolFailure(answered as { code: number; message: string }, sent, error);
+  if (answered !== undefined) return protocolFailure(answered as { code: number; message: string }, sent);
   const code = chain.map((one) => (library.SdkError.isInstance(one) ? one.code : null)).find((one) => one !== null);
   if (code === library.SdkErrorCode.RequestTimeout)
-    return new McpFailed(
-      { type: 'unavailable', sent },
-      `The server did not answer within ${(sent ? callMs : mcpLimits.connectMs) / 1000} s`,
-      { cause: error },
-    );
+    return unavailable(`The server did not answer within ${(sent ? callMs : mcpLimits.connectMs) / 1000} s`);
   if (
     code === library.SdkErrorCode.ConnectionClosed ||
     code === library.SdkErrorCode.SendFailed ||
     code === library.SdkErrorCode.NotConnected
   )
-    return new McpFailed({ type: 'unavailable', sent }, 'The connection to the server was lost', { cause: error });
-  return new McpFailed({ type: 'invalid' }, 'The server answered something that is no valid MCP', { cause: error });
+    return unavailable('The connection to the server was lost');
+  return { failure: { type: 'invalid' }, message: 'The server answered something that is no valid MCP' };
 }
 
-function protocolFailure({ code, message }: { code: number; message: string }, sent: boolean, cause: unknown): McpFailed {
-  if (code === brokenStream) return new McpFailed({ type: 'unavailable', sent }, message, { cause });
-  if (code === methodNotFound) return new McpFailed({ type: 'not_found' }, message, { cause });
-  return new McpFailed({ type: 'invalid' }, message, { cause });
+function protocolFailure({ code, message }: { code: number; message: string }, sent: boolean): Failure {
+  if (code === brokenStream) return { failure: { type: 'unavailable', sent }, message };
+  return { failure: { type: code === methodNotFound ? 'not_found' : 'invalid' }, message };
+}
+
+/** Scopes and addresses are used again: one with a secret is left out. */
+function withoutSecrets(failure: McpFailure, mask: SecretMask): McpFailure {
+  const clean = (text: string | null) => (mask.isIn(text) ? null : text);
+  if (failure.type === 'forbidden') return { ...failure, scope: clean(failure.scope) };
+  if (failure.type !== 'unauthorized') return failure;
+  const { resourceMetadataUrl, scope } = failure.challenge;
+  return { ...failure, challenge: { resourceMetadataUrl: clean(resourceMetadataUrl), scope: clean(scope) } };
 }
 const methodNotFound = -32_601;
 /** Scopes as in RFC 6749, separated by spaces: anything else is not forwarded. */
@@ -261,12 +269,18 @@ function isLongerThan(tools: readonly FoundTool[], maxChars: number): boolean {
   return false;
 }
 
-function foundTools(listed: Awaited<ReturnType<Client['listTools']>>['tools']): FoundTool[] {
+function foundTools(listed: Awaited<ReturnType<Client['listTools']>>['tools'], mask: SecretMask): FoundTool[] {
   const refuse = (why: string) => new McpFailed({ type: 'invalid' }, why);
   if (listed.length > mcpLimits.tools) throw refuse(`The server has more than ${mcpLimits.tools} tools`);
   const found = listed.map(foundTool);
   if (isLongerThan(found, mcpLimits.listChars)) throw refuse(`The tools of the server have more than ${mcpLimits.listChars} characters`);
-  return found;
+  // Names and schemas are sent back in calls, so they cannot be masked.
+  const repeating = found.find(({ name, inputSchema, outputSchema }) => mask.isIn([name, inputSchema, outputSchema]));
+  if (repeating !== undefined)
+    throw refuse(
+      `The name or a schema of the tool "${mask.text(repeating.name)}" contains a credential that is sent to the server. If that is by chance, use another credential`,
+    );
+  return found.map((tool) => ({ ...tool, description: mask.text(tool.description), hash: hashOf(tool) }));
 }
 
 function foundTool({
