@@ -33,7 +33,7 @@ ${body}
 
 const style = trustedHtml(`
 :root{color-scheme:light dark}
-body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:light-dark(#f4f4f2,#1b1b1d);color:light-dark(#1d1d1f,#eeeeec)}
+body{font:1rem/1.5 system-ui,sans-serif;margin:0;overflow-wrap:anywhere;background:light-dark(#f4f4f2,#1b1b1d);color:light-dark(#1d1d1f,#eeeeec)}
 main{box-sizing:border-box;max-width:34rem;margin:8vh auto;padding:1.5rem 2rem 2rem;border-radius:.75rem;background:light-dark(#fff,#28282b)}
 h1{font-size:1.5rem;margin:.25rem 0 1rem}
 table{width:100%;border-collapse:collapse;margin:1rem 0}

@@ -1,17 +1,16 @@
 /** The redirects of a browser to a service and back: a person consents there, and the code is returned. */
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { readForm } from '../../../edge/http/form-body.ts';
-import { html } from '../../../edge/http/html.ts';
-import type { HttpResponse } from '../../../edge/http/message.ts';
+import type { HttpRequest, HttpResponse } from '../../../edge/http/message.ts';
 import { type AnyRoute, route } from '../../../edge/http/route.ts';
-import { page } from '../../../edge/routes/html-page.ts';
 import { AppError } from '../../../errors.ts';
 import { browserOf, isFromBrowser, markBrowser } from '../authorization/browser.ts';
 import type { AuthorizationRow } from '../authorization/entity.ts';
 import { type ConnectParts, connect } from '../integration/connect.ts';
 import { configuredClient, type ServiceClient, type ServiceClients } from '../oauth/service-client.ts';
 import { scopesFor } from '../services/granted.ts';
+import { confirmationPage, connectedPage, noConsentPage, refusedAsPage } from './consent-pages.ts';
 import { checkRedirect, checkTools } from './integrations.ts';
 
 /** The parameters with which the browser returned from the consent. */
@@ -32,6 +31,15 @@ export type ConsentRouteParts = ConnectParts & {
 };
 
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, pattern: '^[^\\u0000]*$', description }));
+
+const Callback = Type.Object({
+  code: Text('From the service'),
+  state: Text('As it was given to the service'),
+  error: Text('From the service, in place of a code'),
+  error_description: Text('From the service'),
+  iss: Text('The issuer (RFC 9207)'),
+});
+type Callback = Static<typeof Callback>;
 
 export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
   const { actors, clients, authorizations } = parts;
@@ -80,33 +88,13 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     extension: true,
     scope: null,
     errors: [400, 409, 502],
-    query: Type.Object({
-      code: Text('From the service'),
-      state: Text('As it was given to the service'),
-      error: Text('From the service, in place of a code'),
-      error_description: Text('From the service'),
-      iss: Text('The issuer (RFC 9207)'),
-    }),
+    query: Callback,
     responses: { 200: null, 302: null },
     contentTypes: { 200: 'text/html' },
-    async handler({ request, query: { code, state = '', error, error_description: description, iss = null } }): Promise<HttpResponse> {
+    async handler({ request, query }): Promise<HttpResponse> {
       // Programs that check links send HEAD: it must not use up the code.
       if (request.method === 'HEAD') return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: null };
-      const awaited = code === undefined && error === undefined ? null : await authorizations.awaited(state);
-      if (awaited === null) throw overState();
-      const isOurs = awaited.row.redirectUri === null || targetOf(awaited.row) !== undefined;
-      if (error === undefined && code !== undefined && isOurs) {
-        const isBegun = awaited.isBrowser(browserOf(request, parts.publicUrl()));
-        if (isFromBrowser(request) && !isBegun) return confirmationPage(awaited.row, { code, state, iss });
-        return complete({ code, state, iss });
-      }
-      const row = await authorizations.returned(state);
-      if (row === null) throw overState();
-      if (error === undefined && code !== undefined) return redirect(withParameters(row.redirectUri!, { code, state }));
-      await authorizations.used(row.id);
-      if (row.redirectUri === null) return page('Not connected', html`<p>There was no consent. You can close this page.</p>`, 200);
-      const parameters = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
-      return redirect(withParameters(row.redirectUri, parameters));
+      return refusedAsPage(request, () => callBack(request, query));
     },
   });
 
@@ -124,13 +112,36 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     readsBody: true,
     async handler(context) {
       const form = await readForm(context);
-      const [code, state] = [form.get('code') ?? '', form.get('state') ?? ''];
-      if (code === '') throw overState();
-      return complete({ code, state, iss: form.get('iss') });
+      return refusedAsPage(context.request, async () => {
+        const [code, state] = [form.get('code') ?? '', form.get('state') ?? ''];
+        if (code === '') throw overState();
+        return complete({ code, state, iss: form.get('iss') });
+      });
     },
   });
 
   return [begin, callback, confirmed];
+
+  async function callBack(
+    request: HttpRequest,
+    { code, state = '', error, error_description: description, iss }: Callback,
+  ): Promise<HttpResponse> {
+    const awaited = code === undefined && error === undefined ? null : await authorizations.awaited(state);
+    if (awaited === null) throw overState();
+    const isOurs = awaited.row.redirectUri === null || targetOf(awaited.row) !== undefined;
+    if (error === undefined && code !== undefined && isOurs) {
+      const isBegun = awaited.isBrowser(browserOf(request, parts.publicUrl()));
+      if (isFromBrowser(request) && !isBegun) return confirmation(awaited.row, { code, state, iss: iss ?? null });
+      return complete({ code, state, iss: iss ?? null });
+    }
+    const row = await authorizations.returned(state);
+    if (row === null) throw overState();
+    if (error === undefined && code !== undefined) return redirect(withParameters(row.redirectUri!, { code, state }));
+    await authorizations.used(row.id);
+    if (row.redirectUri === null) return noConsentPage();
+    const parameters = { error: error ?? 'invalid_request', state, ...(description !== undefined && { error_description: description }) };
+    return redirect(withParameters(row.redirectUri, parameters));
+  }
 
   async function complete(returned: ReturnedCode): Promise<HttpResponse> {
     const row = await authorizations.returned(returned.state);
@@ -140,20 +151,17 @@ export function consentRoutes(parts: ConsentRouteParts): AnyRoute[] {
     const connected = target === undefined ? await connectService(row, returned) : await target.complete(row, returned);
     // The code has been used.
     if (row.redirectUri !== null) return redirect(withParameters(row.redirectUri, { state: returned.state }));
-    return page('Connected', html`<p>${connected} is connected. You can close this page.</p>`, 200);
+    return connectedPage(connected);
   }
 
-  async function confirmationPage(row: AuthorizationRow, { code, state, iss }: ReturnedCode): Promise<HttpResponse> {
-    const what = (await targetOf(row)?.nameOf(row)) ?? clients.get(row.target).service.title;
-    const whose = await parts.accountName(row.accountId);
-    const body = html`<p>Do you want to connect ${what} with the account <strong>${whose ?? row.accountId}</strong> of this service? Its tasks can use then what you have just allowed.</p>
-<p>Go on only if this is your account. If somebody sent you here, close this page.</p>
-<form method="post" action="${`${parts.publicUrl()}/integrations/callback`}">
-<input type="hidden" name="code" value="${code}"><input type="hidden" name="state" value="${state}">
-${iss === null ? null : html`<input type="hidden" name="iss" value="${iss}">`}
-<p class="choice"><button class="main">Connect</button></p>
-</form>`;
-    return page('Is this your account?', body, 200, [row.redirectUri]);
+  async function confirmation(row: AuthorizationRow, { code, state, iss }: ReturnedCode): Promise<HttpResponse> {
+    return confirmationPage({
+      what: (await targetOf(row)?.nameOf(row)) ?? clients.get(row.target).service.title,
+      whose: (await parts.accountName(row.accountId)) ?? row.accountId,
+      action: `${parts.publicUrl()}/integrations/callback`,
+      fields: { code, state, ...(iss !== null && { iss }) },
+      leadsTo: row.redirectUri,
+    });
   }
 
   function targetOf({ target }: AuthorizationRow): ConsentTarget | undefined {

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import type { McpServerRow } from '../../../../src/domains/integrations/mcp-servers/entity.ts';
+import type { PinnedTool } from '../../../../src/domains/integrations/mcp-servers/pins.ts';
 import { mcpServerView } from '../../../../src/domains/integrations/mcp-servers/view.ts';
 import type { Json } from '../../../support/json.ts';
 import { McpStandIn } from '../../../support/mcp-stand-in.ts';
@@ -191,7 +192,7 @@ test('credentials in the description of a tool are masked, and any change of the
   const listing = (description: string) => answering({ 'tools/list': result({ tools: [{ ...plain, description, title: echo }] }) });
   listing(echo);
   const row = (await connect('described')) as McpServerRow;
-  const [{ hash, description }] = row.tools as [{ hash: string; description: string }];
+  const [{ hash, description }] = row.tools as [PinnedTool];
   assert.match(description, /^(\[masked\] ?)+$/);
   assertNothingSeen(row);
   const [tool] = await world.tools(row);
@@ -208,7 +209,8 @@ test('credentials in the description of a tool are masked, and any change of the
 });
 
 test('a word that is a credential by chance changes no hash, and no answer where the header is not secret', async () => {
-  answering({ 'tools/list': result({ tools: [{ ...plain, name: 'calendar_find', description: 'Finds in the calendar.' }] }) });
+  const listed = { 'tools/list': result({ tools: [{ ...plain, name: 'calendar_find', description: 'Finds in the calendar.' }] }) };
+  answering(listed);
   const [bare, authored] = await Promise.all([
     world.connect(server.url, { name: 'bare' }),
     world.connect(server.url, { name: 'authored', headers: { 'X-Author': 'calendar' } }),
@@ -219,7 +221,7 @@ test('a word that is a credential by chance changes no hash, and no answer where
     [bare.tools[0]!.hash, bare.tools[0]!.hash],
   );
   assert.equal(authored.tools[0]!.description, 'Finds in the calendar.');
-  answering({ 'tools/call': result({ content: [text('calendar_find is done')] }) });
+  answering({ ...listed, 'tools/call': result({ content: [text('calendar_find is done')] }) });
   assert.equal(await world.call(authored, 'mcp_authored_calendar_find'), 'calendar_find is done');
 });
 
