@@ -140,20 +140,10 @@ type Effects<C> = C extends { effects: infer E } ? E : Record<never, never>;
 type Input<F> = F extends (input: infer I) => unknown ? I : never;
 type Reply<F> = F extends (input: any) => infer R ? R : never;
 
-export type ActorDefinition<S extends object, C extends Contract> = {
-  ref: ActorRef<C>;
+/** The parts of a definition whose types do not depend on the contract. */
+type ActorOptions = {
   /** Its primary key is the actor's id. */
   entity: AnyEntity;
-  /** `state` is null until a command has created the actor. Throw an `AppError` to refuse; a refused turn changes nothing. */
-  commands: {
-    [K in keyof C['commands']]: (
-      state: S | null,
-      input: Input<C['commands'][K]>,
-      ctx: TurnContext<C>,
-    ) => Turn<S | null, Reply<C['commands'][K]>>;
-  };
-  /** Read the last committed state. */
-  queries: { [K in keyof C['queries']]: (state: S | null, input: Input<C['queries'][K]>) => Reply<C['queries'][K]> };
   effects?: Record<string, EffectDefinition>;
   /** The schemas of messages and timers that it receives. */
   inputs?: DurableInputs;
@@ -167,20 +157,25 @@ export type ActorDefinition<S extends object, C extends Contract> = {
   sendsBeforeItExists?: boolean;
 };
 
+export type ActorDefinition<S extends object, C extends Contract> = ActorOptions & {
+  ref: ActorRef<C>;
+  /** `state` is null until a command has created the actor. Throw an `AppError` to refuse; a refused turn changes nothing. */
+  commands: {
+    [K in keyof C['commands']]: (
+      state: S | null,
+      input: Input<C['commands'][K]>,
+      ctx: TurnContext<C>,
+    ) => Turn<S | null, Reply<C['commands'][K]>>;
+  };
+  /** Read the last committed state. */
+  queries: { [K in keyof C['queries']]: (state: S | null, input: Input<C['queries'][K]>) => Reply<C['queries'][K]> };
+};
+
 /** A definition whose types have been checked; the form that the runtime uses. */
-export type AnyActor = {
+export type AnyActor = ActorOptions & {
   ref: ActorRef<any>;
-  entity: AnyEntity;
   commands: Record<string, (state: any, input: any, ctx: TurnContext) => Turn<any, any>>;
   queries: Record<string, (state: any, input: any) => unknown>;
-  effects?: Record<string, EffectDefinition>;
-  inputs?: DurableInputs;
-  idleTimeoutMs?: number;
-  mailboxLimit?: number;
-  /** Its asks are not shed: it reports the node's health. */
-  isVital?: boolean;
-  /** A turn that leaves it without a state may send messages. Its first message after each load costs a read of the database. */
-  sendsBeforeItExists?: boolean;
 };
 
 /** Checks a definition's types; the value is the definition itself. */

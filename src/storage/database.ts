@@ -1,5 +1,5 @@
 /** The database for all code except the commit path: MikroORM for lists, reports and migrations, and tables derived from its metadata. */
-import { DriverException, type EntityName, type EntitySchema } from '@mikro-orm/core';
+import { DriverException, type EntityName, type EntitySchema, type FilterQuery, type QueryOrderMap } from '@mikro-orm/core';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
@@ -129,6 +129,18 @@ export class Database {
     return this.lists.pass(accountId, () => query(this.em()));
   }
 
+  /** A page of an account's rows, newest first unless `orderBy` says otherwise; and the number of all rows. */
+  listPage<E extends object>(
+    accountId: string,
+    entity: EntityName<E>,
+    where: FilterQuery<NoInfer<E>>,
+    { limit, offset }: { limit: number; offset: number },
+    orderBy: Record<string, 'asc' | 'desc'> = newestFirst,
+  ) {
+    const options = { orderBy: orderBy as QueryOrderMap<E>, limit, offset, disableIdentityMap: true };
+    return this.list(accountId, (em) => em.findAndCount<E>(entity, where, options));
+  }
+
   /** For metrics: running and waiting lists, and those rejected since the start. */
   get listLoad(): { running: number; waiting: number; turnedAway: number } {
     return { ...this.lists.size, turnedAway: this.lists.turnedAway };
@@ -251,6 +263,7 @@ function readsName({ applicationName = 'troupe' }: DatabaseOptions): string {
   return `${applicationName} reads`;
 }
 
+const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
 const closeGraceMs = 1_000;
 /** Until what was asked on broken connections is rejected. */
 const brokenMs = 250;

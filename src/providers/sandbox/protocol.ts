@@ -2,6 +2,7 @@
  * The messages between parent and sandbox child: one JSON value a line, on the child's stdin and stdout, never longer than `maxLineChars`.
  * The child sends a question, the parent the answer; between the two neither sends anything else.
  */
+import type { GuestOptions } from './port.ts';
 
 export const sandboxLimits = {
   /** Wall-clock time from when the code is sent. */
@@ -31,25 +32,15 @@ export type ChildLine = { op: 'ready' } | { op: 'print'; text: string } | FileCa
 /** From the parent: first the code, then one answer for each file call. */
 export type ParentLine = { op: 'run'; code: string; timeMs: number } | { ok: true; value: unknown } | { ok: false; message: string };
 
-/** To a program that runs code over batches of numbers (`batch-child.ts`): first what to run, then batches. after a batch, and after its
- * answer, come its numbers, as so many bytes of doubles. */
-export type ToBatches =
-  | {
-      op: 'open';
-      harness: string;
-      settings: unknown;
-      code: string;
-      inputs: number;
-      outputs: number;
-      memoryBytes: number;
-      stepMs: number;
-      cpuMs: number;
-    }
-  | { op: 'batch'; count: number; bytes: number };
+/**
+ * Messages to the program that runs code over batches of numbers (`batch-child.ts`): first `open`, then batches. A batch and its answer are
+ * each followed by their numbers, as the named number of bytes of doubles.
+ */
+export type ToBatches = ({ op: 'open' } & Omit<GuestOptions, 'signal'>) | { op: 'batch'; count: number; bytes: number };
 export type FromBatches =
   | { op: 'ready' }
   | { op: 'opened' }
   | { op: 'batched'; bytes: number }
   | { op: 'failed'; reason: GuestFailure; step: number; message: string };
-/** What stopped the code: its own error, a step or all of it that took too long, its memory, or the end of its process. */
+/** What stopped the code: its own error, the time limit of a step or of the whole run, its memory limit, or the end of its process. */
 export type GuestFailure = 'error' | 'step_time' | 'time' | 'memory' | 'crash';

@@ -50,9 +50,7 @@ export function invoiceRoutes({ database, links, customerOf, pdf }: InvoiceRoute
     responses: { 200: PageOf(InvoiceView) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId };
-      const [rows, total] = await database.list(principal.accountId, (em) =>
-        em.findAndCount(Invoice, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(principal.accountId, Invoice, where, { limit, offset });
       const data = await Promise.all(rows.map((row) => view(row as InvoiceRow, principal)));
       return answer(200, page(data, offset, total));
     },

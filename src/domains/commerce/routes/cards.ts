@@ -84,7 +84,6 @@ const AuthorizationSchema = Type.Object(
   { title: 'CardAuthorization' },
 );
 const shared = { errors: [402], extension: true } as const;
-const newestFirst = { createdAt: 'desc', id: 'desc' } as const;
 
 export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): AnyRoute[] {
   const list = route({
@@ -100,9 +99,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
       await mustIssueCards(principal);
       const { accountId, mode } = principal;
       const where = { accountId, mode };
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(Card, where, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(accountId, Card, where, { limit, offset });
       return answer(
         200,
         page(
@@ -201,9 +198,7 @@ export function cardRoutes({ actors, database, issue, clock }: CardRouteParts): 
     responses: { 200: PageOf(AuthorizationSchema) },
     async handler({ principal, params, query: { limit, offset } }) {
       const { id: cardId } = await own(principal, params.id);
-      const [rows, total] = await database.list(principal.accountId, (em) =>
-        em.findAndCount(CardAuthorization, { cardId }, { orderBy: newestFirst, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(principal.accountId, CardAuthorization, { cardId }, { limit, offset });
       const returned = await returnedMinor(
         database,
         rows.map(({ id }) => id),

@@ -56,13 +56,7 @@ export function orderRoutes({ actors, database, clock }: OrderRouteParts): AnyRo
     query: PageQuery,
     responses: { 200: PageOf(OrderView) },
     async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(
-          PurchaseOrder,
-          { accountId, mode },
-          { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true },
-        ),
-      );
+      const [rows, total] = await database.listPage(accountId, PurchaseOrder, { accountId, mode }, { limit, offset });
       return answer(
         200,
         page(

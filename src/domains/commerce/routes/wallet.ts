@@ -94,9 +94,7 @@ export function walletRoutes({ actors, database, clock }: WalletRouteParts): Any
       const { accountId, mode } = principal;
       const where = { accountId, mode, book: 'wallet' as const };
       const orderBy = { createdAt: 'desc', transferId: 'desc' } as const;
-      const [own, total] = await database.list(principal.accountId, (em) =>
-        em.findAndCount(LedgerEntry, where, { orderBy, limit, offset, disableIdentityMap: true }),
-      );
+      const [own, total] = await database.listPage(principal.accountId, LedgerEntry, where, { limit, offset }, orderBy);
       return answer(
         200,
         page(

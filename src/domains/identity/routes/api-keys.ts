@@ -95,9 +95,7 @@ export function apiKeyRoutes({ actors, database, secrets, isStillValid, clock }:
     responses: { 200: PageOf(ListedKey) },
     async handler({ principal, query: { limit, offset } }) {
       const where = { accountId: principal.accountId, status: 'active' as const };
-      const [keys, total] = await database.list(principal.accountId, (em) =>
-        em.findAndCount(ApiKey, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [keys, total] = await database.listPage(principal.accountId, ApiKey, where, { limit, offset });
       const data = keys.map(
         (key): Static<typeof ListedKey> => ({
           id: key.id,

@@ -41,9 +41,7 @@ export function mcpServerRoutes(parts: McpRouteParts): AnyRoute[] {
     responses: { 200: PageOf(McpServerView) },
     async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
       const where = { accountId, mode, removedAt: null };
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(McpServer, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(accountId, McpServer, where, { limit, offset });
       const data = rows.map((row) => mcpServerView(row as McpServerRow));
       return answer(200, page(data, offset, total));
     },

@@ -44,9 +44,7 @@ export function integrationRoutes(parts: IntegrationRouteParts): AnyRoute[] {
     responses: { 200: Type.Array(IntegrationView) },
     async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
       const where = { accountId, mode };
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(Integration, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(accountId, Integration, where, { limit, offset });
       const data = rows.map((row) => shown(row as IntegrationRow));
       return answer(200, data, totalCount(total));
     },

@@ -63,9 +63,7 @@ export function backtestRoutes(parts: BacktestRouteParts): AnyRoute[] {
     responses: { 200: PageOf(BacktestSummary) },
     async handler({ principal: { accountId, mode }, query: { limit, offset, strategy_id: strategyId } }) {
       const where = { accountId, mode, ...(strategyId !== undefined && { strategyId }) };
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(Backtest, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(accountId, Backtest, where, { limit, offset });
       const data = rows.map((row) => backtestSummary(row as BacktestRow));
       return answer(200, page(data, offset, total));
     },

@@ -92,9 +92,7 @@ export function brokerRoutes({ actors, database, clock, connections, credentials
     responses: { 200: PageOf(BrokerView) },
     async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
       const where = { accountId, mode, removedAt: null };
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(ConnectedBroker, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(accountId, ConnectedBroker, where, { limit, offset });
       const data = rows.map((row) => brokerView(row as ConnectedBrokerRow));
       return answer(200, page(data, offset, total));
     },

@@ -52,12 +52,12 @@ export function orderRoutes({ orderEntry, database, clock }: OrderRouteParts): A
       const { limit, offset, client_order_id: clientOrderId, status, symbol, broker_id: brokerKey } = query;
       const filter = { clientOrderId, status, brokerKey, symbol: symbol === undefined ? undefined : parseSymbol(symbol)?.symbol };
       const filters = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(
-          TradingOrder,
-          { accountId, mode, ...filters },
-          { orderBy: { id: 'desc' }, limit, offset, disableIdentityMap: true },
-        ),
+      const [rows, total] = await database.listPage(
+        accountId,
+        TradingOrder,
+        { accountId, mode, ...filters },
+        { limit, offset },
+        { id: 'desc' },
       );
       const data = rows.map((row) => orderView(row as TradingOrderRow));
       return answer(200, page(data, offset, total));
@@ -134,9 +134,7 @@ export function orderRoutes({ orderEntry, database, clock }: OrderRouteParts): A
     responses: { 200: PageOf(FillView) },
     async handler({ principal, params, query: { limit, offset } }) {
       const { id: orderId } = await ownOrder(actors, principal, params.id);
-      const [rows, total] = await database.list(principal.accountId, (em) =>
-        em.findAndCount(TradingFill, { orderId }, { orderBy: { seq: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(principal.accountId, TradingFill, { orderId }, { limit, offset }, { seq: 'desc' });
       const data = rows.map((row) => fillView(row as TradingFillRow));
       return answer(200, page(data, offset, total));
     },

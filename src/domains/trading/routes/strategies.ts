@@ -54,9 +54,7 @@ export function strategyRoutes(parts: StrategyRouteParts): AnyRoute[] {
     responses: { 200: PageOf(StrategyView) },
     async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
       const where = { accountId, mode, deletedAt: null };
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(Strategy, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true }),
-      );
+      const [rows, total] = await database.listPage(accountId, Strategy, where, { limit, offset });
       const data = rows.map((row) => strategyView(row as StrategyRow));
       return answer(200, page(data, offset, total));
     },

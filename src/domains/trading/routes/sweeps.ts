@@ -38,13 +38,7 @@ export function sweepRoutes(parts: BacktestRouteParts): AnyRoute[] {
     query: PageQuery,
     responses: { 200: PageOf(SweepSummary) },
     async handler({ principal: { accountId, mode }, query: { limit, offset } }) {
-      const [rows, total] = await database.list(accountId, (em) =>
-        em.findAndCount(
-          Sweep,
-          { accountId, mode },
-          { orderBy: { createdAt: 'desc', id: 'desc' }, limit, offset, disableIdentityMap: true },
-        ),
-      );
+      const [rows, total] = await database.listPage(accountId, Sweep, { accountId, mode }, { limit, offset });
       const data = rows.map((row) => sweepSummary(row as SweepRow));
       return answer(200, page(data, offset, total));
     },

@@ -186,12 +186,12 @@ export function webhookRoutes({ actors, database, eventCatalogue, secrets, check
       const row = await own(principal, params.id);
       const wanted =
         status === undefined ? {} : status === 'delivered' ? { status } : { $and: [{ status }, { status: { $ne: 'delivered' as const } }] };
-      const [rows, total] = await database.list(principal.accountId, (em) =>
-        em.findAndCount(
-          WebhookDelivery,
-          { webhookId: row.id, ...wanted },
-          { orderBy: { id: 'desc' }, limit, offset, disableIdentityMap: true },
-        ),
+      const [rows, total] = await database.listPage(
+        principal.accountId,
+        WebhookDelivery,
+        { webhookId: row.id, ...wanted },
+        { limit, offset },
+        { id: 'desc' },
       );
       const data = rows.map((record) => deliveryView(record as DeliveryRecord, sinceOf(row)));
       return answer(200, page(data, offset, total));

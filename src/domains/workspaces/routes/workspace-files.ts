@@ -137,9 +137,11 @@ export function workspaceFileRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       responses: { 200: FileList },
       async handler({ principal, params, query: { limit, offset }, variant }) {
         const { id: workspaceId } = await ownWorkspace(actors, principal, params.id);
-        const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await database.list(principal.accountId, (em) =>
-          em.findAndCount(WorkspaceFile, { workspaceId, status: 'present' }, { orderBy: order, limit, offset, disableIdentityMap: true }),
+        const [rows, total] = await database.listPage(
+          principal.accountId,
+          WorkspaceFile,
+          { workspaceId, status: 'present' },
+          { limit, offset },
         );
         const views = await Promise.all(rows.map((row) => viewOf(row, principal)));
         return answer(200, variant === 'A' ? views : { files: views, total }, totalCount(total));

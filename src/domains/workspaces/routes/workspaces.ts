@@ -66,9 +66,11 @@ export function workspaceRoutes(parts: WorkspaceRoutesParts): AnyRoute[] {
       query: PageQuery,
       responses: { 200: Type.Array(WorkspaceView) },
       async handler({ principal, query: { limit, offset } }) {
-        const order = { createdAt: 'desc', id: 'desc' } as const;
-        const [rows, total] = await database.list(principal.accountId, (em) =>
-          em.findAndCount(Workspace, { accountId: principal.accountId }, { orderBy: order, limit, offset, disableIdentityMap: true }),
+        const [rows, total] = await database.listPage(
+          principal.accountId,
+          Workspace,
+          { accountId: principal.accountId },
+          { limit, offset },
         );
         const counts = await fileCounts(
           database,
