@@ -9,7 +9,7 @@ const pdfJob: Job<{ invoice: PrintedInvoice; customer: string }, Uint8Array> = {
   name: 'invoice_pdf',
   module: new URL('./invoice-pdf.ts', import.meta.url),
   timeMs: 10_000,
-  wallMs: 60_000,
+  wallMs: 200_000,
 };
 
 export async function drawInvoice(compute: Compute, row: InvoiceRow, customer: string, signal: AbortSignal): Promise<Uint8Array> {

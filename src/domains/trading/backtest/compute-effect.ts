@@ -35,7 +35,7 @@ type Outcome<Result> = { kind: 'complete'; result: Result; contents: Contents } 
 
 const compressed = promisify(gzip);
 const progressEveryMs = 1_000;
-/** The effect waits this long for an unavailable process or store. */
+/** Tries while a process or a store is not available, or processor time is missing. */
 const maxTries = 8;
 const [firstPauseMs, maxPauseMs] = [500, 30_000];
 /** Waiting for a slot is not included. A sweep of 500 runs over 5,000,000 bars takes some 40 minutes. */

@@ -33,7 +33,7 @@ const module = new URL('./decide-job.ts', import.meta.url);
 const builtInJob: Job<DecideJobInput, Decided> = { name: 'decision of a strategy', module, timeMs: 15_000, wallMs: 300_000 };
 /** Code has its own limits, in the sandbox; these are the limits of the surrounding jobs. */
 const codeJob: Job<DecideJobInput, Decided> = { name: 'decision of code', module, timeMs: 80_000, wallMs: 300_000 };
-const checkJob: Job<DecideJobInput, Decided> = { name: 'check of code', module, timeMs: 10_000, wallMs: 60_000 };
+const checkJob: Job<DecideJobInput, Decided> = { name: 'check of code', module, timeMs: 10_000, wallMs: 300_000 };
 /** At most this many missed bars are observed. */
 const maxMissed = 10_000;
 const maxBarsOfCode = 100_000;
