@@ -23,8 +23,11 @@ export const maxArchiveFiles = 1_000;
 const smallBytes = 256 * 1024;
 const atOnce = 8;
 const shownRefused = 20;
-/** Of an archive, at most, for headers with long names and for padding: all else is content. */
-const overheadBytes = maxArchiveFiles * 4 * 1024;
+/**
+ * Of an archive, for headers with long names, for padding, and for folders, which are not counted as files: all else is content. Ten folders of its own for each
+ * file are within it.
+ */
+const overheadBytes = maxArchiveFiles * 8 * 1024;
 
 export type ArchiveParts = { actors: ActorSystem; database: Pick<Database, 'read'>; files: FileStore };
 export type ArchiveTarget = {

@@ -325,6 +325,28 @@ describe('files of a workspace', () => {
     assert.equal((await archiveUpload(node, id, replacing)).status, 201, 'an archive that fits by what it replaces is taken');
   });
 
+  test('an archive whose files fit exactly is stored, although it is longer than the room, and one with a byte more is refused', async (t) => {
+    const node = await startWorkspaceNode(t);
+    const { id } = await node.createWorkspace('W');
+    const [room, files] = [2_000_000, 20];
+    await node.database.pool.query('insert into account_storage values ($1, $2, $3, $4, now())', [
+      ...['acct_ann', 2 ** 30 - room, 1_000 - files, '[]'],
+    ]);
+    // Long names in folders of their own: about as much besides contents as archives have.
+    const archiveOf = (bytes: number) =>
+      tarOf(
+        Array.from({ length: files }, (_, n): [string, string] => [
+          `${`folder-${n}-`.padEnd(100, 'a')}/${'b'.repeat(100)}/${n}.txt`,
+          'x'.repeat(n === 0 ? bytes - files + 1 : 1),
+        ]),
+      );
+    const exact = await archiveOf(room);
+    assert.ok(exact.length > room + files * 1_024);
+    assert.equal((await archiveUpload(node, id, await archiveOf(room + 1))).status, 402);
+    assert.deepEqual(await node.contents(), []);
+    assert.equal((await archiveUpload(node, id, exact)).status, 201);
+  });
+
   test('an archive of new files is refused before it is read by an account that has all the files it may have', async (t) => {
     const node = await startWorkspaceNode(t);
     const [{ id }, { id: empty }] = [await node.createWorkspace('W'), await node.createWorkspace('Empty')];
