@@ -8,7 +8,8 @@ import { makeHome, removeHome, removeStaleHomes } from './driver-home.ts';
 import type { DriverSettings, FromDriver, ToDriver, Visit, VisitResult } from './protocol.ts';
 
 const programFile = fileURLToPath(new URL('./driver/child.ts', import.meta.url));
-const startMs = 30_000;
+/** Longer than the start of the browser (`driver/chromium.ts`), which is in it. */
+const startMs = 60_000;
 /** After that it is killed. */
 const closeMs = 5_000;
 const heapMb = 512;

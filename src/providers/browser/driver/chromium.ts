@@ -2,7 +2,8 @@
 import { type Browser, chromium } from 'playwright-core';
 import type { DriverSettings } from '../protocol.ts';
 
-const startTimeoutMs = 20_000;
+/** A start takes one to two seconds; on a busy machine it may take most of a minute, and a second one takes no less. */
+const startTimeoutMs = 50_000;
 /** Of the JavaScript heap of one page; `memory-watch.ts` bounds the rest. */
 const heapMb = 512;
 
