@@ -335,13 +335,14 @@ test('agents', { timeout: 600_000 }, async (t) => {
 
   await t.test('the check of a schema with an endless pattern is ended, and the service answers meanwhile', async () => {
     const trap = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
-    const { id } = await world.begin('output-trap', turns(output({ a: `${'a'.repeat(60)}!` }), finish('1'), finish('2'), finish('3')), {
-      output_schema: trap,
-    });
-    // Three checks of five seconds of processor time each, at a low priority; each ends a process that has to be started again.
+    const trapped = output({ a: `${'a'.repeat(60)}!` });
+    // One such check: five seconds of processor time, at a low priority. It ends a process that has to be started again.
+    const { id } = await world.begin('output-trap', turns(trapped, finish('1'), output({ a: 'a' }), finish('2')), { output_schema: trap });
     const task = await caller.untilTask(id, endStatuses, 400_000);
-    assert.equal(task.status, 'failed');
-    assert.match(task.error, /output\.json.*time/s);
+    assert.deepEqual([task.status, task.agents[0].result], ['complete', '2']);
+    // The second text: on a busy machine the minute of the effect ends first.
+    const told = /not finished: output\.json could not be checked( against the schema: it took too much time)?\. Write/;
+    assert.match(JSON.stringify(world.requestsOf('output-trap')[3]!.body.messages), told);
   });
 
   await t.test('delegated work runs as another agent, its final answer is returned, and max_agents holds', async () => {

@@ -2,7 +2,9 @@
 import type { TestContext } from 'node:test';
 import type { Json } from './json.ts';
 import { type Behaviour, type ChatMessage, type ChatRequest, finish, openAiServer, plan } from './openai-server.ts';
-import { Caller, type Service, startService } from './service.ts';
+import { Caller, endStatuses, type Service, startService } from './service.ts';
+
+export { endStatuses };
 
 /** One request of a case. `turn`: how often its agent has answered before. `n`: its number among the requests of the case, from 1. */
 export type Asked = { request: ChatRequest; isPlan: boolean; turn: number; n: number; said: string };
@@ -20,8 +22,6 @@ export type ScriptedService = {
   /** Creates it and waits for its end, or for it to pause. */
   play(name: string, play: Case, config?: object, by?: Caller): Promise<Json>;
 };
-
-export const endStatuses = ['complete', 'failed', 'cancelled'];
 
 export async function scriptedService(
   t: TestContext,
