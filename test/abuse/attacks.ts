@@ -27,7 +27,7 @@ export const ownId = 'AN-ID-OF-ITS-OWN';
 export const foreignId = 'AN-ID-OF-SOMEBODY-ELSE';
 /** Ids that callers choose or that another service gave: any text is theirs. */
 const ownWords = ['client_order_id', 'phone_number_id'];
-const namesAThing = (name: string): boolean => name.endsWith('_id') && !ownWords.includes(name);
+const namesResource = (name: string): boolean => name.endsWith('_id') && !ownWords.includes(name);
 
 /** @param receiverUrl the one address that webhooks may be sent to */
 export function attacksOn(operations: readonly Operation[], callers: fc.Arbitrary<CallerKind>, receiverUrl: string): fc.Arbitrary<Attack> {
@@ -122,7 +122,7 @@ function bodyFor(operation: Operation, receiverUrl: string): fc.Arbitrary<SentBo
   const schema = body as JsonSchema;
   const field = (inner: JsonSchema, name: string): fc.Arbitrary<unknown> => {
     if (name === 'url') return urlFor(receiverUrl);
-    const good = namesAThing(name) ? fc.constantFrom(ownId, ownId, foreignId) : fitting(inner);
+    const good = namesResource(name) ? fc.constantFrom(ownId, ownId, foreignId) : fitting(inner);
     return fc.oneof({ weight: 8, arbitrary: good }, { weight: 1, arbitrary: hostileValue });
   };
   const inner = schema.properties ?? {};
@@ -141,7 +141,7 @@ function bodyFor(operation: Operation, receiverUrl: string): fc.Arbitrary<SentBo
 /** The documented one, about things that are there. */
 function exampleFor({ example }: Operation, receiverUrl: string): object {
   const body: Record<string, unknown> = { ...(example as object) };
-  for (const name of Object.keys(body)) if (namesAThing(name)) body[name] = ownId;
+  for (const name of Object.keys(body)) if (namesResource(name)) body[name] = ownId;
   return 'url' in body ? { ...body, url: receiverUrl } : body;
 }
 

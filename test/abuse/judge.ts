@@ -17,14 +17,14 @@ export type Evidence = { answer: Answer; sent: string };
  * @param secrets texts that nobody but their owner can know
  * @returns what is wrong, or null
  */
-export function gaveAway({ answer, sent }: Evidence, secrets: readonly string[], folder: string): string | null {
+export function leakedSecret({ answer, sent }: Evidence, secrets: readonly string[], folder: string): string | null {
   const text = `${JSON.stringify(answer.headers)}\n${answer.text}`;
   for (const secret of secrets) if (text.includes(secret) && !sent.includes(secret)) return `tells of somebody else: ${secret}`;
   if (text.includes(folder)) return 'tells where its files lie';
   if (answer.status < 400 || answer.json === null) return null;
-  const told = JSON.stringify(withoutInput(answer.json.detail ?? answer.json));
+  const shownText = JSON.stringify(withoutInput(answer.json.detail ?? answer.json));
   for (const pattern of insides) {
-    const found = pattern.exec(told)?.[0];
+    const found = pattern.exec(shownText)?.[0];
     if (found !== undefined && !sent.includes(found)) return `tells of its inside: ${found}`;
   }
   return null;

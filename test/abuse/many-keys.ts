@@ -19,14 +19,14 @@ export type ManyKeysReport = { keys: number; granted: number; refused: number; s
 
 export async function manyKeys(t: Scope): Promise<ManyKeysReport> {
   const service = await startService(t, { ANONYMOUS_REQUESTS_PER_MINUTE: '1000' }, { limited: true });
-  const [greedy, quiet] = [await Caller.register(service, 'greedy'), await Caller.register(service, 'quiet')];
-  const keys = await makeKeys(greedy);
+  const [heavy, light] = [await Caller.register(service, 'greedy'), await Caller.register(service, 'quiet')];
+  const keys = await makeKeys(heavy);
   assert.equal(keys.length, keysMax);
 
   const beganMs = performance.now();
   const answered = new Map<number, number>();
   const [quietMs] = await Promise.all([
-    askQuietly(quiet, beganMs),
+    lightLoad(light, beganMs),
     ...keys.flatMap((key) => Array.from({ length: lanesPerKey }, () => flood(service, key, beganMs, answered))),
   ]);
   const granted = (answered.get(200) ?? 0) + (answered.get(404) ?? 0);
@@ -39,18 +39,18 @@ export async function manyKeys(t: Scope): Promise<ManyKeysReport> {
 
   const sockets = await openSockets(service, keys);
   assert.ok(sockets <= socketsMax, `${sockets} sockets`);
-  const login = await quiet.fetch('POST', '/v1/auth/login', { email: 'quiet@example.com', password: 'a long enough password' });
+  const login = await light.fetch('POST', '/v1/auth/login', { email: 'quiet@example.com', password: 'a long enough password' });
   assert.equal(login.status, 200, 'what leads nowhere counts toward the key, and not toward the address');
   const quietP99Ms = quietMs.sort((a, b) => a - b)[Math.floor(quietMs.length * 0.99)]!;
   return { keys: keys.length, granted, refused: answered.get(429) ?? 0, sockets, quietP99Ms };
 }
 
 /** Tries forty times, eight at once. */
-async function makeKeys(greedy: Caller): Promise<string[]> {
+async function makeKeys(heavy: Caller): Promise<string[]> {
   const keys: string[] = [];
   for (let round = 0; round < 5; round++) {
     const made = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => greedy.fetch('POST', '/v1/api-keys', { name: `k${round}${n}`, scopes: ['tasks.read'] })),
+      Array.from({ length: 8 }, (_, n) => heavy.fetch('POST', '/v1/api-keys', { name: `k${round}${n}`, scopes: ['tasks.read'] })),
     );
     for (const answer of made) {
       assert.ok([201, 402, 429].includes(answer.status), String(answer.status));
@@ -71,11 +71,11 @@ async function flood({ url }: Service, key: string, beganMs: number, answered: M
 }
 
 /** The times of answers, all of them good ones. */
-async function askQuietly(quiet: Caller, beganMs: number): Promise<number[]> {
+async function lightLoad(light: Caller, beganMs: number): Promise<number[]> {
   const times: number[] = [];
   while (performance.now() - beganMs < floodMs) {
     const askedMs = performance.now();
-    await quiet.json('GET', '/v1/auth/me');
+    await light.json('GET', '/v1/auth/me');
     times.push(performance.now() - askedMs);
     await new Promise((resolve) => setTimeout(resolve, quietEveryMs));
   }

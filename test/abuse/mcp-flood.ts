@@ -32,13 +32,13 @@ export async function mcpFlood(t: Scope): Promise<McpFloodReport> {
 
 async function floodOne(t: Scope, limited: boolean): Promise<Beside> {
   const service = await startService(t, { ...watched, ANONYMOUS_REQUESTS_PER_MINUTE: '1000' }, { limited });
-  const [busy, quiet] = [await Caller.register(service), await Caller.register(service)];
+  const [busy, light] = [await Caller.register(service), await Caller.register(service)];
   const { id: taskId } = await busy.json('POST', '/v1/tasks', { prompt: 'What is 6 times 7?' });
   const { key } = await busy.json('POST', '/v1/api-keys', { name: 'flood', scopes: ['tasks.read', 'tasks.write'] });
   await longestTurn(service);
   const flooding: McpFlooding = { url: service.url, token: key, taskId, ms: floodMs, connections };
   const worker = new Worker(new URL('./mcp-flooder.ts', import.meta.url), { workerData: flooding });
-  const [[answers], times] = (await Promise.all([once(worker, 'message'), askQuietly(quiet, limited)])) as [[McpFlooded], number[]];
+  const [[answers], times] = (await Promise.all([once(worker, 'message'), lightLoad(light, limited)])) as [[McpFlooded], number[]];
   const answered = sums(answers);
   const strange = Object.keys(answered).filter((status) => !['200', '400', '429', '503'].includes(status));
   assert.deepEqual(strange, [], JSON.stringify(answers));
@@ -48,12 +48,12 @@ async function floodOne(t: Scope, limited: boolean): Promise<Beside> {
 }
 
 /** The times of answers, all of them good ones. With limits it asks as often as its own allow. */
-async function askQuietly(quiet: Caller, limited: boolean): Promise<number[]> {
+async function lightLoad(light: Caller, limited: boolean): Promise<number[]> {
   const times: number[] = [];
   const everyMs = limited ? (floodMs / perMinute) * 2 : quietEveryMs;
   for (const endMs = performance.now() + floodMs; performance.now() < endMs; ) {
     const askedMs = performance.now();
-    await quiet.json('GET', '/v1/auth/me');
+    await light.json('GET', '/v1/auth/me');
     times.push(performance.now() - askedMs);
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }

@@ -12,7 +12,7 @@ import type { Scope } from '../support/scope.ts';
 import { Caller } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Attack, attacksOn, type CallerKind, foreignId, ownId, type PathPart } from './attacks.ts';
-import { gaveAway } from './judge.ts';
+import { leakedSecret } from './judge.ts';
 
 export type Bounds = { seed: number; requests: number; minutes: number };
 /** Answers of each operation by status. */
@@ -28,11 +28,11 @@ export async function abuse(t: Scope, { seed, requests, minutes }: Bounds): Prom
   const site = await openSite(t);
   const attacker = await Attacker.of(site);
   const deliveries = 'GET /api-keys/webhooks/{id}/deliveries';
-  await until(async () => !String((await attacker.victimsThings())[deliveries]).includes('"pending"'), "the victim's webhook is tried");
+  await until(async () => !String((await attacker.victimsResources())[deliveries]).includes('"pending"'), "the victim's webhook is tried");
   const hasEnded = async (caller: Caller, ids: Site['own']) =>
     (await call(site, caller, 'GET', `/v1/deployments/${ids['/deployments/{id}']}`)).json.completed_at !== null;
   await until(async () => (await hasEnded(site.ann, site.own)) && (await hasEnded(site.bob, site.foreign)), 'the end of both deployments');
-  const before = await Promise.all([leftBehind(site.service), attacker.victimsThings()]);
+  const before = await Promise.all([leftBehind(site.service), attacker.victimsResources()]);
 
   const guarded = site.api.operations.filter(({ scope }) => scope !== null);
   await fire(attacksOn(guarded, fc.constantFrom('bent', 'nobody'), site.receiver.url), requests / 4, 'refused at the door');
@@ -45,7 +45,7 @@ export async function abuse(t: Scope, { seed, requests, minutes }: Bounds): Prom
   await fire(attacksOn(site.api.operations, anybody, site.receiver.url), requests / 2, 'in its own account');
   for (const operation of unharmed()) await fire(attacksOn([operation], anybody, site.receiver.url), 8 * lanes, 'what chance left out');
   assert.deepEqual(await attacker.totals(), attacker.expectedTotals(totals), 'there is what was accepted, and nothing of what was refused');
-  assert.deepEqual(await attacker.victimsThings(), before[1], 'nothing of the other account has changed');
+  assert.deepEqual(await attacker.victimsResources(), before[1], 'nothing of the other account has changed');
   await stillWorks(site);
   assert.deepEqual(unharmed(), [], 'every operation was attacked');
   return { requests: attacker.sent, answers: attacker.answers };
@@ -122,7 +122,7 @@ class Attacker {
     // 502 only where the description has it: the address that the request names answered with something else than was asked for.
     if (answer.status >= 500) assert.ok(answer.status === 503 || (answer.status === 502 && operation.responses[502] !== undefined), says);
     if (!leadsAstray(attack, answer)) api.check(operation, answer, sent.slice(0, 1_000));
-    const problem = gaveAway({ answer, sent }, this.secrets, service.dataDir);
+    const problem = leakedSecret({ answer, sent }, this.secrets, service.dataDir);
     assert.equal(problem, null, says);
     this.checkRights(operation, attack, answer, says);
   }
@@ -134,9 +134,9 @@ class Attacker {
     if (caller === 'weak' && scope !== 'any') assert.equal(status, 403, says);
     if (caller === 'key' && scope === 'session') assert.equal(status, 403, says);
     const { own, foreign } = this.site;
-    const isTheirs = (name: string) => own[keyOf(path, name)] !== foreign[keyOf(path, name)];
+    const isOfVictim = (name: string) => own[keyOf(path, name)] !== foreign[keyOf(path, name)];
     const isForeign =
-      Object.entries(ids).some(([name, { kind }]) => kind === 'foreign' && isTheirs(name)) || String(body).includes(foreignId);
+      Object.entries(ids).some(([name, { kind }]) => kind === 'foreign' && isOfVictim(name)) || String(body).includes(foreignId);
     if (isForeign) assert.ok(status >= 400, `${says}\n${path} did something about another account`);
   }
 
@@ -232,15 +232,15 @@ class Attacker {
   expectedTotals(before: Record<string, number>): Record<string, number> {
     const changed = (path: string): number => {
       // A cancelled order stays in the list.
-      const gone = path === '/trading/orders' ? 0 : (this.accepted.get(`DELETE ${path}/{id}`) ?? 0);
-      return (this.accepted.get(`POST ${path}`) ?? 0) + (this.beside.get(path) ?? 0) - gone;
+      const deleted = path === '/trading/orders' ? 0 : (this.accepted.get(`DELETE ${path}/{id}`) ?? 0);
+      return (this.accepted.get(`POST ${path}`) ?? 0) + (this.beside.get(path) ?? 0) - deleted;
     };
     const counted = Object.entries(before).filter(([path]) => this.isCounted(path));
     return Object.fromEntries(counted.map(([path, count]) => [path, count + changed(path)]));
   }
 
   /** Everything the other account can see of itself, without links, which are made anew each time, and without prices, which move. */
-  async victimsThings(): Promise<Record<string, unknown>> {
+  async victimsResources(): Promise<Record<string, unknown>> {
     const { api, bob, foreign } = this.site;
     const seen: Record<string, unknown> = {};
     const isOfMarket = (path: string): boolean => /^\/trading\/(quotes|bars|account|positions)/.test(path);

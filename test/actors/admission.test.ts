@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { Admission, lateAfterMs, sampleEveryMs } from '../../src/actors/admission.ts';
 
 /** A service that answers `rate` asks between two looks (50 ms), while `offered` come; returns how many waited at the end, and the shed. */
-function load(admission: Admission, looks: number, rate: number, offered: number): { waiting: number; shed: number } {
+function load(admission: Admission, samples: number, rate: number, offered: number): { waiting: number; shed: number } {
   // How many looks each waiting ask has seen, oldest first.
   let ages: number[] = [];
   let shed = 0;
-  for (let look = 0; look < looks; look++) {
+  for (let sample = 0; sample < samples; sample++) {
     for (let i = 0; i < offered; i++) {
       if (admission.admits(ages.length)) ages.push(0);
       else shed++;
@@ -74,15 +74,15 @@ test('after the overload all asks are admitted again', () => {
 
 test('a minimum number of asks is always admitted, however long they wait', () => {
   const admission = new Admission(100_000);
-  for (let look = 0; look < 100; look++) admission.sample(250, 0, 250);
+  for (let sample = 0; sample < 100; sample++) admission.sample(250, 0, 250);
   assert.ok(admission.admits(255));
 });
 
 test('after an outage of the database the minimum number of asks is admitted at once, and all asks soon after', () => {
   const admission = new Admission(8_192);
-  for (let look = 0; look < 50; look++) admission.sample(8_000, 0, 8_000);
+  for (let sample = 0; sample < 50; sample++) admission.sample(8_000, 0, 8_000);
   assert.ok(admission.admits(255));
   assert.ok(!admission.admits(256));
-  for (let look = 0; look < 50; look++) admission.sample(100, 100, 0);
+  for (let sample = 0; sample < 50; sample++) admission.sample(100, 100, 0);
   assert.ok(admission.admits(999));
 });

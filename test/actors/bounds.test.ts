@@ -68,10 +68,10 @@ test('durable work waits while mailboxes are full and is done when there is room
   effects.work = async () => 'done';
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [0] });
   const held = proxy.hold(commits, 'to client');
-  const told = node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1, 2, 3, 4, 5, 6, 7, 8] });
+  const sent = node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1, 2, 3, 4, 5, 6, 7, 8] });
   await held.arrived;
   held.release();
-  await told;
+  await sent;
   const begin = () => outcomeOf(node.actors.ask(probe, 'e', 'begin', { effect: 'work', input: {} }));
   await until(async () => typeof (await begin()) === 'string', 'room for the ask itself');
   // Where everything is full, queries are refused too.

@@ -11,12 +11,12 @@ import { until } from '../support/until.ts';
 
 let node: TestRuntime;
 /** Ids of probes that refuse messages. */
-const deaf = new Set<string>();
+const unanswering = new Set<string>();
 const hearBefore = hearing.before;
 before(async () => {
   node = await testRuntime([probeActor], probeOptions);
   hearing.before = (input) => {
-    if (deaf.has(String(input))) throw invalidField(['body'], 'It is deaf', 'deaf');
+    if (unanswering.has(String(input))) throw invalidField(['body'], 'It is deaf', 'deaf');
   };
 });
 after(async () => {
@@ -34,10 +34,10 @@ const heard = async (id: string) => (await node.actors.query(probe, id, 'state',
 const recorded = async (commandId: string) => (await node.sql('select from command_record where id = $1', [commandId])).length === 1;
 
 test('an earlier try that arrives after a repeat was refused gets the same refusal, although the command would now succeed', async () => {
-  deaf.add('a');
+  unanswering.add('a');
   const refused: any = await tryOf('cmd-a', 'hear', 'a', 'a', true).catch((error) => error);
   assert.deepEqual([refused.code, refused.issues[0].type], ['invalid', 'deaf']);
-  deaf.delete('a');
+  unanswering.delete('a');
   const late: any = await tryOf('cmd-a', 'hear', 'a', 'a', false).catch((error) => error);
   assert.deepEqual([late.code, late.message, late.issues], [refused.code, refused.message, refused.issues]);
   await node.crashAndRestart();
@@ -46,10 +46,10 @@ test('an earlier try that arrives after a repeat was refused gets the same refus
 });
 
 test('a command that is tried once leaves no record of its refusal', async () => {
-  deaf.add('b');
+  unanswering.add('b');
   assert.deepEqual(await outcomeOf(tryOf('cmd-b', 'hear', 'b', 'b', false)), { refused: 'invalid' });
   assert.equal(await recorded('cmd-b'), false);
-  deaf.delete('b');
+  unanswering.delete('b');
   assert.equal(await tryOf('cmd-b', 'hear', 'b', 'b', false), null);
   assert.equal(await tryOf('cmd-b', 'hear', 'b', 'b', true), null, 'a repeat gets the reply of the first');
 });
@@ -65,11 +65,11 @@ test('if a later turn refuses a repeat, the refusal is final for the repeat and 
 });
 
 test('the refusal of a request that repeats a command on the same node is final', async () => {
-  deaf.add('d');
+  unanswering.add('d');
   const end = node.actors.repeated.begin(['cmd-d']);
   assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
   end();
-  deaf.delete('d');
+  unanswering.delete('d');
   assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
   assert.deepEqual(await heard('d'), []);
 });
@@ -84,13 +84,13 @@ test('the refusal of an effect that runs again after a crash is final, also for 
     if (runs.push(effectId) === 1) return new Promise(() => {});
     return outcomeOf(node.actors.ask(probe, 'e', 'hear', 'e', { commandId: effectId }));
   };
-  deaf.add('e');
+  unanswering.add('e');
   await node.actors.ask(probe, 'asking', 'begin', { effect: 'work', input: {} });
   await until(() => runs.length === 1, 'the first run');
   await node.crashAndRestart();
   await until(async () => (await heard('asking')).length === 1, 'the second run');
   assert.deepEqual(await heard('asking'), [{ kind: 'done', value: { refused: 'invalid' } }]);
-  deaf.delete('e');
+  unanswering.delete('e');
   assert.deepEqual(await outcomeOf(tryOf(runs[0]!, 'hear', 'e', 'e', false)), { refused: 'invalid' }, 'asked by the first run');
   assert.deepEqual(await heard('e'), []);
 });
@@ -122,25 +122,25 @@ test("tries, repeats and changes of the state in any order: a result or a repeat
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 16 }), async (steps) => {
       const id = `p${++runs}`;
-      deaf.add(id);
-      let told: { outcome: unknown } | null = null;
+      unanswering.add(id);
+      let reported: { outcome: unknown } | null = null;
       const asked: Promise<void>[] = [];
       for (const one of steps) {
-        if (one.do === 'open') deaf.delete(id);
-        else if (one.do === 'close') deaf.add(id);
+        if (one.do === 'open') unanswering.delete(id);
+        else if (one.do === 'close') unanswering.add(id);
         else {
-          const before = told;
+          const before = reported;
           const answered = outcomeOf(tryOf(`cmd-${id}`, 'hear', id, id, one.do === 'repeat')).then((outcome) => {
             if (before !== null) assert.deepEqual({ outcome }, before, 'as it was told before');
-            if (one.do === 'repeat' || outcome === null) told ??= { outcome };
+            if (one.do === 'repeat' || outcome === null) reported ??= { outcome };
           });
           if (one.awaited) await answered;
           else asked.push(answered);
         }
       }
       await Promise.all(asked);
-      deaf.delete(id);
-      const before = told as { outcome: unknown } | null;
+      unanswering.delete(id);
+      const before = reported as { outcome: unknown } | null;
       const outcome = await outcomeOf(tryOf(`cmd-${id}`, 'hear', id, id, false));
       assert.deepEqual({ outcome }, before ?? { outcome: null });
       assert.deepEqual(await heard(id), outcome === null ? [id] : []);

@@ -56,7 +56,7 @@ test(
     await until(async () => (await heard(older, onOlder)).length === 1, 'what the older node knows');
     const before = await rows();
     assert.equal(before.length, 4);
-    for (let look = 0; look < 3; look++) {
+    for (let poll = 0; poll < 3; poll++) {
       await older.runtime.sweepTimers();
       await older.runtime.effects.recover();
       await older.runtime.left.count();

@@ -40,17 +40,17 @@ class World {
   private readonly asked: { id: string; commandId: string; ask: () => Promise<unknown>; outcome: Promise<unknown> }[] = [];
   private readonly node: TestRuntime;
   private readonly proxy: TcpProxy;
-  private readonly stranger: pg.Client;
+  private readonly otherClient: pg.Client;
   private adds = 0;
 
-  constructor(node: TestRuntime, proxy: TcpProxy, stranger: pg.Client) {
+  constructor(node: TestRuntime, proxy: TcpProxy, otherClient: pg.Client) {
     this.node = node;
     this.proxy = proxy;
-    this.stranger = stranger;
+    this.otherClient = otherClient;
   }
 
   async take(s: Step): Promise<void> {
-    const { node, stranger } = this;
+    const { node, otherClient } = this;
     if (s.kind === 'add') {
       this.adds++;
       this.sums.set(s.actor, this.sums.get(s.actor)! + s.n);
@@ -59,10 +59,10 @@ class World {
       const input = `${s.actor} ${this.asked.length}`;
       this.told.set(s.to, [...(this.told.get(s.to) ?? []), input]);
       this.ask(s.actor, (commandId) => node.actors.ask(probe, s.actor, 'tell', { to: s.to, inputs: [input] }, { commandId }));
-    } else if (s.kind === 'lock actor') await stranger.query('select from probe where id = $1 for update skip locked', [s.actor]);
+    } else if (s.kind === 'lock actor') await otherClient.query('select from probe where id = $1 for update skip locked', [s.actor]);
     else if (s.kind === 'lock counter')
-      await stranger.query('select from event_counter where account_id = $1 for update skip locked', [s.account]);
-    else if (s.kind === 'unlock') await stranger.query('commit; begin');
+      await otherClient.query('select from event_counter where account_id = $1 for update skip locked', [s.account]);
+    else if (s.kind === 'unlock') await otherClient.query('commit; begin');
     else if (s.kind === 'cut') this.proxy.cut(commits);
     else if (s.kind === 'lose shard')
       await node.sql(`update shard set epoch = epoch + 1, owner = 'other' where shard = $1`, [shardOf('probe', s.actor)]);
@@ -77,7 +77,7 @@ class World {
 
   async check(): Promise<void> {
     const { node } = this;
-    await this.stranger.query('commit');
+    await this.otherClient.query('commit');
     for (const { ask, outcome } of this.asked) {
       for (let answer = await outcome; typeof answer === 'object' && answer !== null; ) answer = await outcomeOf(ask());
     }
@@ -116,21 +116,21 @@ test('locks, cuts and lost shards at random: every command takes effect once, an
         return proxy.url;
       };
       const node = await testRuntime([probeActor], { ...probeOptions, lockTimeoutMs: 10, outbox: { sweepIntervalMs: 20 }, via });
-      const stranger = new pg.Client({ connectionString: node.url });
-      stranger.on('error', () => {});
+      const otherClient = new pg.Client({ connectionString: node.url });
+      otherClient.on('error', () => {});
       try {
-        await stranger.connect();
+        await otherClient.connect();
         for (const id of actors) await node.actors.ask(probe, id, 'put', {});
         for (const account of accounts) await node.sql('insert into event_counter values ($1, 0)', [account]);
         await node.sql('delete from event');
         await node.sql(`delete from event_counter where account_id = 'acct'`);
         node.events.length = 0;
-        await stranger.query('begin');
-        const world = new World(node, proxy, stranger);
+        await otherClient.query('begin');
+        const world = new World(node, proxy, otherClient);
         for (const s of steps) await world.take(s);
         await world.check();
       } finally {
-        await stranger.end();
+        await otherClient.end();
         await node.close();
         await proxy.close();
       }

@@ -11,21 +11,21 @@ import { until } from '../support/until.ts';
 const commits = /^troupe commit/;
 const others = Array.from({ length: 60 }, (_, i) => `other${i}`);
 
-/** A node, and a stranger in the middle of a transaction that has locked what `sql` selects. */
+/** A node, and another client in the middle of a transaction that has locked what `sql` selects. */
 async function lockedNode(t: TestContext, sql: string, options: object = {}) {
   const node = await testRuntime([probeActor], { ...probeOptions, ...options });
-  const stranger = new pg.Client({ connectionString: node.url });
-  stranger.on('error', () => {});
+  const otherClient = new pg.Client({ connectionString: node.url });
+  otherClient.on('error', () => {});
   t.after(async () => {
-    await stranger.end();
+    await otherClient.end();
     await node.close();
   });
-  await stranger.connect();
+  await otherClient.connect();
   await Promise.all(['a', 'b'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
   await Promise.all(others.map((id) => node.actors.ask(probe, id, 'add', { n: 0, account: 'elsewhere' })));
-  await stranger.query('begin');
-  await stranger.query(sql);
-  return { node, stranger, release: () => stranger.query('commit') };
+  await otherClient.query('begin');
+  await otherClient.query(sql);
+  return { node, otherClient, release: () => otherClient.query('commit') };
 }
 
 /** Every event of every account once, numbered without a gap, and published as it is stored. */
@@ -61,12 +61,12 @@ test('while an actor’s row is locked, all other actors of its account answer; 
 });
 
 test('turns built on a commit that waits for a lock wait behind it, and are not sent by another lane', async (t) => {
-  const { node, stranger, release } = await lockedNode(t, 'select 1', { lockTimeoutMs: 20 });
+  const { node, otherClient, release } = await lockedNode(t, 'select 1', { lockTimeoutMs: 20 });
   await release();
   let value = 1;
   for (let round = 0; round < 8; round++) {
-    await stranger.query('begin');
-    await stranger.query(`select from probe where id = 'a' for update`);
+    await otherClient.query('begin');
+    await otherClient.query(`select from probe where id = 'a' for update`);
     const first = node.actors.ask(probe, 'a', 'add', { n: 1 });
     await until(async () => (await node.sql(lockWaits)).length > 0, 'the lock wait');
     const second = node.actors.ask(probe, 'a', 'add', { n: 1 });
@@ -109,8 +109,8 @@ test('while a whole table is locked, actors that do not write to it answer; the 
 });
 
 test('a row that another session has inserted and not committed delays only the actor that needs it', async (t) => {
-  const { node, stranger, release } = await lockedNode(t, 'select 1');
-  await stranger.query(`insert into probe values ('z', 0, 'wanted', null, '[]', '', '{}', null)`);
+  const { node, otherClient, release } = await lockedNode(t, 'select 1');
+  await otherClient.query(`insert into probe values ('z', 0, 'wanted', null, '[]', '', '{}', null)`);
   const own = outcomeOf(node.actors.ask(probe, 'a', 'put', { name: 'wanted' }));
   const replies = await Promise.all(others.map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
   assert.deepEqual(new Set(replies), new Set([1]));
@@ -140,10 +140,10 @@ test('a blocked turn of a durable message delays no other work, and is committed
 });
 
 test('S4: a commit that waits for an actor’s row holds no lock on a counter that other nodes need', async (t) => {
-  const { node, stranger, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 10_000 });
+  const { node, otherClient, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 10_000 });
   const own = node.actors.ask(probe, 'a', 'add', { n: 1 });
   await until(async () => (await node.sql(lockWaits)).length > 0, 'the lock wait');
-  await stranger.query(`select from event_counter where account_id = 'acct' for update nowait`);
+  await otherClient.query(`select from event_counter where account_id = 'acct' for update nowait`);
   await release();
   assert.equal(await own, 2);
 });
@@ -164,11 +164,11 @@ test('a command takes effect once when its node dies while the commit waits for 
 });
 
 test('if a shard is lost while a commit waits for a lock, nothing is written, and the command runs again on the stored state', async (t) => {
-  const { node, stranger, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 20 });
+  const { node, otherClient, release } = await lockedNode(t, `select from probe where id = 'a' for update`, { lockTimeoutMs: 20 });
   const own = node.actors.ask(probe, 'a', 'add', { n: 1 });
   await until(() => node.runtime.commit.blockedUnits > 0, 'the lane aside');
   await node.sql(`update shard set epoch = epoch + 1, owner = 'other' where shard = $1`, [shardOf('probe', 'a')]);
-  await stranger.query(`update probe set value = 100 where id = 'a'`);
+  await otherClient.query(`update probe set value = 100 where id = 'a'`);
   assert.equal(await node.actors.ask(probe, 'b', 'add', { n: 1 }), 2);
   await release();
   assert.equal(await own, 101);

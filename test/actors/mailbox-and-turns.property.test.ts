@@ -121,10 +121,10 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
       const state = model(step.actor);
       const { acknowledged, value } = state;
       const answer = actors.query(probe, id(step.actor), 'state', null);
-      const look = (seen: number) =>
+      const readCounter = (seen: number) =>
         assert.ok(seen >= acknowledged && seen <= model(step.actor).value, `${acknowledged} <= ${seen} <= ${value}`);
-      if (answer instanceof Promise) collect(answer.then((found) => look(found?.value ?? 0)));
-      else look(answer?.value ?? 0);
+      if (answer instanceof Promise) collect(answer.then((found) => readCounter(found?.value ?? 0)));
+      else readCounter(answer?.value ?? 0);
     } else if (step.do === 'tell') {
       const inputs = Array.from({ length: step.count }, () => ({ from: step.actor, number: ++unique }));
       const { heard } = model(step.to);

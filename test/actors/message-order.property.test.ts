@@ -23,7 +23,7 @@ test("each actor takes each sender's messages once and in order, despite moves, 
   const random = randomFrom(seed);
   const outbox = { maxInFlight: 60, sweepIntervalMs: 30 };
   const cluster = await testCluster(t, { leaseMs: 1_000, renewEveryMs: 100, runtime: { outbox, maxBatchTurns: 20 } });
-  const world = { cluster, random, storm: true, refusals: 0.2 };
+  const world = { cluster, random, withFaults: true, refusals: 0.2 };
   hearing.before = () => {
     if (random.next() < world.refusals) throw new TypeError('cannot hear it yet');
   };
@@ -39,7 +39,7 @@ test("each actor takes each sender's messages once and in order, despite moves, 
       const [sender, to, count] = [random.pick(senders), random.pick(receivers), random.between(1, 4)];
       telling.set(
         sender,
-        telling.get(sender)!.then(() => tell(world, told, sender, to, count)),
+        telling.get(sender)!.then(() => sendMessages(world, told, sender, to, count)),
       );
     }
     const what = random.next();
@@ -50,7 +50,7 @@ test("each actor takes each sender's messages once and in order, despite moves, 
     else await new Promise((resolve) => setTimeout(resolve, random.between(0, 30)));
   }
   await Promise.all(telling.values());
-  world.storm = false;
+  world.withFaults = false;
   world.refusals = 0;
   const untilMs = Date.now() + hangMs;
   while ((await cluster.sql('select count(*)::int as n from message'))[0].n > 0 && Date.now() < untilMs)
@@ -69,10 +69,10 @@ test("each actor takes each sender's messages once and in order, despite moves, 
   t.diagnostic(`${[...told.values()].reduce((sum, n) => sum + n, 0)} messages, ${dead.size} of them dead letters`);
 });
 
-type World = { cluster: TestCluster; random: Random; storm: boolean; refusals: number };
+type World = { cluster: TestCluster; random: Random; withFaults: boolean; refusals: number };
 
 /** Repeated with its id until it has certainly been sent. */
-async function tell(world: World, told: Map<string, number>, sender: string, to: string, count: number): Promise<void> {
+async function sendMessages(world: World, told: Map<string, number>, sender: string, to: string, count: number): Promise<void> {
   const { cluster, random } = world;
   const pair = `${sender} ${to}`;
   const from = told.get(pair) ?? 0;
@@ -91,13 +91,13 @@ async function tell(world: World, told: Map<string, number>, sender: string, to:
 /** Notifications of messages to other nodes are late, lost or duplicated. */
 function weather({ peers }: TestNode, world: World): void {
   const { random } = world;
-  const tellPeer = peers.notify.bind(peers);
+  const notifyPeer = peers.notify.bind(peers);
   peers.notify = (to, kind, payload) => {
-    const fate = world.storm && kind === 'messages' ? random.next() : 1;
+    const fate = world.withFaults && kind === 'messages' ? random.next() : 1;
     if (fate < 0.1) return true;
-    if (fate < 0.4) setTimeout(() => tellPeer(to, kind, payload), random.between(0, 200)).unref();
+    if (fate < 0.4) setTimeout(() => notifyPeer(to, kind, payload), random.between(0, 200)).unref();
     if (fate < 0.3) return true;
-    return tellPeer(to, kind, payload);
+    return notifyPeer(to, kind, payload);
   };
 }
 

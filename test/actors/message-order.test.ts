@@ -44,11 +44,11 @@ async function insert(node: TestRuntime, rows: { id: string; sender: string | nu
   }
 }
 
-for (const tell of ['in one turn', 'in two turns'])
-  test(`a message that is refused and tried again is not overtaken by the next one (sent ${tell})`, async (t) => {
+for (const way of ['in one turn', 'in two turns'])
+  test(`a message that is refused and tried again is not overtaken by the next one (sent ${way})`, async (t) => {
     const node = await start(t);
     refuse(t, new Map([[1, 2]]));
-    const [first, ...later] = tell === 'in one turn' ? [[1, 2, 3]] : [[1], [2], [3]];
+    const [first, ...later] = way === 'in one turn' ? [[1, 2, 3]] : [[1], [2], [3]];
     // Sent together, so that the first pause, of 0.1 s, is longer than the other message takes.
     await Promise.all([
       node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: first! }),
@@ -168,15 +168,15 @@ test('a sender that has moved does not overtake late messages of its old node', 
 /** Notifications of messages to other nodes are delayed: returns the function that releases them. */
 function holdMessages(node: TestNode): () => void {
   const { peers } = node;
-  const tell = peers.notify.bind(peers);
+  const notifyPeer = peers.notify.bind(peers);
   const held: (() => void)[] = [];
   peers.notify = (to, kind, payload) => {
-    if (kind !== 'messages') return tell(to, kind, payload);
-    held.push(() => tell(to, kind, payload));
+    if (kind !== 'messages') return notifyPeer(to, kind, payload);
+    held.push(() => notifyPeer(to, kind, payload));
     return true;
   };
   return () => {
-    peers.notify = tell;
+    peers.notify = notifyPeer;
     for (const one of held) one();
   };
 }
@@ -195,17 +195,17 @@ test('a consumed message is forgotten with its shard: after the database lost co
 test('messages whose commit waits for a lock of another session arrive in order, and those to other actors continue', async (t) => {
   const node = await start(t);
   await node.actors.ask(probe, 'r', 'add', { n: 1 });
-  const stranger = new pg.Client({ connectionString: node.url });
-  await stranger.connect();
-  await stranger.query(`begin; select from probe where id = 'r' for update`);
+  const otherClient = new pg.Client({ connectionString: node.url });
+  await otherClient.connect();
+  await otherClient.query(`begin; select from probe where id = 'r' for update`);
   for (let n = 0; n < 20; n++) {
     await node.actors.ask(probe, `s${n % 2}`, 'tell', { to: 'r', inputs: [n] });
     await node.actors.ask(probe, `s${n % 2}`, 'tell', { to: 'q', inputs: [n] });
   }
   await until(async () => (await heard(node, 'q')).length === 20, 'what others are told');
   assert.deepEqual(await heard(node, 'r'), []);
-  await stranger.query('rollback');
-  await stranger.end();
+  await otherClient.query('rollback');
+  await otherClient.end();
   await until(async () => (await heard(node, 'r')).length === 20, 'the rest');
   for (const id of ['q', 'r'])
     for (const parity of [0, 1]) {

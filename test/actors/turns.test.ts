@@ -30,12 +30,12 @@ for (const how of ['refuse', 'throw', 'mutate', 'async', 'other id', 'nothing'] 
     const id = `failing ${how}`;
     await node.actors.ask(probe, id, 'add', { n: 7, account: 'failing' });
     const before = await everything();
-    const neighbours = [node.actors.ask(probe, id, 'add', { n: 0, account: 'failing' }), node.actors.ask(probe, 'n', 'touch', null)];
+    const others = [node.actors.ask(probe, id, 'add', { n: 0, account: 'failing' }), node.actors.ask(probe, 'n', 'touch', null)];
     const failed = outcomeOf(node.actors.ask(probe, id, 'addAndFail', { n: 1, how }));
     const next = node.actors.ask(probe, id, 'touch', null);
     assert.deepEqual(await failed, { refused: how === 'refuse' ? 'conflict' : 'internal' });
     assert.equal(await next, 7);
-    await Promise.all(neighbours);
+    await Promise.all(others);
     assert.deepEqual(await everything(), { ...before, events: Number(before.events) + 1 });
   });
 }

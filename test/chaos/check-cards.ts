@@ -1,5 +1,5 @@
 /** The rules of `check-money.ts` about cards. */
-import { told } from './check.ts';
+import { describeOperation } from './check.ts';
 import type { KeptMoney } from './gather-money.ts';
 import type { Decided, Operation } from './history.ts';
 import { sum } from './once.ts';
@@ -42,19 +42,19 @@ export function frozenHeeded(operations: readonly Operation[], { cards, authoriz
     if (approved.has(operation.subject)) {
       const closing =
         beganBefore('cancel card').find(closed) ?? beganBefore('freeze card').find((freeze) => closed(freeze) && !reopened(freeze));
-      if (closing !== undefined) wrong.push(`${told(operation)} is approved, after ${told(closing)}`);
+      if (closing !== undefined) wrong.push(`${describeOperation(operation)} is approved, after ${describeOperation(closing)}`);
     }
     const { reason } = (operation.result ?? {}) as Partial<Decided>;
     const isUsedUp = spentOn.get(card) === limits.get(card);
     if (reason === 'card_frozen' && !isUsedUp && beganBefore('freeze card').length === 0)
-      wrong.push(`${told(operation)}: ${reason}, and no client froze it`);
+      wrong.push(`${describeOperation(operation)}: ${reason}, and no client froze it`);
     if (reason === 'card_cancelled' && beganBefore('cancel card').length === 0)
-      wrong.push(`${told(operation)}: ${reason}, and no client cancelled it`);
+      wrong.push(`${describeOperation(operation)}: ${reason}, and no client cancelled it`);
   }
   const cancelled = operations.filter(({ name, outcome }) => name === 'cancel card' && outcome === 'done');
   for (const operation of cancelled)
     for (const { node, status } of cards.filter(({ id }) => id === operation.subject))
-      if (status !== 'cancelled') wrong.push(`${told(operation)}, but ${node} shows it ${status}`);
+      if (status !== 'cancelled') wrong.push(`${describeOperation(operation)}, but ${node} shows it ${status}`);
   return wrong;
 }
 

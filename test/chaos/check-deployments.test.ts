@@ -79,7 +79,7 @@ const breakages: { what: string; rule: keyof typeof deploymentRules; words: RegE
   },
   {
     what: 'an event that came twice',
-    rule: 'deploymentsTold',
+    rule: 'deploymentEvents',
     words: /building, deploying, live, live/,
     breakIt: ({ kept }) => void kept.events.push({ deployment: 'dep_1', type: 'deployment.live' }),
   },

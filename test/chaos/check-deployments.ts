@@ -2,7 +2,7 @@
  * Checks the deployments of a run: the answers to clients, the state that every node shows at the end, and the state at the hosts. Pure,
  * like `check.ts`; `check-deployments.test.ts` has for each rule a history that breaks only this rule.
  */
-import { told, type Violation, violationsOf } from './check.ts';
+import { describeOperation, type Violation, violationsOf } from './check.ts';
 import type { KeptDeployments } from './gather-deployments.ts';
 import type { Operation } from './history.ts';
 
@@ -11,7 +11,7 @@ export const deploymentRules = {
   deployed: 'a deployment is created once for each command, with the files of its workspace',
   cancelledDeployments: 'a deployment whose cancellation was confirmed has failed as cancelled',
   deploymentsEnd: 'every deployment comes to its end, by a failure that has a reason',
-  deploymentsTold: 'each status of a deployment has one event',
+  deploymentEvents: 'each status of a deployment has one event',
   deploymentsShown: 'every node shows a deployment as it is kept',
   onceAtHost: 'a deployment is at its host once, and not under way when it has ended here',
   published: 'a live deployment is live at its host, with the files of its snapshot',
@@ -21,8 +21,8 @@ export function checkDeployments(operations: readonly Operation[], kept: KeptDep
   return violationsOf(deploymentRules, {
     deployed: deployedOnce(operations, kept),
     cancelledDeployments: cancelsHeld(operations, kept),
-    deploymentsEnd: kept.deployments.flatMap(endedWell),
-    deploymentsTold: toldOnce(kept),
+    deploymentsEnd: kept.deployments.flatMap(hasConsistentEnd),
+    deploymentEvents: emittedOnce(kept),
     deploymentsShown: shownRight(kept),
     onceAtHost: onceAtHost(kept),
     published: publishedRight(kept),
@@ -45,7 +45,7 @@ function deployedOnce(operations: readonly Operation[], { deployments }: KeptDep
   });
   const lost = operations
     .filter(({ name, outcome, result }) => name === 'deploy' && outcome === 'done' && !ids.has(String(result)))
-    .map((operation) => `${told(operation)} as ${operation.result}, which is not kept`);
+    .map((operation) => `${describeOperation(operation)} as ${operation.result}, which is not kept`);
   const others = deployments.flatMap(({ id, workspace, fingerprint }) => {
     const [command] = asked.get(workspace) ?? [];
     if (command === undefined) return [`${id} of ${workspace}: no client requested it`];
@@ -59,16 +59,16 @@ function cancelsHeld(operations: readonly Operation[], { deployments }: KeptDepl
   return operations
     .filter(({ name, outcome }) => name === 'cancel deployment' && outcome === 'done')
     .filter(({ subject }) => codeOf.get(subject) !== 'cancelled')
-    .map((operation) => `${told(operation)}, but it is ${codeOf.get(operation.subject) ?? 'gone'}`);
+    .map((operation) => `${describeOperation(operation)}, but it is ${codeOf.get(operation.subject) ?? 'gone'}`);
 }
 
-function endedWell({ id, status, code, message, isUnderWay }: KeptDeployments['deployments'][number]): string[] {
+function hasConsistentEnd({ id, status, code, message, isUnderWay }: KeptDeployments['deployments'][number]): string[] {
   if (status !== 'live' && status !== 'failed') return [`${id} is still ${status}`];
   if (isUnderWay) return [`${id} is ${status}, and something of it is under way`];
   return status === 'failed' && /unexpectedly/.test(message ?? '') ? [`${id} failed as ${code}: ${message}`] : [];
 }
 
-function toldOnce({ deployments, events }: KeptDeployments): string[] {
+function emittedOnce({ deployments, events }: KeptDeployments): string[] {
   const byId = Map.groupBy(events, ({ deployment }) => deployment);
   return deployments.flatMap(({ id, status }) => {
     const types = (byId.get(id) ?? []).map(({ type }) => type.slice('deployment.'.length));

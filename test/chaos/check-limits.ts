@@ -4,7 +4,7 @@ import type { Decided, Operation } from './history.ts';
 import { sum } from './once.ts';
 
 /** `days`: the first and the last on which it can have been counted. `toldMs`: when a client got the answer that it was approved. */
-type Payment = { id: string; account: string; amount: number; days: readonly [string, string]; toldMs: number };
+type Payment = { id: string; account: string; amount: number; days: readonly [string, string]; answeredMs: number };
 /** A limit from the moment it was asked for, whether or not its caller got an answer. */
 type Limit = { fromMs: number; minor: number };
 
@@ -41,7 +41,7 @@ export function limitsHeld(operations: readonly Operation[], kept: KeptMoney): s
 function passed(limits: readonly Limit[], payments: readonly Payment[]): string[] {
   return limits.flatMap(({ minor }, n) => {
     const untilMs = limits[n + 1]?.fromMs ?? Number.POSITIVE_INFINITY;
-    const spent = sum(payments.filter(({ toldMs }) => toldMs <= untilMs));
+    const spent = sum(payments.filter(({ answeredMs: toldMs }) => toldMs <= untilMs));
     return spent > minor ? [`${spent}, over ${minor}`] : [];
   });
 }
@@ -53,14 +53,14 @@ function limitsAsked(operations: readonly Operation[], account: string, which: s
 }
 
 function paymentsOf(operations: readonly Operation[], { authorizations, orders }: KeptMoney): Payment[] {
-  const toldMs = new Map<string, number>();
+  const answeredMs = new Map<string, number>();
   for (const { name, result, endedMs } of operations) {
     const { id, status } = (result ?? {}) as Partial<Decided>;
     if (/^(authorize|place order|approve order)$/.test(name) && id !== undefined && status === 'approved')
-      toldMs.set(id, Math.min(endedMs!, toldMs.get(id) ?? Number.POSITIVE_INFINITY));
+      answeredMs.set(id, Math.min(endedMs!, answeredMs.get(id) ?? Number.POSITIVE_INFINITY));
   }
   const approved = [...authorizations.filter(({ status }) => status === 'approved'), ...orders];
   return approved.flatMap(({ id, account, amount, days }) =>
-    days === null ? [] : [{ id, account, amount, days, toldMs: toldMs.get(id) ?? Number.POSITIVE_INFINITY }],
+    days === null ? [] : [{ id, account, amount, days, answeredMs: answeredMs.get(id) ?? Number.POSITIVE_INFINITY }],
   );
 }

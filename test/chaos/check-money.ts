@@ -4,7 +4,7 @@
  *
  * Amounts are cents. Whatever is unknown may have taken effect, once, or not.
  */
-import { told, type Violation, violationsOf } from './check.ts';
+import { describeOperation, type Violation, violationsOf } from './check.ts';
 import { cardsRight, frozenHeeded } from './check-cards.ts';
 import { limitsHeld } from './check-limits.ts';
 import { ordersPaid } from './check-orders.ts';
@@ -35,7 +35,7 @@ export function checkMoney(operations: readonly Operation[], kept: KeptMoney): V
     frozen: frozenHeeded(operations, kept),
     orders: ordersPaid(operations, kept),
     limits: limitsHeld(operations, kept),
-    events: toldOnce(kept),
+    events: emittedOnce(kept),
     inFlight: nothingInFlight(kept),
     books: kept.ledgerCheck.code === 0 ? [] : [`ended with ${kept.ledgerCheck.code}: ${kept.ledgerCheck.output.slice(0, 2_000)}`],
   });
@@ -50,7 +50,7 @@ function authorizationsBooked(operations: readonly Operation[], { authorizations
     wrong.push(...notOnce(operation, made.length));
     for (const { id, amount, status, reason } of made) {
       const isAsked = amount === operation.value && (operation.outcome !== 'done' || same(operation.result, { id, status, reason }));
-      if (!isAsked) wrong.push(`${told(operation)}: kept is ${id}, ${status} ${reason ?? ''} ${amount}`);
+      if (!isAsked) wrong.push(`${describeOperation(operation)}: kept is ${id}, ${status} ${reason ?? ''} ${amount}`);
     }
   }
   const marks = new Set(asked.map(({ subject }) => subject));
@@ -82,7 +82,7 @@ function depositsBooked(operations: readonly Operation[], { entries }: KeptMoney
     wrong.push(...notOnce(operation, booked.length));
     const { id } = (operation.result ?? {}) as Partial<Decided>;
     for (const { transfer } of booked)
-      if (id !== undefined && transfer !== id) wrong.push(`${told(operation)} as ${id}, kept is ${transfer}`);
+      if (id !== undefined && transfer !== id) wrong.push(`${describeOperation(operation)} as ${id}, kept is ${transfer}`);
   }
   const marks = new Set(asked.map(({ account, value }) => markOf(account, value)));
   for (const [mark, [first]] of byMark) if (!marks.has(mark)) wrong.push(`${first!.transfer}, ${mark}: no client paid it in`);
@@ -113,7 +113,7 @@ function moneyConserved({ wallets, authorizations, orders, entries }: KeptMoney)
 }
 
 /** Decisions alone: that a card was frozen by its limit, or an order placed, says nothing about money. */
-function toldOnce({ authorizations, orders, entries, events }: KeptMoney): string[] {
+function emittedOnce({ authorizations, orders, entries, events }: KeptMoney): string[] {
   const due = [
     ...authorizations.map(({ id, status }) => `card.${status === 'approved' ? 'authorized' : 'declined'} ${id}`),
     ...depositsOf(entries).map(({ transfer }) => `wallet.deposited ${transfer}`),

@@ -1,5 +1,5 @@
 /** The rules of `check-money.ts` about orders. */
-import { told } from './check.ts';
+import { describeOperation } from './check.ts';
 import type { KeptMoney } from './gather-money.ts';
 import type { Decided, Operation } from './history.ts';
 import { notOnce } from './once.ts';
@@ -15,7 +15,7 @@ export function ordersPaid(operations: readonly Operation[], { orders, orderView
     const { id } = (operation.result ?? {}) as Partial<Decided>;
     for (const order of made)
       if (order.amount !== operation.value || (id !== undefined && order.id !== id))
-        wrong.push(`${told(operation)}: kept is ${order.id} of ${order.amount}`);
+        wrong.push(`${describeOperation(operation)}: kept is ${order.id} of ${order.amount}`);
   }
   const decisions = Map.groupBy(
     operations.filter(({ name, outcome }) => /^(approve|reject) order$/.test(name) && outcome !== 'refused'),
@@ -42,13 +42,13 @@ export function ordersPaid(operations: readonly Operation[], { orders, orderView
       wrong.push(`${id} is rejected, and no client rejected it`);
     for (const decision of ofOrder.filter(({ outcome }) => outcome === 'done'))
       if ((decision.name === 'reject order') !== (status === 'rejected') || (decision.name === 'approve order') !== isApproved)
-        wrong.push(`${told(decision)}, but the order is ${status}`);
+        wrong.push(`${describeOperation(decision)}, but the order is ${status}`);
   }
   const statusOf = new Map(orders.map(({ id, status }) => [id, status]));
   for (const operation of asked) {
     const { id, status } = (operation.result ?? {}) as Partial<Decided>;
     if (id !== undefined && status === 'approved' && !['approved', 'complete'].includes(statusOf.get(id) ?? 'gone'))
-      wrong.push(`${told(operation)} approved, but the order is ${statusOf.get(id) ?? 'gone'}`);
+      wrong.push(`${describeOperation(operation)} approved, but the order is ${statusOf.get(id) ?? 'gone'}`);
   }
   for (const { node, id, status } of orderViews)
     if (status !== statusOf.get(id)) wrong.push(`${node} shows ${id} ${status}, it is ${statusOf.get(id)}`);

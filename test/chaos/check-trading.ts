@@ -2,7 +2,7 @@
  * Checks the orders of a run: the answers to clients, the state that every node shows at the end, and the books. Pure, like `check.ts`;
  * `check-trading.test.ts` has for each rule a history that breaks only this rule.
  */
-import { told, type Violation, violationsOf } from './check.ts';
+import { describeOperation, type Violation, violationsOf } from './check.ts';
 import type { KeptTrading } from './gather-trading.ts';
 import type { Operation } from './history.ts';
 import { notOnce } from './once.ts';
@@ -26,7 +26,7 @@ export function checkTrading(operations: readonly Operation[], kept: KeptTrading
     placed: placedOnce(operations, kept),
     cancelled: cancelsHeld(operations, kept),
     ended: kept.orders.filter(mustHaveEnded).map(({ id, status }) => `${id} is still ${status}`),
-    told: toldOnce(kept),
+    told: emittedOnce(kept),
     positions: positionsRight(kept),
     shown: shownRight(kept),
     venue: venueAgrees(kept),
@@ -50,7 +50,8 @@ function placedOnce(operations: readonly Operation[], { orders }: KeptTrading): 
     const made = byMark.get(operation.subject) ?? [];
     wrong.push(...notOnce(operation, made.length));
     for (const { id } of made)
-      if (operation.outcome === 'done' && operation.result !== id) wrong.push(`${told(operation)} as ${operation.result}, kept is ${id}`);
+      if (operation.outcome === 'done' && operation.result !== id)
+        wrong.push(`${describeOperation(operation)} as ${operation.result}, kept is ${id}`);
   }
   const marks = new Set(asked.map(({ subject }) => subject));
   for (const { id, mark, isLeg, isOfStrategy } of orders)
@@ -64,10 +65,10 @@ function cancelsHeld(operations: readonly Operation[], { orders }: KeptTrading):
   return operations
     .filter(({ name, outcome, result }) => name === 'cancel trade' && outcome === 'done' && result === 'cancelled')
     .filter(({ subject }) => statusOf.get(subject) !== 'cancelled')
-    .map((operation) => `${told(operation)}, but it is ${statusOf.get(operation.subject) ?? 'gone'}`);
+    .map((operation) => `${describeOperation(operation)}, but it is ${statusOf.get(operation.subject) ?? 'gone'}`);
 }
 
-function toldOnce({ orders, fills, events }: KeptTrading): string[] {
+function emittedOnce({ orders, fills, events }: KeptTrading): string[] {
   const due = [
     ...orders.map(({ id }) => `trade.submitted ${id}`),
     ...orders.filter(({ status }) => status !== 'filled' && endings.includes(status)).map(({ id, status }) => `trade.${status} ${id}`),

@@ -72,7 +72,7 @@ function acknowledgedIsThere(operations: readonly Operation[], kept: Kept): stri
   const created = new Set([...kept.tasks, ...kept.workspaces, ...kept.keys].map(({ id }) => id));
   const lost = operations
     .filter(({ name, outcome, result }) => name.startsWith('create') && outcome === 'done' && !created.has(String(result)))
-    .map((operation) => `${told(operation)} is not kept`);
+    .map((operation) => `${describeOperation(operation)} is not kept`);
   const unreadable = kept.readings
     .filter(({ status }) => status !== 200)
     .map(({ node, id, status }) => `${node} answers ${status} for ${id}`);
@@ -80,7 +80,7 @@ function acknowledgedIsThere(operations: readonly Operation[], kept: Kept): stri
   const undone = operations
     .filter(({ name, outcome }) => outcome === 'done' && (name === 'cancel task' || name === 'revoke key'))
     .filter(({ name, subject }) => statusOf.get(subject) !== (name === 'cancel task' ? 'cancelled' : 'revoked'))
-    .map((operation) => `${told(operation)}, but it is ${statusOf.get(operation.subject)}`);
+    .map((operation) => `${describeOperation(operation)}, but it is ${statusOf.get(operation.subject)}`);
   return [...lost, ...unreadable, ...undone];
 }
 
@@ -96,7 +96,7 @@ function effectsOnce(operations: readonly Operation[], kept: Kept): string[] {
     if (!(operation.name in counts)) continue;
     const times = counts[operation.name as keyof typeof counts].get(operation.subject) ?? 0;
     const allowed = operation.outcome === 'done' ? [1] : operation.outcome === 'refused' ? [0] : [0, 1];
-    if (!allowed.includes(times)) wrong.push(`${told(operation)} took effect ${times} times`);
+    if (!allowed.includes(times)) wrong.push(`${describeOperation(operation)} took effect ${times} times`);
   }
   return [...wrong, ...versionsOnce(operations, kept)];
 }
@@ -117,9 +117,9 @@ function versionsOnce(operations: readonly Operation[], kept: Kept): string[] {
     const unknown = writes.filter(({ outcome }) => outcome === 'unknown').length;
     if (last - acknowledged.length > unknown || last < acknowledged.length)
       wrong.push(`${register} has ${last} versions from ${acknowledged.length} writes acknowledged and ${unknown} unknown`);
-    const told = kept.events.filter((event) => event.register === register).map(({ version }) => version);
-    if (told.length !== last || told.some((version, n) => version !== n + 1))
-      wrong.push(`events tell the versions ${told.slice(0, 50).join()} of ${register}, which has ${last}`);
+    const emittedVersions = kept.events.filter((event) => event.register === register).map(({ version }) => version);
+    if (emittedVersions.length !== last || emittedVersions.some((version, n) => version !== n + 1))
+      wrong.push(`events have the versions ${emittedVersions.slice(0, 50).join()} of ${register}, which has ${last}`);
   }
   return wrong;
 }
@@ -175,7 +175,7 @@ function streamsWhole(received: readonly Received[], kept: Kept): string[] {
 }
 
 /** An operation in the words of a report. */
-export function told({ id, name, subject, status, invokedMs }: Operation): string {
+export function describeOperation({ id, name, subject, status, invokedMs }: Operation): string {
   return `operation ${id} (${name} ${subject}, begun at ${Math.round(invokedMs)} ms, answered ${status})`;
 }
 

@@ -80,10 +80,10 @@ export class Client {
     for (;;) {
       onRequest();
       const url = this.urlOtherThan(lastUrl);
-      const heard = await this.request(ask, key, url);
+      const received = await this.request(ask, key, url);
       lastUrl = url;
-      const waitMs = this.waitBeforeRetry(heard);
-      if (waitMs === null) return (heard as { answer: Answer }).answer;
+      const waitMs = this.waitBeforeRetry(received);
+      if (waitMs === null) return (received as { answer: Answer }).answer;
       if (this.history.nowMs() + waitMs >= giveUpAtMs) return null;
       this.retries++;
       await pause(waitMs);
@@ -91,17 +91,17 @@ export class Client {
   }
 
   private async repeat({ name, subject }: Operation, ask: Ask, key: string, first: Answer): Promise<void> {
-    const again = await this.untilAnswered(ask, key);
-    if (again !== null && (again.status !== first.status || again.text !== first.text))
+    const retried = await this.untilAnswered(ask, key);
+    if (retried !== null && (retried.status !== first.status || retried.text !== first.text))
       this.history.anomaly(
-        `${name} ${subject} was answered ${first.status} ${first.text}, and when repeated ${again.status} ${again.text}`,
+        `${name} ${subject} was answered ${first.status} ${first.text}, and when repeated ${retried.status} ${retried.text}`,
       );
   }
 
   /** One request to one node, not recorded in the history. Null if the connection broke. */
   async ask(ask: Ask, node?: Door): Promise<Answer | null> {
-    const heard = await this.request(ask, randomUUID(), node?.url ?? this.urlOtherThan(null));
-    return 'answer' in heard ? heard.answer : null;
+    const received = await this.request(ask, randomUUID(), node?.url ?? this.urlOtherThan(null));
+    return 'answer' in received ? received.answer : null;
   }
 
   unexpected(words: string): void {
@@ -120,9 +120,9 @@ export class Client {
   }
 
   /** Null: it is settled. */
-  private waitBeforeRetry(heard: Heard): number | null {
-    if ('broken' in heard) return afterBrokenMs + this.random.next() * afterBrokenMs;
-    const { answer, retryAfterS } = heard;
+  private waitBeforeRetry(received: Received): number | null {
+    if ('broken' in received) return afterBrokenMs + this.random.next() * afterBrokenMs;
+    const { answer, retryAfterS } = received;
     const mayRetry =
       answer.status === 503 || answer.status === 504 || answer.status === 429 || (answer.status === 409 && retryAfterS !== null);
     if (!mayRetry) return null;
@@ -137,7 +137,7 @@ export class Client {
     return urls.length === 0 ? null : this.random.pick(others.length > 0 ? others : urls);
   }
 
-  private async request({ method, path, body, token = this.token }: Ask, key: string, url: string | null): Promise<Heard> {
+  private async request({ method, path, body, token = this.token }: Ask, key: string, url: string | null): Promise<Received> {
     if (url === null) return { broken: 'no node runs' };
     this.requests++;
     try {
@@ -163,4 +163,4 @@ export class Client {
   }
 }
 
-type Heard = { answer: Answer; retryAfterS: number | null } | { broken: string };
+type Received = { answer: Answer; retryAfterS: number | null } | { broken: string };

@@ -20,7 +20,7 @@ export async function fillDisk(postgres: OwnPostgres, which: keyof Disks, random
   } finally {
     await disk.free();
   }
-  return `full for ${forMs} ms, a write met ${met}, ${await upAgain(postgres)}`;
+  return `full for ${forMs} ms, a write met ${met}, ${await waitUntilUp(postgres)}`;
 }
 
 /** Without an end by itself: what was not on the disk is lost with it, so the server starts from its log when the disk is mended. */
@@ -35,7 +35,7 @@ export async function breakDisk(postgres: OwnPostgres, which: keyof Disks, rando
     await postgres.end();
     await disk.repair();
   }
-  return `broken for ${forMs} ms, a write met ${met}, ${await upAgain(postgres)}`;
+  return `broken for ${forMs} ms, a write met ${met}, ${await waitUntilUp(postgres)}`;
 }
 
 /** Takes as long as is said. The load writes too; this is a write that surely needs room. */
@@ -57,7 +57,7 @@ async function whatWritesMeet(url: string, forMs: number): Promise<string> {
   }
 }
 
-async function upAgain(postgres: OwnPostgres): Promise<string> {
+async function waitUntilUp(postgres: OwnPostgres): Promise<string> {
   const state = (await postgres.isRunning()) ? 'the server still ran' : 'the server had ended';
   for (let attempt = 1; ; attempt++) {
     try {

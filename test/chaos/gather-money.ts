@@ -67,11 +67,11 @@ export async function gatherMoney(
     clients.flatMap((of) => everywhere(of, [of.account])),
     async (one) => {
       const [{ balance, held }, spending] = [await read(one, 'wallet/balance'), await read(one, 'spending-limits')];
-      const told = { node: one.door.name, account: one.id };
+      const source = { node: one.door.name, account: one.id };
       return {
-        wallet: { ...told, balance: minor(balance), held: minor(held) },
+        wallet: { ...source, balance: minor(balance), held: minor(held) },
         spending: {
-          ...told,
+          ...source,
           day: new Date().toISOString().slice(0, 10),
           daySpent: minor(spending.daily_spent),
           monthSpent: minor(spending.monthly_spent),

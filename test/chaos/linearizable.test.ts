@@ -8,35 +8,35 @@ import { judgeRegister, type RegisterOperation } from './linearizable.ts';
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test('sequential operations', () => {
-  assert.equal(judge(write('a', 1, 0, 1), read('a', 2, 3), write('b', 2, 4, 5), read('b', 6, 7)), 'linearizable');
-  assert.equal(judge(read(null, 0, 1), write('a', 1, 2, 3)), 'linearizable');
-  assert.equal(judge(), 'linearizable');
+  assert.equal(verdictOf(write('a', 1, 0, 1), read('a', 2, 3), write('b', 2, 4, 5), read('b', 6, 7)), 'linearizable');
+  assert.equal(verdictOf(read(null, 0, 1), write('a', 1, 2, 3)), 'linearizable');
+  assert.equal(verdictOf(), 'linearizable');
 });
 
 test('a read that returns a value overwritten before it began', () => {
-  assert.equal(judge(write('a', 1, 0, 1), write('b', 2, 2, 3), read('a', 4, 5)), 'not linearizable');
-  assert.equal(judge(write('a', 1, 0, 1), read(null, 2, 3)), 'not linearizable');
+  assert.equal(verdictOf(write('a', 1, 0, 1), write('b', 2, 2, 3), read('a', 4, 5)), 'not linearizable');
+  assert.equal(verdictOf(write('a', 1, 0, 1), read(null, 2, 3)), 'not linearizable');
 });
 
 test('reads beside a write may see either value, but never the new one first', () => {
-  assert.equal(judge(write('a', 1, 0, 1), write('b', 2, 2, 10), read('a', 3, 4), read('b', 5, 6)), 'linearizable');
-  assert.equal(judge(write('a', 1, 0, 1), write('b', 2, 2, 10), read('b', 3, 4), read('a', 5, 6)), 'not linearizable');
+  assert.equal(verdictOf(write('a', 1, 0, 1), write('b', 2, 2, 10), read('a', 3, 4), read('b', 5, 6)), 'linearizable');
+  assert.equal(verdictOf(write('a', 1, 0, 1), write('b', 2, 2, 10), read('b', 3, 4), read('a', 5, 6)), 'not linearizable');
 });
 
 test('versions that were answered twice, left out, or in the wrong order', () => {
-  assert.equal(judge(write('a', 1, 0, 5), write('b', 1, 1, 6)), 'not linearizable');
-  assert.equal(judge(write('a', 1, 0, 1), write('b', 3, 2, 3)), 'not linearizable');
-  assert.equal(judge(write('a', 2, 0, 1), write('b', 1, 2, 3)), 'not linearizable');
-  assert.equal(judge(write('a', 2, 0, 5), write('b', 1, 1, 6)), 'linearizable');
+  assert.equal(verdictOf(write('a', 1, 0, 5), write('b', 1, 1, 6)), 'not linearizable');
+  assert.equal(verdictOf(write('a', 1, 0, 1), write('b', 3, 2, 3)), 'not linearizable');
+  assert.equal(verdictOf(write('a', 2, 0, 1), write('b', 1, 2, 3)), 'not linearizable');
+  assert.equal(verdictOf(write('a', 2, 0, 5), write('b', 1, 1, 6)), 'linearizable');
 });
 
 test('a write with an unknown outcome takes effect late, or never, or once', () => {
   const lost = (value: string, from: number) => write(value, null, from, Number.POSITIVE_INFINITY);
-  assert.equal(judge(lost('x', 0), write('a', 1, 1, 2), read('a', 3, 4)), 'linearizable');
-  assert.equal(judge(lost('x', 0), write('a', 1, 1, 2), read('a', 3, 4), read('x', 5, 6)), 'linearizable');
-  assert.equal(judge(lost('x', 0), write('a', 1, 1, 2), read('x', 3, 4), write('b', 2, 5, 6)), 'not linearizable');
-  assert.equal(judge(write('a', 1, 1, 2), read('x', 3, 4), lost('x', 5)), 'not linearizable', 'not before it was asked for');
-  assert.equal(judge(lost('x', 0), read('x', 1, 2), write('b', 2, 3, 4), read('x', 5, 6)), 'not linearizable', 'not twice');
+  assert.equal(verdictOf(lost('x', 0), write('a', 1, 1, 2), read('a', 3, 4)), 'linearizable');
+  assert.equal(verdictOf(lost('x', 0), write('a', 1, 1, 2), read('a', 3, 4), read('x', 5, 6)), 'linearizable');
+  assert.equal(verdictOf(lost('x', 0), write('a', 1, 1, 2), read('x', 3, 4), write('b', 2, 5, 6)), 'not linearizable');
+  assert.equal(verdictOf(write('a', 1, 1, 2), read('x', 3, 4), lost('x', 5)), 'not linearizable', 'not before it was asked for');
+  assert.equal(verdictOf(lost('x', 0), read('x', 1, 2), write('b', 2, 3, 4), read('x', 5, 6)), 'not linearizable', 'not twice');
 });
 
 test('a search that takes too long reports an unknown result', () => {
@@ -96,7 +96,7 @@ function numbered(operation: Unnumbered, n: number): RegisterOperation {
   return { ...operation, id: n + 1 };
 }
 
-function judge(...operations: RegisterOperation[]): string {
+function verdictOf(...operations: RegisterOperation[]): string {
   return judgeRegister(operations.map(numbered)).kind;
 }
 

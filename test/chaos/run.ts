@@ -174,8 +174,8 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
     await Promise.all(brokers.map((broker, n) => traders[2 * n]!.connect(url, broker)));
     await traders[1]!.runStrategy();
   }
-  const crowd: Crowd = { customers, spenders, traders, all: [...customers, ...spenders, ...traders, ...deployers] };
-  const subscribers = crowd.all.map(
+  const allClients: AllClients = { customers, spenders, traders, all: [...customers, ...spenders, ...traders, ...deployers] };
+  const subscribers = allClients.all.map(
     ({ account, token }, n) => new Subscriber(`subscriber ${n + 1}`, { ...parts(1_000 + n), account, token }),
   );
   const auditor = new Auditor(cluster.databaseUrl, history);
@@ -192,8 +192,8 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
   await Promise.all(working);
   venue?.quieten();
   hosts?.quieten();
-  const unpaid = await settle(cluster.databaseUrl(), crowd);
-  await allTold(crowd, subscribers, cluster.databaseUrl());
+  const unpaid = await settle(cluster.databaseUrl(), allClients);
+  await allEventsArrived(allClients, subscribers, cluster.databaseUrl());
   await auditor.stop();
   const kept = await gather(cluster, customers, history);
   const clients = spenders.map(({ client }) => client);
@@ -223,7 +223,7 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
     ...checkDeployments(history.operations, deployed),
   ];
   const summary = {
-    ...summaryOf(history, crowd, subscribers, recoveries),
+    ...summaryOf(history, allClients, subscribers, recoveries),
     audits: auditor.audits,
     ...moneySummaryOf(history),
     ...tradingSummaryOf(history, trading),
@@ -232,7 +232,7 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
   return { violations, history, slow: slowOf(history), logs, summary };
 }
 
-type Crowd = {
+type AllClients = {
   customers: readonly Customer[];
   spenders: readonly Spender[];
   traders: readonly Trader[];
@@ -310,7 +310,7 @@ function meet(a: Fault, b: Fault): boolean {
 }
 
 /** Waits until every subscriber has all there is; what a stream lacks after that the checker will tell. */
-async function allTold({ all }: Crowd, subscribers: readonly Subscriber[], databaseUrl: string): Promise<void> {
+async function allEventsArrived({ all }: AllClients, subscribers: readonly Subscriber[], databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -347,7 +347,7 @@ function durationMs({ begunMs, endedMs }: Operation): number {
   return (endedMs ?? begunMs) - begunMs;
 }
 
-function summaryOf(history: History, { all }: Crowd, subscribers: readonly Subscriber[], recoveries: readonly number[]) {
+function summaryOf(history: History, { all }: AllClients, subscribers: readonly Subscriber[], recoveries: readonly number[]) {
   const { operations } = history;
   const count = (outcome: string) => operations.filter((one) => one.outcome === outcome).length;
   const tookMs = operations.map(durationMs).sort((a, b) => a - b);

@@ -14,9 +14,9 @@ import { TradierServer, tradierKeys } from '../support/tradier-server.ts';
 const contentEveryMs = 250;
 const fillEveryMs = 60;
 const faultChance = 0.15;
-const told: readonly Fault[] = ['lost', { lateMs: 1_500 }, { status: 429, headers: { 'retry-after': '1' }, json: {} }];
+const reportedFaults: readonly Fault[] = ['lost', { lateMs: 1_500 }, { status: 429, headers: { 'retry-after': '1' }, json: {} }];
 /** The broker has not acted, and does not say so. Tradier keeps no id unique: there nothing settles such an order before the session ends. */
-const untold: readonly Fault[] = ['cut', { status: 503, json: { message: 'later' } }];
+const unreportedFaults: readonly Fault[] = ['cut', { status: 503, json: { message: 'later' } }];
 const prices = { AAPL: 200, MSFT: 400, KO: 60, 'BTC-USD': 60_000, 'ETH-USD': 2_000 };
 
 /** Where a trader of a broker trades, and what. */
@@ -128,7 +128,7 @@ export class Venue {
   }
 
   private tradeAt(broker: BrokerStandIn): void {
-    const faults = broker === this.tradier ? told : [...told, ...untold];
+    const faults = broker === this.tradier ? reportedFaults : [...reportedFaults, ...unreportedFaults];
     if (broker.faults.length === 0 && this.random.next() < faultChance) broker.faults.push(this.random.pick(faults));
     const isMarket = (type: string) => type.startsWith('market');
     const working = broker.orders.filter(({ state, type }) => state === 'working' && (isMarket(type) || this.random.next() < 0.1));

@@ -59,14 +59,14 @@ function watch([command, ...args]: string[], { url, dataDir, folder, env }: Wher
     stderr: () => said.stderr,
     says(what) {
       return new Promise((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           const all = said.stdout + said.stderr;
           if (typeof what === 'string' ? !all.includes(what) : !what.test(all)) return;
-          listeners.delete(look);
+          listeners.delete(check);
           resolve();
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
         void exit.then((code) => reject(new Error(`ended with ${code} and never said ${what}:\n${said.stdout}${said.stderr}`)));
       });
     },

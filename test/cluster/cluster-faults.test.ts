@@ -27,7 +27,7 @@ test('an expelled node that no other node reaches writes nothing, shows no old s
   assert.equal((await shown)!.value, 11);
   await cluster.settled();
   assert.equal(await b.actors.ask(probe, id, 'add', { n: 1_000 }), 1_011);
-  await ownsAgain(b, id);
+  await waitUntilOwned(b, id);
   assert.deepEqual(await cluster.sql('select seq::int from event order by seq'), [{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
 });
 
@@ -50,7 +50,7 @@ test('an effect that had not started when its shard was lost does not run twice 
   cluster.links.heal(a.incarnation, b.incarnation);
   hold.release();
   await cluster.settled();
-  await ownsAgain(b, id);
+  await waitUntilOwned(b, id);
   mails[0]!('sent');
   await until(() => b.runtime.effects.size.running + b.runtime.effects.size.waiting === 0, 'b to be done');
   assert.equal(mails.length, 2);
@@ -65,13 +65,13 @@ test(
     // Longer than usual, so that it lasts while a gets the shards.
     const { cluster, a, b, id, hold, database } = await unheard(t, { readLeaseMs: 1_500, renewReadLeaseMs: 1_000 });
     const checks = database.hold(/troupe shards/, 'to server');
-    let told = 1;
+    let notified = 1;
     let ended = false;
     let shown = 0;
     let waits = false;
     const reading = (async () => {
       for (; !ended; await new Promise((resolve) => setImmediate(resolve))) {
-        const before = told;
+        const before = notified;
         const answer = b.actors.query(probe, id, 'state', null);
         waits = answer instanceof Promise;
         const state = await answer;
@@ -79,8 +79,8 @@ test(
         shown++;
       }
     })();
-    told = await a.actors.ask(probe, id, 'add', { n: 10 });
-    assert.equal(told, 11);
+    notified = await a.actors.ask(probe, id, 'add', { n: 10 });
+    assert.equal(notified, 11);
     assert.ok(shown > 0);
     await Promise.race([reading, until(() => waits, 'b to ask before it shows')]);
     ended = true;
@@ -222,8 +222,8 @@ test(
     assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b', 'c']);
     const epochs = await cluster.sql('select shard, epoch::float8 from shard order by shard');
     for (const { shard, epoch } of epochs) assert.ok(epoch > lost[shard]!.epoch, 'above every epoch that was ever seen');
-    const told = cluster.lines.filter(({ message }) => message.startsWith('the database has lost'));
-    assert.ok(told.length >= 1 && told.length <= 6, `it is said: ${told.length} times`);
+    const notified = cluster.lines.filter(({ message }) => message.startsWith('the database has lost'));
+    assert.ok(notified.length >= 1 && notified.length <= 6, `it is said: ${notified.length} times`);
     assert.ok(
       Object.values(heard).every((times) => times >= 1),
       `every node is told, whoever found it: ${JSON.stringify(heard)}`,
@@ -277,7 +277,7 @@ function idOf(node: TestNode): string {
 }
 
 /** While the repaired link is new, the others may consider the node as isolated once more: then its shards move twice. */
-async function ownsAgain(node: TestNode, id: string): Promise<void> {
+async function waitUntilOwned(node: TestNode, id: string): Promise<void> {
   await until(() => node.placement.epochOf(shardOf('probe', id)) !== null, `${node.name} to own ${id} again`);
 }
 

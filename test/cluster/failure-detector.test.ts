@@ -50,18 +50,18 @@ test('D1 a node that renews its lease is live; the next refusal starts another c
 });
 
 test('K1 before the first view no incarnation is gone; K2 an unlisted incarnation is gone when a newer view does not list it either', async () => {
-  const { known, gone, refreshed } = nodes();
+  const { known, declaredDead, refreshed } = nodes();
   assert.equal(known.isAlive('x'), true);
   known.applyView({ number: 1, members: [member('self')] }, nobody);
   assert.equal(known.isAlive('x'), true, 'it may be in a newer view');
   await refreshed();
   assert.equal(known.isAlive('x'), false);
-  assert.deepEqual(gone, ['x']);
+  assert.deepEqual(declaredDead, ['x']);
   assert.equal(known.isAlive('self'), true);
 });
 
 test('an incarnation that left the view is gone when it owns no shard, and back when it joins again', () => {
-  const { known, gone, shards } = nodes();
+  const { known, declaredDead, shards } = nodes();
   shards.set('x', 3);
   known.applyView({ number: 1, members: [member('self'), member('x')] }, nobody);
   assert.deepEqual(known.applyView({ number: 2, members: [member('self')] }, nobody), ['x']);
@@ -69,14 +69,14 @@ test('an incarnation that left the view is gone when it owns no shard, and back 
   shards.delete('x');
   known.announce();
   known.announce();
-  assert.deepEqual(gone, ['x']);
+  assert.deepEqual(declaredDead, ['x']);
   assert.equal(known.isAlive('x'), false);
   known.applyView({ number: 3, members: [member('self'), member('x')] }, nobody);
   assert.equal(known.isAlive('x'), true);
 });
 
 test('an isolated member is gone while it owns no shard, and back when it is no longer isolated', () => {
-  const { known, gone, shards } = nodes();
+  const { known, declaredDead, shards } = nodes();
   const view = { number: 1, members: [member('self'), member('x')] };
   shards.set('x', 1);
   known.applyView(view, new Set(['self', 'x']));
@@ -84,31 +84,31 @@ test('an isolated member is gone while it owns no shard, and back when it is no 
   shards.delete('x');
   known.announce();
   known.applyView({ ...view, number: 2 }, new Set(['self', 'x']));
-  assert.deepEqual(gone, ['x'], 'nobody is gone for itself');
+  assert.deepEqual(declaredDead, ['x'], 'nobody is gone for itself');
   assert.equal(known.isAlive('x'), false);
   shards.set('x', 1);
   known.announce();
   assert.equal(known.isAlive('x'), true, 'it has taken back what nobody took');
   shards.delete('x');
   known.announce();
-  assert.deepEqual(gone, ['x', 'x'], 'what it has begun since');
+  assert.deepEqual(declaredDead, ['x', 'x'], 'what it has begun since');
   known.applyView({ ...view, number: 3 }, nobody);
   assert.equal(known.isAlive('x'), true);
 });
 
 test('K2 without an answer no incarnation is gone, and the next query tries again', async () => {
-  const { known, gone, refreshed, fail } = nodes();
+  const { known, declaredDead, refreshed, fail } = nodes();
   known.applyView({ number: 1, members: [member('self')] }, nobody);
   fail(true);
   known.isAlive('x');
   await refreshed();
   assert.equal(known.isAlive('x'), true);
-  assert.deepEqual(gone, []);
+  assert.deepEqual(declaredDead, []);
   await refreshed();
   fail(false);
   known.isAlive('x');
   await refreshed();
-  assert.deepEqual(gone, ['x']);
+  assert.deepEqual(declaredDead, ['x']);
 });
 
 const nobody: ReadonlySet<string> = new Set();
@@ -134,7 +134,7 @@ function watching() {
 }
 
 function nodes() {
-  const gone: string[] = [];
+  const declaredDead: string[] = [];
   const shards = new Map<string, number>();
   let failing = false;
   const known = new IncarnationLiveness({
@@ -143,9 +143,9 @@ function nodes() {
     refresh: async () => {
       if (failing) throw new Error('nobody answers');
     },
-    onEnded: (incarnation) => gone.push(incarnation),
+    onEnded: (incarnation) => declaredDead.push(incarnation),
   });
-  return { known, gone, shards, refreshed: ticks, fail: (how: boolean) => void (failing = how) };
+  return { known, declaredDead, shards, refreshed: ticks, fail: (how: boolean) => void (failing = how) };
 }
 
 function member(incarnation: string) {

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { Caller, startService } from '../support/service.ts';
 import {
   deliver,
-  killWhenItLooks,
+  killDuringQuery,
   StripeServer,
   type StripeSession,
   type StripeSubscription,
@@ -273,7 +273,7 @@ test('after kills between payment and notification, and between notification and
   await service.kill();
   await service.restart();
   const event = completed(session);
-  await killWhenItLooks(stripe, service, event, session);
+  await killDuringQuery(stripe, service, event, session);
   const again = await deliver(service.url, event);
   assert.equal(again.status, 200);
   await service.kill();

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { checkLedger } from '../../src/storage/ledger-check.ts';
 import { Caller, startService } from '../support/service.ts';
-import { deliver, killWhenItLooks, StripeServer, type StripeSession } from '../support/stripe-server.ts';
+import { deliver, killDuringQuery, StripeServer, type StripeSession } from '../support/stripe-server.ts';
 import { stripeSecretKey } from '../support/stripe-stand-in.ts';
 import { until } from '../support/until.ts';
 
@@ -67,7 +67,7 @@ test("a deposit is pending until it is paid on Stripe's page; after three notifi
   const session = stripe.pay(page);
   const event = eventOf(session);
   assert.match(await (await fetch(`${session.success_url}x`)).text(), /No such checkout/);
-  await killWhenItLooks(stripe, service, event, session);
+  await killDuringQuery(stripe, service, event, session);
   // Killed as soon as it is committed: a deposit that is not yet in the wallet is a message in transit.
   assert.equal((await deliver(service.url, event)).status, 200);
   await service.kill();

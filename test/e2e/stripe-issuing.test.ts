@@ -82,7 +82,7 @@ async function authorize(...asked: Parameters<StripeIssuingServer['authorize']>)
   for (let attempt = 1; ; attempt++) {
     const decided = await stripe.authorize(...asked);
     if (decided.said?.body?.metadata?.decline_reason !== 'timeout' || attempt === 5) return decided;
-    await stripe.tell('issuing_authorization.created', decided.authorization);
+    await stripe.notify('issuing_authorization.created', decided.authorization);
     await until(() => isDecided('id', decided.authorization.id), 'what was booked too late to be refunded');
   }
 }
@@ -212,7 +212,7 @@ test('a request is decided by card and wallet, and every decline has its reason'
   for (const amount of [-500, 1.5, 1e300]) no((await authorize(card, amount)).said, 'amount_invalid');
   const { authorization, said } = await authorize(card, 4_000, { merchant: 'Caf\u00e9 \u0000"drop table card" \ud800' });
   yes(said);
-  await stripe.tell('issuing_authorization.created', authorization);
+  await stripe.notify('issuing_authorization.created', authorization);
   // A merchant only verifies that the card exists.
   for (const verified of await inTime(() => authorize(card, 0), 1_500)) yes(verified.said);
   await proven(caller, id, { balance: 10, spent: 40 });
@@ -250,7 +250,7 @@ test('an increased amount is decided for the difference; a part that Stripe refu
   no((await authorize(card, 9_000, { on: authorization })).said, 'spend_limit_exceeded');
   // We approved, and Stripe refused.
   yes((await authorize(card, 300, { on: authorization, stands: false })).said);
-  await stripe.tell('issuing_authorization.updated', authorization);
+  await stripe.notify('issuing_authorization.updated', authorization);
   await proven(caller, id, { balance: 985, spent: 15 });
 });
 
@@ -259,14 +259,14 @@ test('an amount that Stripe refuses, reverses or lets expire after an approval i
   const { id, card } = await cardOf(caller);
   const refused = await authorize(card, 1_000, { stands: false });
   yes(refused.said);
-  await Promise.all(Array.from({ length: 6 }, () => stripe.tell('issuing_authorization.created', refused.authorization)));
+  await Promise.all(Array.from({ length: 6 }, () => stripe.notify('issuing_authorization.created', refused.authorization)));
   await proven(caller, id, { balance: 1_000, spent: 0 });
   for (const status of ['reversed', 'expired'] as const) {
     const { authorization } = await authorize(card, 2_000);
-    await stripe.tell('issuing_authorization.created', authorization);
+    await stripe.notify('issuing_authorization.created', authorization);
     await proven(caller, id, { balance: 980, spent: 20 });
     authorization.status = status;
-    await Promise.all(Array.from({ length: 6 }, () => stripe.tell('issuing_authorization.updated', authorization)));
+    await Promise.all(Array.from({ length: 6 }, () => stripe.notify('issuing_authorization.updated', authorization)));
     await proven(caller, id, { balance: 1_000, spent: 0 });
   }
   const all = await authorizationsOf(caller, id);
@@ -289,19 +289,19 @@ test('after a smaller or larger capture or a refund, the wallet has paid the cap
   const caller = await customer();
   const { id, card } = await cardOf(caller);
   const { authorization } = await authorize(card, 3_000);
-  await stripe.tell('issuing_authorization.created', authorization);
-  await stripe.tell('issuing_transaction.created', stripe.capture(authorization, 2_000));
+  await stripe.notify('issuing_authorization.created', authorization);
+  await stripe.notify('issuing_transaction.created', stripe.capture(authorization, 2_000));
   await proven(caller, id, { balance: 980, spent: 20 });
   const tip = await authorize(card, 1_000);
-  await stripe.tell('issuing_transaction.created', stripe.capture(tip.authorization, 1_250));
+  await stripe.notify('issuing_transaction.created', stripe.capture(tip.authorization, 1_250));
   await proven(caller, id, { balance: 967.5, spent: 32.5 });
-  await stripe.tell('issuing_transaction.created', stripe.refund(authorization, 500));
-  await stripe.tell('issuing_transaction.updated', authorization.transactions.at(-1)!);
+  await stripe.notify('issuing_transaction.created', stripe.refund(authorization, 500));
+  await stripe.notify('issuing_transaction.updated', authorization.transactions.at(-1)!);
   await proven(caller, id, { balance: 972.5, spent: 27.5 });
   // More than the limit of the card: it is recorded as uncovered, and not retried repeatedly.
   const large = await authorize(card, 1_000);
-  await stripe.tell('issuing_transaction.created', stripe.capture(large.authorization, 50_000));
-  await stripe.tell('issuing_authorization.updated', large.authorization);
+  await stripe.notify('issuing_transaction.created', stripe.capture(large.authorization, 50_000));
+  await stripe.notify('issuing_authorization.updated', large.authorization);
   await proven(caller, id, { balance: 962.5, spent: 37.5 });
   const { rows } = await database.query('select uncovered_minor from issuer_authorization where id = $1', [large.authorization.id]);
   assert.equal(rows[0].uncovered_minor, '49000');
@@ -326,7 +326,7 @@ test('with a slow PostgreSQL the request is declined in time, and a later bookin
   }
   await holder.end();
   // It may be booked before or after Stripe's notification; one notification is enough.
-  for (const { authorization } of late) await stripe.tell('issuing_authorization.created', authorization);
+  for (const { authorization } of late) await stripe.notify('issuing_authorization.created', authorization);
   await until(() => isDecided('card_id', id), 'every charge is decided');
   await proven(caller, id, { balance: 1_000, spent: 0 });
   yes((await authorize(card, 1_500)).said);

@@ -231,9 +231,9 @@ test('while the first request runs, a duplicate is 409 in this and another proce
   const first = request('POST', '/v1/work', token, { n: 1, m: 2 }, once);
   await begun;
   for (const at of [undefined, elsewhere]) {
-    const twin = await request('POST', '/v1/work', token, { m: 2, n: 1 }, once, at);
-    assert.equal(twin.status, 409);
-    assert.equal(twin.headers.get('retry-after'), '1');
+    const sameKey = await request('POST', '/v1/work', token, { m: 2, n: 1 }, once, at);
+    assert.equal(sameKey.status, 409);
+    assert.equal(sameKey.headers.get('retry-after'), '1');
     assert.equal((await request('POST', '/v1/work', token, { n: 2 }, once, at)).status, 422);
   }
   end();

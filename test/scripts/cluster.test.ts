@@ -80,20 +80,20 @@ function watch(args: string[], env: Record<string, string>): Tool {
   const exit = once(child, 'close').then(([code]) => code as number | null);
   const says = (what: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         const found = what.exec(said);
         if (found === null) return;
-        listeners.delete(look);
+        listeners.delete(check);
         resolve(found);
       };
-      listeners.add(look);
-      look();
+      listeners.add(check);
+      check();
       void exit.then((code) => reject(new Error(`ended with ${code} and never said ${what}:\n${said}`)));
     });
   return { child, said: () => said, says, exit };
 }
 
-async function gone(pid: number): Promise<void> {
+async function waitUntilEnded(pid: number): Promise<void> {
   while ((await processIdentity(pid)) !== null) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
@@ -129,7 +129,7 @@ test('killed with kill -9 the tool leaves nothing running; the next start waits 
   const left = [...pidsOf(killed.said()), await postmaster()];
   killed.child.kill('SIGKILL');
   const next = run(['--port', '0', '--nodes', '1']);
-  await Promise.all(left.map(gone));
+  await Promise.all(left.map(waitUntilEnded));
 
   await next.says(/Ctrl-C stops it/);
   const pids = [...pidsOf(next.said()), await postmaster()];
@@ -139,7 +139,7 @@ test('killed with kill -9 the tool leaves nothing running; the next start waits 
   await next.says(/Stopping/);
   next.child.kill('SIGINT');
   assert.equal(await next.exit, 130);
-  await Promise.all(pids.map(gone));
+  await Promise.all(pids.map(waitUntilEnded));
 });
 
 test('a dead node or Redis is restarted only with --restart', async (t) => {

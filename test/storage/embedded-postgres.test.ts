@@ -162,18 +162,23 @@ test(
     await (await start(t, dataDir)).stop();
     const { uid, gid } = await stat(join(dataDir, 'postgres'));
     // The same user's, so that PostgreSQL by itself would believe it.
-    const stranger = spawn('sleep', ['600'], process.getuid!() === 0 ? { uid, gid } : {});
-    t.after(() => stranger.kill('SIGKILL'));
+    const otherProcess = spawn('sleep', ['600'], process.getuid!() === 0 ? { uid, gid } : {});
+    t.after(() => otherProcess.kill('SIGKILL'));
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
-    for (const content of [`${stranger.pid}\n${dataDir}/postgres\n1700000000\n5432\n\n127.0.0.1\n\nready   \n`, '', 'garbage\n\n', '1']) {
+    for (const content of [
+      `${otherProcess.pid}\n${dataDir}/postgres\n1700000000\n5432\n\n127.0.0.1\n\nready   \n`,
+      '',
+      'garbage\n\n',
+      '1',
+    ]) {
       await writeFile(pidFile, content);
       await chown(pidFile, uid, gid);
       const postgres = await start(t, dataDir);
       assert.equal((await query(postgres.url, 'select 1 as one')).length, 1);
       await postgres.stop();
     }
-    assert.equal(stranger.exitCode, null);
-    assert.notEqual(await processIdentity(stranger.pid!), null);
+    assert.equal(otherProcess.exitCode, null);
+    assert.notEqual(await processIdentity(otherProcess.pid!), null);
   },
 );
 

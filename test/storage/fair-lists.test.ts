@@ -18,10 +18,10 @@ test('fifty lists of one account at once are all answered, and a list of another
       order.push(account);
     });
   const busy = Array.from({ length: 50 }, () => list('busy'));
-  const quiet: Promise<void>[] = [];
+  const otherAccounts: Promise<void>[] = [];
   for (let i = 0; i < 3; i++) {
-    quiet.push(list('quiet'));
-    await quiet[i];
+    otherAccounts.push(list('quiet'));
+    await otherAccounts[i];
   }
   await Promise.all(busy);
   assert.equal(order.length, 53);

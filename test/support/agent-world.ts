@@ -234,12 +234,12 @@ export class World {
         history.push(row.entry);
       }
       this.history.set(id, history);
-      this.lookAtAgent(command, before as AgentRow | null, after as AgentRow, ctx);
-    } else if (kind === 'task') this.lookAtTask(before as TaskRow | null, after as TaskRow);
-    this.lookAtPlaces();
+      this.checkAgent(command, before as AgentRow | null, after as AgentRow, ctx);
+    } else if (kind === 'task') this.checkTask(before as TaskRow | null, after as TaskRow);
+    this.checkPlaces();
   }
 
-  private lookAtAgent(command: string, before: AgentRow | null, after: AgentRow, ctx: RecordedTurn): void {
+  private checkAgent(command: string, before: AgentRow | null, after: AgentRow, ctx: RecordedTurn): void {
     const starts = ctx.effects.length > 0 || ctx.messages.some((one) => one.command === 'requestTurn' || one.command === 'delegate');
     if (before?.status === 'paused' && command !== 'resume' && command !== 'guide')
       assert.ok(!starts, `${command} started something of a paused agent`);
@@ -248,8 +248,8 @@ export class World {
     if (before?.phase === 'ended') assert.equal(after, before, 'an ended agent never changes');
     if (before !== null) assert.ok(after.progress >= before.progress, 'progress never goes back');
     assert.ok(after.progress >= 0 && after.progress <= 100);
-    this.lookAtAuthority(before, after, ctx);
-    this.lookAtSources(after, ctx);
+    this.checkAuthority(before, after, ctx);
+    this.checkSources(after, ctx);
     const mine = this.effects.filter((one) => one.actorId === after.id);
     assert.ok(mine.length <= 1, 'one effect at a time');
     if (after.effectId?.startsWith('eff_')) assert.equal(mine[0]?.id, after.effectId);
@@ -263,15 +263,15 @@ export class World {
       assertConversation(this.history.get(after.id)!);
       assert.ok(this.task.config.max_credits === undefined || this.effects.filter((one) => one.name === 'model').length <= 1);
     }
-    if (after.phase === 'asking' && before?.phase !== 'asking') this.assertHeard(after.id);
-    if (after.phase === 'ended' && after.status === 'complete') this.assertHeard(after.id);
+    if (after.phase === 'asking' && before?.phase !== 'asking') this.assertGuidanceStored(after.id);
+    if (after.phase === 'ended' && after.status === 'complete') this.assertGuidanceStored(after.id);
     if (after.phase === 'ended' && before?.phase !== 'ended') {
       assert.equal(ctx.events.filter((one) => /^agent\.(completed|error|cancelled)$/.test(one.type)).length, 1, 'an end is told once');
     }
   }
 
   /** Never more than the task has, never more than before, and nothing is started without it. */
-  private lookAtAuthority(before: AgentRow | null, after: AgentRow, ctx: RecordedTurn): void {
+  private checkAuthority(before: AgentRow | null, after: AgentRow, ctx: RecordedTurn): void {
     const wider = before === null ? this.task.scopes : before.scopes;
     if (wider !== null)
       assert.ok(
@@ -282,12 +282,12 @@ export class World {
       if (!isToolCall({ name })) continue;
       const need = tools.find((tool) => tool.name === input.name)?.need ?? null;
       assert.ok(need === null || after.scopes === null || after.scopes.includes(need.scope));
-      if (name === 'purchase' && input.name === 'trade') this.lookAtTrade(after, input.approvedBasis);
+      if (name === 'purchase' && input.name === 'trade') this.checkTrade(after, input.approvedBasis);
     }
   }
 
   /** Nothing of high consequence runs without the approval that it needs, nor with a connection that the agent would outlive. */
-  private lookAtSources(after: AgentRow, ctx: RecordedTurn): void {
+  private checkSources(after: AgentRow, ctx: RecordedTurn): void {
     const [call] = after.calls;
     const approval = after.approvals.find(({ id }) => id === call?.approvalId);
     for (const { name, input } of ctx.effects) {
@@ -304,13 +304,13 @@ export class World {
     } else if (after.status === 'waiting') assert.equal(approval?.status, 'pending', 'a waiting agent waits for a person or a connection');
   }
 
-  private lookAtTrade(agent: AgentRow, approvedBasis: unknown): void {
+  private checkTrade(agent: AgentRow, approvedBasis: unknown): void {
     if (agent.autonomyLevel === 100 && (!agent.holdsUntrusted || agent.calls[0]!.trusted)) return assert.equal(approvedBasis, undefined);
     const approval = agent.approvals.find(({ id }) => id === agent.calls[0]!.approvalId);
     assert.deepEqual([approval?.status, approval?.summary], ['approved', `rests on ${approvedBasis}`], 'it runs with what was approved');
   }
 
-  private lookAtPlaces(): void {
+  private checkPlaces(): void {
     const atWork = this.effects.filter((one) => one.name === 'model' || isToolCall(one));
     const limit = this.account.overrides!.concurrentAgents!;
     assert.ok(limit === -1 || atWork.length <= limit, 'no more agents at work than the plan allows');
@@ -363,12 +363,12 @@ export class World {
     else if (pauseReason === null && isKnown) assert.equal(waitingFor?.of ?? null, held === 0 && asked > 0 ? 'agents' : null);
   }
 
-  private assertHeard(agentId: string): void {
+  private assertGuidanceStored(agentId: string): void {
     const heard = this.history.get(agentId)!.flatMap((entry) => (entry.role === 'user' ? [entry.text] : []));
     for (const words of this.said.get(agentId) ?? []) assert.ok(heard.includes(`A person says: ${words}`), `"${words}" was not heard`);
   }
 
-  private lookAtTask(before: TaskRow | null, after: TaskRow): void {
+  private checkTask(before: TaskRow | null, after: TaskRow): void {
     this.wasStarted ||= !['pending', 'cancelled'].includes(after.status);
     assert.ok(after.agents.length <= after.config.max_agents, 'no more agents than allowed');
     assert.equal(after.status === 'paused', after.pauseReason !== null, 'a paused task says why, and no other');

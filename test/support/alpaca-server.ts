@@ -53,7 +53,7 @@ export class AlpacaServer extends BrokerStandIn {
         return { status: 422, json: { code: 42210000, message: `order is already in "${stateNames[order.state]}" state` } };
       if (this.ignoresCancels) return { status: 204 };
       order.state = 'cancelled';
-      this.tell(order);
+      this.sendUpdate(order);
       return { status: 204 };
     }
     if (path === '/v2/account/activities/FILL' && this.unlisted) return { status: 500, json: { message: 'internal server error' } };
@@ -63,7 +63,7 @@ export class AlpacaServer extends BrokerStandIn {
     return { status: 404, json: { message: 'endpoint not found' } };
   }
 
-  tell(order: StandInOrder): void {
+  sendUpdate(order: StandInOrder): void {
     const event =
       order.state === 'working' ? (order.filled > 0 ? 'partial_fill' : 'new') : stateNames[order.state].replace('filled', 'fill');
     const data = { event, timestamp: new Date().toISOString(), order: this.shown(order) };
@@ -71,7 +71,7 @@ export class AlpacaServer extends BrokerStandIn {
     for (const socket of this.listening) socket.send({ stream: 'trade_updates', data }, { binary: true });
   }
 
-  protected hear({ action, data }: Json, socket: ServedSocket): void {
+  protected receive({ action, data }: Json, socket: ServedSocket): void {
     if (action === 'authenticate' || action === 'auth') {
       const status = data.key_id === alpacaKeys.apiKey && data.secret_key === alpacaKeys.apiSecret ? 'authorized' : 'unauthorized';
       socket.send({ stream: 'authorization', data: { status, action: 'authenticate' } }, { binary: true });

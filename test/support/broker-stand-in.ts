@@ -62,7 +62,7 @@ export abstract class BrokerStandIn {
     this.server = createServer((request, response) => void this.serve(request, response));
     this.sockets = serveWebSockets(
       this.server,
-      (message, socket) => this.hear(message, socket),
+      (message, socket) => this.receive(message, socket),
       () => this.dark,
     );
   }
@@ -97,9 +97,9 @@ export abstract class BrokerStandIn {
 
   protected abstract isOrderPost(request: VenueRequest): boolean;
   protected abstract answer(request: VenueRequest): VenueAnswer;
-  protected abstract hear(message: Json, socket: ServedSocket): void;
+  protected abstract receive(message: Json, socket: ServedSocket): void;
   /** Tells the sockets of an order. */
-  abstract tell(order: StandInOrder): void;
+  abstract sendUpdate(order: StandInOrder): void;
 
   protected make(order: Omit<StandInOrder, 'id' | 'state' | 'reason' | 'filled' | 'value' | 'createdAtMs' | 'hidden'>): StandInOrder {
     const made = {
@@ -128,7 +128,7 @@ export abstract class BrokerStandIn {
     if (order.filled >= order.quantity) order.state = 'filled';
     const { id: orderId, symbol, side } = order;
     this.fills.push({ id: `trade-${this.fills.length + 1}`, orderId, symbol, side, quantity, price, atMs: Date.now() });
-    this.tell(order);
+    this.sendUpdate(order);
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -136,7 +136,7 @@ export abstract class BrokerStandIn {
     request.on('error', () => {});
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const url = new URL(request.url!, this.url);
-    const heard = {
+    const received = {
       method: request.method!,
       path: url.pathname,
       query: url.searchParams,
@@ -144,11 +144,11 @@ export abstract class BrokerStandIn {
       headers: request.headers,
     };
     if (this.dark) return void request.socket.destroy();
-    this.requests.push(heard);
-    const fault = this.isOrderPost(heard) ? (this.faults.shift() ?? null) : null;
+    this.requests.push(received);
+    const fault = this.isOrderPost(received) ? (this.faults.shift() ?? null) : null;
     if (fault === 'cut') return void request.socket.destroy();
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return this.reply(response, fault);
-    const answer = this.answer(heard);
+    const answer = this.answer(received);
     if (fault === 'lost') return void request.socket.destroy();
     if (fault === 'hang') return;
     if (fault !== null) await delay(fault.lateMs);

@@ -137,7 +137,7 @@ export async function testCluster(t: Scope, clusterOptions: TestClusterOptions =
     });
     const runtime = new Runtime({ freezeStates: true, ...clusterOptions.runtime, database, placement, log });
     runtime.register(given ?? [actor]);
-    placement.serve((ask, _from, gone) => runtime.actors.answer(ask, gone));
+    placement.serve((ask, _from, disconnected) => runtime.actors.answer(ask, disconnected));
     const end = async () => {
       nodes.splice(nodes.indexOf(node), 1);
       await transport?.close(0);

@@ -93,8 +93,8 @@ export class CoinbaseServer extends BrokerStandIn {
   }
 
   /** Cumulative, without ids of trades. */
-  tell(order: StandInOrder): void {
-    const told = {
+  sendUpdate(order: StandInOrder): void {
+    const orderUpdate = {
       order_id: order.id,
       client_order_id: order.ourId,
       cumulative_quantity: String(order.filled),
@@ -109,11 +109,11 @@ export class CoinbaseServer extends BrokerStandIn {
         client_id: '',
         timestamp: new Date().toISOString(),
         sequence_num: 1,
-        events: [{ type: 'update', orders: [told] }],
+        events: [{ type: 'update', orders: [orderUpdate] }],
       });
   }
 
-  protected hear({ type, channel, jwt }: Json, socket: ServedSocket): void {
+  protected receive({ type, channel, jwt }: Json, socket: ServedSocket): void {
     if (type !== 'subscribe' || this.claimsOf(jwt) === null) return socket.send({ type: 'error', message: 'authentication failure' });
     if (channel === 'user') this.listening.add(socket);
     socket.send({
@@ -175,7 +175,7 @@ export class CoinbaseServer extends BrokerStandIn {
     const order = this.orders.find((one) => one.id === id);
     if (order?.state !== 'working') return { success: false, failure_reason: 'UNKNOWN_CANCEL_ORDER', order_id: id };
     order.state = 'cancelled';
-    this.tell(order);
+    this.sendUpdate(order);
     return { success: true, failure_reason: 'UNKNOWN_CANCEL_FAILURE_REASON', order_id: id };
   }
 

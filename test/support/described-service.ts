@@ -94,9 +94,9 @@ export async function openSite(t: Scope) {
 async function refusingHost(t: Scope): Promise<string> {
   const server = createServer(async (request, response) => {
     request.resume();
-    const isLook = request.method === 'GET';
-    if (!isLook) await pause(6_000);
-    response.writeHead(isLook ? 200 : 403, json).end('{}');
+    const isRead = request.method === 'GET';
+    if (!isRead) await pause(6_000);
+    response.writeHead(isRead ? 200 : 403, json).end('{}');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => {

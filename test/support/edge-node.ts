@@ -139,7 +139,7 @@ export class EdgeNode {
     };
   }
 
-  tell({ events, seqs }: Committed): void {
+  publish({ events, seqs }: Committed): void {
     this.relay.publish(events, seqs);
   }
 

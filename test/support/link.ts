@@ -13,7 +13,7 @@ export type Way = 'to target' | 'to dialler';
 /** Ends a disturbance. Ending it twice does nothing. */
 export type Heal = () => void;
 /** The dialling node, by what it has said so far; null if it has not said yet. */
-export type WhoDialled = (beginning: Buffer) => string | null;
+export type DialerOf = (beginning: Buffer) => string | null;
 
 type Connection = { dialler: string | null; beginning: Buffer; client: Socket; server: Socket };
 type Silence = { of: (dialler: string | null) => boolean; ways: readonly Way[]; over: Promise<void> };
@@ -30,22 +30,22 @@ export class Link {
   delayMs = 0;
   port = 0;
   private readonly server: Server;
-  private readonly whoDialled: WhoDialled;
+  private readonly dialerOf: DialerOf;
   private readonly connections = new Set<Connection>();
   private readonly silences = new Set<Silence>();
   /** Connections that wait for the target. */
   private awaiting: symbol | null = null;
   private readonly cuts = new Set<(dialler: string | null) => boolean>();
 
-  private constructor(target: { host: string; port: number }, whoDialled: WhoDialled) {
+  private constructor(target: { host: string; port: number }, dialerOf: DialerOf) {
     this.target = target;
-    this.whoDialled = whoDialled;
+    this.dialerOf = dialerOf;
     this.server = createServer({ pauseOnConnect: true, noDelay: true }, (client) => this.accept(client));
   }
 
   /** @param port where it listens; 0 takes any */
-  static async to(target: { host: string; port: number }, whoDialled: WhoDialled = () => null, port = 0): Promise<Link> {
-    const link = new Link(target, whoDialled);
+  static async to(target: { host: string; port: number }, dialerOf: DialerOf = () => null, port = 0): Promise<Link> {
+    const link = new Link(target, dialerOf);
     await link.listen(port);
     return link;
   }
@@ -141,7 +141,7 @@ export class Link {
   private isOfCut(connection: Connection, piece: Buffer): boolean {
     if (connection.dialler !== null || connection.beginning.length > longestBeginning) return false;
     connection.beginning = Buffer.concat([connection.beginning, piece]);
-    connection.dialler = this.whoDialled(connection.beginning);
+    connection.dialler = this.dialerOf(connection.beginning);
     return connection.dialler !== null && [...this.cuts].some((of) => of(connection.dialler));
   }
 

@@ -32,7 +32,7 @@ export class PeerNetwork {
     return {
       ask: () => Promise.reject(new Error('asks are not carried here')),
       serve: () => {},
-      notify: (to, kind, payload) => this.tell({ from: incarnation, to: to.incarnation, kind, payload }),
+      notify: (to, kind, payload) => this.notify({ from: incarnation, to: to.incarnation, kind, payload }),
       onNotification: (kind, listener) => void node.listeners.set(kind, listener),
       setMembers: (members) => {
         const before = node.members;
@@ -85,7 +85,7 @@ export class PeerNetwork {
     });
   }
 
-  private tell(notification: Notification): boolean {
+  private notify(notification: Notification): boolean {
     const fate = this.isUp(notification.from, notification.to) ? this.fate(notification) : 'refused';
     if (fate === 'refused') return false;
     this.sent.push(notification);

@@ -70,7 +70,7 @@ export class MemoryPeers implements Peers {
   /** Asks that this node has sent, by whom they were sent to. */
   readonly asked: { to: string; ask: RemoteAsk }[] = [];
   /** Notifications that this node received. */
-  readonly heard: { kind: string; payload: unknown; from: string }[] = [];
+  readonly receivedNotifications: { kind: string; payload: unknown; from: string }[] = [];
   private readonly links: MemoryLinks;
   private readonly self: string;
   private answer: AnswerAsk | null = null;
@@ -116,7 +116,7 @@ export class MemoryPeers implements Peers {
   notify(to: Member, kind: string, payload: unknown): boolean {
     if (this.closed || !this.up.has(to.incarnation)) return false;
     const text = JSON.stringify(payload ?? null);
-    this.links.carry(this.self, to.incarnation, (there) => there.hear(kind, JSON.parse(text), this.self));
+    this.links.carry(this.self, to.incarnation, (there) => there.receive(kind, JSON.parse(text), this.self));
     return true;
   }
 
@@ -169,9 +169,9 @@ export class MemoryPeers implements Peers {
   }
 
   /** @internal */
-  hear(kind: string, payload: unknown, from: string): void {
+  receive(kind: string, payload: unknown, from: string): void {
     if (this.closed) return;
-    this.heard.push({ kind, payload, from });
+    this.receivedNotifications.push({ kind, payload, from });
     this.listeners.get(kind)?.(payload, from);
   }
 

@@ -142,11 +142,11 @@ export class NodeProcess {
     const { child } = this;
     if (child === null) throw new Error(`${this.name} does not run`);
     const beganMs = performance.now();
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill(signal);
     if (this.frozen) this.thaw();
     const patience = setTimeout(() => child.kill('SIGKILL'), endWithinMs);
-    const [code, by] = (await gone) as [number | null, NodeJS.Signals | null];
+    const [code, by] = (await exited) as [number | null, NodeJS.Signals | null];
     clearTimeout(patience);
     return { code, signal: by, afterMs: performance.now() - beganMs };
   }

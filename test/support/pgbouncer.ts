@@ -87,10 +87,10 @@ function running(
   };
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
     if (current.exitCode !== null || current.signalCode !== null) return;
-    const gone = once(current, 'exit');
+    const exited = once(current, 'exit');
     current.kill(signal);
     const patience = setTimeout(() => current.kill('SIGKILL'), orderlyEndMs);
-    await gone;
+    await exited;
     clearTimeout(patience);
   };
   t.after(() => end('SIGKILL'));

@@ -167,7 +167,7 @@ async function start(
 
 async function kill({ process: server }: Pick<Server, 'process'>): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
-  const gone = once(server, 'exit');
+  const exited = once(server, 'exit');
   server.kill('SIGKILL');
-  await gone;
+  await exited;
 }

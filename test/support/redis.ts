@@ -99,12 +99,12 @@ export async function startServer(path: string, args: readonly string[], folder:
   const server = spawn(path, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const ready = new Promise<boolean>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
+    const onOutput = (chunk: Buffer) => {
       output += chunk;
       if (/ready to accept connections|Sentinel ID is/i.test(output)) resolve(true);
     };
-    server.stdout.on('data', hear);
-    server.stderr.on('data', hear);
+    server.stdout.on('data', onOutput);
+    server.stderr.on('data', onOutput);
     server.once('error', reject);
     server.once('close', () => {
       if (/address already in use/i.test(output)) resolve(false);

@@ -68,15 +68,15 @@ export async function startService(
     dataDir,
     output: () => running.output(),
     async kill() {
-      const gone = once(running.child, 'exit');
+      const exited = once(running.child, 'exit');
       running.child.kill('SIGKILL');
-      await gone;
+      await exited;
     },
     async stop(signal = 'SIGINT') {
       if (running.child.exitCode !== null || running.child.signalCode !== null) return running.child.exitCode;
-      const gone = once(running.child, 'exit');
+      const exited = once(running.child, 'exit');
       running.child.kill(signal);
-      return (await gone)[0] as number | null;
+      return (await exited)[0] as number | null;
     },
     async ended() {
       return (await once(running.child, 'exit'))[0] as number | null;
@@ -209,8 +209,8 @@ export class Caller {
         return await this.json(method, path, body, key);
       } catch (error) {
         // 409 to a repeat: the first may still run.
-        const again = isRepeat ? [409, 503, 504] : [503, 504];
-        if (!(error instanceof NotOk && again.includes(error.status)) || Date.now() > until) throw error;
+        const retriedStatuses = isRepeat ? [409, 503, 504] : [503, 504];
+        if (!(error instanceof NotOk && retriedStatuses.includes(error.status)) || Date.now() > until) throw error;
       }
       await pause(50);
     }

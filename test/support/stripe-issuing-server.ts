@@ -143,7 +143,7 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
   }
 
   /** Tells of it, as often as it takes. */
-  async tell(type: string, object: object): Promise<void> {
+  async notify(type: string, object: object): Promise<void> {
     const answer = await this.send(this.event(type, object));
     assert.equal(answer.status, 200, await answer.text());
   }
@@ -200,7 +200,7 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
       response.writeHead(answer!.status, { 'content-type': 'application/json', 'request-id': newId('req') });
       response.end(JSON.stringify(answer!.body));
     }
-    this.tellWaiting(line, request);
+    this.notifyWaiting(line, request);
   }
 
   private answerOnce(request: IssuingRequest): Answer {

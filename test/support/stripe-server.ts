@@ -140,7 +140,7 @@ export class StripeServer extends StripeStandIn<StripeRequest> {
     let answer: Answer | null = null;
     if (failure === null || failure === 'answer is lost')
       answer = isKnown ? this.answerOnce(request, text) : refused(401, 'api_key_invalid');
-    this.tellWaiting(request.path, request);
+    this.notifyWaiting(request.path, request);
     if (failure === 'hang') return;
     if (failure === 'reset' || failure === 'answer is lost') return void incoming.socket.destroy();
     send(response, answer ?? (failure as Answer));
@@ -288,17 +288,17 @@ export function deliver(
 }
 
 /** Tells a service of a session, and kills it as soon as Stripe has been asked what was paid: nothing of that is committed. */
-export async function killWhenItLooks(
+export async function killDuringQuery(
   stripe: StripeServer,
   service: { url: string; kill(): Promise<unknown>; restart(): Promise<unknown> },
   event: object,
   session: { id: string },
 ): Promise<void> {
-  const looked = stripe.next(new RegExp(session.id));
-  const told = deliver(service.url, event).catch(() => null);
-  await looked;
+  const queried = stripe.next(new RegExp(session.id));
+  const delivered = deliver(service.url, event).catch(() => null);
+  await queried;
   await service.kill();
-  await told;
+  await delivered;
   await service.restart();
 }
 

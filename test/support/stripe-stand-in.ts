@@ -36,7 +36,7 @@ export abstract class StripeStandIn<R> {
 
   protected abstract serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
 
-  protected tellWaiting(path: string, request: R): void {
+  protected notifyWaiting(path: string, request: R): void {
     const waited = this.waiting.filter((waiter) => waiter.path.test(path));
     this.waiting = this.waiting.filter((waiter) => !waited.includes(waiter));
     for (const { found } of waited) found(request);

@@ -62,7 +62,7 @@ export class TradierServer extends BrokerStandIn {
       if (method === 'GET') return { status: 200, json: { order: this.shown(order) } };
       if (order.state !== 'working') return { status: 400, json: { errors: { error: 'order already in finalized state: filled' } } };
       order.state = 'cancelled';
-      this.tell(order);
+      this.sendUpdate(order);
       return { status: 200, json: { order: { id: Number(order.id), status: 'ok' } } };
     }
     if (path === `${root}/positions`) return { status: 200, json: { positions: listed('position', this.positions()) } };
@@ -82,7 +82,7 @@ export class TradierServer extends BrokerStandIn {
     return { status: 404, text: 'not found' };
   }
 
-  tell(order: StandInOrder): void {
+  sendUpdate(order: StandInOrder): void {
     for (const socket of this.listening)
       socket.send({
         id: Number(order.id),
@@ -94,7 +94,7 @@ export class TradierServer extends BrokerStandIn {
       });
   }
 
-  protected hear({ sessionid }: Json, socket: ServedSocket): void {
+  protected receive({ sessionid }: Json, socket: ServedSocket): void {
     if (sessionid === 'c8638963') this.listening.add(socket);
     else socket.cut();
   }

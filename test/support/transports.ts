@@ -19,7 +19,7 @@ export type TestNode = {
   transport: Transport;
   member: Member;
   /** Every `onUp` and `onDown`, in order: `up`, or the reason. */
-  heard: { from: string; what: 'up' | DownReason }[];
+  received: { from: string; what: 'up' | DownReason }[];
   /** Resolves when the next one that matches has been heard, also when it was heard already. */
   hears(what: 'up' | DownReason, from?: Member, times?: number): Promise<void>;
 };
@@ -31,10 +31,10 @@ export async function testNode(t: TestContext, name: string, options: Partial<Tr
   t.after(() => transport.close(0));
   const { port } = await transport.listen();
   const member: Member = { ...self, port, roles: ['edge', 'actors'], leaving: false };
-  const heard: TestNode['heard'] = [];
+  const received: TestNode['received'] = [];
   const waiting = new Set<() => void>();
   const add = (from: string, what: 'up' | DownReason): void => {
-    heard.push({ from, what });
+    received.push({ from, what });
     for (const check of waiting) check();
   };
   transport.onUp((from) => add(from, 'up'));
@@ -42,7 +42,7 @@ export async function testNode(t: TestContext, name: string, options: Partial<Tr
   const hears: TestNode['hears'] = (what, from, times = 1) =>
     new Promise((resolve) => {
       const check = (): void => {
-        const count = heard.filter((each) => each.what === what && (from === undefined || each.from === from.incarnation)).length;
+        const count = received.filter((each) => each.what === what && (from === undefined || each.from === from.incarnation)).length;
         if (count < times) return;
         waiting.delete(check);
         resolve();
@@ -50,7 +50,7 @@ export async function testNode(t: TestContext, name: string, options: Partial<Tr
       waiting.add(check);
       check();
     });
-  return { transport, member, heard, hears };
+  return { transport, member, received, hears };
 }
 
 /** Nodes that know each other and have streams to each other. */
@@ -78,12 +78,12 @@ export async function rawWire(t: TestContext, { member }: TestNode, incarnation:
 /** Such a stream by which batches of frames are written; `heard` are the frames that come, as text. */
 export async function rawStream(t: TestContext, node: TestNode, incarnation: string) {
   const wire = await rawWire(t, node, incarnation);
-  const heard: string[] = [];
+  const received: string[] = [];
   wire.listen(
-    ({ batch }) => heard.push(...(JSON.parse(batch!.toString()) as unknown[]).map((frame) => JSON.stringify(frame))),
+    ({ batch }) => received.push(...(JSON.parse(batch!.toString()) as unknown[]).map((frame) => JSON.stringify(frame))),
     () => {},
   );
-  return { wire, heard, write: (...frames: string[]) => wire.write({ batch: Buffer.from(`[${frames.join()}]`) }) };
+  return { wire, heard: received, write: (...frames: string[]) => wire.write({ batch: Buffer.from(`[${frames.join()}]`) }) };
 }
 
 /** An ask with 10 s to go, of which a test changes what it is about. */

@@ -38,11 +38,11 @@ export async function verifyAccount(
     const own = fills.filter(({ order_id }) => order_id === order.id);
     if (ended.has(order.id)) assert.equal(order.status, ended.get(order.id), 'a final state is not left');
     if (isFinal(order)) ended.set(order.id, order.status);
-    const told = stored.filter(({ data }: Json) => data.order_id === order.id && data.reason === undefined);
-    assert.equal(told.filter(({ type }) => /filled$/.test(type)).length, own.length, 'one event a fill');
-    const states = told.map(({ type }) => type).filter((type) => !/filled$/.test(type));
+    const emitted = stored.filter(({ data }: Json) => data.order_id === order.id && data.reason === undefined);
+    assert.equal(emitted.filter(({ type }) => /filled$/.test(type)).length, own.length, 'one event a fill');
+    const states = emitted.map(({ type }) => type).filter((type) => !/filled$/.test(type));
     assert.equal(new Set(states).size, states.length, 'one event a state');
-    if (!of.hasLateFills && endings.has(`trade.${order.status}`)) assert.equal(told.at(-1)!.type, `trade.${order.status}`);
+    if (!of.hasLateFills && endings.has(`trade.${order.status}`)) assert.equal(emitted.at(-1)!.type, `trade.${order.status}`);
     if (Object.hasOwn(row.open, order.id)) assert.equal(row.open[order.id]!.filled, order.state.fills.quantity);
     assert.ok(nano(order.state.fills.quantity) <= nano(order.quantity), 'no more is filled than was ordered');
     const filled = own.reduce((all, { quantity }) => all + nano(quantity), 0n);

@@ -76,7 +76,7 @@ test('if another incarnation answers, the wanted one is reported as other', asyn
 });
 
 test('an unauthenticated peer gets only a nonce, whatever it sends', async (t) => {
-  const { node, open } = await nodeAndStranger(t);
+  const { node, open } = await nodeAndRawClient(t);
   const batch = Buffer.from('[[1,1,10000,"counter","c1","add",null,0],[5,"news",1]]');
   for (const parcels of [
     [{ batch }],
@@ -100,7 +100,7 @@ test('an unauthenticated peer gets only a nonce, whatever it sends', async (t) =
 });
 
 test("a proof is valid only if it is signed with the cluster's key, now, for this stream, by the named sender, for this node", async (t) => {
-  const { node, open } = await nodeAndStranger(t);
+  const { node, open } = await nodeAndRawClient(t);
   const tokens = await createClusterTokens({ secretKey: clusterKey, clock });
   const wrong: Record<string, (claims: ClusterClaims) => Promise<string>> = {
     empty: async () => '',
@@ -128,11 +128,11 @@ test("a proof is valid only if it is signed with the cluster's key, now, for thi
     assert.equal(answer.refusal?.reason, name === 'good' ? undefined : 'NOT_AUTHENTIC', name);
     if (name === 'good') assert.ok(answer.welcome);
   }
-  assert.deepEqual(node.heard, [{ from: stranger, what: 'up' }]);
+  assert.deepEqual(node.received, [{ from: stranger, what: 'up' }]);
 });
 
 test('a recorded handshake cannot be replayed', async (t) => {
-  const { node, open } = await nodeAndStranger(t);
+  const { node, open } = await nodeAndRawClient(t);
   const tokens = await createClusterTokens({ secretKey: clusterKey, clock });
   const said = hello(node);
   const first = open();
@@ -179,7 +179,7 @@ test('a server that cannot prove that it has the key is rejected, and gets nothi
 });
 
 test('handshakes that stall are ended, and their number is limited', async (t) => {
-  const { node, open } = await nodeAndStranger(t, { dialWithinMs: 3_000, maxHandshakes: 3 });
+  const { node, open } = await nodeAndRawClient(t, { dialWithinMs: 3_000, maxHandshakes: 3 });
   const idle = [open(), open(), open()];
   for (const wire of idle) wire.write({ hello: hello(node) });
   for (const wire of idle) assert.ok((await wire.next())!.challenge);
@@ -192,7 +192,7 @@ test('handshakes that stall are ended, and their number is limited', async (t) =
   assert.ok((await later.next())!.challenge);
 });
 
-async function nodeAndStranger(t: TestContext, options = {}): Promise<{ node: TestNode; open: () => Wire }> {
+async function nodeAndRawClient(t: TestContext, options = {}): Promise<{ node: TestNode; open: () => Wire }> {
   const node = await testNode(t, 'node', options);
   node.transport.serve(() => assert.fail('a stranger was served'));
   node.transport.onNotification('news', () => assert.fail('a stranger was heard'));

@@ -55,7 +55,7 @@ test('a killed node is reported as broken and then as refused; its open commands
   await Promise.all([assert.rejects(command, { code: 'outcome_unknown' }), assert.rejects(query, { code: 'shard_not_owned' })]);
   await node.hears('refused');
   assert.deepEqual(
-    node.heard.map(({ what }) => what),
+    node.received.map(({ what }) => what),
     ['up', 'broken', 'refused'],
   );
   await node.hears('refused', member, 2);
@@ -123,7 +123,7 @@ test('a cut link is reported as broken and reopened at once', async (t) => {
   await a.hears('up', b.member, 2);
   await until(() => b.transport.counters.asksServed === 0);
   assert.deepEqual(
-    a.heard.map(({ what }) => what),
+    a.received.map(({ what }) => what),
     ['up', 'broken', 'up'],
   );
   assert.equal(await a.transport.ask(b.member, someAsk()), 'served');
@@ -142,7 +142,7 @@ test('a node that leaves the list gets a goodbye: open asks are answered, and it
   assert.equal(await open, 'answered');
   await until(() => a.transport.counters.peersUp + b.transport.counters.peersUp === 0);
   assert.deepEqual(
-    [...a.heard, ...b.heard].map(({ what }) => what),
+    [...a.received, ...b.received].map(({ what }) => what),
     ['up', 'up'],
   );
 });
@@ -161,7 +161,7 @@ test('a node that closes answers its open asks, gets no new ones, and then stops
   await closed;
   await a.hears('refused');
   assert.deepEqual(
-    a.heard.filter(({ what }) => what === 'broken' || what === 'silent'),
+    a.received.filter(({ what }) => what === 'broken' || what === 'silent'),
     [],
   );
 });

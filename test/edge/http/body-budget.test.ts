@@ -21,13 +21,13 @@ test('the bodies in memory have a common limit; an answer frees its part, also i
 test('a part of the limit counts in the whole, and the rest is left for others', () => {
   const whole = new BodyBudget(100);
   const share = whole.share(30);
-  const [stranger, known] = [share.open(), whole.open()];
-  stranger.add(30);
+  const [unauthenticated, known] = [share.open(), whole.open()];
+  unauthenticated.add(30);
   assert.throws(() => share.open().add(1), { code: 'overloaded' });
   known.add(70);
   assert.throws(() => whole.open().add(1), { code: 'overloaded' });
-  stranger.release();
+  unauthenticated.release();
   known.add(20);
-  assert.throws(() => stranger.add(20), { code: 'overloaded' });
-  stranger.add(10);
+  assert.throws(() => unauthenticated.add(20), { code: 'overloaded' });
+  unauthenticated.add(10);
 });

@@ -74,16 +74,20 @@ describe('slow clients', { concurrency: true }, () => {
     const edge = await startEdge(routes);
     t.after(() => edge.server.close(0));
     const before = process.memoryUsage();
-    const crowd = fork(fileURLToPath(new URL('../../support/idle-crowd.ts', import.meta.url)), [String(edge.port), String(idleClients)], {
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-    });
-    t.after(() => crowd.kill('SIGKILL'));
-    assert.deepEqual(await told(crowd), { answered: idleClients });
+    const idleProcess = fork(
+      fileURLToPath(new URL('../../support/idle-crowd.ts', import.meta.url)),
+      [String(edge.port), String(idleClients)],
+      {
+        execArgv: ['--disable-warning=ExperimentalWarning'],
+      },
+    );
+    t.after(() => idleProcess.kill('SIGKILL'));
+    assert.deepEqual(await nextMessage(idleProcess), { answered: idleClients });
     assert.equal((await fetch(`${edge.url}/health`)).status, 200);
     const grownBytes = process.memoryUsage().rss - before.rss;
     t.diagnostic(`${Math.round(grownBytes / idleClients)} bytes a connection`);
     assert.ok(grownBytes < idleClients * 16_384, `${grownBytes} bytes`);
-    assert.deepEqual(await told(crowd), { closed: idleClients });
+    assert.deepEqual(await nextMessage(idleProcess), { closed: idleClients });
   });
 });
 
@@ -117,7 +121,7 @@ test('a connection beyond the limit of a node is closed unanswered, and accepted
   assert.equal(await served(), null);
 });
 
-async function told(child: ChildProcess): Promise<unknown> {
+async function nextMessage(child: ChildProcess): Promise<unknown> {
   const [message] = await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`the crowd left with ${code}`))),

@@ -41,34 +41,34 @@ async function node(t: TestContext, options = {}) {
     await server.close();
   });
   const websockets = async (accountId: string) => (await entitlements.of(accountId)).websockets;
-  const looks = () => database.sent.filter((name) => name === 'entitlements').length;
-  return { database, ids, entitlements, websockets, looks };
+  const queryCount = () => database.sent.filter((name) => name === 'entitlements').length;
+  return { database, ids, entitlements, websockets, looks: queryCount };
 }
 
 const free = planLimits.free.websockets;
 
 test('an account without overrides has the limits of its plan, and is queried once', async (t) => {
-  const { entitlements, looks } = await node(t);
+  const { entitlements, looks: queryCount } = await node(t);
   const { requestsPerMinute, concurrentRequests, websockets } = planLimits.free;
   const first = await entitlements.of('acct_1');
   assert.deepEqual(first, { requestsPerMinute, concurrentRequests, websockets });
   assert.equal(entitlements.of('acct_1'), first, 'out of memory, without a promise');
-  assert.equal(looks(), 1);
+  assert.equal(queryCount(), 1);
 });
 
 test('accounts requested at the same time are read by one query', async (t) => {
-  const { database, ids, websockets, looks } = await node(t);
+  const { database, ids, websockets, looks: queryCount } = await node(t);
   await setOverrides(database, 'acct_7', { websockets: 7 });
   const all = await Promise.all(ids.map(websockets));
   assert.deepEqual(
     all.filter((value) => value !== free),
     [7],
   );
-  assert.equal(looks(), 1);
+  assert.equal(queryCount(), 1);
 });
 
 test('a change is seen at the next poll, which is one query for any number of known accounts', async (t) => {
-  const { database, ids, entitlements, websockets, looks } = await node(t);
+  const { database, ids, entitlements, websockets, looks: queryCount } = await node(t);
   for (const id of ids.slice(0, 20)) await entitlements.of(id);
   await setOverrides(database, 'acct_1', { websockets: 5, plan: 'business' });
   await setOverrides(database, 'acct_2', { websockets: -1 });
@@ -82,16 +82,16 @@ test('a change is seen at the next poll, which is one query for any number of kn
   await setOverrides(database, 'acct_1', { websockets: null });
   await entitlements.refresh();
   assert.equal(await websockets('acct_1'), planLimits.business.websockets, 'what is not named stays');
-  assert.equal(looks(), 2);
+  assert.equal(queryCount(), 2);
 });
 
 test('an account without requests is no longer polled, and is read again by its next request', async (t) => {
-  const { database, entitlements, websockets, looks } = await node(t);
+  const { database, entitlements, websockets, looks: queryCount } = await node(t);
   await websockets('acct_1');
   await entitlements.refresh();
   await entitlements.refresh();
   await setOverrides(database, 'acct_1', { websockets: 5 });
-  assert.equal(looks(), 2);
+  assert.equal(queryCount(), 2);
   assert.equal(await websockets('acct_1'), 5);
 });
 
@@ -119,11 +119,11 @@ test('while the database is unavailable known limits apply, and changes are seen
 });
 
 test('memory is bounded, and an evicted account is queried again', async (t) => {
-  const { database, ids, websockets, looks } = await node(t, { maxAccounts: 10 });
+  const { database, ids, websockets, looks: queryCount } = await node(t, { maxAccounts: 10 });
   await setOverrides(database, 'acct_0', { websockets: 1 });
   for (const id of ids.slice(0, 30)) await websockets(id);
   assert.equal(await websockets('acct_0'), 1);
-  assert.equal(looks(), 31);
+  assert.equal(queryCount(), 31);
 });
 
 test('two concurrent changes of different limits both apply', async (t) => {

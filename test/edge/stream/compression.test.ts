@@ -33,12 +33,12 @@ const words = 'the same words again and again, '.repeat(20);
 const eventCount = 400;
 
 /** Replays the account's events and then gets them live. */
-async function hear(node: EdgeNode, account: string, extensions: string): Promise<StreamClient> {
+async function connectStream(node: EdgeNode, account: string, extensions: string): Promise<StreamClient> {
   await node.commit(account, eventCount / 2, { words });
   const client = await StreamClient.open(node.port, '/ws', extensions);
   client.send({ type: 'auth', token: account, resume_from: 0 });
   await client.untilMessage('replayed');
-  for (let i = 0; i < eventCount / 4; i++) node.tell(await node.commit(account, 2, { words }));
+  for (let i = 0; i < eventCount / 4; i++) node.publish(await node.commit(account, 2, { words }));
   await client.until(() => client.events.length === eventCount);
   client.events.forEach(({ prev, event }, n) => {
     assert.deepEqual([prev, event.seq, event.data.words], [n, n + 1, words]);
@@ -47,7 +47,7 @@ async function hear(node: EdgeNode, account: string, extensions: string): Promis
 }
 
 test('clients that offer compression get it if it is on, except for short messages, and every event intact', async () => {
-  const client = await hear(compressing.node, 'acct_offers', offer);
+  const client = await connectStream(compressing.node, 'acct_offers', offer);
   assert.match(client.extensions, /^permessage-deflate/);
   assert.match(client.extensions, /server_no_context_takeover/, 'nothing of a message is kept for the next');
   assert.equal(client.compressedMessages, eventCount);
@@ -56,7 +56,10 @@ test('clients that offer compression get it if it is on, except for short messag
 });
 
 test('clients that do not offer compression, and all clients of a node without it, get plain text', async () => {
-  const [silent, refused] = await Promise.all([hear(compressing.node, 'acct_silent', ''), hear(plain.node, 'acct_refused', offer)]);
+  const [silent, refused] = await Promise.all([
+    connectStream(compressing.node, 'acct_silent', ''),
+    connectStream(plain.node, 'acct_refused', offer),
+  ]);
   for (const client of [silent, refused]) {
     assert.equal(client.extensions, '');
     assert.equal(client.compressedMessages, 0);

@@ -20,7 +20,7 @@ test('events committed on three nodes reach subscribers on each in order, at ful
     const clients = await Promise.all(nodes.flatMap((node) => ['acct_1', 'acct_2'].map((account) => node.subscribe(account, 0))));
     for (const node of nodes) await until(() => node.relay.subscribedAccounts === 2, 'the news of listeners');
     const write = async (node: EdgeNode, times: number) => {
-      for (let n = 0; n < times; n++) node.tell(await node.commit(`acct_${1 + (n % 2)}`, 2));
+      for (let n = 0; n < times; n++) node.publish(await node.commit(`acct_${1 + (n % 2)}`, 2));
     };
     await Promise.all(nodes.map((node) => write(node, 100)));
     for (const client of clients) await client.until(() => client.events.length === 300);

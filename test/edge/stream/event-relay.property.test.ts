@@ -124,7 +124,7 @@ class World {
     const committed = before.then(() => by.commit(this.accountId(account), count));
     this.commits.set(
       by,
-      committed.then((events) => (tell ? by.tell(events) : undefined)),
+      committed.then((events) => (tell ? by.publish(events) : undefined)),
     );
   }
 

@@ -56,7 +56,7 @@ test('events reach the subscribers on every node directly from the node that com
       const clients = [await listen(a, 'acct_all'), await listen(b, 'acct_all'), await listen(c, 'acct_all')];
       for (const node of [a, b, c]) await knows(node, 1);
       const pagesBefore = b.hub.counts.pagesRead;
-      for (const node of [a, b, c, a]) node.tell(await node.commit('acct_all', 3));
+      for (const node of [a, b, c, a]) node.publish(await node.commit('acct_all', 3));
       for (const client of clients) {
         await client.until(() => client.events.length === 12);
         assert.deepEqual(seqsOf(client), range(1, 12));
@@ -72,18 +72,18 @@ test('a node gets only the events of accounts with subscribers on it', async () 
   await withNodes(neverMs, async ([a, b], { network }) => {
     const client = await listen(a, 'acct_heard');
     await knows(b, 1);
-    b.tell(await b.commit('acct_unheard', 5));
-    b.tell(await b.commit('acct_heard', 1));
+    b.publish(await b.commit('acct_unheard', 5));
+    b.publish(await b.commit('acct_heard', 1));
     await client.until(() => client.events.length === 1);
-    const told = network.sent.filter(({ kind }) => kind === 'events');
+    const relayed = network.sent.filter(({ kind }) => kind === 'events');
     assert.deepEqual(
-      told.map(({ from, to }) => [from, to]),
+      relayed.map(({ from, to }) => [from, to]),
       [[b.incarnation, a.incarnation]],
     );
     assert.equal(b.relay.counts.sent, 1);
     client.vanish();
     await knows(b, 0);
-    b.tell(await b.commit('acct_heard', 1));
+    b.publish(await b.commit('acct_heard', 1));
     assert.equal(b.relay.counts.sent, 1);
   });
 });
@@ -97,9 +97,9 @@ test('events from two nodes that overtake each other are ordered without a query
       const pagesBefore = a.hub.counts.pagesRead;
       const early = await b.commit('acct_order', 2);
       const late = await c.commit('acct_order', 2);
-      c.tell(late);
+      c.publish(late);
       await until(() => a.hub.waitingEvents === 2, 'the later events to wait');
-      b.tell(early);
+      b.publish(early);
       await client.until(() => client.events.length === 4);
       assert.deepEqual(seqsOf(client), range(1, 4));
       assert.equal(a.hub.counts.pagesRead, pagesBefore);
@@ -115,10 +115,10 @@ test('an event whose notification was lost is read from the database when the ne
     await knows(b, 1);
     const pagesBefore = a.hub.counts.pagesRead;
     network.fate = ({ kind }) => (kind === 'events' ? 'lost' : 0);
-    b.tell(await b.commit('acct_lost', 3));
+    b.publish(await b.commit('acct_lost', 3));
     await until(() => b.relay.counts.sent === 3);
     network.fate = () => 0;
-    b.tell(await b.commit('acct_lost', 1));
+    b.publish(await b.commit('acct_lost', 1));
     for (const client of clients) {
       await client.until(() => client.events.length === 4);
       assert.deepEqual(seqsOf(client), range(1, 4));
@@ -135,7 +135,7 @@ test('beyond the limit of waiting events the missing event is no longer waited f
       const client = await listen(a, 'acct_burst');
       await knows(b, 1);
       await b.commit('acct_burst', 1);
-      b.tell(await b.commit('acct_burst', 300));
+      b.publish(await b.commit('acct_burst', 300));
       await until(() => a.hub.counts.gapsFilled > 0, 'the gap to be filled');
       await client.until(() => client.events.length === 301);
       assert.deepEqual(seqsOf(client), range(1, 301));
@@ -181,7 +181,7 @@ test('events committed before a publisher knew of a subscriber are found as soon
   await withNodes(neverMs, async ([a, b], { network }) => {
     network.fate = ({ to, kind }) => (to === b.incarnation && kind === 'events.listening' ? 'held' : 0);
     const client = await listen(a, 'acct_early');
-    b.tell(await b.commit('acct_early', 2));
+    b.publish(await b.commit('acct_early', 2));
     assert.equal(b.relay.counts.sent, 0);
     await until(() => network.sent.some(({ to, kind }) => to === b.incarnation && kind === 'events.listening'));
     network.release();
@@ -197,11 +197,11 @@ test('a reopened stream sends the whole set of subscriptions, and events missed 
     network.cut(a.incarnation, b.incarnation);
     gone.vanish();
     const client = await a.subscribe('acct_cut');
-    b.tell(await b.commit('acct_cut', 1));
+    b.publish(await b.commit('acct_cut', 1));
     network.heal(a.incarnation, b.incarnation);
     await client.until(() => client.events.length === 1);
     await knows(b, 1);
-    b.tell(await b.commit('acct_cut', 1));
+    b.publish(await b.commit('acct_cut', 1));
     await client.until(() => client.events.length === 2);
     assert.deepEqual(seqsOf(client), [1, 2]);
   });
@@ -233,7 +233,7 @@ test('a node that has left gets no events; a node that is not a member yet gets 
     const client = await newcomer.subscribe('acct_newcomer');
     await knows(b, 1);
     b.relay.setMembers([c.member, newcomer.member]);
-    b.tell(await b.commit('acct_newcomer', 1));
+    b.publish(await b.commit('acct_newcomer', 1));
     await client.until(() => client.events.length === 1);
   });
 });
@@ -244,7 +244,7 @@ test('events of one tick are sent together, in pieces of bounded size', async ()
     await knows(b, 1);
     const { events, seqs }: Committed = await b.commit('acct_large', 400);
     const padding = 'x'.repeat(5_000);
-    b.tell({ events: events.map((event) => ({ ...event, data: { text: `{"padding":"${padding}"}` } })), seqs });
+    b.publish({ events: events.map((event) => ({ ...event, data: { text: `{"padding":"${padding}"}` } })), seqs });
     await client.until(() => client.events.length === 400);
     assert.deepEqual(seqsOf(client), range(1, 400));
     const sizes = network.sent.filter(({ kind }) => kind === 'events').map(({ payload }) => JSON.stringify(payload).length);

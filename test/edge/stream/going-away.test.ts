@@ -57,7 +57,7 @@ test('a client that is closed while events are sent resumes on another node, wit
   let isWriting = true;
   const writing = Promise.all(
     [leaving, other].map(async (node) => {
-      while (isWriting) node.tell(await node.commit('acct_flow', 2));
+      while (isWriting) node.publish(await node.commit('acct_flow', 2));
     }),
   );
   const clients = await Promise.all(range(1, 20).map(() => leaving.subscribe('acct_flow', 0)));

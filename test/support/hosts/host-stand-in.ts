@@ -115,7 +115,7 @@ export abstract class HostStandIn {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const [path, query] = request.url!.split('?');
     const bytes = Buffer.concat(chunks);
-    const heard: HostRequest = {
+    const received: HostRequest = {
       method: request.method!,
       path: path!,
       query: new URLSearchParams(query),
@@ -124,19 +124,19 @@ export abstract class HostStandIn {
       json: /json/.test(request.headers['content-type'] ?? '') ? jsonOf(bytes) : null,
       token: /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '',
     };
-    this.requests.push(heard);
-    this.onRequest(heard);
-    const at = this.faults.findIndex((one) => one.request.test(`${heard.method} ${heard.path}`));
+    this.requests.push(received);
+    this.onRequest(received);
+    const at = this.faults.findIndex((one) => one.request.test(`${received.method} ${received.path}`));
     const fault = at < 0 ? null : this.faults.splice(at, 1)[0]!.fault;
     if (fault === 'cut') return void request.socket.destroy();
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return reply(response, fault);
     if (fault !== null && typeof fault === 'object' && 'actsWhen' in fault) {
-      this.late.push(fault.actsWhen.then(() => this.answer(heard)));
+      this.late.push(fault.actsWhen.then(() => this.answer(received)));
       return void request.socket.destroy();
     }
-    const plain = await this.answer(heard);
+    const plain = await this.answer(received);
     const answer = plain.json === undefined ? plain : { ...plain, json: this.distort(structuredClone(plain.json) as Json) };
-    heard.answer = answer;
+    received.answer = answer;
     if (fault === 'lost') return void request.socket.destroy();
     if (fault === 'hang') return;
     if (fault !== null && 'after' in fault) return reply(response, fault.after);

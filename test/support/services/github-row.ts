@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { github } from '../../../src/domains/integrations/services/github.ts';
 import { GithubServer } from './github-server.ts';
-import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, tokenWithoutScopes } from './service-row.ts';
 
 const repository = 'octo/hello';
 const helloOf = (standIn: GithubServer) => standIn.repositories.get(repository)!;
@@ -16,7 +16,7 @@ export const githubRow = defineRow<GithubServer>({
   hasScopes: true,
   async start(t) {
     const standIn = await GithubServer.start(t);
-    standIn.tokens.set(goodToken, ['repo']).set(poorToken, ['read:user']);
+    standIn.tokens.set(goodToken, ['repo']).set(tokenWithoutScopes, ['read:user']);
     const hello = standIn.addRepository(repository);
     standIn.commit(hello, 'work', 'Work', { 'work.txt': 'w' });
     standIn.addIssue(hello, 'It breaks', 'Always', ['Here too']);

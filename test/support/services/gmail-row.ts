@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { gmail } from '../../../src/domains/integrations/services/gmail.ts';
 import { GmailServer } from './gmail-server.ts';
-import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, tokenWithoutScopes } from './service-row.ts';
 
 const scopes = ['readonly', 'compose', 'send', 'modify'].map((name) => `https://www.googleapis.com/auth/gmail.${name}`);
 
@@ -15,7 +15,7 @@ export const gmailRow = defineRow<GmailServer>({
   hasScopes: true,
   async start(t) {
     const standIn = await GmailServer.start(t);
-    standIn.tokens.set(goodToken, scopes).set(poorToken, []);
+    standIn.tokens.set(goodToken, scopes).set(tokenWithoutScopes, []);
     standIn.receive({
       from: 'Ann <ann@example.com>',
       subject: 'Offer',

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { googleAds } from '../../../src/domains/integrations/services/google-ads.ts';
 import { GoogleAdsServer, refused } from './google-ads-server.ts';
-import { defineRow, goodToken, poorToken } from './service-row.ts';
+import { defineRow, goodToken, tokenWithoutScopes } from './service-row.ts';
 
 export const googleAdsRow = defineRow<GoogleAdsServer>({
   service: googleAds,
   hasScopes: true,
   async start(t) {
     const standIn = await GoogleAdsServer.start(t);
-    standIn.tokens.set(goodToken, ['https://www.googleapis.com/auth/adwords']).set(poorToken, []);
+    standIn.tokens.set(goodToken, ['https://www.googleapis.com/auth/adwords']).set(tokenWithoutScopes, []);
     return standIn;
   },
   truePlan: {

@@ -7,7 +7,7 @@ import type { ServiceStandIn, StandInAnswer } from './service-stand-in.ts';
 
 /** The token that may do all, and one that may do nothing; each stand-in begins with both. */
 export const goodToken = 'token-of-tests-that-may-do-all';
-export const poorToken = 'token-of-tests-that-may-do-nothing';
+export const tokenWithoutScopes = 'token-of-tests-that-may-do-nothing';
 
 export type ToolRow<S> = {
   args(standIn: S): Record<string, unknown>;

@@ -81,7 +81,7 @@ export abstract class ServiceStandIn {
     const url = new URL(request.url!, this.url);
     const text = Buffer.concat(chunks).toString();
     const token = /^(?:Bearer|token) (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    const heard: ServiceRequest = {
+    const received: ServiceRequest = {
       method: request.method!,
       path: url.pathname,
       query: url.searchParams,
@@ -90,12 +90,12 @@ export abstract class ServiceStandIn {
       body: readBody(text, request.headers['content-type'] ?? ''),
       scopes: this.tokens.get(token) ?? null,
     };
-    this.requests.push(heard);
-    const at = this.faults.findIndex(({ path }) => path.test(heard.path));
+    this.requests.push(received);
+    const at = this.faults.findIndex(({ path }) => path.test(received.path));
     const fault = at < 0 ? null : this.faults.splice(at, 1)[0]!.fault;
     if (fault === 'cut') return void request.socket.destroy();
     if (fault !== null && typeof fault === 'object' && 'status' in fault) return reply(response, fault);
-    const plain = this.answer(heard);
+    const plain = this.answer(received);
     const answer = plain.json === undefined ? plain : { ...plain, json: this.distort(structuredClone(plain.json)) };
     if (fault === 'lost') return void request.socket.destroy();
     if (fault === 'hang') return;

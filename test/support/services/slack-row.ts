@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { slack } from '../../../src/domains/integrations/services/slack.ts';
-import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, tokenWithoutScopes } from './service-row.ts';
 import { SlackServer } from './slack-server.ts';
 
 const refused = (error: string, more: object = {}) => ({ status: 200, json: { ok: false, error, ...more } });
@@ -10,9 +10,11 @@ export const slackRow = defineRow<SlackServer>({
   hasScopes: true,
   async start(t) {
     const standIn = await SlackServer.start(t);
-    standIn.tokens.set(goodToken, ['chat:write', 'channels:history', 'channels:manage', 'channels:read', 'search:read']).set(poorToken, []);
-    standIn.say('C024BE91L', 'U1', 'Deploy at noon');
-    standIn.say('C024BE91L', 'U2', 'Fine');
+    standIn.tokens
+      .set(goodToken, ['chat:write', 'channels:history', 'channels:manage', 'channels:read', 'search:read'])
+      .set(tokenWithoutScopes, []);
+    standIn.addMessage('C024BE91L', 'U1', 'Deploy at noon');
+    standIn.addMessage('C024BE91L', 'U2', 'Fine');
     return standIn;
   },
   truePlan: {
@@ -80,7 +82,7 @@ export const slackRow = defineRow<SlackServer>({
     args: { channel: 'C0G9QF9GZ', limit: 40 },
     make(standIn) {
       standIn.pageSize = 15;
-      for (let n = 1; n <= 50; n += 1) standIn.say('C0G9QF9GZ', 'U1', `number ${n}`);
+      for (let n = 1; n <= 50; n += 1) standIn.addMessage('C0G9QF9GZ', 'U1', `number ${n}`);
     },
     check({ messages, has_more }, standIn) {
       assert.deepEqual([messages.length, messages[0].text, messages[39].text, has_more], [40, 'number 50', 'number 11', true]);

@@ -25,7 +25,7 @@ export class SlackServer extends ServiceStandIn {
     return `${this.url}/api`;
   }
 
-  say(channel: string, user: string, text: string): string {
+  addMessage(channel: string, user: string, text: string): string {
     const ts = this.newTs();
     this.messages.push({ channel, ts, user, text });
     return ts;

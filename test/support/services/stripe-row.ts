@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { stripe } from '../../../src/domains/integrations/services/stripe.ts';
-import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, tokenWithoutScopes } from './service-row.ts';
 import { StripeAccountServer } from './stripe-account-server.ts';
 
 const refused = (status: number, error: object, headers: Record<string, string> = {}) => ({ status, json: { error }, headers });
@@ -10,7 +10,7 @@ export const stripeRow = defineRow<StripeAccountServer>({
   hasScopes: true,
   async start(t) {
     const standIn = await StripeAccountServer.start(t);
-    standIn.tokens.set(goodToken, ['read_write']).set(poorToken, []);
+    standIn.tokens.set(goodToken, ['read_write']).set(tokenWithoutScopes, []);
     standIn.addPayment(5_000, 'usd', 'Book');
     return standIn;
   },

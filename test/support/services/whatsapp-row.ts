@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { whatsapp } from '../../../src/domains/integrations/services/whatsapp.ts';
-import { defineRow, goodToken, mark, poorToken } from './service-row.ts';
+import { defineRow, goodToken, mark, tokenWithoutScopes } from './service-row.ts';
 import { refused, WhatsappServer } from './whatsapp-server.ts';
 
 const received = [
@@ -13,7 +13,7 @@ export const whatsappRow = defineRow<WhatsappServer>({
   hasScopes: true,
   async start(t) {
     const standIn = await WhatsappServer.start(t);
-    standIn.tokens.set(goodToken, ['whatsapp_business_messaging']).set(poorToken, []);
+    standIn.tokens.set(goodToken, ['whatsapp_business_messaging']).set(tokenWithoutScopes, []);
     return standIn;
   },
   attributes: ({ phoneNumberId }) => ({ phone_number_id: phoneNumberId }),

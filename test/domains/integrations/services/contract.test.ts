@@ -11,7 +11,7 @@ import type { Json } from '../../../support/json.ts';
 import { randomFrom } from '../../../support/random.ts';
 import { serviceRows } from '../../../support/services/rows.ts';
 import { failureOf, runTool } from '../../../support/services/run-tool.ts';
-import { type Given, goodToken, mark, poorToken, type ServiceRow } from '../../../support/services/service-row.ts';
+import { type Given, goodToken, mark, type ServiceRow, tokenWithoutScopes } from '../../../support/services/service-row.ts';
 import type { ServiceStandIn } from '../../../support/services/service-stand-in.ts';
 
 /** Names of the arguments, with `?` for optional ones, and what a person approves. Clients and models rely on both. */
@@ -145,7 +145,7 @@ for (const row of serviceRows) {
     test(named('a token that lacks the scope is refused as forbidden'), async (t) => {
       const standIn = await row.start(t);
       for (const [tool, { args }] of toolsWithRequests(row)) {
-        const failure = await failureOf(run(row, standIn, tool, args(standIn), poorToken));
+        const failure = await failureOf(run(row, standIn, tool, args(standIn), tokenWithoutScopes));
         assert.equal(failure.type, 'forbidden', tool);
       }
     });

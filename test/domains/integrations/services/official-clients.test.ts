@@ -5,7 +5,7 @@ import { gmail as officialGmail } from '@googleapis/gmail';
 import { LogLevel, WebClient } from '@slack/web-api';
 import { gmailRow } from '../../../support/services/gmail-row.ts';
 import type { GmailServer } from '../../../support/services/gmail-server.ts';
-import { goodToken, poorToken } from '../../../support/services/service-row.ts';
+import { goodToken, tokenWithoutScopes } from '../../../support/services/service-row.ts';
 import { slackRow } from '../../../support/services/slack-row.ts';
 import type { SlackServer } from '../../../support/services/slack-server.ts';
 
@@ -38,7 +38,7 @@ test('@googleapis/gmail reads, drafts, sends, labels and is refused at the stand
   assert.deepEqual(modified.data.labelIds, ['SENT', label.data.id]);
 
   await assert.rejects(messages.get({ ...me, id: 'none' }), { status: 404 });
-  await assert.rejects(client(poorToken).users.messages.list(me), { status: 403, message: /insufficient authentication scopes/ });
+  await assert.rejects(client(tokenWithoutScopes).users.messages.list(me), { status: 403, message: /insufficient authentication scopes/ });
   await assert.rejects(client('unknown').users.messages.list(me), { status: 401 });
 });
 
@@ -70,7 +70,7 @@ test('@slack/web-api posts, reads, searches, creates and is refused at the stand
     code,
     data: { ok: false, error: 'channel_not_found', response_metadata: {} },
   });
-  await assert.rejects(client(poorToken).search.messages({ query: 'x' }), { code, message: /missing_scope/ });
+  await assert.rejects(client(tokenWithoutScopes).search.messages({ query: 'x' }), { code, message: /missing_scope/ });
   await assert.rejects(client('unknown').auth.test(), { code, message: /invalid_auth/ });
   standIn.meet(/auth\.test$/, slackRow.limited.withRetryAfter('60'));
   await assert.rejects(slack.auth.test(), { code: 'slack_webapi_rate_limited_error', retryAfter: 60 });

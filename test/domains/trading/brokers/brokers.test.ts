@@ -216,7 +216,7 @@ for (const name of names) {
     try {
       await until('connected');
       // A venue that answers no subscription may not have read it yet.
-      const telling = setInterval(() => venue.server.tell(order), 20);
+      const telling = setInterval(() => venue.server.sendUpdate(order), 20);
       await until(`changed ${order.id}`);
       clearInterval(telling);
       for (const socket of venue.server.sockets) socket.cut();
