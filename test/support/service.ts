@@ -32,7 +32,8 @@ export type Service = {
   readonly api?: DescribedApi;
 };
 
-const readyWithinMs = 60_000;
+/** A start that follows a kill may be slow on a busy machine. */
+const readyWithinMs = 180_000;
 const taskPollMs = 50;
 const maxTaskPollMs = 1_000;
 /** Of a task, which then changes no more. */
