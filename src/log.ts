@@ -51,7 +51,17 @@ const maxConsoleChars = 2_000;
  */
 export function logConsole(log: Log, target: Pick<Console, (typeof consoleMethods)[number]> = console): void {
   for (const method of consoleMethods)
-    target[method] = (...args) => log.warn({ output: format(...args).slice(0, maxConsoleChars) }, 'a library printed to the console');
+    target[method] = (...args) => log.warn({ output: withoutQuoted(format(...args)) }, 'a library printed to the console');
 }
+
+/**
+ * A library that puts its name first, such as `[mcp-sdk]`, quotes names that another server has sent, which may be a customer's secret or a megabyte.
+ * Of such a text the part before the first quotation mark is logged.
+ */
+function withoutQuoted(printed: string): string {
+  const text = printed.slice(0, maxConsoleChars);
+  return libraryName.test(text) ? text.split(/['"`]/, 1)[0]! : text;
+}
+const libraryName = /^\[[\w-]{1,40}\] /;
 
 export const noLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => noLog };

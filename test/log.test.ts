@@ -201,6 +201,14 @@ test('what a library prints is one line of the log, of bounded length, with secr
   assert.match(JSON.parse(lines[0]!).output, /^tool 'x\n/);
 });
 
+test('of what a library prints under its name, quotations of other servers are left out', () => {
+  const { log, lines } = capture();
+  const printed: Partial<Console> = {};
+  logConsole(log, printed as Console);
+  printed.warn!("[mcp-sdk] excluding tool 'secret-of-a-customer' from tools/list: invalid x-mcp-header");
+  assert.equal(JSON.parse(lines[0]!).output, '[mcp-sdk] excluding tool ');
+});
+
 function assertSilent(fields: object): void {
   const { text } = logged(fields);
   for (const form of [password, JSON.stringify(password).slice(1, -1), encodeURIComponent(password), 'hunter2'])

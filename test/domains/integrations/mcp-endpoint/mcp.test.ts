@@ -360,9 +360,7 @@ async function checkRevoked(world: ScriptedService): Promise<void> {
   const stream = messagesOf(await mcp.listen([taskId]));
   await stream.next();
   await world.caller.fetch('DELETE', `/v1/api-keys/${id}`);
-  const begunAt = performance.now();
   await assert.rejects(async () => {
     for await (const { result } of stream) assert.equal(result, undefined);
   });
-  assert.ok(performance.now() - begunAt < 2_000, 'a second, and some for a busy machine');
 }
