@@ -10,9 +10,12 @@ import { testRuntime } from '../../../support/runtime.ts';
 import { until } from '../../../support/until.ts';
 
 const accountId = 'acct_1';
+const noonMs = new Date().setUTCHours(12, 0, 0, 0);
+/** Goes on from noon: no day of spending ends during a test. */
+const clock = { nowMs: () => Math.trunc(noonMs + performance.now()) };
 
 async function shop(t: TestContext) {
-  const node = await testRuntime([walletActor, purchaseOrderActor]);
+  const node = await testRuntime([walletActor, purchaseOrderActor], { clock });
   t.after(() => node.close());
   const ask = (id: string, command: 'approve' | 'reject', input: any, commandId?: string) =>
     node.actors.ask(purchaseOrder, id, command, input, { commandId });
