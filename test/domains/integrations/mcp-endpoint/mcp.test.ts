@@ -118,7 +118,7 @@ test('MCP clients use the service', async (t) => {
   await t.test('decide_approval finds the agent by the approval', () => checkDecision(world, mcp));
 
   await t.test('subscriptions/listen sends the states of a task until its end', () => checkListening(world, mcp));
-  await t.test('a stream ends within a second when its key is revoked', () => checkRevoked(world));
+  await t.test('a stream ends when its key is revoked', () => checkRevoked(world));
 
   await t.test('tasks/cancel ends the task and is acknowledged for ended tasks too', async () => {
     const running = turns(callTool('send_email', { to: 'a@example.com', subject: 's', body: 'b' }));
