@@ -105,7 +105,10 @@ async function launch(dataDir: string, env: Record<string, string>): Promise<Lau
   child.stdout!.on('data', (chunk) => (output += chunk));
   child.stderr!.on('data', (chunk) => (output += chunk));
   const url = await new Promise<string>((resolve, reject) => {
-    const giveUp = setTimeout(() => reject(new Error(`the service was not ready in time:\n${output}`)), readyWithinMs);
+    const giveUp = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`the service was not ready in time:\n${output}`));
+    }, readyWithinMs);
     child.stdout!.on('data', () => {
       const found = /serves on (http:\S+)/.exec(output);
       if (found === null) return;
