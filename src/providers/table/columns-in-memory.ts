@@ -70,8 +70,8 @@ export class ColumnsInMemory {
     const date = this.plans.find(({ reads }) => reads === 'date');
     const group = this.plans.find(({ reads, type, values }) => reads === 'text' && type === 'text' && values.distinct > 1);
     const parts = [date, group].flatMap((plan) => (plan === undefined ? [] : [cellText(this.texts(plan)[at]!, shownChars)]));
-    const told = parts.filter((text) => text !== '');
-    return told.length === 0 ? `row ${this.row(at)}` : `row ${this.row(at)} (${told.join(', ')})`;
+    const nonEmpty = parts.filter((text) => text !== '');
+    return nonEmpty.length === 0 ? `row ${this.row(at)}` : `row ${this.row(at)} (${nonEmpty.join(', ')})`;
   }
 
   /** The best identification of the row: its name, otherwise its date, otherwise its number. */

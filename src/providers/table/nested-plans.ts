@@ -26,7 +26,7 @@ export function nestedPlans(records: ColumnsInMemory, lines: ColumnsInMemory, na
   const planned = records.numbers(plan[0]!);
   const rows = [...planned.keys()].filter((at) => !Number.isNaN(planned[at]!));
   if (rows.length < 2) return [];
-  const each = rows.slice(0, shown).map((at) => told(records, keys.key, at, planned[at]!, sums));
+  const each = rows.slice(0, shown).map((at) => differenceText(records, keys.key, at, planned[at]!, sums));
   return [
     {
       kind: 'planned',
@@ -53,7 +53,7 @@ export function emptyLists(records: ColumnsInMemory, name: string): Finding[] {
   ];
 }
 
-function told(records: ColumnsInMemory, key: ColumnPlan, at: number, planned: number, sums: ReadonlyMap<string, number>): string {
+function differenceText(records: ColumnsInMemory, key: ColumnPlan, at: number, planned: number, sums: ReadonlyMap<string, number>): string {
   const id = records.texts(key)[at]!;
   const label = records.label(at);
   const name = label === '' || label === id ? id : `${id} (${label})`;

@@ -147,13 +147,13 @@ function addsUpUnnamed(
   if (last < 3 || texts.length < 2 || candidates.some((kind) => kind !== null)) return false;
   if (texts.some(({ index }) => !isMissing(rows.cells[last]![index] ?? null))) return false;
   if (rows.cells.slice(0, last).some((cells) => texts.every(({ index }) => isMissing(cells[index] ?? null)))) return false;
-  const told = numeric.flatMap((plan) => {
+  const sumTexts = numeric.flatMap((plan) => {
     const values = rows.cells.map((cells) => readNumber(plan, cells[plan.index] ?? null)?.value ?? Number.NaN);
     if (Number.isNaN(values[last]!)) return [];
     const sum = values.slice(0, last).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0);
     return [Math.abs(values[last]! - sum) <= Math.abs(sum) * 0.02];
   });
-  return told.length > 0 && told.some((near) => near);
+  return sumTexts.length > 0 && sumTexts.some((near) => near);
 }
 
 function addsUpAll(rows: Rows, numeric: readonly ColumnPlan[], candidates: readonly (string | null)[]): boolean {

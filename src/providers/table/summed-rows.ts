@@ -39,9 +39,9 @@ export function groupSums(
       const group = groups.get(keyOf(cells[index] ?? null));
       // A group of one row always equals its own total.
       if (group === undefined || group.rows < 2) continue;
-      const told = additive.filter((i) => !Number.isNaN(values[i]!));
-      const agreeing = told.filter((i) => near(values[i]!, group.sums[i]!));
-      if (agreeing.some((i) => values[i] !== 0) && agreeing.length * 2 >= told.length) return group.sums;
+      const known = additive.filter((i) => !Number.isNaN(values[i]!));
+      const agreeing = known.filter((i) => near(values[i]!, group.sums[i]!));
+      if (agreeing.some((i) => values[i] !== 0) && agreeing.length * 2 >= known.length) return group.sums;
     }
     return null;
   };
@@ -56,10 +56,10 @@ export function combinedSums(rows: Rows, numeric: readonly ColumnPlan[], records
   const sumOf = (chosen: readonly number[], i: number) => chosen.reduce((sum, each) => sum + values[each]![i]!, 0);
   return (at) => {
     const wanted = valuesOf(rows.cells[at]!, numeric);
-    const told = additive.filter((i) => !Number.isNaN(wanted[i]!));
-    if (told.filter((i) => wanted[i] !== 0).length < 2) return null;
+    const known = additive.filter((i) => !Number.isNaN(wanted[i]!));
+    if (known.filter((i) => wanted[i] !== 0).length < 2) return null;
     for (const chosen of combinations(own.length))
-      if (told.every((i) => near(wanted[i]!, sumOf(chosen, i)))) return numeric.map((_, i) => sumOf(chosen, i));
+      if (known.every((i) => near(wanted[i]!, sumOf(chosen, i)))) return numeric.map((_, i) => sumOf(chosen, i));
     return null;
   };
 }

@@ -33,7 +33,7 @@ export function sendMail(conversation: Conversation, order: MailOrder, report: s
       return over(`The e-mail "${past.doneWith.subject ?? subject}" to ${past.doneWith.to ?? to} was handed over.${edits(past)}`);
     const other =
       past.outcome === 'rejected'
-        ? findAddresses(past.said.slice(0, maxSaidChars)).find(
+        ? findAddresses(past.resultText.slice(0, maxSaidChars)).find(
             (address) => findCall(conversation, 'send_email', { to: address })?.outcome !== 'rejected',
           )
         : undefined;
@@ -55,7 +55,7 @@ export function buy(conversation: Conversation, order: PurchaseOrder): Progress 
       const done = { ...args, ...past.doneWith };
       return over(`Ordered ${done.description} from ${done.vendor} for ${done.amount}.${edits(past)}${waits(past)}`);
     }
-    const other = past.outcome === 'rejected' ? corrected(past.said, amount, vendor) : null;
+    const other = past.outcome === 'rejected' ? corrected(past.resultText, amount, vendor) : null;
     if (other === null) return over(`The order of ${what} ${undone(past)}`);
     ({ amount, vendor } = other);
   }
@@ -66,7 +66,7 @@ function edits({ args, doneWith }: PastCall): string {
   return doneWith === args ? '' : ' Whoever approved it had changed it.';
 }
 
-function waits({ said: lines }: PastCall): string {
+function waits({ resultText: lines }: PastCall): string {
   return lines.includes('pending') ? ' The order waits for approval.' : '';
 }
 
@@ -102,10 +102,10 @@ export function reportIn(conversation: Conversation): string | null {
 }
 
 function undone(past: PastCall): string {
-  if (past.outcome === 'rejected') return `was not done: a person rejected it (${reasonOf(past.said)}).`;
-  if (/outcome is unknown|uncertain/i.test(past.said))
-    return `may or may not have gone through; its outcome is unknown, so I did not repeat it (${past.said.slice(0, 300)}).`;
-  return `was not done: ${past.said.slice(0, 300)}`;
+  if (past.outcome === 'rejected') return `was not done: a person rejected it (${reasonOf(past.resultText)}).`;
+  if (/outcome is unknown|uncertain/i.test(past.resultText))
+    return `may or may not have gone through; its outcome is unknown, so I did not repeat it (${past.resultText.slice(0, 300)}).`;
+  return `was not done: ${past.resultText.slice(0, 300)}`;
 }
 
 function reasonOf(lines: string): string {

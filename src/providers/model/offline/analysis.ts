@@ -48,14 +48,14 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
     return { ...none, progress: write(conversation, [writing(requests.reportPath ?? 'report.md', writeNothing(notes))], notes) };
   }
 
-  const asked = [conversation.task, ...conversation.guidance].join('\n');
+  const request = [conversation.task, ...conversation.guidance].join('\n');
   const remarks = [
     ...(tables.length > 0 ? answered.remarks : []),
-    ...absentSubjects(asked, tables),
-    ...causeRemark(asked, tables),
-    ...forecastRemark(asked, tables),
-    ...comparedYearRemark(asked, tables),
-    ...relationAnswers(asked, tables),
+    ...absentSubjects(request, tables),
+    ...causeRemark(request, tables),
+    ...forecastRemark(request, tables),
+    ...comparedYearRemark(request, tables),
+    ...relationAnswers(request, tables),
     ...problems,
     ...requests.cannot,
     ...requests.unread.map((text) => `Not followed, because no rule reads it: "${text.slice(0, 200)}"`),
@@ -63,10 +63,10 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   const alone = tables.length === 0 && texts.length === 1 && hits.length === 0;
   const reportPath = requests.reportPath ?? (alone ? 'summary.md' : 'report.md');
   const charted = tables.map(chooseChart).find((chart) => chart !== null) ?? null;
-  const limits = limitAnswers(asked, tables);
+  const limits = limitAnswers(request, tables);
   const material: Material = {
     ...gathered,
-    answers: [...withoutCounts(answered.answers, limits), ...limits, ...answerTexts(asked, texts)],
+    answers: [...withoutCounts(answered.answers, limits), ...limits, ...answerTexts(request, texts)],
     remarks,
     chartPath: charted === null ? null : 'chart.svg',
   };
@@ -81,12 +81,14 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
 /** Calculations requested in words, computed in the sandbox. */
 export function compute(conversation: Conversation, text: string): Progress {
   const lines: string[] = [];
-  for (const { asked, code } of parseArithmetic(text)) {
-    if (!conversation.offered.has('code_exec')) return notOffered('code_exec', `The computation of ${asked}`);
+  for (const { phrase, code } of parseArithmetic(text)) {
+    if (!conversation.offered.has('code_exec')) return notOffered('code_exec', `The computation of ${phrase}`);
     const past = findCall(conversation, 'code_exec', { code });
     if (past === undefined) return { calls: [{ name: 'code_exec', args: { code } }] };
     const value = sandboxValue(past);
-    lines.push(typeof value === 'number' ? `${asked} = ${exact(value)}.` : `${asked} could not be computed: ${past.said.slice(0, 200)}`);
+    lines.push(
+      typeof value === 'number' ? `${phrase} = ${exact(value)}.` : `${phrase} could not be computed: ${past.resultText.slice(0, 200)}`,
+    );
   }
   return lines.length === 0 ? nothing : over(...lines);
 }
@@ -118,14 +120,14 @@ function write(conversation: Conversation, files: Call[], words: string[]): Prog
   if (pending.length > 0) return { calls: pending };
   const failed = files.flatMap(({ name, args }) => {
     const past = findCall(conversation, name, args)!;
-    return past.outcome === 'done' ? [] : [`${args.path} was not written: ${past.said.slice(0, 300)}`];
+    return past.outcome === 'done' ? [] : [`${args.path} was not written: ${past.resultText.slice(0, 300)}`];
   });
   const written = files.filter(({ name, args }) => findCall(conversation, name, args)!.outcome === 'done').map(({ args }) => args.path);
   return over(...words, ...(written.length > 0 ? [`Files written: ${written.toReversed().join(', ')}.`] : []), ...failed);
 }
 
 function closingWords({ tables, joins, texts, unreadable, answers, remarks }: Material): string[] {
-  const asked = answers.map(({ question, short }) => `${question}: ${short}.`);
+  const answerLines = answers.map(({ question, short }) => `${question}: ${short}.`);
   const read = tables.flatMap((table) => [
     `${table.name}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')}.`,
     ...findings(table).slice(0, maxFindings),
@@ -133,7 +135,7 @@ function closingWords({ tables, joins, texts, unreadable, answers, remarks }: Ma
   const summaries = texts.flatMap(({ name, summary, facts }) => textClosing(name, facts, summary));
   const together = joins.flatMap(({ remarks: lines }) => lines.slice(0, maxFindings).map(({ text }) => safe(text)));
   return [
-    ...asked,
+    ...answerLines,
     ...together,
     ...read,
     ...summaries,

@@ -84,7 +84,7 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
     const counted = countOfThings(table, request.column, column);
     if (counted !== null) return counted;
   }
-  if (request.kind === 'count' && (column === undefined || request.by === null) && /row|record|entr/i.test(request.asked))
+  if (request.kind === 'count' && (column === undefined || request.by === null) && /row|record|entr/i.test(request.wording))
     return overall(`Rows of ${table.name}`, exact(table.rows));
   if (
     column?.numbers === undefined &&
@@ -103,15 +103,15 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
   // "How many dry days" counts rows with a property and names no column.
   if (column?.numbers === undefined && request.kind === 'count') return { problem: '' };
   if (column?.numbers === undefined)
-    return { problem: `${table.name} has no numeric column "${request.column ?? ''}" (asked: ${request.asked}).` };
+    return { problem: `${table.name} has no numeric column "${request.column ?? ''}" (asked: ${request.wording}).` };
   // "How many minutes" asks for their sum, not for the number of rows.
-  const kind = request.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(request.asked) ? 'sum' : request.kind;
+  const kind = request.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(request.wording) ? 'sum' : request.kind;
   if (request.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureText(kind, column.numbers[kind]));
   const by = findColumn(table, request.by);
   if (by === undefined)
-    return { problem: isCovered(table, request.by) ? '' : `${table.name} has no column "${request.by}" (asked: ${request.asked}).` };
+    return { problem: isCovered(table, request.by) ? '' : `${table.name} has no column "${request.by}" (asked: ${request.wording}).` };
   // "Rent per m²" divides one column by another; the remarks contain it.
-  if (by.numbers !== undefined && table.remarks.some(({ kind: told }) => told === 'ratio')) return { problem: '' };
+  if (by.numbers !== undefined && table.remarks.some(({ kind: findingKind }) => findingKind === 'ratio')) return { problem: '' };
   const title = `${titles[kind]} of ${column.name} by ${by.name} (${table.name})`;
   const own = fromGroups(table, kind, column.name, by.name) ?? fromTrend(table, kind, column.name, by.name);
   if (own !== null) return { answer: grouped(title, by.name, kind, own) };
@@ -205,7 +205,7 @@ function computed(conversation: Conversation, kind: FigureKind, column: string, 
   const past = findCall(conversation, 'code_exec', args);
   if (past === undefined) return { call: { name: 'code_exec', args } };
   const value = sandboxValue(past);
-  if (!Array.isArray(value)) return { problem: `${title} could not be computed: ${past.said.slice(0, 300)}` };
+  if (!Array.isArray(value)) return { problem: `${title} could not be computed: ${past.resultText.slice(0, 300)}` };
   return { answer: grouped(title, by, kind, value as [string, number][]) };
 }
 

@@ -6,7 +6,7 @@ import { parseFigure } from './money.ts';
 import { isDigit, isSpace, isWordChar } from './prompt-tokens.ts';
 
 /** `asked` is the expression in usual notation, `code` prints and returns its value. */
-export type Arithmetic = { asked: string; code: string };
+export type Arithmetic = { phrase: string; code: string };
 
 const maxSums = 5;
 const maxSumChars = 400;
@@ -166,19 +166,19 @@ function sumAt(text: string, pieces: readonly Piece[], i: number): { found: Arit
   }
   const next = Math.max(at, i + 1);
   if (good.operators === 0) return { found: null, next };
-  const asked = text.slice(pieces[i]!.start, pieces[good.at - 1]!.end);
+  const phrase = text.slice(pieces[i]!.start, pieces[good.at - 1]!.end);
   const isDate =
-    /^\d{1,2}\/\d{1,2}\/\d{2,4}$|^(?:19|20)\d{2}\/\d{2}$/.test(asked) ||
+    /^\d{1,2}\/\d{1,2}\/\d{2,4}$|^(?:19|20)\d{2}\/\d{2}$/.test(phrase) ||
     (dashes === good.operators && dashes > 0) ||
-    (slashes === 2 && good.operators === 2 && /\/\d{4}$/.test(asked.slice(-5)));
-  if (isDate || asked.length > maxSumChars) return { found: null, next };
-  return { found: arithmetic(asked, good.code), next };
+    (slashes === 2 && good.operators === 2 && /\/\d{4}$/.test(phrase.slice(-5)));
+  if (isDate || phrase.length > maxSumChars) return { found: null, next };
+  return { found: arithmetic(phrase, good.code), next };
 }
 
-function arithmetic(asked: string, code: string): Arithmetic {
-  const plain = asked
+function arithmetic(phrase: string, code: string): Arithmetic {
+  const plain = phrase
     .split(/\s/)
     .filter((part) => part !== '')
     .join(' ');
-  return { asked: plain, code: `const value = Number((${code}).toPrecision(15));\nconsole.log(JSON.stringify(value));\nvalue;` };
+  return { phrase: plain, code: `const value = Number((${code}).toPrecision(15));\nconsole.log(JSON.stringify(value));\nvalue;` };
 }

@@ -7,7 +7,7 @@ export type Call = { name: string; args: Record<string, unknown> };
 export type PastCall = Call & {
   outcome: 'done' | 'failed' | 'rejected';
   result: unknown;
-  said: string;
+  resultText: string;
   /** The arguments that a person put in place of `args` on approval; otherwise `args`. */
   doneWith: Record<string, unknown>;
 };
@@ -37,16 +37,16 @@ export function readConversation({ system, messages, tools, withheld = [] }: Mod
       const edited = isRecord(answer?.result) && isRecord(answer.result.approved_with_arguments) ? answer.result : null;
       const call = { name, args: sent, doneWith: (edited?.approved_with_arguments as Record<string, unknown> | undefined) ?? sent };
       const result = edited === null ? answer?.result : edited.result;
-      if (answer === undefined) return { ...call, outcome: 'failed', result: null, said: 'no result came back' };
-      const said = textOf(result);
+      if (answer === undefined) return { ...call, outcome: 'failed', result: null, resultText: 'no result came back' };
+      const resultText = textOf(result);
       const rejected = /\b(?:person|user|human)\b[^.]{0,40}\breject|\brejected by (?:a |the )?(?:person|user|human)/i.test(
-        said.slice(0, 200),
+        resultText.slice(0, 200),
       );
       return {
         ...call,
         outcome: rejected && !isReading(name) ? 'rejected' : answer.isError ? 'failed' : 'done',
         result,
-        said,
+        resultText,
       };
     }),
   );

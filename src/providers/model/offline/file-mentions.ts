@@ -5,7 +5,7 @@
 import { isWordChar, readTokens, sentenceStart, type Token } from './prompt-tokens.ts';
 
 export type Missing = {
-  asked: string;
+  mention: string;
   closest: string[];
   /** The one file that is certainly meant despite another spelling; null if there is none. */
   instead: string | null;
@@ -81,13 +81,13 @@ export function findMentions(written: string, listedNames: readonly string[]): M
 }
 
 /** One sentence per missing file, with the similar existing ones. */
-export function describeMissing({ asked, closest, instead }: Missing, listed: readonly string[]): string {
+export function describeMissing({ mention, closest, instead }: Missing, listed: readonly string[]): string {
   const there =
     listed.length === 0
       ? 'The workspace is empty.'
       : `The workspace holds ${listed.slice(0, 10).join(', ')}${listed.length > 10 ? ` and ${listed.length - 10} more` : ''}.`;
   const near = closest.length === 0 ? '' : ` The closest ${closest.length === 1 ? 'name is' : 'names are'} ${closest.join(', ')}.`;
-  return `There is no ${asked} in the workspace.${near} ${instead === null ? there : `${instead} was read instead.`}`;
+  return `There is no ${mention} in the workspace.${near} ${instead === null ? there : `${instead} was read instead.`}`;
 }
 
 /** Names with a known extension in a text, whether the files exist or not; not those of files to be written. */
@@ -264,14 +264,14 @@ function missingNames(text: string, tokens: readonly Token[], listed: readonly s
     if (!isFileToken(token) || isOutput(tokens, i)) continue;
     if (known.has(token.lower) || places.some(({ start, end }) => start < token.end && end > token.start)) continue;
     // "in Node.js" and similar names are not files; neither is a bare ".csv".
-    const asked = token.kind === 'quoted' ? token.text.trim() : text.slice(token.start, token.end);
-    if (!missing.has(asked.toLowerCase())) missing.set(asked.toLowerCase(), closestTo(asked, listed));
+    const mention = token.kind === 'quoted' ? token.text.trim() : text.slice(token.start, token.end);
+    if (!missing.has(mention.toLowerCase())) missing.set(mention.toLowerCase(), closestTo(mention, listed));
   }
   return [...missing.values()];
 }
 
-function closestTo(asked: string, listed: readonly string[]): Missing {
-  const wanted = plain(stemOf(asked)).slice(0, 64);
+function closestTo(mention: string, listed: readonly string[]): Missing {
+  const wanted = plain(stemOf(mention)).slice(0, 64);
   const rated = listed
     .slice(0, 300)
     .map((name) => ({ name, distance: distanceOf(wanted, plain(stemOf(name)).slice(0, 64)) }))
@@ -285,7 +285,7 @@ function closestTo(asked: string, listed: readonly string[]): Missing {
   const [first, second] = rated;
   const certain =
     first !== undefined && first.distance <= (wanted.length >= 5 ? 2 : 0) && (second === undefined || second.distance > first.distance);
-  return { asked, closest: rated.slice(0, maxClosest).map(({ name }) => name), instead: certain ? first.name : null };
+  return { mention, closest: rated.slice(0, maxClosest).map(({ name }) => name), instead: certain ? first.name : null };
 }
 
 /** Edit distance: letters to change, add, drop or swap. Both texts have at most 64 characters. */

@@ -103,7 +103,7 @@ export function pagedText(
       return conversation.offered.has('read_file')
         ? { call: { name: 'read_file', args } }
         : { reason: 'I was not offered the tool read_file.' };
-    if (past.outcome !== 'done') return text === '' ? { reason: past.said } : { text, totalChars: offset };
+    if (past.outcome !== 'done') return text === '' ? { reason: past.resultText } : { text, totalChars: offset };
     text += textField(past.result, 'text', 'content') ?? '';
     const { next_offset: next, total_chars: total } = isRecord(past.result) ? past.result : {};
     const totalChars = typeof total === 'number' ? total : text.length;
@@ -114,14 +114,14 @@ export function pagedText(
 }
 
 function chooseFiles(conversation: Conversation, orders: Orders, found: Gathered, ownReport: string | null): string[] {
-  const asked = [conversation.task, ...conversation.guidance].join('\n');
+  const request = [conversation.task, ...conversation.guidance].join('\n');
   const listed = listedFiles(conversation);
   if (listed === null)
-    return fileNamesIn(asked)
+    return fileNamesIn(request)
       .filter((name) => tableFile.test(name) || /\.(?:txt|md|log|rst|html?)$/i.test(name))
       .slice(0, maxFiles);
   const inputs = listed.filter((name) => name !== ownReport);
-  const { named, missing } = findMentions(asked, inputs);
+  const { named, missing } = findMentions(request, inputs);
   found.absent.push(...missing.map((each) => describeMissing(each, inputs)));
   const chosen = [...new Set([...named, ...missing.flatMap(({ instead }) => instead ?? [])])];
   if (chosen.length > 0) return chosen.slice(0, maxFiles);
@@ -143,18 +143,18 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
     const past = conversation.past.findLast(
       (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
     );
-    const asked = [conversation.task, ...conversation.guidance].join('\n');
-    if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn(asked), ...monthsIn(asked) } }];
+    const request = [conversation.task, ...conversation.guidance].join('\n');
+    if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn(request), ...monthsIn(request) } }];
     if (past.outcome === 'done' && isProfile(past.result)) {
       // The columns are known only now: a requested ratio of two columns needs a second profile.
-      const ratio = past.args.ratio_of === undefined ? ratioIn(asked, past.result) : null;
+      const ratio = past.args.ratio_of === undefined ? ratioIn(request, past.result) : null;
       if (ratio !== null) return [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
       found.tables.push(past.result, ...past.result.nested);
       return [];
     }
     // A JSON file without a table can still be read as text; a broken CSV cannot.
     if (tableFile.test(name) && !/\.json$/i.test(name)) {
-      found.unreadable.push({ name, reason: past.said });
+      found.unreadable.push({ name, reason: past.resultText });
       return [];
     }
   }
@@ -180,11 +180,11 @@ function firstPage(conversation: Conversation, name: string): string {
  * common key are read too.
  */
 function relatedTables(conversation: Conversation, found: Gathered): Call[] {
-  const asked = [conversation.task, ...conversation.guidance].join('\n').toLowerCase();
+  const request = [conversation.task, ...conversation.guidance].join('\n').toLowerCase();
   const [only] = found.tables.filter(({ name }) => conversation.past.some(({ args }) => args.path === name));
   const read = new Set([...found.tables, ...found.texts, ...found.unreadable].map(({ name }) => name));
   if (only === undefined || only.rows === 0 || [...read].filter((name) => tableFile.test(name)).length !== 1) return [];
-  if (asked.includes(only.name.toLowerCase()) && !comparing.test(asked)) return [];
+  if (request.includes(only.name.toLowerCase()) && !comparing.test(request)) return [];
   const others = (listedFiles(conversation) ?? []).filter((name) => tableFile.test(name) && !ownFiles.test(name) && !read.has(name));
   if (others.length > maxRelated) return [];
   const calls: Call[] = [];
@@ -250,7 +250,7 @@ function searched(conversation: Conversation, query: string | null, found: Gathe
   if (past === undefined) return { name: 'web_search', args: { query } };
   const rows =
     isRecord(past.result) && Array.isArray(past.result.results) ? past.result.results : Array.isArray(past.result) ? past.result : [];
-  if (past.outcome !== 'done') found.searchProblem = past.said;
+  if (past.outcome !== 'done') found.searchProblem = past.resultText;
   else if (rows.length === 0) found.searchProblem = `The search for "${query}" found nothing.`;
   for (const row of rows.slice(0, 10)) {
     const url = textField(isRecord(row) ? row : null, 'url', 'link');
@@ -268,7 +268,7 @@ function fetchPage(conversation: Conversation, url: string, found: Gathered): Ca
   const past = findCall(conversation, 'fetch_url', { url });
   if (past === undefined) return [{ name: 'fetch_url', args: { url } }];
   const text = past.outcome === 'done' ? textField(past.result, 'text', 'content', 'markdown', 'body') : null;
-  if (text === null) found.unreadable.push({ name: url, reason: past.said });
+  if (text === null) found.unreadable.push({ name: url, reason: past.resultText });
   else found.texts.push(textMaterial(url, text, text.length));
   return [];
 }

@@ -100,8 +100,8 @@ function sentenceAt(task: string, at: number): string {
 function isNamed({ name }: ColumnProfile, task: string): boolean {
   const words = task.toLowerCase().split(/[^\p{L}\p{N}%]+/u);
   const tokens = nameTokens(name).filter((token) => token.length > 2);
-  const said = (token: string) => words.some((word) => word === token || word === `${token}s` || `${word}s` === token);
-  return tokens.length > 0 && (said(tokens[0]!) || tokens.every(said));
+  const lines = (token: string) => words.some((word) => word === token || word === `${token}s` || `${word}s` === token);
+  return tokens.length > 0 && (lines(tokens[0]!) || tokens.every(lines));
 }
 
 /** A column with the unit, in its values or in its name; without a unit, the only numeric column. */
@@ -116,24 +116,24 @@ function answer(table: TableProfile, column: ColumnProfile, { low, high }: Limit
   const numbers = column.numbers!;
   const { min, max, outliers, count } = numbers;
   const name = safe(column.name);
-  const said: string[] = [];
+  const lines: string[] = [];
   const counted = ({ limit, count: many, rows, groups }: NonNullable<Beyond['above']>, word: string) => {
     const by = groups.length > 1 ? ` (${groups.map(safe).join(', ')})` : '';
     const listing = `${rows.map(safe).join(', ')}${many > rows.length ? ' and more' : ''}`;
-    said.push(
+    lines.push(
       `${name} is ${word} ${exact(limit)} in ${countOf(many, 'row')} of ${exact(count)}: ${listing}; that is ${percent(many, count)}${by}.`,
     );
   };
   const side = (beyond: (value: number) => boolean, word: string, limit: number, extreme: number, fenceInside: boolean) => {
     if (!beyond(extreme)) {
-      said.push(`${name} is never ${word} ${exact(limit)} (${countOf(count, 'value')}; the nearest is ${exact(extreme)}).`);
+      lines.push(`${name} is never ${word} ${exact(limit)} (${countOf(count, 'value')}; the nearest is ${exact(extreme)}).`);
       return;
     }
     const found = word === 'above' ? column.beyond?.above : column.beyond?.below;
     if (found !== undefined && found.limit === limit) return counted(found, word);
     const complete = fenceInside && !numbers.quantiles_estimated && outliers.count <= outliers.most_extreme.length;
     const rows = outliers.most_extreme.filter(({ value }) => beyond(value));
-    said.push(
+    lines.push(
       complete
         ? `${name} is ${word} ${exact(limit)} in ${countOf(rows.length, 'row')} of ${exact(count)}: ${listed(
             rows.map(({ row, value, cells }) => `${exact(value)} in row ${row}${whenOf(table, cells)}`),
@@ -144,7 +144,7 @@ function answer(table: TableProfile, column: ColumnProfile, { low, high }: Limit
   };
   if (high !== null) side((value) => value > high, 'above', high, max, outliers.high_fence <= high);
   if (low !== null) side((value) => value < low, 'below', low, min, outliers.low_fence >= low);
-  return { question: `Limits for ${column.name} (${table.name})`, short: said.join(' ').replace(/\.$/, ''), lines: said };
+  return { question: `Limits for ${column.name} (${table.name})`, short: lines.join(' ').replace(/\.$/, ''), lines: lines };
 }
 
 function whenOf(table: TableProfile, cells: Record<string, string>): string {

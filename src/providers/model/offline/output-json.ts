@@ -32,7 +32,10 @@ export function writeOutput(conversation: Conversation, material: Gathered | nul
   const args = { path: 'output.json', content: `${JSON.stringify(value, null, 2)}\n` };
   const past = findCall(conversation, 'write_file', args);
   if (past === undefined) return { calls: [{ name: 'write_file', args }] };
-  return over(past.outcome === 'done' ? 'output.json is written.' : `output.json was not written: ${past.said.slice(0, 300)}`, ...gaps);
+  return over(
+    past.outcome === 'done' ? 'output.json is written.' : `output.json was not written: ${past.resultText.slice(0, 300)}`,
+    ...gaps,
+  );
 }
 
 /** A value of the schema's shape, and the paths that had to be left empty. It may still violate the schema's finer rules. */

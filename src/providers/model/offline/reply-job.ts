@@ -25,8 +25,8 @@ export default job;
 
 function answer(request: ModelRequest): Pick<ModelReply, 'text' | 'toolCalls'> {
   if (request.outputSchema?.name === 'plan') {
-    const asked = request.messages.filter((message) => message.role === 'user').map(({ text }) => text)[0] ?? '';
-    return { text: JSON.stringify(makePlan(readPlanningRequest(asked))), toolCalls: [] };
+    const userText = request.messages.filter((message) => message.role === 'user').map(({ text }) => text)[0] ?? '';
+    return { text: JSON.stringify(makePlan(readPlanningRequest(userText))), toolCalls: [] };
   }
   if (request.outputSchema !== undefined) {
     const { schema } = request.outputSchema;

@@ -5,7 +5,7 @@ import { collapseWhitespace, endsSentence, readTokens, type Token } from './prom
 export type FigureKind = 'sum' | 'mean' | 'median' | 'count' | 'min' | 'max';
 
 /** "the median of amount by region"; `column` is null if only the grouping was named. */
-export type FigureRequest = { kind: FigureKind; column: string | null; by: string | null; asked: string };
+export type FigureRequest = { kind: FigureKind; column: string | null; by: string | null; wording: string };
 
 export type Requests = {
   /** A report, an analysis or a summary is requested. */
@@ -178,20 +178,20 @@ function clausesOf(tokens: readonly Token[]): [number, number][] {
 }
 
 function clauseFigures(text: string, tokens: readonly Token[], from: number, to: number): FigureRequest[] {
-  const asked = collapseWhitespace(
+  const wording = collapseWhitespace(
     text.slice(tokens[from]!.start, Math.min(tokens[to - 1]!.end, tokens[from]!.start + 4 * maxAskedChars)),
   ).slice(0, maxAskedChars);
   const by = groupingIn(tokens, from, to);
   const which = by === null ? leaderAsked(tokens, from, to) : null;
   // The sums by group, in order, show the leader.
-  if (which !== null) return [{ kind: 'sum', column: null, by: which, asked }];
+  if (which !== null) return [{ kind: 'sum', column: null, by: which, wording }];
   const found: FigureRequest[] = [];
   for (const [kind, names] of figureWords) {
     const end = kindEnd(tokens, from, to, kind, names);
     if (end === 0) continue;
     const column = columnAt(tokens, end, to);
     if (column === null && by === null) continue;
-    found.push({ kind, column, by, asked });
+    found.push({ kind, column, by, wording });
   }
   return found;
 }

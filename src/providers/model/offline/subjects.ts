@@ -4,188 +4,192 @@ import type { TableProfile } from '../../table/table-profile.ts';
 import { endsSentence, readTokens, type Token } from './prompt-tokens.ts';
 
 /** `grouping`: an everyday word that counts only in the form of a grouping: "which product", "per customer". */
-type Subject = { name: string; asked: ReadonlySet<string>; columns: RegExp; grouping?: true };
+type Subject = { name: string; keywords: ReadonlySet<string>; columns: RegExp; grouping?: true };
 
 const set = (list: string) => new Set(list.split(' '));
 const money =
   /amount|revenue|sales|turnover|total|price|value|paid|spent|spend|cost|fee|income|umsatz|betrag|erlös|einnahme|preis|wert|kosten|ausgabe|summe|netto|brutto|net$|gross|budget|actual|invoice|rent|salary|wage|gehalt|lohn|saldo|balance|rate$|stundensatz|tarif|£|\$|€|eur|usd|gbp|chf/i;
 const subjects: readonly Subject[] = [
-  { name: 'revenue', asked: set('revenue revenues turnover umsatz umsätze erlös erlöse'), columns: money },
-  { name: 'cost', asked: set('cost costs kosten kostet'), columns: money },
+  { name: 'revenue', keywords: set('revenue revenues turnover umsatz umsätze erlös erlöse'), columns: money },
+  { name: 'cost', keywords: set('cost costs kosten kostet'), columns: money },
   {
     name: 'profit',
-    asked: set('profit profits profitable margin margins gewinn gewinne marge margen'),
+    keywords: set('profit profits profitable margin margins gewinn gewinne marge margen'),
     columns: /profit|margin|gewinn|marge|ergebnis|earning|deckungsbeitrag/i,
   },
   {
     name: 'country or place',
-    asked: set('country countries land länder ländern nation'),
+    keywords: set('country countries land länder ländern nation'),
     columns: /country|countries|land|nation|region|market|iso|locale|ort|stadt|city|location|place|address|adresse/i,
   },
   {
     name: 'city or place',
-    asked: set('city cities stadt städte town towns'),
+    keywords: set('city cities stadt städte town towns'),
     columns: /city|cities|stadt|ort|town|location|place|address|adresse|branch|filiale|store|site|standort|station|plz|postcode|zip/i,
   },
   {
     name: 'region',
-    asked: set('region regions'),
+    keywords: set('region regions'),
     columns: /region|area|gebiet|territory|country|land|state|city|stadt|ort|location|bezirk|zone|market/i,
   },
-  { name: 'age', asked: set('age ages alter'), columns: /age|alter|birth|geburt|dob|years|jahr/i },
-  { name: 'gender', asked: set('gender sex geschlecht'), columns: /gender|sex|geschlecht|anrede/i },
+  { name: 'age', keywords: set('age ages alter'), columns: /age|alter|birth|geburt|dob|years|jahr/i },
+  { name: 'gender', keywords: set('gender sex geschlecht'), columns: /gender|sex|geschlecht|anrede/i },
   {
     name: 'supplier',
-    asked: set('supplier suppliers vendor vendors lieferant lieferanten'),
+    keywords: set('supplier suppliers vendor vendors lieferant lieferanten'),
     columns: /supplier|vendor|lieferant|hersteller|manufacturer|carrier|provider|company|firma|name/i,
   },
   {
     name: 'weather',
-    asked: set('weather wetter'),
+    keywords: set('weather wetter'),
     columns: /weather|wetter|temp|rain|regen|wind|sun|cloud|niederschlag/i,
   },
-  { name: 'e-mail address', asked: set('email emails'), columns: /mail|contact|kontakt|address|adresse/i },
-  { name: 'phone number', asked: set('phone telephone telefonnummer telefon'), columns: /phone|tel|mobil|fax|contact|kontakt|nummer/i },
+  { name: 'e-mail address', keywords: set('email emails'), columns: /mail|contact|kontakt|address|adresse/i },
+  { name: 'phone number', keywords: set('phone telephone telefonnummer telefon'), columns: /phone|tel|mobil|fax|contact|kontakt|nummer/i },
   {
     name: 'satisfaction or rating',
-    asked: set('satisfaction satisfied rating ratings zufriedenheit zufrieden bewertung'),
+    keywords: set('satisfaction satisfied rating ratings zufriedenheit zufrieden bewertung'),
     columns: /satisf|rating|score|stars|zufried|bewert|sterne|nps|recommend|note|grade|feedback|review|comment|kommentar/i,
   },
   {
     name: 'salary',
-    asked: set('salary salaries wage wages gehalt gehälter lohn löhne'),
+    keywords: set('salary salaries wage wages gehalt gehälter lohn löhne'),
     columns: /salar|wage|gehalt|lohn|pay|comp|income|brutto|netto|gross|amount|betrag|rate/i,
   },
-  { name: 'teacher', asked: set('teacher teachers lehrer lehrerin lehrkraft'), columns: /teacher|lehr|tutor|instructor|staff|name/i },
-  { name: 'discount', asked: set('discount discounts rabatt rabatte'), columns: /discount|rabatt|nachlass|price|preis|skonto|percent|%/i },
+  { name: 'teacher', keywords: set('teacher teachers lehrer lehrerin lehrkraft'), columns: /teacher|lehr|tutor|instructor|staff|name/i },
+  {
+    name: 'discount',
+    keywords: set('discount discounts rabatt rabatte'),
+    columns: /discount|rabatt|nachlass|price|preis|skonto|percent|%/i,
+  },
   {
     name: 'competitors',
-    asked: set('competitor competitors competition konkurrenz wettbewerber'),
+    keywords: set('competitor competitors competition konkurrenz wettbewerber'),
     columns: /compet|konkurr|wettbewerb|company|firma|brand/i,
   },
   {
     name: 'reason',
-    asked: set('reasons grund gründe gründen'),
+    keywords: set('reasons grund gründe gründen'),
     columns:
       /reason|grund|ursache|cause|comment|kommentar|note|remark|bemerk|category|kategorie|type|diagnos|complaint|issue|fault|problem|status|code/i,
   },
   {
     name: 'product',
     grouping: true,
-    asked: set('product products produkt produkte artikel'),
+    keywords: set('product products produkt produkte artikel'),
     columns: /product|produkt|artik|article|item|sku|name|good|ware|material|model|type|categor|desc|bezeich|title|part|ean|service|plan/i,
   },
   {
     name: 'customer',
     grouping: true,
-    asked: set('customer customers kunde kunden client clients'),
+    keywords: set('customer customers kunde kunden client clients'),
     columns:
       /custom|kunde|client|name|user|member|buyer|account|company|firma|mail|person|guest|gast|patient|subscriber|contact|debitor|empf/i,
   },
   {
     name: 'department or team',
     grouping: true,
-    asked: set('department departments abteilung abteilungen'),
+    keywords: set('department departments abteilung abteilungen'),
     columns: /depart|abteil|team|division|unit|bereich|group|kostenstelle|cost.?cent|section|dept|function/i,
   },
   {
     name: 'seller or staff member',
     grouping: true,
-    asked: set('salesperson salespeople seller sellers verkäufer verkäuferin cashier'),
+    keywords: set('salesperson salespeople seller sellers verkäufer verkäuferin cashier'),
     columns: /sales|seller|verk|agent|rep|staff|employee|mitarb|cashier|kass|name|person|owner|by|user/i,
   },
   {
     name: 'channel',
     grouping: true,
-    asked: set('channel channels kanal kanäle'),
+    keywords: set('channel channels kanal kanäle'),
     columns: /channel|kanal|source|quelle|medium|campaign|platform|via|type|origin/i,
   },
   {
     name: 'payment method',
-    asked: set('zahlungsart zahlungsarten zahlungsmethode'),
+    keywords: set('zahlungsart zahlungsarten zahlungsmethode'),
     columns: /pay|zahl|method|card|karte|bar|cash|art$/i,
   },
   {
     name: 'stock',
     grouping: true,
-    asked: set('stock inventory lagerbestand lagerbestände vorrat vorräte'),
+    keywords: set('stock inventory lagerbestand lagerbestände vorrat vorräte'),
     columns: /stock|invent|bestand|lager|hand|qty|quant|menge|avail|vorrat|anzahl|count|level/i,
   },
   {
     name: 'returns',
     grouping: true,
-    asked: set('returns refunds retouren rücksendungen'),
+    keywords: set('returns refunds retouren rücksendungen'),
     columns: /return|refund|retour|rück|status|state|type|reason|qty|quant|amount|menge/i,
   },
   {
     name: 'complaints',
     grouping: true,
-    asked: set('complaint complaints beschwerde beschwerden reklamation reklamationen'),
+    keywords: set('complaint complaints beschwerde beschwerden reklamation reklamationen'),
     columns: /complain|beschwer|reklam|ticket|issue|comment|feedback|category|type|subject|status/i,
   },
   {
     name: 'delivery',
     grouping: true,
-    asked: set('delivery deliveries lieferzeit lieferung lieferungen'),
+    keywords: set('delivery deliveries lieferzeit lieferung lieferungen'),
     columns: /deliver|liefer|ship|versand|arriv|eta|received|carrier|transit|dispatch|eingang/i,
   },
   {
     name: 'budget or target',
     grouping: true,
-    asked: set('budget budgets target targets soll planwert planwerte'),
+    keywords: set('budget budgets target targets soll planwert planwerte'),
     columns: /budget|target|plan|soll|ziel|goal|forecast|quota|vorgabe/i,
   },
-  { name: 'tax', asked: set('vat mwst mehrwertsteuer umsatzsteuer'), columns: /tax|vat|mwst|ust|steuer|netto|brutto|net$|gross/i },
+  { name: 'tax', keywords: set('vat mwst mehrwertsteuer umsatzsteuer'), columns: /tax|vat|mwst|ust|steuer|netto|brutto|net$|gross/i },
   {
     name: 'temperature',
-    asked: set('temperature temperatures temperatur temperaturen'),
+    keywords: set('temperature temperatures temperatur temperaturen'),
     columns: /temp|grad|°|celsius|fahrenheit|deg|value|wert|reading/i,
   },
   {
     name: 'sickness or absence',
-    asked: set('sickness absences absenteeism krankheit krankheitstage fehlzeiten'),
+    keywords: set('sickness absences absenteeism krankheit krankheitstage fehlzeiten'),
     columns: /sick|absen|krank|fehl|leave|away|present|attend|reason|grund|type|art|status/i,
   },
   {
     name: 'nationality',
-    asked: set('nationality nationalities nationalität nationalitäten'),
+    keywords: set('nationality nationalities nationalität nationalitäten'),
     columns: /nation|country|land|citizen|origin|herkunft|staat/i,
   },
   {
     name: 'brand or maker',
-    asked: set('brand brands marke marken manufacturer manufacturers hersteller'),
+    keywords: set('brand brands marke marken manufacturer manufacturers hersteller'),
     columns: /brand|marke|manufact|herstell|maker|make|vendor|supplier|model|company|firma|name|product|artikel/i,
   },
-  { name: 'emissions', asked: set('emission emissions emissionen co2'), columns: /co2|emiss|carbon|ghg|abgas/i },
+  { name: 'emissions', keywords: set('emission emissions emissionen co2'), columns: /co2|emiss|carbon|ghg|abgas/i },
   {
     name: 'currency',
-    asked: set('currency currencies währung währungen'),
+    keywords: set('currency currencies währung währungen'),
     columns: /curr|währ|waehr|eur|usd|gbp|chf|€|\$|£|amount|price|betrag|preis/i,
   },
-  { name: 'snow', asked: set('snow schnee snowfall schneefall'), columns: /snow|schnee|precip|niederschlag|weather|wetter/i },
-  { name: 'wind', asked: set('wind windgeschwindigkeit'), columns: /wind|gust|böe|weather|wetter|speed/i },
+  { name: 'snow', keywords: set('snow schnee snowfall schneefall'), columns: /snow|schnee|precip|niederschlag|weather|wetter/i },
+  { name: 'wind', keywords: set('wind windgeschwindigkeit'), columns: /wind|gust|böe|weather|wetter|speed/i },
   {
     name: 'return on investment',
-    asked: set('roi roas'),
+    keywords: set('roi roas'),
     columns: /roi|roas|revenue|umsatz|sales|income|return|profit|gewinn|erlös|value|wert|gain/i,
   },
   {
     name: 'attendance',
     grouping: true,
-    asked: set('attendance anwesenheit'),
+    keywords: set('attendance anwesenheit'),
     columns: /attend|present|anwes|visit|besuch|absent|fehl|particip|teiln|spectator|zuschauer/i,
   },
-  { name: 'mileage', asked: set('mileage kilometerstand laufleistung'), columns: /mile|km|kilomet|odometer|distance|strecke|lauf/i },
-  { name: 'warranty', asked: set('warranty garantie gewährleistung'), columns: /warrant|garantie|gewähr/i },
-  { name: 'insurance', asked: set('insurance versicherung versicherungen'), columns: /insur|versicher|policy|police|premium|prämie/i },
-  { name: 'language', grouping: true, asked: set('language languages sprache sprachen'), columns: /lang|sprach|locale/i },
+  { name: 'mileage', keywords: set('mileage kilometerstand laufleistung'), columns: /mile|km|kilomet|odometer|distance|strecke|lauf/i },
+  { name: 'warranty', keywords: set('warranty garantie gewährleistung'), columns: /warrant|garantie|gewähr/i },
+  { name: 'insurance', keywords: set('insurance versicherung versicherungen'), columns: /insur|versicher|policy|police|premium|prämie/i },
+  { name: 'language', grouping: true, keywords: set('language languages sprache sprachen'), columns: /lang|sprach|locale/i },
   {
     name: 'colour',
     grouping: true,
-    asked: set('color colors colour colours farbe farben'),
+    keywords: set('color colors colour colours farbe farben'),
     columns: /colo|farb|name|variant|desc|product|artikel/i,
   },
-  { name: 'browser or device', asked: set('browser browsers'), columns: /browser|agent|device|client|gerät/i },
+  { name: 'browser or device', keywords: set('browser browsers'), columns: /browser|agent|device|client|gerät/i },
 ];
 const causes = set('why warum weshalb wieso reason cause');
 const questioning = set(
@@ -201,13 +205,14 @@ export function absentSubjects(task: string, tables: readonly TableProfile[]): s
     tables.flatMap(({ columns: own }) => own.flatMap(({ frequent }) => (frequent ?? []).map(({ value }) => value.toLowerCase()))),
   );
   const found: string[] = [];
-  for (const { name, asked, columns: speaking, grouping } of subjects) {
+  for (const { name, keywords, columns: speaking, grouping } of subjects) {
     const word = tokens.find(
-      (token, i) => token.kind === 'word' && asked.has(token.lower) && isAsked(tokens, i) && (grouping !== true || isGrouping(tokens, i)),
+      (token, i) =>
+        token.kind === 'word' && keywords.has(token.lower) && isAsked(tokens, i) && (grouping !== true || isGrouping(tokens, i)),
     );
     if (word === undefined || columns.some((column) => speaking.test(column)) || values.has(word.lower)) continue;
     // budget24.csv is about the budget, whatever its columns are called.
-    if (tables.some((table) => [...asked].some((each) => each.length > 3 && table.name.toLowerCase().includes(each)))) continue;
+    if (tables.some((table) => [...keywords].some((each) => each.length > 3 && table.name.toLowerCase().includes(each)))) continue;
     // The remarks contain the result of price and cost.
     if (name === 'profit' && tables.some(({ remarks }) => remarks.some(({ kind }) => kind === 'margin' || kind === 'flows'))) continue;
     if (

@@ -43,7 +43,7 @@ function callTool(conversation: Conversation, { tool, args: given, reads, textFi
     return over(`${tool} was not called, because a file was not written.`);
   if (past === undefined) return { calls: [{ name: tool, args }] };
   if (past.outcome === 'rejected') return over(`${tool} was not done: a person rejected it.`);
-  if (past.outcome === 'failed') return over(`${tool} failed: ${past.said.slice(0, 500)}`);
+  if (past.outcome === 'failed') return over(`${tool} failed: ${past.resultText.slice(0, 500)}`);
   if (reads) readings.push(shownResult(past.result, maxPassedOn));
   return over(published(past) ?? `${tool} answered: ${shownResult(past.result, maxShown)}`);
 }

@@ -52,7 +52,7 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
     if (numbers !== null && !Number.isNaN(numbers[at]!)) own.sum += numbers[at]!;
   }
   if (counts.size < 3) return [];
-  const told = [...counts.values()].reduce((sum, { rows }) => sum + rows, 0);
+  const counted = [...counts.values()].reduce((sum, { rows }) => sum + rows, 0);
   const inOrder = [...counts].toSorted((a, b) => a[0] - b[0]);
   const ranked = inOrder.toSorted((a, b) => b[1].rows - a[1].rows);
   const label = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
@@ -62,7 +62,7 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
   const peak =
     most.length > 5
       ? ''
-      : ` Most rows fall in the hour from ${most.map(([hour]) => label(hour)).join(' and ')} (${exact(ranked[0]![1].rows)} of ${exact(told)}, ${percent(ranked[0]![1].rows, told)}${most.length > 1 ? ' each' : ''}).`;
+      : ` Most rows fall in the hour from ${most.map(([hour]) => label(hour)).join(' and ')} (${exact(ranked[0]![1].rows)} of ${exact(counted)}, ${percent(ranked[0]![1].rows, counted)}${most.length > 1 ? ' each' : ''}).`;
   const findings: Finding[] = [];
   if (!even)
     findings.push({
@@ -129,8 +129,8 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
     .find(
       (plan) => plan !== leading && plan.role === 'measure' && plan.units.size < 2 && !mixed.has(plan.index) && plan.values.distinct > 1,
     );
-  const told = leading === undefined ? [undefined] : second === undefined ? [leading] : [leading, second];
-  return told.map((measure) => {
+  const counted = leading === undefined ? [undefined] : second === undefined ? [leading] : [leading, second];
+  return counted.map((measure) => {
     const numbers = measure === undefined ? null : table.numbers(measure);
     const own = weekdays.map(() => ({ rows: 0, sum: 0, days: new Set<number>() }));
     for (const [at, ms] of dates.entries()) {

@@ -36,7 +36,7 @@ export function marginFindings(table: ColumnsInMemory): Finding[] {
   );
   if (revenue === undefined || cost.role !== 'measure') return [];
   const [r, c] = [table.numbers(revenue), table.numbers(cost)];
-  return told(
+  return marginFinding(
     table,
     `${revenue.name} − ${cost.name}`,
     (at) => r[at]! - c[at]!,
@@ -48,7 +48,7 @@ function unitMargin(table: ColumnsInMemory, price: ColumnPlan, cost: ColumnPlan,
   const [p, c] = [table.numbers(price), table.numbers(cost)];
   const q = quantity === undefined ? null : table.numbers(quantity);
   if (q === null)
-    return told(
+    return marginFinding(
       table,
       `${price.name} − ${cost.name}`,
       (at) => p[at]! - c[at]!,
@@ -64,7 +64,7 @@ function unitMargin(table: ColumnsInMemory, price: ColumnPlan, cost: ColumnPlan,
       kind: 'margin',
       text: `${price.name} × ${quantity!.name} adds up to ${exact(clean(revenue))} over ${countOf(sold.length, 'row')} (computed row by row)${groups}.`,
     },
-    ...told(
+    ...marginFinding(
       table,
       name,
       (at) => (p[at]! - c[at]!) * q[at]!,
@@ -73,7 +73,13 @@ function unitMargin(table: ColumnsInMemory, price: ColumnPlan, cost: ColumnPlan,
   ];
 }
 
-function told(table: ColumnsInMemory, name: string, of: (at: number) => number, base: (at: number) => number, additive = true): Finding[] {
+function marginFinding(
+  table: ColumnsInMemory,
+  name: string,
+  of: (at: number) => number,
+  base: (at: number) => number,
+  additive = true,
+): Finding[] {
   const rows = [...Array(table.count).keys()].filter((at) => !Number.isNaN(of(at)));
   if (rows.length < 2) return [];
   const ranked = rows.toSorted((a, b) => of(b) - of(a));

@@ -16,24 +16,24 @@ export function periodRowFindings(table: ColumnsInMemory): Finding[] {
     name: table.label(at),
     cells: plans.map((plan) => ({ period: plan.name, value: table.numbers(plan)[at]! })).filter(({ value }) => !Number.isNaN(value)),
   }));
-  const told = rows.filter(({ cells }) => cells.length >= 3);
-  const same = told.filter(({ cells }) => cells.every(({ value }) => value === cells[0]!.value));
-  const odd = told.flatMap(({ name, cells }) => oddOf(cells).map(({ period, value, usual }) => ({ name, period, value, usual })));
+  const complete = rows.filter(({ cells }) => cells.length >= 3);
+  const same = complete.filter(({ cells }) => cells.every(({ value }) => value === cells[0]!.value));
+  const odd = complete.flatMap(({ name, cells }) => oddOf(cells).map(({ period, value, usual }) => ({ name, period, value, usual })));
   const findings: Finding[] = [];
   if (odd.length > 0)
     findings.push({
       kind: 'period_odd',
       text: `Far from the row's own usual value: ${listed(odd.slice(0, maxRows).map(({ name, period, value, usual }) => `${name} ${exact(value)} in ${period} (median ${exact(usual)})`))}${odd.length > maxRows ? ' and more' : ''}.`,
     });
-  if (same.length > 0 && same.length < told.length)
+  if (same.length > 0 && same.length < complete.length)
     findings.push({
       kind: 'period_same',
       text: `The same value in all of these columns: ${listed(same.slice(0, maxRows).map(({ name, cells }) => `${name} ${exact(cells[0]!.value)}`))}${same.length > maxRows ? ' and more' : ''}.`,
     });
-  const steady = told.filter((row) => !same.includes(row)).flatMap(({ name, cells }) => steadyOf(name, cells));
+  const steady = complete.filter((row) => !same.includes(row)).flatMap(({ name, cells }) => steadyOf(name, cells));
   if (steady.length > 0) findings.push({ kind: 'period_steady', text: `Without a turn: ${listed(steady.slice(0, maxRows), maxRows)}.` });
-  if (told.length > 2 && told.length <= maxRows) {
-    const each = told
+  if (complete.length > 2 && complete.length <= maxRows) {
+    const each = complete
       .filter(({ cells }) => cells[0]!.value > 0 && !same.some(({ cells: own }) => own === cells))
       .map(({ name, cells }) => {
         const [from, to] = [cells[0]!, cells.at(-1)!];

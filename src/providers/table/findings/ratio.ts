@@ -23,7 +23,7 @@ const heads = words(
 const hours = words('hours hour stunden std');
 const harvests = words('yield ernte harvest tonnes tons tonnen milk milch output');
 /** Numerators and denominators that are recognised by name without a request. */
-const pairsTold: readonly [ReadonlySet<string>, ReadonlySet<string>][] = [
+const knownPairs: readonly [ReadonlySet<string>, ReadonlySet<string>][] = [
   [money, sizes],
   [money, distances],
   [fuels, distances],
@@ -33,19 +33,19 @@ const pairsTold: readonly [ReadonlySet<string>, ReadonlySet<string>][] = [
   [money, heads],
   [harvests, hours],
 ];
-const maxTold = 3;
+const maxReported = 3;
 const maxGroups = 12;
 
-/** @param asked the pair that the caller names; other pairs only if their names show the relation */
-export function ratioFindings(table: ColumnsInMemory, asked: Ratio | undefined): Finding[] {
+/** @param requested the pair that the caller names; other pairs only if their names show the relation */
+export function ratioFindings(table: ColumnsInMemory, requested: Ratio | undefined): Finding[] {
   const plans = table.quantities().filter(({ units, min, values }) => units.size < 2 && values.distinct > 1 && min >= 0);
-  const named = asked === undefined ? [] : pairNamed(table, asked);
-  const told = pairsTold.flatMap(([above, below]): [ColumnPlan, ColumnPlan][] => {
+  const named = requested === undefined ? [] : pairNamed(table, requested);
+  const found = knownPairs.flatMap(([above, below]): [ColumnPlan, ColumnPlan][] => {
     const of = plans.filter(({ name }) => has(nameTokens(name), above) && !isRelative(name) && !has(nameTokens(name), below));
     const per = plans.filter(({ name }) => has(nameTokens(name), below) && !isRelative(name) && !isPrice(name));
     return of.length === 1 && per.length === 1 && of[0] !== per[0] ? [[of[0]!, per[0]!]] : [];
   });
-  const pairs = [...named, ...told.slice(0, maxTold)].filter(
+  const pairs = [...named, ...found.slice(0, maxReported)].filter(
     ([of, per], i, all) => all.findIndex((other) => other[0] === of && other[1] === per) === i,
   );
   return pairs.flatMap(([of, per]) => ratio(table, of, per));

@@ -15,7 +15,7 @@ const minTimes = 6;
 const regularShare = 0.6;
 const gapsNamed = 6;
 const maxSeries = 50;
-const maxSeriesTold = 6;
+const maxSeriesReported = 6;
 const counterWords = new Set(
   'meter reading readings zählerstand zähler stand counter cumulative running odometer kumuliert mileage'.split(' '),
 );
@@ -77,14 +77,14 @@ function gapFindings(
   profile: TableProfile,
 ): Finding[] {
   const findings: Finding[] = [];
-  let told = 0;
+  let reported = 0;
   for (const { name, rows } of series ?? [{ name: '', rows: [...dates.keys()].filter((at) => !Number.isNaN(dates[at]!)) }]) {
     const times = [...new Set(rows.map((at) => (series === null ? Math.floor(dates[at]! / dayMs) * dayMs : dates[at]!)))].sort(
       (a, b) => a - b,
     );
     const whose = name === '' ? '' : `${name}: `;
     const gaps = times.length < minTimes ? null : missingTimes(times);
-    if (gaps !== null && told++ < maxSeriesTold) {
+    if (gaps !== null && reported++ < maxSeriesReported) {
       if (gaps.missing > 0)
         findings.push({
           kind: 'gaps',
@@ -272,9 +272,9 @@ function levelFindings(table: ColumnsInMemory, dates: Float64Array, series: Seri
     // Answers of different people are not readings of one thing.
     if (plan.units.size > 1 || isRating(plan)) continue;
     const counter = has(nameTokens(plan.name), counterWords) || /(?:stand|reading)$/i.test(plan.name.trim());
-    if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= maxSeriesTold)) continue;
+    if (plan.role !== 'level' && !(plan.role === 'rate' && series.length <= maxSeriesReported)) continue;
     const numbers = table.numbers(plan);
-    for (const { name, rows } of series.slice(0, maxSeriesTold)) {
+    for (const { name, rows } of series.slice(0, maxSeriesReported)) {
       const known = rows.filter((at) => !Number.isNaN(numbers[at]!));
       if (known.length < 4) continue;
       const whose = name === '' ? plan.name : `${name}: ${plan.name}`;

@@ -37,7 +37,7 @@ test('a missing file is reported with the closest names; a typo is read as the i
   ]);
   const { missing } = findMentions('Analyse costs_2023.tsv, then write result.md', files);
   assert.deepEqual(
-    missing.map(({ asked, closest }) => [asked, closest.includes('costs_2024.tsv')]),
+    missing.map(({ mention: asked, closest }) => [asked, closest.includes('costs_2024.tsv')]),
     [['costs_2023.tsv', true]],
   );
 });

@@ -253,9 +253,9 @@ function nearestSentences(tokens: readonly Token[], texts: readonly TextMaterial
   if (mark === -1) return [];
   let from = mark;
   while (from > 0 && mark - from < 60 && !'.!?\n'.includes(tokens[from - 1]!.text)) from--;
-  const asked = tokens.slice(from, mark);
-  if (!asked.some(({ lower }) => asking.has(lower))) return [];
-  const question = asked
+  const questionTokens = tokens.slice(from, mark);
+  if (!questionTokens.some(({ lower }) => asking.has(lower))) return [];
+  const question = questionTokens
     .map(({ text }) => text)
     .join(' ')
     .slice(0, 300);

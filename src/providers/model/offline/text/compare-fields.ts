@@ -14,7 +14,7 @@ const amount =
 export function compareFields(first: string, second: string, before: string, after: string): Answer | null {
   const [a, b] = [fieldsOf(readUnits(before)), fieldsOf(readUnits(after))];
   const rows: string[][] = [];
-  const told: string[] = [];
+  const described: string[] = [];
   let common = 0;
   for (const [key, mine] of a) {
     const theirs = b.get(key);
@@ -23,7 +23,7 @@ export function compareFields(first: string, second: string, before: string, aft
     const differing = mine.text === theirs.text ? ['the same'] : differences(first, mine.text, second, theirs.text);
     rows.push([safe(mine.key), safe(mine.text), safe(theirs.text), safe(differing.join('; '))]);
     if (mine.text !== theirs.text)
-      told.push(`${mine.key}: ${differing.length > 0 ? differing.join('; ') : `"${mine.text}" and "${theirs.text}"`}`);
+      described.push(`${mine.key}: ${differing.length > 0 ? differing.join('; ') : `"${mine.text}" and "${theirs.text}"`}`);
   }
   if (common < 2) return null;
   const alone = (own: typeof a, other: typeof a) =>
@@ -34,7 +34,7 @@ export function compareFields(first: string, second: string, before: string, aft
       fields.length === 0 ? [] : ['', `Only in ${safe(name)}: ${fields.slice(0, maxFields).map(safe).join('; ')}.`],
     ),
   ];
-  return { question: `Fields of ${first} and ${second} side by side`, short: told.slice(0, 12).join('. ') || 'all the same', lines };
+  return { question: `Fields of ${first} and ${second} side by side`, short: described.slice(0, 12).join('. ') || 'all the same', lines };
 }
 
 function fieldsOf(units: readonly Unit[]): Map<string, { key: string; text: string }> {

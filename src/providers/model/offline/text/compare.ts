@@ -76,7 +76,7 @@ export function describeDifference(first: string, second: string, { changed, rem
     lines.push(
       `Of more than ${maxPaired} differing lines only the first ${maxPaired} were paired, so a changed line may be shown as removed and added.`,
     );
-  const told = [
+  const described = [
     ...changed.slice(0, 4).map(({ before, after }) => `changed: ${wordChange(before.text, after.text)}`),
     ...removed.slice(0, 3).map(({ text }) => `only in ${first}: "${text.slice(0, 120)}"`),
     ...added.slice(0, 3).map(({ text }) => `only in ${second}: "${text.slice(0, 120)}"`),
@@ -84,7 +84,7 @@ export function describeDifference(first: string, second: string, { changed, rem
   const short =
     changed.length + removed.length + added.length === 0
       ? 'no difference in words'
-      : `${changed.length} changed, ${removed.length} removed, ${added.length} added; ${told.join('; ')}`;
+      : `${changed.length} changed, ${removed.length} removed, ${added.length} added; ${described.join('; ')}`;
   return { question: `What differs between ${first} and ${second}`, short, lines };
 }
 
