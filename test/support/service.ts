@@ -54,7 +54,14 @@ export async function startService(
   const dataDir = join(folder.path, 'data');
   const over = limited === true ? env : { ...manyAnonymousRequests, ...env };
   if (!fresh && env.DATABASE_URL === undefined) await copyPreparedPostgres(dataDir);
-  let running = await launch(dataDir, over);
+  let running!: Launched;
+  // Registered before the start: a start that fails leaves a PostgreSQL too.
+  t.after(async () => {
+    if (running !== undefined) await stopProcess(running.child, 'SIGINT');
+    await stopLeftPostgres(dataDir);
+    await folder.remove();
+  });
+  running = await launch(dataDir, over);
   if (limited !== true) await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!, limited === 'work');
   // Whose requests are counted is asked for nothing on the side.
   const api = limited === true ? undefined : new DescribedApi(await (await fetch(`${running.url}/v1/openapi.json`)).json());
@@ -73,12 +80,7 @@ export async function startService(
       running.child.kill('SIGKILL');
       await exited;
     },
-    async stop(signal = 'SIGINT') {
-      if (running.child.exitCode !== null || running.child.signalCode !== null) return running.child.exitCode;
-      const exited = once(running.child, 'exit');
-      running.child.kill(signal);
-      return (await exited)[0] as number | null;
-    },
+    stop: (signal = 'SIGINT') => stopProcess(running.child, signal),
     async ended() {
       return (await once(running.child, 'exit'))[0] as number | null;
     },
@@ -86,11 +88,6 @@ export async function startService(
       running = await launch(dataDir, { ...over, ...more });
     },
   };
-  t.after(async () => {
-    await service.stop();
-    await stopLeftPostgres(dataDir);
-    await folder.remove();
-  });
   return service;
 }
 
@@ -121,6 +118,14 @@ async function launch(dataDir: string, env: Record<string, string>): Promise<Lau
     });
   });
   return { child, url, output: () => output };
+}
+
+/** @returns its exit code, null where a signal ended it */
+async function stopProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  return (await exited)[0] as number | null;
 }
 
 /** A killed service leaves its PostgreSQL; the test must not. */
