@@ -28,7 +28,7 @@ test('of many concurrent takeovers from a dead process one succeeds, with the id
   clock.advance(1);
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => new IdempotencyKeys(database, clock).reserve(of, 'print')));
   const taken = outcomes.filter(({ kind }) => kind === 'mine');
-  assert.deepEqual(taken, [{ ...first, again: true }]);
+  assert.deepEqual(taken, [{ ...first, isRepeat: true }]);
 });
 
 test('a key reserved by a killed node is taken over at once by one process, with the ids of the first reservation', async (t) => {
@@ -52,7 +52,7 @@ test('a key reserved by a killed node is taken over at once by one process, with
   ]);
   assert.deepEqual(
     outcomes.slice(0, 2).filter(({ kind }) => kind === 'mine'),
-    [{ ...first, again: true }],
+    [{ ...first, isRepeat: true }],
   );
   assert.deepEqual(
     outcomes
@@ -70,7 +70,7 @@ test('a live node that was considered dead can neither release the lost key nor 
   const next = new IdempotencyKeys(database, clock, { incarnation: 'node-2/a', isAlive: (other) => other !== 'node-1/a' });
   const first = await frozen.reserve(of, 'print');
   assert.ok(first.kind === 'mine');
-  assert.deepEqual(await next.reserve(of, 'print'), { ...first, again: true });
+  assert.deepEqual(await next.reserve(of, 'print'), { ...first, isRepeat: true });
   await frozen.free(of, first.commandId);
   assert.equal((await frozen.reserve(of, 'print')).kind, 'running');
   await next.keep(of, first.commandId, 201, 'answer');
@@ -81,7 +81,7 @@ test('a live node that was considered dead can neither release the lost key nor 
 test('a process gets its own abandoned key again at once', async (t) => {
   const { one } = await twoProcesses(t);
   const first = await one.reserve(of, 'print');
-  assert.deepEqual(await one.reserve(of, 'print'), { ...first, again: true });
+  assert.deepEqual(await one.reserve(of, 'print'), { ...first, isRepeat: true });
 });
 
 test('a key can be released neither by the process that lost it nor after its answer was stored', async (t) => {
@@ -91,7 +91,7 @@ test('a key can be released neither by the process that lost it nor after its an
   clock.advance(15_000);
   await two.reserve(of, 'print');
   await one.free(of, first.commandId);
-  assert.deepEqual(await two.reserve(of, 'print'), { ...first, again: true });
+  assert.deepEqual(await two.reserve(of, 'print'), { ...first, isRepeat: true });
   await two.keep(of, first.commandId, 201, 'answer');
   await two.free(of, first.commandId);
   assert.deepEqual(await one.reserve(of, 'print'), { kind: 'answered', status: 201, response: 'answer', contents: null });

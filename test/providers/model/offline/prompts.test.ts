@@ -33,7 +33,7 @@ for (const [prompt, expected] of named) {
 
 test('a missing file is reported with the closest names; a typo is read as the intended name', () => {
   assert.deepEqual(findMentions('Analyse slaes.csv', files).missing, [
-    { asked: 'slaes.csv', closest: ['sales.csv'], instead: 'sales.csv' },
+    { mention: 'slaes.csv', closest: ['sales.csv'], instead: 'sales.csv' },
   ]);
   const { missing } = findMentions('Analyse costs_2023.tsv, then write result.md', files);
   assert.deepEqual(
