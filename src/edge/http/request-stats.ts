@@ -22,21 +22,39 @@ export class RouteStats {
   /** Counts an answer to a request that arrived at `begunAtMs` (`performance.now()`). A streamed body may still be in transit. */
   answered(status: number, begunAtMs: number): void {
     const nowMs = performance.now();
-    this.all.inFlight--;
-    this.all.lastAnswerAtMs = nowMs;
+    this.all.answered(nowMs);
     this.duration.record((nowMs - begunAtMs) / 1_000);
     this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
   }
 }
 
+const rememberedAnswers = 5;
+
 export class RequestStats {
   inFlight = 0;
-  /** By `performance.now()`. */
-  lastAnswerAtMs = Number.NEGATIVE_INFINITY;
+  /** Of the last answers, by `performance.now()`. A new one replaces the oldest, at `oldest`. */
+  private readonly answersAtMs: number[] = new Array(rememberedAnswers).fill(Number.NEGATIVE_INFINITY);
+  private oldest = 0;
   /** Requests without a route: unknown paths, and methods that a path does not have, by status. */
   private readonly unrouted = new Map<number, number>();
   private readonly failures = new Map<ErrorCode, number>();
   private readonly routes: RouteStats[] = [];
+
+  answered(nowMs: number): void {
+    this.inFlight--;
+    this.answersAtMs[this.oldest] = nowMs;
+    this.oldest = (this.oldest + 1) % rememberedAnswers;
+  }
+
+  /** By `performance.now()`. */
+  get lastAnswerAtMs(): number {
+    return this.answersAtMs.at(this.oldest - 1)!;
+  }
+
+  /** The last five answers were given since this time. */
+  get fifthLastAnswerAtMs(): number {
+    return this.answersAtMs[this.oldest]!;
+  }
 
   route(method: string, route: string): RouteStats {
     const stats = new RouteStats(this, method, route);

@@ -2,8 +2,9 @@
  * Turns for work that no caller waits for, such as sending the files of a site: such work does not delay requests noticeably, however much of it there is.
  *
  * T1 While this node has no requests, one turn comes in each round of the event loop: work that is made of short pieces takes the whole processor.
- * T2 While it has some, and for `quietMs` after the last answer, the next turn comes after a pause of `pauseMs` for each piece of the turn before. That no
- *    request is in flight at the moment says little: the database works for them on the same processors, and requests that are answered together leave gaps.
+ * T2 While it has some, the next turn comes after a pause of `pauseMs` for each piece of the turn before; so too for `quietMs` after the last of five answers
+ *    within `fewMs`. With so many, that no request is in flight at the moment says little: the database works for them on the same processors, and requests that
+ *    are answered together leave gaps. With fewer, such as those of a caller that polls, the pause ends with the answer.
  * T3 In a lane accounts take turns.
  * T4 Lanes in which turns wait get equal parts of the time, counted in pieces: turns of one lane slow those of another down to its part, however many they are.
  * T5 An urgent turn does not wait for requests, nor for turns that are not urgent: one urgent turn comes in each round of the event loop.
@@ -14,8 +15,11 @@ import type { RequestStats } from './request-stats.ts';
 /** A piece takes about a millisecond of processor time: such work gets about a tenth of one processor. */
 const defaultPauseMs = 10;
 const quietMs = 20;
+const fewMs = 200;
+/** How often a pause is checked: it ends early when the node has become quiet. */
+const lookMs = 2;
 
-type Requests = Pick<RequestStats, 'inFlight' | 'lastAnswerAtMs'>;
+type Requests = Pick<RequestStats, 'inFlight' | 'lastAnswerAtMs' | 'fifthLastAnswerAtMs'>;
 
 /** Turns for one kind of work. */
 export type Lane = {
@@ -37,6 +41,7 @@ export class SpareTime {
   /** One of the two is set while something waits that is not urgent. */
   private round: NodeJS.Immediate | null = null;
   private timer: NodeJS.Timeout | null = null;
+  private pauseEndsAtMs: number | null = null;
   /** Set while something urgent waits. */
   private urgentRound: NodeJS.Immediate | null = null;
   private lastTurn = { atMs: -Infinity, pieces: 1 };
@@ -70,8 +75,13 @@ export class SpareTime {
 
   private plan(): void {
     if (this.next === undefined || this.round !== null || this.timer !== null) return;
-    if (this.isQuiet) this.round = setImmediate(() => this.inRound());
-    else this.timer = setTimeout(() => this.resumeNext(), this.pauseLeftMs);
+    if (this.isQuiet) {
+      this.round = setImmediate(() => this.inRound());
+      return;
+    }
+    const nowMs = performance.now();
+    this.pauseEndsAtMs ??= nowMs + this.pauseLeftMs;
+    this.timer = setTimeout(() => this.inPause(), Math.min(lookMs, this.pauseEndsAtMs - nowMs));
   }
 
   private planUrgent(): void {
@@ -89,7 +99,9 @@ export class SpareTime {
   }
 
   private get isQuiet(): boolean {
-    return this.requests.inFlight <= this.waitingRequests && performance.now() - this.requests.lastAnswerAtMs >= quietMs;
+    const { inFlight, lastAnswerAtMs, fifthLastAnswerAtMs } = this.requests;
+    const nowMs = performance.now();
+    return inFlight <= this.waitingRequests && (nowMs - lastAnswerAtMs >= quietMs || nowMs - fifthLastAnswerAtMs >= fewMs);
   }
 
   /** The round may have begun with a request. */
@@ -99,8 +111,14 @@ export class SpareTime {
     else this.plan();
   }
 
-  private resumeNext(): void {
+  private inPause(): void {
     this.timer = null;
+    if (this.isQuiet || performance.now() >= this.pauseEndsAtMs!) this.resumeNext();
+    else this.plan();
+  }
+
+  private resumeNext(): void {
+    this.pauseEndsAtMs = null;
     const line = this.next;
     if (line !== undefined) {
       const { queue, pieces, usedPieces } = line;
