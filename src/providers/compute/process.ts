@@ -3,9 +3,9 @@
  * JSON.parse) ends the whole node. Limits of time and memory are set from outside; a process that exceeded one is not used again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
+import { lowerPriority } from '../../process-priority.ts';
 import { type Job, JobStalled, JobStopped } from './port.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 import { SentSources } from './sent-sources.ts';
@@ -33,7 +33,6 @@ const maxCpuMs = 60_000;
 const orphanCpuS = 300;
 /** Below the node's own priority: on few cores, requests run first. Further below, jobs would take minutes on a machine whose cores are all busy. */
 const niceness = 10;
-const maxNiceness = 19;
 /** How often the start of a process is checked against its limit. */
 const startCheckMs = 1_000;
 
@@ -177,12 +176,10 @@ function spawnChild(heapMb: number): ChildProcess {
     env: {},
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
+    // Its own session, for its priority; and what a terminal sends to the service is not sent to it.
+    detached: true,
   });
-  try {
-    if (child.pid !== undefined) setPriority(child.pid, Math.min(maxNiceness, getPriority() + niceness));
-  } catch {
-    // It has ended already.
-  }
+  lowerPriority(child.pid, niceness);
   return child;
 }
 

@@ -6,6 +6,7 @@ import { getPriority } from 'node:os';
 import { Readable } from 'node:stream';
 import test, { after } from 'node:test';
 import { ToolError } from '../../../src/errors.ts';
+import { sessionNiceness } from '../../../src/process-priority.ts';
 import { ComputePool } from '../../../src/providers/compute/pool.ts';
 import { type Job, type JobClass, JobStalled } from '../../../src/providers/compute/port.ts';
 import { ComputeProcess } from '../../../src/providers/compute/process.ts';
@@ -42,6 +43,16 @@ test('a job returns the result of its module, in a process without any setting o
 test('a process has a lower priority than the node, for any priority of the node', async () => {
   const own = getPriority();
   assert.equal(getPriority(await run('pid')), Math.min(19, own + 10));
+});
+
+const sessionsHavePriorities = existsSync('/proc/self/autogroup');
+test('the session of a process has a lower priority than that of the node, which keeps its own', {
+  skip: !sessionsHavePriorities && 'this system has no priorities of sessions',
+}, async () => {
+  const own = sessionNiceness('self');
+  const pid = await run('pid');
+  await until(() => sessionNiceness(pid) === Math.min(19, own + 10));
+  assert.equal(sessionNiceness('self'), own);
 });
 
 test('batch jobs that have all their processes delay no interactive job', async () => {

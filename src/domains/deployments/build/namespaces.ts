@@ -8,6 +8,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildNiceness } from './inside/processes.ts';
 import { isWithin, pathFolders, systemFolders, systemLinks, visiblePath } from './visible-folders.ts';
 
 export const buildHome = '/build';
@@ -85,7 +86,7 @@ export function commandPrefix(options: NamespaceOptions): string[] {
   const inside = [
     'echo 0 > /proc/sys/user/max_user_namespaces || exit 125',
     'echo 1000 > /proc/self/oom_score_adj',
-    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n 5 env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
+    `exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --no-new-privs nice -n ${buildNiceness} env -i ${environment.map(quoted).join(' ')} sh -c "$1" 2>&1`,
   ];
   return [
     ...['/usr/bin/env', `PATH=${systemPath}`, 'prlimit', `--nproc=${limits.processes}`, `--data=${limits.memoryBytes}`],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -212,6 +212,14 @@ describe('a build', { skip: machineRefuses ?? false }, () => {
     const crowd = `: ${marker}; for i in $(seq 30); do while :; do :; done & done; wait`;
     await assert.rejects(built(crowd), { code: 'build_failed', message: /^The build ran more than 20 processes at once/ });
     assert.equal(processesWith(marker), 0);
+  });
+
+  test('has a lower priority than the service in every session that it begins', {
+    skip: !existsSync('/proc/self/autogroup') && 'this system has no priorities of sessions',
+  }, async () => {
+    const command =
+      'mkdir dist; for n in 1 2; do setsid sh -c "while ! grep -q nice.5 /proc/self/autogroup; do sleep 0.1; done; touch dist/$n" & done; wait';
+    assert.deepEqual(Object.keys((await built(command)).made).sort(), ['1', '2']);
   });
 
   test('has bounded space and a bounded number of files', async () => {

@@ -1,5 +1,5 @@
 /** The processes of a build, as its supervisor sees them: all but itself and the first process of the namespace. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, setPriority } from 'node:os';
 
 const watchMs = 100;
@@ -10,6 +10,8 @@ const maxSamples = 8;
 /** More running processes than this get the lowest priority. */
 const fewRunning = 2 * availableParallelism();
 const lowestPriority = 19;
+/** Of all other processes: what `nice` gives the command. Sessions have nice values too, which count between sessions (sched(7), "autogroup"), and a process can begin one. */
+export const buildNiceness = 5;
 
 export type Exceeded = 'memory' | 'machine' | 'processes';
 
@@ -21,6 +23,7 @@ export function watchLimits(
   const sharedAtStart = machineMemory().shared;
   let crowded = 0;
   let busy = 0;
+  let niceness = buildNiceness;
   const timer = setInterval(() => {
     const machine = machineMemory();
     const ids = memberIds();
@@ -33,8 +36,10 @@ export function watchLimits(
     busy = running > fewRunning || (threads > limits.running && machineRunning() > limits.running) ? busy + 1 : 0;
     if (busy >= maxSamples) {
       busy = 0;
+      niceness = lowestPriority;
       for (const pid of ids) lowerPriority(pid);
     }
+    for (const pid of ids) lowerSession(pid, niceness);
     const reason = reasonOf(
       used > limits.memoryBytes / 1024 || machine.shared - sharedAtStart > limits.sharedBytes / 1024,
       machine,
@@ -84,6 +89,16 @@ function lowerPriority(pid: number): void {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), lowestPriority);
   } catch {
     // It has ended.
+  }
+}
+
+/** A change that the kernel refuses, because it has just made another, is made at a later sample. */
+function lowerSession(pid: number, niceness: number): void {
+  try {
+    const path = `/proc/${pid}/autogroup`;
+    if (Number(/nice (-?\d+)/.exec(readFileSync(path, 'latin1'))?.[1]) < niceness) writeFileSync(path, `${niceness}`);
+  } catch {
+    // It has ended, or the system has no priority of sessions.
   }
 }
 
