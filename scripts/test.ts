@@ -16,6 +16,7 @@ import { temporaryFolder } from '../test/support/temporary-folder.ts';
 import { bundledPackagesOption } from './bundle-packages.ts';
 import { preparePostgres } from './prepare-postgres.ts';
 import { groupTestFiles } from './test-groups.ts';
+import { ciReporters, terminalReporters } from './test-reporters.ts';
 
 /** Of a process, also where it hangs after its tests: an open socket or timer is a defect. */
 const processTimeoutMs = 900_000;
@@ -77,8 +78,8 @@ function testFiles(paths: string[]): string[] {
 
 async function runTests(files: string[], options: string[], env: Record<string, string>): Promise<number> {
   if (stopping.signal.aborted) return exitCode(null, stopping.signal.reason);
-  const reporter = process.env.CI ? 'dot' : 'spec';
-  const flags = ['--test', `--test-concurrency=${processesAtOnce}`, `--test-timeout=${processTimeoutMs}`, `--test-reporter=${reporter}`];
+  const reporters = process.env.CI ? ciReporters : terminalReporters;
+  const flags = ['--test', `--test-concurrency=${processesAtOnce}`, `--test-timeout=${processTimeoutMs}`, ...reporters];
   const command = ['--disable-warning=ExperimentalWarning', ...flags, ...options, ...files];
   const child = spawn(process.execPath, command, { stdio: 'inherit', env: { ...process.env, ...env } });
   // Ctrl-C reaches it from the terminal as well; a second signal changes nothing.

@@ -1,0 +1,23 @@
+/**
+ * A reporter of node:test that prints at the end what tests say besides their result: their diagnostics, and the reason of each skipped test.
+ * In CI it is used beside `dot`, which prints neither.
+ */
+type Reported = { type: string; data: { name?: string; file?: string; message?: string; skip?: string | boolean } };
+
+/** A test that repeats itself must not fill the log. */
+const maxNotes = 500;
+
+export default async function* notes(reported: AsyncIterable<Reported>): AsyncGenerator<string> {
+  const found = new Set<string>();
+  for await (const event of reported) {
+    const note = noteOf(event);
+    if (note !== null && found.size < maxNotes) found.add(note);
+  }
+  if (found.size > 0) yield `\n\nNotes:\n\n${[...found].map((note) => `${note}\n`).join('')}`;
+}
+
+/** The totals of a run are diagnostics without a file. */
+function noteOf({ type, data: { name, file, message, skip } }: Reported): string | null {
+  if (type === 'test:diagnostic' && file !== undefined) return message ?? null;
+  return type === 'test:pass' && typeof skip === 'string' ? `skipped: ${name} (${skip})` : null;
+}
