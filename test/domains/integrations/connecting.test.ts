@@ -479,6 +479,10 @@ test('stripe is connected by an API key that it accepts, without a client', asyn
   assert.deepEqual(made.available_tools, ['list_payments', 'create_payment_link', 'refund_payment']);
   assert.equal(stripe.apiRequests.at(-1)!.headers.authorization, 'Bearer rk_test_good');
   assert.match(stripe.apiRequests.at(-1)!.path, /^\/v1\/(account|balance)$/);
+  const message = "The provided key 'rk_test_***' does not have the required permissions for this endpoint";
+  stripe.apiFaults = [{ status: 403, json: { error: { type: 'invalid_request_error', message } } }];
+  const restricted = await caller.json('POST', '/v1/integrations', { service: 'stripe', api_key: 'rk_test_payments_only' });
+  assert.equal(restricted.status, 'connected', 'a key without the permission to read the account');
 });
 
 test('connections of a test key are seen and used in test mode only, and keys need the scope', async () => {

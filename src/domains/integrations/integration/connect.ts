@@ -59,7 +59,9 @@ async function connectByKey(parts: ConnectParts, request: ConnectRequest, apiKey
   const tokens: Tokens = { kind: 'api_key', access: apiKey, user: null, refresh: null };
   try {
     const signal = AbortSignal.timeout(exchangeTimeoutMs);
-    await parts.calls.once({ known, accountId, tokens, attributes: {}, signal }, known.service.identity);
+    // A restricted key may lack the permission for this request; the service refuses an unknown key with 401.
+    const request = { ...known.service.identity, accept: [403] };
+    await parts.calls.once({ known, accountId, tokens, attributes: {}, signal }, request);
   } catch (error) {
     if (timedOut(error)) throw noAnswer(known, 'it did not answer within 10 s');
     if (!(error instanceof ServiceFailed)) throw error;
