@@ -13,6 +13,7 @@ import type { Outbound } from '../../../providers/outbound/port.ts';
 import type { Database } from '../../../storage/database.ts';
 import { SecretError } from '../../../storage/secrets.ts';
 import type { IntegrationStats } from '../metrics.ts';
+import { renewalWaitMs, type TokenReply } from '../renewal/turns.ts';
 import type { McpServerRow } from './entity.ts';
 import { mcpServer } from './messages.ts';
 import type { FoundTool } from './pins.ts';
@@ -186,7 +187,13 @@ export class McpConnections {
   private async renewed(row: McpServerRow, why: 'due' | 'rejected'): Promise<McpServerRow | null> {
     const { actors } = this.parts;
     const { generation } = row;
-    const reply = await actors.ask(mcpServer, row.id, 'needToken', { generation, why });
+    let reply: TokenReply;
+    try {
+      reply = await actors.ask(mcpServer, row.id, 'needToken', { generation, why }, { timeoutMs: renewalWaitMs });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'draining') throw error;
+      throw new McpFailed({ type: 'unavailable', sent: false }, 'Its token could not be renewed in time', { cause: error });
+    }
     if (reply.kind === 'unavailable') throw new McpFailed({ type: 'unavailable', sent: false }, reply.message);
     if (reply.kind === 'ended') return null;
     return actors.query(mcpServer, row.id, 'get', null);
@@ -249,7 +256,7 @@ export class McpConnections {
 }
 
 /** Longer than any call, for effects that make calls. */
-export const mcpCallMs = mcpLimits.connectMs + mcpLimits.callMs + 20_000;
+export const mcpCallMs = renewalWaitMs + mcpLimits.connectMs + mcpLimits.callMs;
 
 function headersOf({ headers, access }: McpSecrets): Record<string, string> {
   if (access === null) return headers;

@@ -32,6 +32,9 @@ export type Renewed<Grant, Reason> = { kind: 'granted'; grant: Grant } | { kind:
  */
 export const noPlace = { repeatable: () => true, isBrief: true } as const;
 
+/** The limit of a call that waits for a renewal: longer than its effect takes, with all its tries. */
+export const renewalWaitMs = 40_000;
+
 type Context = Pick<
   TurnContext<{
     commands: { needToken(input: TokenNeed): TokenReply };

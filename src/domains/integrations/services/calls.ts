@@ -21,7 +21,7 @@ import type { TokenBox, Tokens } from '../integration/tokens.ts';
 import { connectUrl } from '../integration/view.ts';
 import type { IntegrationStats } from '../metrics.ts';
 import type { ServiceClient, ServiceClients } from '../oauth/service-client.ts';
-import type { TokenReply } from '../renewal/turns.ts';
+import { renewalWaitMs, type TokenReply } from '../renewal/turns.ts';
 import { failureByStatus, withoutSecrets } from './answer-failure.ts';
 import { reasonTexts } from './granted.ts';
 import { LimitGates } from './limit-gate.ts';
@@ -83,8 +83,6 @@ const answerLimits = { maxDepth: 256, maxValues: 100_000 };
 const maxWaitMs = 120_000;
 const firstPauseMs = 1_000;
 const retries = 3;
-/** Longer than the three tries of a renewal. */
-const tokenWaitMs = 40_000;
 
 type Usable = { row: IntegrationRow; known: ServiceClient; tokens: Tokens };
 
@@ -203,7 +201,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
     let renewal = renewals.get(name);
     if (renewal === undefined) {
       renewal = actors
-        .ask(integration, id, 'needToken', { generation, why }, { timeoutMs: tokenWaitMs })
+        .ask(integration, id, 'needToken', { generation, why }, { timeoutMs: renewalWaitMs })
         .finally(() => renewals.delete(name));
       renewals.set(name, renewal);
     }
@@ -211,7 +209,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
     try {
       reply = await renewal;
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
+      if (!(error instanceof AppError) || error.code === 'draining') throw error;
       reply = { kind: 'unavailable', message: 'its tokens could not be renewed in time' };
     }
     if (reply.kind === 'unavailable')

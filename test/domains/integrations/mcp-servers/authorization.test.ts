@@ -96,6 +96,16 @@ test('ended access emits an event with the address to connect again, and restore
   assert.equal(await world.call(row, 'mcp_docs_echo'), 'echo done {}');
 });
 
+test('a call waits for a renewal as long as the authorization server is tried', async () => {
+  const row = await world.connect(server.url);
+  await consent(row);
+  oauth.taken.clear();
+  oauth.tokenFaults = ['hang', 'hang'];
+  const asked = oauth.tokenRequests.length;
+  assert.equal(await world.call(row, 'mcp_docs_echo'), 'echo done {}');
+  assert.equal(oauth.tokenRequests.length - asked, 3);
+});
+
 test('a call with a missing scope is forbidden with the scope; the next consent requests it, and other tools continue', async () => {
   const row = await world.connect(server.url);
   await consent(row);
