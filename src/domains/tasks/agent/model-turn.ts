@@ -55,9 +55,13 @@ function checkedCalls(agent: AgentRow, calls: AgentReply['toolCalls'], toolbox: 
       return { call: pending, refusal: `There is no tool "${name.slice(0, 100)}". Tools: ${names().join(', ')}` };
     }
     const missing = missingScope(agent, tool.need);
-    if (missing !== null) return { call: pending, refusal: notAllowed(name, missing) };
+    if (missing !== null) {
+      const message = notAllowed(name, missing);
+      return { call: pending, refusal: sourced === undefined ? message : { type: 'forbidden', message } };
+    }
     const checked = sourced === undefined ? toolbox.check(name, args) : sourced.checked;
-    if (!checked.ok) return { call: pending, refusal: checked.message };
+    if (!checked.ok)
+      return { call: pending, refusal: sourced === undefined ? checked.message : { type: 'invalid', message: checked.message } };
     const call = { ...pending, arguments: checked.args };
     return { call: sourced === undefined ? call : { ...call, source: sourced.source }, refusal: null };
   });

@@ -65,11 +65,17 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
     },
     async runSourced(tool, args, context, onDefect) {
       const refused = refusal(tool, context.authority);
-      if (refused !== null) return refused;
+      if (refused !== null) return typed(refused, 'forbidden');
       const outcome = await runTool(tool, args, context, onDefect, (result) => storedResult(tool.name, result, context));
-      return outcome.isError ? { ...outcome, result: fitResult(outcome.result, maxPartBytes) } : outcome;
+      if (!outcome.isError) return outcome;
+      const failed = typed(outcome, 'unavailable');
+      return { ...failed, result: fitResult(failed.result, maxPartBytes) };
     },
-    previewSourced: async (tool, args, context, onDefect) => refusal(tool, context.authority) ?? previewOf(tool, args, context, onDefect),
+    async previewSourced(tool, args, context, onDefect) {
+      const refused = refusal(tool, context.authority);
+      if (refused !== null) return typed(refused, 'forbidden');
+      return typed(await previewOf(tool, args, context, onDefect), 'unavailable');
+    },
   };
 
   /** The tool, or the outcome of a call of it where this node or the authority does not have it. */
@@ -84,6 +90,12 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
 function refusal({ name, need }: Tool, authority: Authority): ToolOutcome | null {
   const scope = missingScope(authority, need);
   return scope === null ? null : { result: { error: notAllowed(name, scope) }, isError: true };
+}
+
+/** Failures of sourced tools have a type; `type` is that of a failure here, before or instead of an answer of the service. */
+function typed(outcome: ToolOutcome, type: 'forbidden' | 'unavailable'): ToolOutcome {
+  const { error } = (outcome.isError ? outcome.result : {}) as { error?: unknown };
+  return typeof error === 'string' ? { ...outcome, result: { error: { type, message: error } } } : outcome;
 }
 
 function previewOf(tool: Tool, args: unknown, context: ToolContext, onDefect: (error: unknown) => void): Promise<ToolOutcome> {

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
+import Type from 'typebox';
+import type { Authority } from '../../../../src/authority.ts';
 import { commerceTools } from '../../../../src/domains/commerce/tools/commerce-tools.ts';
 import { createDeploymentTool } from '../../../../src/domains/deployments/tools/create-deployment.ts';
 import { agentInstructions } from '../../../../src/domains/tasks/tools/agent-types.ts';
 import { createCatalogue } from '../../../../src/domains/tasks/tools/catalogue.ts';
-import { agentTypes } from '../../../../src/domains/tasks/tools/port.ts';
+import { agentTypes, type ToolContext } from '../../../../src/domains/tasks/tools/port.ts';
+import type { SourcedTool } from '../../../../src/domains/tasks/tools/source.ts';
 import { taskTools } from '../../../../src/domains/tasks/tools/task-tools.ts';
 import { tradingTools } from '../../../../src/domains/trading/tools/trading-tools.ts';
+import { AppError, ToolError } from '../../../../src/errors.ts';
 import { noBrowser } from '../../../../src/providers/browser/no-browser.ts';
 import { inlineCompute } from '../../../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../../../src/providers/outbound/outbound.ts';
@@ -94,4 +98,34 @@ test('offered tools have the form of the model port: a name, a description, an o
     assert.ok(offer.description.length > 20);
     assert.equal((JSON.parse(JSON.stringify(offer.parameters)) as { type: string }).type, 'object');
   }
+});
+
+test('each failure of a tool of a connected service has a type, also one that the service did not answer', async () => {
+  const sourced = (run: () => Promise<unknown>, more: object = {}) =>
+    ({
+      ...{
+        name: 'read_channel',
+        agentTypes: 'all',
+        description: 'Reads.',
+        parameters: Type.Object({}),
+        need: null,
+        highConsequence: false,
+      },
+      ...{ repeatable: false, timeoutMs: 60_000, connection: 'int_1', service: 'slack', run, ...more },
+    }) as SourcedTool;
+  const context = (authority: Authority) => ({ authority, signal: new AbortController().signal }) as ToolContext;
+  const errorOf = async (tool: SourcedTool, authority = everything) =>
+    ((await catalogue.runSourced(tool, {}, context(authority), () => {})).result as { error: { type: string; message: string } }).error;
+
+  const answered = { message: 'Slow down', type: 'rate_limited' };
+  const refusing = sourced(() => Promise.reject(new ToolError('Slow down', { details: { type: 'rate_limited' } })));
+  assert.deepEqual(await errorOf(refusing), answered);
+  const late = await errorOf(sourced(() => new Promise(() => {}), { timeoutMs: 5 }));
+  assert.deepEqual([late.type, /longer than/.test(late.message)], ['unavailable', true]);
+  const busy = sourced(() => Promise.reject(new AppError('overloaded', 'Too many calls wait')));
+  assert.deepEqual(await errorOf(busy), { type: 'unavailable', message: 'Too many calls wait' });
+  const defect = sourced(() => Promise.reject(new TypeError('a defect')));
+  assert.equal((await errorOf(defect)).type, 'unavailable');
+  const scoped = sourced(async () => ({}), { need: { scope: 'integrations.read' } });
+  assert.equal((await errorOf(scoped, { ...everything, scopes: ['tasks.read'] })).type, 'forbidden');
 });
