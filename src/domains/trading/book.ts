@@ -5,7 +5,7 @@
  * K1 cash = deposits − Σ buys + Σ sells − commissions + dividends, without rounding.
  * K2 cash + Σ value − deposits = realised + Σ (value − cost) − commissions: no cent is lost between the columns.
  * K3 A position of quantity 0 is not kept, and costs 0.
- * K4 A fill against a position first reduces it; what is beyond it opens the other side at the fill's price.
+ * K4 A fill against a position first reduces it; any remaining quantity opens a position on the other side at the fill's price.
  */
 import Type, { type Static } from 'typebox';
 import { divideHalfEven, nanoText, one } from './decimal.ts';

@@ -1,9 +1,9 @@
 /**
- * The risk checks of one order, in the turn of its trading account: pure, so that a hundred orders that arrive together are each judged against all
- * before. Everything is exact; values are billionths of a dollar times billionths of a unit (units of 10^-18).
+ * The risk checks of one order, in the turn of its trading account: pure. Of a hundred orders that arrive together, each is checked against all before
+ * it. Everything is exact; values are billionths of a dollar times billionths of a unit (units of 10^-18).
  *
  * R1 Open orders count as if they were filled. R2 Orders that reduce a position pass the limits and the block, and are checked for prices alone.
- * R3 A price counts on the side that harms: buys at the ask, sells at the bid, market orders with a collar.
+ * R3 The less favourable price counts: buys at the ask, sells at the bid, market orders with a collar.
  */
 import { type Book, heldQuantity } from './book.ts';
 import { one } from './decimal.ts';

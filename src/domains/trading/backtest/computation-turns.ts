@@ -1,8 +1,8 @@
 /**
- * The life of a backtest or a sweep: running → complete | failed. An effect computes it, which may run again after a crash and comes to the same
+ * The states of a backtest or a sweep: running → complete | failed. An effect computes it; it may run again after a crash and has the same
  * result.
  *
- * B1 Its end is recorded once, with its event; what arrives later changes nothing.
+ * B1 Its end is recorded once, with its event; later results are ignored.
  * B2 Its files are stored before it is complete.
  */
 import type { EffectResult, Turn, TurnContext } from '../../../actors/define-actor.ts';

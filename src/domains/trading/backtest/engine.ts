@@ -1,14 +1,14 @@
 /**
- * What an account comes to that follows target weights. The weights after a bar are orders for the open of the next bar that the symbol has:
+ * Simulates an account that follows target weights. The weights after a bar are orders for the open of the symbol's next bar:
  *
  * E1 A holding changes only where the target weight differs from the one before. Prices that drift are not corrected.
  * E2 Orders of one bar are sized together by the equity at its open, E = cash + Σ quantity · open (a symbol without a bar there counts at its last
  *    close), before any of them is filled. At most `divisor` symbols share the equity: a weight w is w/divisor of it.
- * E3 A fill is at open · (1 ± slippage), against the trader; the target quantity is w·E / (price · (1 + commission)). What is traded is the
- *    difference between that and the quantity held. It pays the commission on its notional out of cash.
- * E4 An order of which slippage alone decides the direction trades nothing, and one that is sized where E is not above 0 has the target 0.
- * E5 Dividends are cash before the orders of their bar are sized: quantity held · amount, which one who is short pays.
- * E6 The last bar's weights are dropped; what is held at the end is not sold.
+ * E3 A fill is at open · (1 ± slippage), against the trader; the target quantity is w·E / (price · (1 + commission)). The traded quantity is
+ *    the difference between the target and the quantity held. The commission on its notional is paid from cash.
+ * E4 An order whose direction depends on slippage alone trades nothing; while E is not above 0, the target quantity is 0.
+ * E5 Dividends are booked before the orders of their bar are sized: quantity held · amount, negative for a short position.
+ * E6 The last bar's weights are ignored; positions that are open at the end are not sold.
  * E7 Equity after a bar is cash + Σ quantity · last close.
  *
  * Nothing that is computed for a bar reads a later one. The book of the sandbox (`guest-program.ts`) does the same operations in the same order, so

@@ -45,7 +45,7 @@ export async function storedSubject(
 /**
  * A strategy by its type or its id, on one symbol. Rejects with `not_found` and `invalid`.
  *
- * @param config of the type; what is left out is as usual
+ * @param config of the type; omitted fields have their defaults
  */
 export async function namedSubject(
   parts: SubjectParts,

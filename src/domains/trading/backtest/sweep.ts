@@ -1,7 +1,7 @@
 /**
- * Many backtests over a grid of parameters. The best of many runs looks better than it is: so the answer shows how many were tried, and what came of
- * choosing by the past alone (walk-forward): the bars are cut in equal parts, and for each part but the first the run that was best over all parts
- * before it is looked up in that part.
+ * Many backtests over a grid of parameters. The best of many runs overstates the strategy, so the answer contains the number of runs and the result
+ * of choosing by past bars alone (walk-forward): the bars are split into equal parts, and each part except the first counts the run that was best
+ * over all earlier parts.
  */
 import Value from 'typebox/value';
 import type { Issue } from '../../../errors.ts';

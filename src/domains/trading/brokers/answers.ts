@@ -7,9 +7,9 @@ import type { Answer, CancelAnswer, PlaceAnswer } from './port.ts';
 import { shownReason, type VenueReply, type VenueResponse } from './venue-http.ts';
 
 /**
- * The answer to a question, in the venue's shape. An answer of another shape is not known: a part of it that was read would be worse than none.
+ * The answer to a query, in the venue's shape. An answer of another shape counts as unknown as a whole, because a part of it would look complete.
  *
- * @param credentialStatuses what the venue says where it does not take the credentials
+ * @param credentialStatuses the statuses with which the venue refuses the credentials
  */
 export function readAnswer<S extends TSchema>(
   reply: VenueReply,

@@ -1,6 +1,6 @@
 /**
- * What can be said of an order at a venue before a connection is opened: its exact body, and what the venue allows after a post with an
- * unknown outcome.
+ * The properties of an order at a venue that need no open connection: its exact body, and what the venue allows after a post with an unknown
+ * outcome.
  */
 import type { AfterUnknown } from '../orders/outbound.ts';
 import type { OrderTerms } from '../orders/terms.ts';

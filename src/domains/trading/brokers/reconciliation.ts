@@ -1,11 +1,13 @@
 /**
- * Compares what we hold of a connection with what its venue answered, and says what follows. Pure: the caller queries the venue, passes
- * each answer, and sends the orders what it returns. Answers come late, twice, in another order and in parts; an update that is sent twice changes nothing.
+ * Compares the stored orders and positions of a connection with its venue's answers, and returns the updates that follow. Pure: the caller queries
+ * the venue, passes the answers, and sends the updates to the orders. Answers arrive late, twice, out of order and in parts; an update that is sent
+ * twice changes nothing.
  *
- * R1 The update of an order follows from the venue's answers alone: it is the same in each round until the order has it.
- * R2 A fill whose order is not known yet is kept back, and the cursor with it: it is asked for again.
- * R3 An order or a fill that no order of ours explains is a foreign one, and is adopted once.
- * R4 Positions are compared where nothing moves. A difference that two rounds, a regular pause apart, find in the same size is a mismatch; one never is.
+ * R1 The update of an order follows from the venue's answers alone: it is the same in each round until the order has applied it.
+ * R2 A fill whose order is not known yet is not booked, and the cursor stays before it, so that it is queried again.
+ * R3 An order or a fill that belongs to no order of ours is a foreign one, and is adopted once.
+ * R4 Positions are compared only for symbols without fills in flight. A difference is a mismatch only if two rounds, a regular pause apart, find it in
+ *    the same size.
  */
 
 import { nanoText } from '../decimal.ts';
@@ -98,7 +100,7 @@ export function orderUpdates(
     const known = seen.get(fill.brokerOrderId);
     const own = known?.own ?? byBrokerId.get(fill.brokerOrderId);
     if (own?.external !== false && (fill.atMs < sinceMs || isEarlier?.(fill.venueTradeId) === true)) continue;
-    // May include trades that the order already has: only the order can tell.
+    // May include trades that the order already has: the order ignores these.
     moving.add(fill.symbol);
     lacking.delete(fill.brokerOrderId);
     if (known !== undefined) known.fills.push(fill);

@@ -1,7 +1,7 @@
 /**
- * Tradier. Requests are forms. 200 to a post says that it was read: whether the order was taken, only the order says. Tags need not be unique and lists
- * can lack an order that has filled, so a post whose answer was lost is never sent again, and nothing found proves nothing. Trades have no ids: what
- * an order says is filled of it is all there is.
+ * Tradier. Requests are forms. 200 to a post means that the request was read; only a query of the order shows whether the order was accepted. Tags need
+ * not be unique and lists can lack a filled order, so a post whose answer was lost is never sent again, and absence from a list proves nothing. Trades
+ * have no ids: the filled quantity of an order is the only source of fills.
  */
 import Value from 'typebox/value';
 import type { Clock } from '../../../clock.ts';

@@ -30,7 +30,7 @@ export function barRows(bars: Bars): BarRow[] {
 
 /**
  * When the bar that begins at `timeMs` is complete. Bars of hours are counted from the session's opening, so the last of a session is cut at its close.
- * A daily bar of an equity on a day without session (other people's data) ends with its UTC day.
+ * A daily bar of an equity on a day without session (external data) ends with its UTC day.
  */
 export function barEndMs(assetClass: AssetClass, timeframe: Timeframe, timeMs: number): number {
   if (timeframe === '1d') {

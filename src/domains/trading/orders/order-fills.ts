@@ -1,10 +1,10 @@
 /**
- * Which of an order's fills are booked. Venues report fills in two ways: as trades, each with an id, and as what is filled of the order so far. Both
- * arrive late, twice and out of order.
+ * Decides which of an order's fills are booked. Venues report fills in two ways: as trades, each with an id, and as the order's cumulative filled
+ * quantity. Both arrive late, twice and out of order.
  *
- * F1 What is booked of an order is never more than the larger of the sum of its trades and the highest cumulative quantity.
+ * F1 The booked quantity of an order is never more than the larger of the sum of its trades and the highest cumulative quantity.
  * F2 A trade is booked once, by its id; a cumulative quantity once, by (order, cumulative quantity).
- * F3 What was booked from a cumulative quantity is later covered by trades: they add only what is beyond it.
+ * F3 A quantity booked from a cumulative report is later covered by trades: only their excess over it is booked.
  */
 import Type, { type Static } from 'typebox';
 import { divideHalfEven, nanoText } from '../decimal.ts';

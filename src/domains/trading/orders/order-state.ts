@@ -1,12 +1,12 @@
 /**
- * The life of an order: a union of states and one function that moves between them and refuses the rest. Knows nothing of brokers, time or storage.
+ * The states of an order: a union, and one function that makes every allowed transition and refuses all others. Independent of brokers, time and storage.
  *
  *   submitted → accepted → partially_filled → filled
  *       └──────────┴──────────────┴→ cancelled | rejected | expired
  *
- * O1 No event leaves a final state; only what is filled of the order still grows, as late fills are always booked.
+ * O1 No event leaves a final state; only the filled quantity still grows, because late fills are always booked.
  * O2 A cancel and a replace are requests: the state stays until the venue ends the order.
- * O3 The event of an end is emitted once all fills that the venue counted have arrived, so that its event carries them; `end_without_fills` ends the wait.
+ * O3 The event of an end is emitted once all fills that the venue counted have arrived, so that it contains them; `end_without_fills` ends the wait.
  * O4 Every fill gives exactly one change, and `filled` comes with the fill that completes the order.
  */
 import Type, { type Static, type TSchema } from 'typebox';

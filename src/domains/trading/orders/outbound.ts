@@ -1,13 +1,14 @@
 /**
- * How an order gets to its venue once, whatever is lost on the way. A pure state machine: an actor stores its state with each turn and runs what it says
- * to do as effects; the effect `post` must not be repeatable, so that one whose process died is answered `unknown` and not run again.
+ * Places an order at its venue at most once, although requests and answers may be lost. A pure state machine: an actor stores its state with each turn
+ * and runs the returned actions as effects; the effect `post` must not be repeatable, so that after a crash its outcome is `unknown` and it is not run
+ * again.
  *
- * U1 The state `posting` is stored before the request leaves, with the exact body. No other part sends or repeats it.
- * U2 Whatever is not a known answer is `unknown`, also an exception after the request left: never a rejection.
+ * U1 The state `posting` is stored before the request is sent, with the exact body. No other part sends or repeats it.
+ * U2 Everything except a known answer is `unknown`, also an exception after the request was sent: never a rejection.
  * U3 The body is sent again only where the venue makes that harmless (`afterUnknown`), or where it is certain that nothing was sent before.
- * U4 A refusal is final only where every post before it is known to have come to nothing: an earlier one may have been what took the money.
- * U5 Absent from a look-up is no proof that an order does not exist: it arrives late, or in no list. Only `settled_absent`, which reconciliation
- *    says after its own rules, ends an unknown outcome: as cancelled where that was asked for, else as a rejection.
+ * U4 A refusal is final only if every earlier post is known to have made no order: otherwise an earlier one may have used the money.
+ * U5 An order that a look-up does not find may still exist: it may arrive late, or be in no list. Only `settled_absent`, which reconciliation
+ *    decides by its own rules, ends an unknown outcome: as cancelled if a cancel was requested, else as a rejection.
  */
 import Type, { type Static } from 'typebox';
 import { backoffMs } from '../../../backoff.ts';

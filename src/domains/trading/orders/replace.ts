@@ -1,7 +1,7 @@
 /**
- * Replacing an order: the old one is cancelled, and once the venue has confirmed its end, the new one is sent for what is still wanted. Venues' own
- * replacements are not used: one takes the quantity for the old total, one changes prices alone, one needs price and size together, and an answer that
- * is lost would leave two orders to look for. What a replacement costs this way is the place in the venue's queue.
+ * Replaces an order: the old order is cancelled, and once the venue has confirmed its end, the new order is sent for the remaining quantity. Venues' own
+ * replacements are not used: one venue interprets the quantity as the old total, one changes only prices, one needs price and size together, and after a
+ * lost answer either of two orders might exist. The cost is the order's position in the venue's queue.
  */
 import { nanoText } from '../decimal.ts';
 import { nanoIn } from './amounts.ts';
@@ -31,10 +31,10 @@ export function replacementTerms(old: OrderTerms, remaining: string, request: Re
 }
 
 /**
- * What the new order is sent for once the old one has ended: less what the old one filled since the request. null: nothing is left, and the new order is
- * rejected.
+ * The quantity of the new order once the old order has ended: less the fills of the old order since the request. null: nothing is left, and the new
+ * order is rejected.
  *
- * @param filledAtRequest what was filled of the old order when the replacement was asked for
+ * @param filledAtRequest the filled quantity of the old order when the replacement was requested
  */
 export function quantityAfterOld(quantity: string, filledAtRequest: string, filledAtEnd: string): string | null {
   const left = nanoIn(quantity) - (nanoIn(filledAtEnd) - nanoIn(filledAtRequest));

@@ -1,4 +1,4 @@
-/** What an order says, in our own words. Amounts are decimal texts (`nanoText`), so that what is stored, sent and added up is exact. */
+/** The terms of an order, independent of a venue. Amounts are decimal texts (`nanoText`), so that they are stored, sent and added exactly. */
 import type { AssetClass } from '../market/symbol.ts';
 
 export const sides = ['buy', 'sell'] as const;
@@ -22,7 +22,7 @@ export type OrderTerms = {
   timeInForce: TimeInForce;
 };
 
-/** What an order is valid for unless it says so. */
+/** The validity of an order that states none. */
 export function defaultTimeInForce(assetClass: AssetClass): TimeInForce {
   return assetClass === 'crypto' ? 'gtc' : 'day';
 }
@@ -31,7 +31,7 @@ export function opposite(side: Side): Side {
   return side === 'buy' ? 'sell' : 'buy';
 }
 
-/** +1 for what adds to a holding, -1 for what takes from it. */
+/** +1 for a buy, -1 for a sell. */
 export function signOf(side: Side): 1n | -1n {
   return side === 'buy' ? 1n : -1n;
 }

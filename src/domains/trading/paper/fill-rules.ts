@@ -1,11 +1,11 @@
 /**
  * The embedded paper broker's fill rules: pure functions from an order and the contents of its symbol's quote to fills. Pessimistic on purpose: no fill
- * against a price that was there before the order, the spread is paid, and no more than a tenth of what was traded.
+ * at a price that was quoted before the order, the spread is paid, and an order fills at most a tenth of the traded volume.
  *
  * P1 Nothing fills at the content that the order was accepted on; each later content fills at most `volumeShare` of its volume.
- * P2 A stop is touched by `last` and fills at the content after, so gaps hurt; a stop_limit is a limit order from then on.
+ * P2 A stop is triggered by `last` and fills at the next content, so a gap is a loss; a stop_limit is a limit order from then on.
  * P3 A limit buy fills at the ask when that is at the limit or under it, a limit sell at the bid. Volume 0 fills nothing.
- * P4 Out of session nothing fills; a day order ends at the close of the session that it is for; ioc ends with the first content.
+ * P4 Outside sessions nothing fills; a day order ends at the close of its session; ioc ends with the first content.
  */
 import { divideHalfEven, nanoText, one, roundToStep } from '../decimal.ts';
 import { tickOf } from '../market/symbol.ts';

@@ -1,8 +1,8 @@
 /**
- * What the built-in strategies decide, bar by bar. A backtest and a run in the market feed the very same objects: one for each symbol, or one for
- * a pair. A decider has seen all bars up to and including the one it is given, and nothing later.
+ * The decisions of the built-in strategies, bar by bar. Backtests and runs in the market use the same objects: one for each symbol, or one for a
+ * pair. A decider has got all bars up to and including the current one, and no later bar.
  *
- * What it holds (`held`) is the only thing that does not follow from the last bars: a run that goes on elsewhere observes the bars of its
+ * The holding (`held`) is the only state that does not follow from the last bars: a run that continues on another node observes the bars of its
  * warm-up (`warmUpBars`) and restores `held`.
  */
 import {

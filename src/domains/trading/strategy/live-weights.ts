@@ -1,6 +1,6 @@
 /**
- * What a built-in strategy decides in a run, by the deciders of backtests: warmed up with the bars that it has seen or that were there before the run,
- * then fed each bar that is new, in order. Bars that were missed are seen so, and the weight after the newest one counts.
+ * The decisions of a built-in strategy in a run, by the deciders of backtests: these observe the bars before the last decision, or before the run, and
+ * then get each new bar in order, including missed bars. The weight after the newest bar counts.
  */
 
 import { alignCommon } from '../backtest/market.ts';

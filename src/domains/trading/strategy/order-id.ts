@@ -7,7 +7,7 @@ import type { Timeframe } from '../market/port.ts';
 import { parseSymbol } from '../market/symbol.ts';
 
 /**
- * Deterministic for a bar of a strategy: no bar leads to the same order twice, whatever crashes or is repeated. It contains the time of the
+ * Deterministic for a bar of a strategy: after a crash or a repetition no bar leads to a second order. It contains the time of the
  * decision, so that lists show it in the right place.
  *
  * @param leg how many orders the symbol had on this bar before

@@ -1,9 +1,10 @@
 /**
- * From target weights to orders: the difference between what each weight comes to and what the strategy's own orders have made it hold. Pure.
+ * Converts target weights to orders: the difference between the quantity of each weight and the holding that the strategy's own orders have produced.
+ * Pure.
  *
- * P1 Nothing is ordered while the weight stays and what it came to was held: drift is not corrected, as in backtests.
- * P2 An order of the strategy that is still open is cancelled and has ended before another of its symbol is sent, unless it leads to the target.
- * P3 What adds to a position is cut to what the account's limit of a position and its buying power let through; what reduces one never is.
+ * P1 Nothing is ordered while the weight is unchanged and its quantity was reached: drift is not corrected, as in backtests.
+ * P2 An open order of the strategy is cancelled, and has ended, before another of its symbol is sent, unless the open order leads to the target.
+ * P3 Orders that add to a position are cut to the account's position limit and buying power; orders that reduce a position never are.
  */
 import { fromNano, multiply, nanoText, one, roundedToNano, roundToStep } from '../decimal.ts';
 import { larger, nanoIn, nanoPrice, sizeOf, smaller } from '../orders/amounts.ts';

@@ -1,8 +1,8 @@
 /**
  * The z-score of the newest of the last `length` values: (newest − mean) / s with the sample deviation s, and 0 where s is 0.
  *
- * The definition sums the window twice. `near` does that only where it matters: sums that slide along with the window tell z with a small error,
- * and a threshold nearer than that error is decided by the definition, so every decision is the definition's.
+ * The definition sums the window twice. `near` does this only if it matters: sliding sums give z with a small error, and if z is closer to a
+ * threshold than this error, the definition decides. So every decision is that of the definition.
  */
 
 /** Far above the error of the sliding sums for every window length that is allowed, given that `wellConditioned` holds. */

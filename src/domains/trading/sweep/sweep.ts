@@ -1,4 +1,4 @@
-/** A sweep: backtests of one strategy over a grid of parameters. Its life is that of a backtest (`../backtest/computation-turns.ts`). */
+/** A sweep: backtests of one strategy over a grid of parameters. Its states are those of a backtest (`../backtest/computation-turns.ts`). */
 import { defineActor, type EffectsOf } from '../../../actors/define-actor.ts';
 import { computationTurns } from '../backtest/computation-turns.ts';
 import { Sweep, type SweepRow } from './entity.ts';

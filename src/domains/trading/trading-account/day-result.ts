@@ -1,7 +1,7 @@
 /**
- * The result of a book's day, and what a loss blocks: pure rules. Equities' day begins at the exchange's regular close, that of crypto at 00:00 UTC. A class
- * is worth the cash that its fills and dividends brought, and its positions; its result is that worth less what it was when the day began. So a new
- * account's base is its cash at opening, and what a broker or a person pays in is no result.
+ * The result of a book's day, and the blocks that follow from a loss: pure rules. The day of equities begins at the exchange's regular close, that of
+ * crypto at 00:00 UTC. The worth of a class is the cash from its fills and dividends plus its positions; its result is this worth less the worth at the
+ * beginning of the day. So a new account's base is its cash at opening, and deposits are no result.
  */
 import { unrealised } from '../book.ts';
 import { centsOfNano, centsOfProduct } from '../decimal.ts';

@@ -1,11 +1,11 @@
 /**
- * What waits for other orders: the legs of brackets, and replacements of orders that a broker has to end first. The account's entries say what is; this
- * brings the orders in line with it, and may be asked again at any time.
+ * Orders that wait for other orders: the legs of brackets, and replacements of orders that a broker must end first. Updates these orders to match the
+ * account's entries; calling it again changes nothing.
  *
- * L1 A leg is for what its parent filled, less what the other leg filled. It waits while that is nothing.
- * L2 The first fill of a leg ends what is left of its parent: a position that is being closed is not opened further.
- * L3 A leg with nothing left to do, whose parent has ended, is cancelled.
- * L4 At a broker legs wait here until their price is touched, the stop first; one leg of a bracket is there at a time.
+ * L1 A leg's quantity is the filled quantity of its parent less that of the other leg. While this is 0, the leg waits.
+ * L2 The first fill of a leg ends the rest of its parent: a position that is being closed is not opened further.
+ * L3 A leg with quantity 0 whose parent has ended is cancelled.
+ * L4 Legs of orders at a broker wait here until their price is touched, the stop first; only one leg of a bracket is at the broker at a time.
  */
 import { heldQuantity } from '../book.ts';
 import { nanoText } from '../decimal.ts';

@@ -1,6 +1,7 @@
 /**
- * Marks the trading accounts of this node's shards: each second, and at each new content of the market's file. Only those that have what time or prices change
- * (`watched`, a column with an index). A mark that changes nothing is a turn without a commit. A failure is logged; the next round finds what is left.
+ * Marks the trading accounts of this node's shards: each second, and at each new content of the market's file. Only accounts that time or prices can
+ * change are marked (`watched`, a column with an index). A mark that changes nothing is a turn without a commit. A failure is logged; the next round
+ * marks the remaining accounts.
  */
 import type { ActorSystem } from '../../../actors/actor-system.ts';
 import { shardOf } from '../../../cluster/address.ts';

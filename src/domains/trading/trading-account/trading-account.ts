@@ -1,6 +1,6 @@
 /**
- * An account's trading in one mode: risk is decided and books are changed here alone, one order after the other, so that a hundred orders that arrive together
- * are each judged against all before. Its orders live on its shard and change in its commits.
+ * An account's trading in one mode. It alone decides risk and changes books, one order after the other: of a hundred orders that arrive together, each
+ * is checked against all before it. Its orders are on its shard and change in its commits.
  *
  * T1 A book is the fold of its journal: `trading_entry` and `trading_fill` in the order of `seq`; a fill, its row, the order's state and the events are one commit.
  * T2 `open` holds exactly the orders that have not ended.

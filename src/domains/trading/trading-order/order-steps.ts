@@ -20,7 +20,7 @@ export function withState(row: TradingOrderRow, state: OrderState, nowMs: number
   return { ...row, state, status: state.status, quantity: state.quantity, updatedAt: nowMs };
 }
 
-/** An event without news, or one that is no longer possible, changes nothing. */
+/** A repeated event, and one that is no longer possible, changes nothing. */
 export function moveRow(from: TradingOrderRow, events: readonly OrderEvent[], nowMs: number): Moves {
   let row = from;
   const steps: OrderStep[] = [];

@@ -1,8 +1,8 @@
 /**
- * An order: its state, its way to a broker and its fills. It lives on the shard of its trading account, which holds what risk needs of it; both change in one
- * commit, whichever of them the turn belongs to.
+ * An order: its state, its sending to a broker and its fills. It is on the shard of its trading account, which stores the fields that the risk checks
+ * need; both change in one commit, in turns of either.
  *
- * D1 `status` never leaves a final state; a fill that comes later is booked all the same.
+ * D1 `status` never leaves a final state; a later fill is still booked.
  * D2 Each fill is one row, one entry in the book and one event; each state has one event.
  * D3 The body is stored before it is sent, and sent as it is stored.
  */

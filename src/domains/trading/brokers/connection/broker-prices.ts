@@ -121,7 +121,7 @@ export function brokerPrices({ market, connections, data, hasData }: BrokerPrice
   };
 }
 
-/** That the keys do not allow market data says nothing about trading. */
+/** Keys that do not allow market data may still allow trading. */
 function shown(cause: unknown): unknown {
   return cause instanceof CredentialsRefused
     ? new AppError('unavailable', 'The broker refuses prices to these credentials', { cause })

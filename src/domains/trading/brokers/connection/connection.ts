@@ -1,9 +1,9 @@
 /**
- * An account's connection to a broker: its credentials, whether they are taken, how far its fills were read, and whether its figures agree with ours. What
- * goes on with the broker is done by its watcher, on the actor's node.
+ * An account's connection to a broker: its credentials, whether the broker accepts them, the cursor of its fills, and whether its figures agree with
+ * ours. Its watcher, on the actor's node, queries the broker.
  *
- * V1 The broker's figures are taken over when connecting and by a person's decision, and at no other time.
- * V2 A halt ends by such a decision alone. Fills are booked all the same.
+ * V1 The broker's figures are adopted when connecting and by a person's decision, and at no other time.
+ * V2 Only such a decision ends a halt. Fills are booked during a halt as well.
  */
 import { defineActor, type EffectContext, type Turn, type TurnContext } from '../../../../actors/define-actor.ts';
 import { shardOf } from '../../../../cluster/address.ts';
