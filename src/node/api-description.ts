@@ -58,8 +58,8 @@ refused within a second. Browsers may use cookies instead (\`POST /auth/session\
 
 ## Limits
 
-Every answer tells how you stand: \`X-RateLimit-Limit\` requests a minute, \`X-RateLimit-Remaining\` of them now, all of them again in
-\`X-RateLimit-Reset\` seconds. Beyond it you hear 429 with \`Retry-After\`.
+Every answer contains the state of your rate limit: \`X-RateLimit-Limit\` requests a minute, \`X-RateLimit-Remaining\` of them now, all of them again in
+\`X-RateLimit-Reset\` seconds. Requests beyond it get 429 with \`Retry-After\`.
 
 | plan | a minute | at once | sockets | tasks |
 |---|---|---|---|---|
@@ -69,7 +69,7 @@ Every answer tells how you stand: \`X-RateLimit-Limit\` requests a minute, \`X-R
 | business | 5,000 | 500 | 100 | any |
 
 A limit counts for each key, for a person by all sessions together, and for the whole cluster; without a limit both figures are 2147483647. All
-keys and sessions of an account together have five times what one has; the headers tell whichever is nearer. Download links count toward their account,
+keys and sessions of an account together have five times the limit of one; the headers show the limit that is nearer. Download links count toward their account,
 apart from its keys. Requests without a token count by address, and so do those whose token is refused. JSON bodies hold up to 1 MiB, uploads 50 MiB.
 
 ## Repeating requests safely
@@ -99,10 +99,10 @@ Errors are \`{"detail": "…"}\`, a sentence for people. Invalid input is 422 wi
 | 400, 413, 415, 422 | change the request |
 | 401, 403 | use another token |
 | 402 | change the plan |
-| 404 | there is none, or it is another account's |
-| 409 | look at the state first |
+| 404 | check the id: the resource does not exist, or belongs to another account |
+| 409 | read the resource's state first |
 | 429, 503 | wait \`Retry-After\` seconds; nothing was done |
-| 500 | tell us the \`X-Request-Id\` |
+| 500 | report the \`X-Request-Id\` |
 | 504 | it may have been done: repeat it with the same \`Idempotency-Key\` |
 
 Every answer carries \`X-Request-Id\`; send your own to find your requests in the logs. What you have already comes as 304 when you send its \`ETag\` as \`If-None-Match\`.
@@ -131,8 +131,8 @@ of your key's mode):
 \`\`\`
 
 \`seq\` grows by one with each event of the account. \`prev\` is the \`seq\` of the event sent before this one, so you can see that you missed none. After a break send
-\`"resume_from": 42\` with \`auth\`: what you missed is replayed, then comes \`{"type": "replayed", "seq"}\`, then what is new. Events are kept for seven days;
-where that is not enough you hear \`{"type": "reset", "oldest_seq"}\`: read the state anew. \`{"type": "subscribe", "topics": ["task:task_…", "type:approval.*"]}\` narrows the stream, \`{"type": "ping"}\`
+\`"resume_from": 42\` with \`auth\`: the missed events are replayed, then \`{"type": "replayed", "seq"}\` is sent, then new events. Events are kept for seven days;
+if older ones are needed, \`{"type": "reset", "oldest_seq"}\` is sent: read the state again. \`{"type": "subscribe", "topics": ["task:task_…", "type:approval.*"]}\` narrows the stream, \`{"type": "ping"}\`
 is answered with a pong. A stream lives as long as its session or key: that an access token expires does not end it. \`examples/follow-events.mjs\` is a client that
 does all this.
 
