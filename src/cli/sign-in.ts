@@ -1,4 +1,4 @@
-/** A session for what no API key may do: by a password that is typed, or comes by standard input. */
+/** Opens a session, for requests that API keys may not make, with a password typed at the terminal or read from standard input. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Client } from './client.ts';

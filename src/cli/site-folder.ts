@@ -1,4 +1,4 @@
-/** The files of a folder that is published: without what is hidden, installed or linked, each under the name that the workspace gives it. */
+/** The files of a folder that is published, without hidden, installed and linked ones, each under its name in the workspace. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { uploadKind } from '../file-kinds.ts';

@@ -96,7 +96,7 @@ export type Domain<Parts = any> = {
   events?: EventFamilies;
   /** Its chapters of the API reference. */
   api?: ReferencePart;
-  /** Called once for a node, before `agentTools`, `toolSource` and `start`, which get what it returns: for what both need one of, such as a feed of prices. */
+  /** Called once for a node, before `agentTools`, `toolSource` and `start`, which get the returned parts: for parts that they share, such as a feed of prices. */
   open?(platform: Platform): Parts;
   /** Its tools for agents, in the order in which they are offered to models. */
   agentTools?(platform: Platform, parts: Parts): Tool[];

@@ -13,10 +13,10 @@ export type ConfigChoice = AccountMode & {
 };
 
 /**
- * null: a test key's deployment that names none, in an account without one.
+ * null: a test key's deployment that names no configuration, in an account that has none.
  *
- * Throws `invalid` about `target` where the account has no configuration of it, whatever was named, and about `config_id` where that is of another target;
- * `not_found` for one that is not there.
+ * Throws `invalid` about `target` where the account has no configuration of the target, and about `config_id` where that is of another target;
+ * `not_found` for a configuration that does not exist.
  */
 export async function chooseConfig(actors: Pick<ActorSystem, 'query'>, choice: ConfigChoice): Promise<DeployConfig | null> {
   const { accountId, mode, target, configId } = choice;

@@ -13,9 +13,9 @@ export const maxConfigs = 50;
 
 export type DeployConfigsContract = {
   commands: {
-    /** Refused with `conflict` where another of its mode has the name, and beyond `maxConfigs`. The same id again: what is there. */
+    /** Refused with `conflict` where another of its mode has the name, and beyond `maxConfigs`. A repeat with the same id returns the stored one. */
     add(input: DeployConfig): DeployConfig;
-    /** Refused with `not_found`. Deployments that have begun end with what they began with. */
+    /** Refused with `not_found`. Deployments that have begun keep using the configuration as it was. */
     remove(input: { id: string }): null;
     /** Stores values of the host; existing values stay. Returns the stored values; an empty object for a deleted configuration. */
     keep(input: { id: string; values: Record<string, string> }): Record<string, string>;

@@ -3,8 +3,8 @@
  *
  * D1 One effect runs at a time, `effectId`. Reports of any other effect are ignored, and their reply is that it must stop.
  * D2 Each change of status has one event: building, deploying, then live or failed. Nothing leaves live or failed.
- * D3 The id at the host is stored before the host is asked for its state.
- * D4 However it ends, nothing is left under way: its effect is aborted, its timers are cleared, and what it may have created is cancelled at the host.
+ * D3 The id at the host is stored before the host's state of it is queried.
+ * D4 At every end its effect is aborted, its timers are cleared, and any deployment that it may have created at the host is cancelled.
  * D5 Credentials are in its row only while a step may need them.
  * D6 If a creation may have been carried out after the search for it, the host is searched again; then it has the deployment once.
  */

@@ -161,8 +161,8 @@ export function deploymentEffects(parts: EffectParts) {
   }
 
   /**
-   * Runs a step on the row as it is stored, and again while parts of this service, such as the database, do not answer. A `DeployFailed` is an outcome, and
-   * masked; its log is stored before its outcome is.
+   * Runs a step on the stored row; repeats it while parts of this service, such as the database, do not answer. A `DeployFailed` is an outcome whose
+   * text is masked; the log is stored before the outcome.
    */
   async function step<V>(
     { actorId, effectId, isRepeat, signal: asked }: EffectContext,

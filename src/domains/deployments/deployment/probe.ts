@@ -9,7 +9,7 @@ export type ProbeParts = { outbound: Pick<Outbound, 'fetch'> };
 
 const pauseMs = 2_000;
 const requestTimeoutMs = 10_000;
-/** Also of the last request, which begins when the time is over. */
+/** The minimum also applies to the last request, which begins when the time is over. */
 const minTimeoutMs = 1_000;
 
 /** Returns the status, 2xx or 3xx, of the first such answer. Throws `DeployFailed` where there is none within `forMs`, after a last request when that time is over. */

@@ -35,8 +35,8 @@ export type HostRequest = {
   /** Statuses from 400 on that are answers and no failures. */
   accept?: readonly number[];
   /**
-   * Sending it twice does no harm: it is tried again after a lost answer or 5xx too, not after 429 alone. Where it is false, both throw `OutcomeUnknown`
-   * (calls.ts): search for what it may have created, as `createOnce` does.
+   * true: sending it twice does no harm, so it is retried after 429, 5xx and a lost answer. false: it is retried after 429 only; 5xx and a lost answer throw
+   * `OutcomeUnknown` (calls.ts): search for the created object, as `createOnce` does.
    */
   repeatable: boolean;
   /** An address other than the API's, such as a presigned one: it is checked like an address from outside. */
@@ -110,8 +110,8 @@ export type Host = {
   publish(access: HostAccess, publication: Publication): Promise<{ providerId: string }>;
   state(access: HostAccess, providerId: string, signal: AbortSignal): Promise<HostState>;
   /**
-   * The id of what an interrupted `publish` has created, found by its tag; null: nothing is there. Called before `cancel` if `created` was never called.
-   * Absent: an interrupted publish leaves nothing under way at this host.
+   * The id of the deployment that an interrupted `publish` has created, found by its tag; null: there is none. Called before `cancel` if `created` was
+   * never called. Absent: an interrupted publish leaves no unfinished deployment at this host.
    */
   find?(access: HostAccess, deploymentId: string, signal: AbortSignal): Promise<string | null>;
   /** Resolves when the host has ended it, or it cannot be ended any more. */

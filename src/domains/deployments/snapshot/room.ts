@@ -1,6 +1,6 @@
 /**
- * How much the snapshots of an account may hold: contents stay for weeks after their files were replaced, and each snapshot has rows. The limit is far above
- * ordinary use.
+ * Limits the storage of an account's snapshots: contents are kept for weeks after their files were replaced, and each snapshot has rows. The limit is far
+ * above ordinary use.
  */
 import { unlimited } from '../../../plans.ts';
 import type { Database } from '../../../storage/database.ts';

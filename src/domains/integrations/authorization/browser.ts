@@ -1,7 +1,7 @@
 /**
- * Which browser began a consent. A consent that is completed at our callback connects what the person in front of the browser has just allowed, so it must
- * not be completed for somebody else's account: an attacker could send a person the address of a consent that was begun for the attacker's account.
- * The cookie is one of a browser, for all consents that it begins; a consent keeps its hash.
+ * Identifies the browser that began a consent. A consent that our callback completes connects the service that the person at this browser has just allowed.
+ * It must not complete for another account: an attacker could send a person the address of a consent that was begun for the attacker's account.
+ * A browser has one cookie for all consents that it begins; a consent stores the hash of the cookie.
  */
 import { cookieOf } from '../../../edge/http/cookie.ts';
 import type { HttpRequest } from '../../../edge/http/message.ts';

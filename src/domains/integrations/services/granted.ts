@@ -21,7 +21,7 @@ export function scopesFor({ tools }: Service, names: readonly string[]): string[
   return [...new Set(wanted.flatMap(({ scopes }) => scopes.slice(0, 1)))];
 }
 
-/** The scopes of a token answer: absent ones are those that were asked for, none at all means that they do not limit (GitHub's App tokens). */
+/** The scopes of a token answer: if absent, the requested ones; if empty, the token is not limited by scopes (GitHub's App tokens). */
 export function scopesOf(answered: readonly string[] | undefined, requested: readonly string[]): string[] | null {
   if (answered === undefined) return [...requested];
   return answered.length === 0 ? null : [...answered];

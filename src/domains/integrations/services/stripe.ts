@@ -156,7 +156,7 @@ function priceText(minor: number, currency: string): string {
   return `${majorOf(minor, currency)} ${currency.toUpperCase()}`;
 }
 
-/** Stripe's description of a fault in a request. Its messages show keys only in part, and these are left out all the same. */
+/** Stripe's description of a fault in a request. Its messages contain only parts of keys; these parts are removed too. */
 function stripeFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {
   const error = fieldsOf(fieldsOf(body).error);
   const message = (textOf(error.message) ?? `Stripe answered ${status}`).replace(/\b[rs]k_(?:live|test)_[\w*]+/g, '[key]');

@@ -1,4 +1,4 @@
-/** Which calls a person decides about. */
+/** Decides which calls need the approval of a person. */
 import type { Tool } from '../tools/port.ts';
 import type { AgentRow, PendingCall } from './entity.ts';
 
@@ -6,8 +6,9 @@ import type { AgentRow, PendingCall } from './entity.ts';
 export const fullAutonomy = 100;
 
 /**
- * Also with full autonomy, once the agent or its task has read text of others: that text may try to direct it. An account may trust such
- * text. Where the tool itself asks for a decision, no autonomy takes its place. A call without connection does nothing, so it is not asked for before the connection is made.
+ * Approval is needed also with full autonomy once the agent or its task has read text of others, because such text may contain instructions. An account
+ * may trust such text. If the tool itself requires a decision, no autonomy replaces it. A call without connection does nothing, so approval is requested
+ * only after the connection is made.
  *
  * @param tool the catalogue's, for calls that came from no source
  */

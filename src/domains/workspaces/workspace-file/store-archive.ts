@@ -1,6 +1,7 @@
 /**
- * Stores the files of an archive. Names, contents, and the room for all of them are checked before the first is stored: a refusal leaves nothing.
- * An archive that cannot fit whatever its files replace is refused before it is read, or where it does not declare its size, as soon as it is too long. A later failure, such as of the database, or of room that others have taken meanwhile, says how many files are stored.
+ * Stores the files of an archive. Names, contents, and the storage for all files are checked before the first is stored: a refusal stores nothing.
+ * An archive that would not fit even if it replaced every file is refused before it is read, or, without a declared size, as soon as it is too long. The
+ * error of a later failure, such as of the database, or because others have used the storage meanwhile, contains the number of stored files.
  */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -108,7 +109,7 @@ async function check(archive: Readable): Promise<Map<string, number>> {
 }
 
 type Room = {
-  /** A longer archive does not fit, whatever its files replace. */
+  /** A longer archive does not fit, even if it replaces every file. */
   maxBytes: number;
   /** Throws `plan_required` where an archive of so many bytes certainly does not fit. */
   mustFit(archiveBytes: number): void;
@@ -135,7 +136,7 @@ async function roomFor({ actors, database }: ArchiveParts, { workspaceId, accoun
   };
 }
 
-/** Files that become smaller make no room: so the archive fits in whatever order its files are stored. */
+/** Storage that smaller files release is not counted, so that the archive fits in any order of its files. */
 async function mustFitTogether({ actors, database }: ArchiveParts, { workspaceId, accountId }: ArchiveTarget, sizes: Map<string, number>) {
   const byId = new Map(Array.from(sizes, ([name, sizeBytes]) => [workspaceFileId(workspaceId, name), sizeBytes]));
   const [limits, used, { rows }] = await Promise.all([

@@ -27,9 +27,9 @@ export type TokenAnswer =
   | { kind: 'unavailable'; detail: string };
 
 /**
- * null: the server names none that can be used. Throws `upstream_failed` where one is named and does not answer as it should.
+ * null: the server names no usable authorization server. Throws `upstream_failed` if a named one gives no valid answer.
  *
- * @param known what was registered before: an authorization server knows us already
+ * @param known an earlier registration of this service at an authorization server
  */
 export async function findAuthority(
   url: string,
