@@ -247,7 +247,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const takesPayments = values.stripeWebhookSecrets.length > 0;
   if (takesPayments ? values.stripeSecretKey === null : values.stripeSecretKey !== null && !issuesByStripe) {
     throw new ConfigError(
-      'STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together: without the one nobody can pay, without the other nobody tells of it; give both or neither',
+      'STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET belong together: the first is needed to take payments, the second to be notified of them; give both or neither',
     );
   }
   return deepFreeze({

@@ -62,18 +62,18 @@ export class FairQueue<T> {
   /** Adds an item; call `take` next. Returns the item that is rejected for it (F5), which may be the item itself; null if the queue is not full. */
   add(account: string, item: T): T | null {
     if (this.waitingOf(account) >= this.maxWaitingEach) return item;
-    let turnedAway: T | null = null;
+    let rejected: T | null = null;
     if (this.waitingCount >= this.maxWaiting) {
       const longest = this.longest();
       if (longest === null || longest.items.size <= this.waitingOf(account) + 1) return item;
-      turnedAway = [...longest.items].at(-1)!;
-      this.remove(longest.account, turnedAway);
+      rejected = [...longest.items].at(-1)!;
+      this.remove(longest.account, rejected);
     }
     const line = this.lineOf(account);
     line.items.add(item);
     this.waitingCount++;
     this.settle(line);
-    return turnedAway;
+    return rejected;
   }
 
   /** Gives the next item a slot; null if none is free or no item may have one. Call `finish` when the item has ended. */
@@ -103,7 +103,7 @@ export class FairQueue<T> {
   /** An item of this account has released its slot. Call `take` next. */
   finish(account: string): void {
     const line = this.lines.get(account);
-    if (line === undefined || line.running === 0) throw new Error('A place was given back that nobody had');
+    if (line === undefined || line.running === 0) throw new Error('A slot was released that was not taken');
     line.running--;
     this.runningCount--;
     this.settle(line);
@@ -166,11 +166,11 @@ export type FairGateOptions = FairQueueOptions & {
   retryAfterS?: number;
 };
 
-type Waiting = { enter(): void; turnAway(): void };
+type Waiting = { enter(): void; rejectFull(): void };
 
 export class FairGate {
   /** For metrics: rejected items since the start. */
-  turnedAway = 0;
+  rejected = 0;
   private readonly queue: FairQueue<Waiting>;
   private readonly maxWaitMs: number | undefined;
   /** Made once, so that a rejection costs as little as possible. */
@@ -228,9 +228,9 @@ export class FairGate {
           end();
           resolve();
         },
-        turnAway: () => {
+        rejectFull: () => {
           end();
-          this.turnedAway++;
+          this.rejected++;
           reject(this.full);
         },
       };
@@ -245,10 +245,10 @@ export class FairGate {
           ? undefined
           : setTimeout(() => {
               leave();
-              waiting.turnAway();
+              waiting.rejectFull();
             }, this.maxWaitMs);
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.queue.add(account, waiting)?.turnAway();
+      this.queue.add(account, waiting)?.rejectFull();
       this.next();
     });
   }

@@ -37,15 +37,15 @@ test('for any arrivals and ends, limits hold, no free slot is unused while work 
           const item = { account: name, n };
           const lengths = ['a', 'b', 'c', 'd'].map((one) => of(waiting, one).length);
           const mine = of(waiting, name).length;
-          const turnedAway = queue.add(name, item);
-          if (mine >= bounds.maxWaitingEach) assert.equal(turnedAway, item);
-          else if (waiting.length < bounds.maxWaiting) assert.equal(turnedAway, null);
-          else if (Math.max(...lengths) <= mine + 1) assert.equal(turnedAway, item);
+          const rejected = queue.add(name, item);
+          if (mine >= bounds.maxWaitingEach) assert.equal(rejected, item);
+          else if (waiting.length < bounds.maxWaiting) assert.equal(rejected, null);
+          else if (Math.max(...lengths) <= mine + 1) assert.equal(rejected, item);
           else {
-            assert.equal(of(waiting, turnedAway!.account).length, Math.max(...lengths));
-            assert.equal(turnedAway, of(waiting, turnedAway!.account).at(-1), 'the newest one');
+            assert.equal(of(waiting, rejected!.account).length, Math.max(...lengths));
+            assert.equal(rejected, of(waiting, rejected!.account).at(-1), 'the newest one');
           }
-          waiting = [...waiting, item].filter((one) => one !== turnedAway);
+          waiting = [...waiting, item].filter((one) => one !== rejected);
         } else if (op === 'take') {
           const could = ['a', 'b', 'c', 'd'].filter(mayRun);
           const taken = queue.take();

@@ -38,7 +38,7 @@ test('a request that waits too long, finds the queue full or is aborted is refus
   assert.equal(late?.status === 'rejected' && late.reason.code, 'overloaded');
   assert.equal(gone?.status === 'rejected' && gone.reason.message, 'no longer wanted');
   await assert.rejects(gate.enter('a', aborted.signal), /no longer wanted/);
-  assert.equal(gate.turnedAway, 2);
+  assert.equal(gate.rejected, 2);
   const next = gate.enter('b');
   leave();
   leave();

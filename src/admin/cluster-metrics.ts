@@ -70,7 +70,7 @@ function addTransport(metrics: Metrics, { transport, membership, node }: Pick<Cl
     { labels: { direction: 'received' }, value: received },
   ];
   metrics.gauge('troupe_peer_up', '1 for each other node with an open stream, 0 without', () => {
-    const up = new Set(transport.peerStatuses().flatMap((standing) => (standing.up ? [standing.incarnation] : [])));
+    const up = new Set(transport.peerStatuses().flatMap((peer) => (peer.up ? [peer.incarnation] : [])));
     // By name: a restarted node may be in the view twice.
     const byName = new Map<string, number>();
     for (const { incarnation, name } of membership.view.members) {

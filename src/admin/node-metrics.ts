@@ -156,13 +156,13 @@ function addDatabase(metrics: Metrics, { database, placement, canCommit }: NodeP
 
 /** Shared queues of accounts, other than effects. */
 function addPlaces(metrics: Metrics, { database, sandbox }: NodeParts): void {
-  const places = (of: 'running' | 'waiting' | 'turnedAway') => () => [
+  const places = (of: 'running' | 'waiting' | 'rejected') => () => [
     { labels: { place: 'lists' }, value: database.listLoad[of] },
     { labels: { place: 'sandbox' }, value: sandbox.load[of] },
   ];
   metrics.gauge('troupe_places_taken', 'Lists and sandbox runs that hold a concurrency slot', places('running'));
   metrics.gauge('troupe_places_waiting', 'Lists and sandbox runs that wait for a concurrency slot', places('waiting'));
-  metrics.counter('troupe_places_refused_total', 'Lists and sandbox runs that got no concurrency slot in time', places('turnedAway'));
+  metrics.counter('troupe_places_refused_total', 'Lists and sandbox runs that got no concurrency slot in time', places('rejected'));
 }
 
 function addBrowser(metrics: Metrics, { browser }: NodeParts): void {

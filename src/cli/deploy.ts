@@ -48,7 +48,7 @@ export async function deploy(args: string[], config: Config, { folder, dumbTermi
     return ended.status === 'live' ? exitCodes.complete : ended.error?.code === 'cancelled' ? exitCodes.cancelled : exitCodes.failed;
   } catch (error) {
     const { reason } = interrupts.signal;
-    if (!(reason instanceof Interrupted)) throw id === null ? error : withWayBack(error, attachCommand(id, options));
+    if (!(reason instanceof Interrupted)) throw id === null ? error : withAttachHint(error, attachCommand(id, options));
     output.notice(
       id === null
         ? 'Ended before the deployment was created.'
@@ -177,7 +177,7 @@ async function cancel(client: Client, path: string, output: DeployOutput): Promi
 }
 
 /** The deployment continues after this command, unless the service reports that it does not exist. */
-function withWayBack(error: unknown, command: string): unknown {
+function withAttachHint(error: unknown, command: string): unknown {
   if (!(error instanceof Failure) || error.status === 404) return error;
   const options = { cause: error, ...(error.status === null ? {} : { status: error.status }) };
   return new Failure(error.kind, `${error.message}\nThe deployment continues; follow it again with: ${command}`, options);

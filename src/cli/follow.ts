@@ -65,7 +65,7 @@ export async function* followTask({ client, taskId, signal, notice }: FollowPart
         if (take(next.value)) yield next.value;
       }
     } finally {
-      outageMs = socket.stayAwayMs();
+      outageMs = socket.reconnectAfterMs();
       socket.close();
     }
   }

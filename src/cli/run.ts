@@ -51,7 +51,7 @@ export async function run(args: string[], config: Config, caller: Caller): Promi
   } catch (error) {
     view.end();
     const { reason } = interrupts.signal;
-    if (!(reason instanceof Interrupted)) throw taskId === null ? error : withWayBack(error, attachCommand(taskId, options));
+    if (!(reason instanceof Interrupted)) throw taskId === null ? error : withAttachHint(error, attachCommand(taskId, options));
     const left = 'The task continues. Follow it again with';
     process.stderr.write(taskId === null ? 'Ended before the task was created.\n' : `${left}: ${attachCommand(taskId, options)}\n`);
     return reason.exitCode;
@@ -63,7 +63,7 @@ export async function run(args: string[], config: Config, caller: Caller): Promi
 type Followed = { client: Client; taskId: string; options: RunOptions; view: View; interrupts: Interrupts; attachCommand: string };
 
 /** The task continues after this command, unless the service reports that it does not exist. */
-function withWayBack(error: unknown, command: string): unknown {
+function withAttachHint(error: unknown, command: string): unknown {
   if (!(error instanceof Failure) || error.status === 404) return error;
   return new Failure(error.kind, `${error.message}\nThe task continues; follow it again with: ${command}`, {
     status: error.status ?? undefined,

@@ -1,4 +1,4 @@
-/** One WebSocket of the service's event stream (contract: `/ws`): from the hello to its end, as an iterator of events. */
+/** One WebSocket of the service's event stream (contract: `/ws`): from the `auth` message to its end, as an iterator of events. */
 import type { TaskEvent } from './task.ts';
 
 export type SocketEnd = 'lost' | 'refused';
@@ -6,8 +6,8 @@ export type EventSocket = {
   /** True if the stream continues directly after the requested event; false if older events must be read elsewhere. */
   resumed: boolean;
   /** How long to wait after the end: a node that leaves asks each client to reconnect at a different time. */
-  stayAwayMs(): number;
-  /** Events as they come; returns why it ended. */
+  reconnectAfterMs(): number;
+  /** Events as they arrive; returns why the stream ended. */
   events(): AsyncGenerator<TaskEvent, SocketEnd>;
   close(): void;
 };
@@ -99,7 +99,7 @@ export async function openEventSocket(
   }
 
   const resumed = await hello.promise;
-  return typeof resumed === 'boolean' ? { resumed, stayAwayMs: () => reconnectAfterMs, events, close: leave } : resumed;
+  return typeof resumed === 'boolean' ? { resumed, reconnectAfterMs: () => reconnectAfterMs, events, close: leave } : resumed;
 }
 
 function parse(data: unknown): Frame {

@@ -142,8 +142,8 @@ export class Database {
   }
 
   /** For metrics: running and waiting lists, and those rejected since the start. */
-  get listLoad(): { running: number; waiting: number; turnedAway: number } {
-    return { ...this.lists.size, turnedAway: this.lists.turnedAway };
+  get listLoad(): { running: number; waiting: number; rejected: number } {
+    return { ...this.lists.size, rejected: this.lists.rejected };
   }
 
   /**

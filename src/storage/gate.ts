@@ -18,13 +18,13 @@ type Waiting = { enter(): void; timer: NodeJS.Timeout | null };
 export class Gate {
   private readonly options: GateOptions;
   /** Created once, so that a rejection is cheap. */
-  private readonly turnedAway: AppError;
+  private readonly overloaded: AppError;
   private readonly waiting = new Set<Waiting>();
   private inside = 0;
 
   constructor(options: GateOptions) {
     this.options = options;
-    this.turnedAway = new AppError('overloaded', options.full, { retryAfterS: 2 });
+    this.overloaded = new AppError('overloaded', options.full, { retryAfterS: 2 });
   }
 
   /** Runs `work` when a slot is free. Rejects with the error of `work`, or `overloaded` when the queue is full or the wait too long. */
@@ -46,14 +46,14 @@ export class Gate {
 
   private turn(): Promise<void> {
     const { maxWaitMs, maxWaiting } = this.options;
-    if (this.waiting.size >= maxWaiting) throw this.turnedAway;
+    if (this.waiting.size >= maxWaiting) throw this.overloaded;
     return new Promise((enter, reject) => {
       const waiting: Waiting = { enter, timer: null };
       this.waiting.add(waiting);
       if (maxWaitMs === undefined) return;
       waiting.timer = setTimeout(() => {
         this.leave(waiting);
-        reject(this.turnedAway);
+        reject(this.overloaded);
       }, maxWaitMs);
     });
   }

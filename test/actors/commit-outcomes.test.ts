@@ -232,7 +232,7 @@ test('while the database is unavailable callers are answered at their deadlines,
   ]);
   assert.deepEqual(taken, { refused: 'outcome_unknown' });
   for (const refused of [notLoaded, once]) assert.match(JSON.stringify(refused), /unavailable|overloaded/);
-  assert.equal((await node.actors.query(probe, 'a', 'state', null))?.value, 1, 'what is in memory can be looked at');
+  assert.equal((await node.actors.query(probe, 'a', 'state', null))?.value, 1, 'state in memory can be queried');
   assert.ok(node.runtime.health.commitWaitsSinceMs !== null);
   proxy.refusing = false;
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 3);

@@ -55,7 +55,7 @@ test('a run survives a cut connection, a refused connection, a busy balancer, an
   door.mode = 'unavailable';
   door.cut();
   gates[2]!.resolve();
-  await until(() => door.turnedAway >= 4, 'the command to be turned away');
+  await until(() => door.rejected >= 4, 'the command to be rejected');
   door.mode = 'open';
 
   // The node leaves as requested, and returns at another port.

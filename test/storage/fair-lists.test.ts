@@ -27,7 +27,7 @@ test('fifty lists of one account at once are all answered, and a list of another
   assert.equal(order.length, 53);
   const last = order.lastIndexOf('quiet');
   assert.ok(last < 15, `the third list of the quiet account was number ${last + 1}`);
-  assert.deepEqual(database.listLoad, { running: 0, waiting: 0, turnedAway: 0 });
+  assert.deepEqual(database.listLoad, { running: 0, waiting: 0, rejected: 0 });
 });
 
 test('lists use the spare connections of PostgreSQL, and every node, also one that joins later, gets the connections it needs', () => {

@@ -6,7 +6,7 @@ export class FrontDoor {
   /** Whether connections reach the node, or are answered as a balancer does that has none: 503, come again in a second. */
   mode: 'open' | 'unavailable' = 'open';
   /** Connections that were answered with 503. */
-  turnedAway = 0;
+  rejected = 0;
   private readonly target: () => string;
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
@@ -45,7 +45,7 @@ export class FrontDoor {
 
   private accept(client: Socket): void {
     if (this.mode === 'unavailable') {
-      this.turnedAway++;
+      this.rejected++;
       client.on('error', () => {});
       client.once('data', () =>
         client.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),

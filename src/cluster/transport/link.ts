@@ -80,7 +80,7 @@ export class Link {
     this.keepAlive = new KeepAlive(bounds.receiveTimeoutMs, {
       ping: (number) => this.queue.pushControl(pingFrame(number)),
       tick: () => this.tick(),
-      timedOut: (ms) => this.finish({ reason: 'silent', detail: `nothing was heard for ${Math.round(ms)} ms` }),
+      timedOut: (ms) => this.finish({ reason: 'silent', detail: `no data was received for ${Math.round(ms)} ms` }),
     });
   }
 

@@ -116,9 +116,9 @@ class ProcessSet {
     this.stats = stats;
     this.closing = closing;
     const waiting = { maxWaiting: options.maxWaiting ?? 1_024, maxWaitingEach: options.maxWaitingOfAccount ?? 256 };
-    const turnedAway = { full: 'Too much waits to be computed; try again later', retryAfterS: 5 };
-    this.gate = new FairGate({ ...boundsOf(processes), ...waiting, ...turnedAway });
-    this.longGate = new FairGate({ ...longBoundsOf(processes), ...waiting, ...turnedAway });
+    const rejection = { full: 'Too much waits to be computed; try again later', retryAfterS: 5 };
+    this.gate = new FairGate({ ...boundsOf(processes), ...waiting, ...rejection });
+    this.longGate = new FairGate({ ...longBoundsOf(processes), ...waiting, ...rejection });
   }
 
   /** How many jobs may run at once; running jobs continue. */

@@ -89,7 +89,7 @@ export function createSandboxPool(options: SandboxPoolOptions): SandboxPool {
     },
     pids: () => [...alive].map((process) => process.pid),
     get load() {
-      return { ...gate.size, turnedAway: gate.turnedAway };
+      return { ...gate.size, rejected: gate.rejected };
     },
   };
 }

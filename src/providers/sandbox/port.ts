@@ -19,7 +19,7 @@ export type SandboxPool = {
   /** Process ids of the children alive now. */
   pids(): number[];
   /** For metrics. */
-  readonly load: { running: number; waiting: number; turnedAway: number };
+  readonly load: { running: number; waiting: number; rejected: number };
 };
 
 export type GuestOptions = {

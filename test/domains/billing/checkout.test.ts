@@ -72,7 +72,7 @@ test('without a notification the processor is queried at growing intervals, and 
   story.nowMs = story.turn.dueMs!;
   assert.equal(story.tell('lookAgain', {}).effects[0]![1].close, true);
   assert.equal(story.tell('looked', done({ kind: 'ended' })).state!.status, 'expired');
-  assert.deepEqual(story.tell('look', null).effects, [], 'what is decided is looked at no more');
+  assert.deepEqual(story.tell('look', null).effects, [], 'a decided checkout is not queried again');
 });
 
 test('a payment in the last moment counts, also after the expiry', () => {

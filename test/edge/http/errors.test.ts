@@ -40,7 +40,7 @@ const thrown: Record<string, () => unknown> = {
   nothing: () => undefined,
   null: () => null,
   'a circle': () => circular,
-  'an error that breaks when looked at': () =>
+  'an error that throws when it is inspected': () =>
     Object.defineProperty(new Error('x'), 'message', {
       get() {
         throw new Error('hunter2');

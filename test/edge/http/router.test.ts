@@ -240,7 +240,7 @@ test('an empty answer is 204 without a length', async () => {
   assert.deepEqual([answer!.status, answer!.headers.get('content-length')], [204, undefined]);
 });
 
-test('no token or a wrong one is 401 before the body is looked at', async () => {
+test('no token or a wrong one is 401 before the body is read', async () => {
   for (const token of ['', 'Bearer nobody', 'Basic all']) {
     const response = await fetch(`${edge.url}/tasks`, { method: 'POST', body: '{{{', headers: { authorization: token } });
     assert.equal(response.status, 401);
@@ -249,7 +249,7 @@ test('no token or a wrong one is 401 before the body is looked at', async () => 
   }
 });
 
-test('a missing scope is 403 before the body is looked at', async () => {
+test('a missing scope is 403 before the body is read', async () => {
   const response = await fetch(`${edge.url}/tasks`, json('{{{', 'reader'));
   assert.deepEqual([response.status, await response.json()], [403, { detail: 'This needs the scope tasks.write' }]);
 });

@@ -107,7 +107,7 @@ test('endless code of one account leaves a slot to another account, whose code r
   );
   const other = await pool.run('another', '1 + 1', async () => null, never());
   assert.equal(other.result, 2);
-  assert.deepEqual(pool.load, { running: 1, waiting: 3, turnedAway: 1 });
+  assert.deepEqual(pool.load, { running: 1, waiting: 3, rejected: 1 });
   enough.abort(new Error('enough'));
   await ended;
   await pool.close();

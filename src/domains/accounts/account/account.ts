@@ -124,7 +124,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       subscriptionEnded(state, { processorId, paidUntilMs = 0 }, ctx) {
         if (state?.subscription?.processorId !== processorId) return { state, reply: false };
         // The invoice could not be written any more.
-        if (state.subscription.paidUntilMs < paidUntilMs) throw new NotYet('A subscription ends before its last paid term was told');
+        if (state.subscription.paidUntilMs < paidUntilMs) throw new NotYet('A subscription ends before its last paid term was reported');
         // A waiting plan with a price would have been paid by now.
         const ended = (account: AccountRow) => ({ ...account, plan: 'free' as const, pendingPlan: null, subscription: null });
         return { state: change(state, ctx, ended), reply: true };

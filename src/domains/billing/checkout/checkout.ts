@@ -26,7 +26,7 @@ import { AppError } from '../../../errors.ts';
 import { planPriceMinor } from '../../../plans.ts';
 import { transferOf, wallet } from '../../commerce/contract.ts';
 import { renewal } from '../renewal/messages.ts';
-import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import type { FindPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 import { Checkout, type CheckoutRow, type PlanCheckoutRow } from './entity.ts';
 import { checkoutInputs } from './inputs.ts';
 import {
@@ -43,16 +43,16 @@ type State = CheckoutRow | null;
 
 export const checkoutLifeMs = 30 * 60_000;
 const openedKey = 'opened';
-const lookedKey = 'looked';
+const pageFoundKey = 'looked';
 const paidKey = 'paid';
-const toldKey = 'told';
+const contactedKey = 'told';
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 /** The account recognises a repeated command for a day. */
 const retryForMs = 23 * 3_600_000;
 /** The processor is queried about its page after one minute, two, four …, finally every hour. */
-const firstLookMs = 60_000;
-const maxLookMs = 3_600_000;
+const firstReadMs = 60_000;
+const maxReadMs = 3_600_000;
 /** No payment method takes longer. */
 const pollForMs = 30 * 86_400_000;
 
@@ -138,7 +138,7 @@ function findPage(state: State, _input: null, ctx: TurnContext<CheckoutContract>
   if (state.status === 'opening') throw new AppError('unavailable', 'The page is not known yet', { retryAfterS: 5 });
   if (!isUndecidedThere(state)) return { state, reply: state };
   startRead(state, ctx);
-  ctx.defer(lookedKey);
+  ctx.defer(pageFoundKey);
   return { state, reply: state };
 }
 
@@ -149,16 +149,16 @@ function findPageAgain(state: State, _input: object, ctx: TurnContext<CheckoutCo
 
 function pageFound(state: State, { outcome }: EffectResult<PageFound>, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state === null || !isUndecidedThere(state)) {
-    if (state !== null) ctx.answer('look', lookedKey, state);
+    if (state !== null) ctx.answer('look', pageFoundKey, state);
     return { state, reply: null };
   }
   if (outcome.kind !== 'done') {
     scheduleRead(state, ctx);
-    ctx.answer('look', lookedKey, noAnswer());
+    ctx.answer('look', pageFoundKey, noAnswer());
     return { state, reply: null };
   }
   const next = found(state, outcome.value, ctx);
-  ctx.answer('look', lookedKey, next);
+  ctx.answer('look', pageFoundKey, next);
   return { state: next, reply: null };
 }
 
@@ -219,7 +219,7 @@ function contact(state: State, input: ContactRequest, ctx: TurnContext<CheckoutC
   if (planPriceMinor(current.plan, current.billingPeriod) !== null) throw new AppError('conflict', 'This plan is paid, not asked for');
   const { accountId, plan } = current;
   ctx.run('tellSales', { ...input, accountId, plan } satisfies TellSales);
-  ctx.defer(toldKey);
+  ctx.defer(contactedKey);
   const contacted: CheckoutRow = { ...current, status: 'contacted', decidedAt: ctx.nowMs };
   return { state: contacted, reply: contacted };
 }
@@ -227,10 +227,10 @@ function contact(state: State, input: ContactRequest, ctx: TurnContext<CheckoutC
 /** A message that certainly was not sent can be sent again. */
 function salesNotified(state: State, { outcome }: EffectResult, ctx: TurnContext<CheckoutContract>): Turn<State, null> {
   if (state === null || outcome.kind !== 'failed') {
-    if (state !== null) ctx.answer('contact', toldKey, state);
+    if (state !== null) ctx.answer('contact', contactedKey, state);
     return { state, reply: null };
   }
-  ctx.answer('contact', toldKey, new AppError('unavailable', 'The message could not be sent; try again shortly', { retryAfterS: 30 }));
+  ctx.answer('contact', contactedKey, new AppError('unavailable', 'The message could not be sent; try again shortly', { retryAfterS: 30 }));
   return { state: { ...state, status: 'open', decidedAt: null }, reply: null };
 }
 
@@ -285,13 +285,13 @@ function subscribe({ accountId, plan, billingPeriod, amountMinor, sessionId }: P
 }
 
 function startRead({ sessionId, amountMinor, status, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
-  ctx.run('look', { sessionId: sessionId!, amountMinor, close: status === 'open' && ctx.nowMs >= expiresAt } satisfies LookAtPage);
+  ctx.run('look', { sessionId: sessionId!, amountMinor, close: status === 'open' && ctx.nowMs >= expiresAt } satisfies FindPage);
 }
 
 function scheduleRead({ createdAt, expiresAt }: CheckoutRow, ctx: TurnContext<CheckoutContract>): void {
   const ageMs = ctx.nowMs - createdAt;
   if (ageMs >= pollForMs) return;
-  const dueMs = ctx.nowMs + elapsedBackoffMs(ageMs, firstLookMs, maxLookMs);
+  const dueMs = ctx.nowMs + elapsedBackoffMs(ageMs, firstReadMs, maxReadMs);
   ctx.schedule('look', ctx.nowMs < expiresAt ? Math.min(dueMs, expiresAt) : dueMs, 'lookAgain', {});
 }
 

@@ -24,7 +24,7 @@ export type CheckoutEffectParts = {
 };
 
 export type OpenPage = Omit<PaymentPage, 'checkoutId' | 'term'> & { plan: Plan | null; billingPeriod: BillingPeriod | null };
-export type LookAtPage = { sessionId: string; amountMinor: number; close: boolean };
+export type FindPage = { sessionId: string; amountMinor: number; close: boolean };
 export type Subscribe = Pick<PlanCheckoutRow, 'accountId' | 'plan' | 'billingPeriod' | 'amountMinor'> & { isRenewed: boolean };
 export type TellSales = ContactRequest & Pick<PlanCheckoutRow, 'accountId' | 'plan'>;
 
@@ -59,7 +59,7 @@ export function checkoutEffects({
       ...overNetwork,
       outcome: 'looked',
       input: Type.Object({ sessionId: Type.String(), amountMinor: Type.Integer(), close: Type.Boolean() }),
-      async run({ sessionId, amountMinor, close }: LookAtPage, { actorId }: EffectContext): Promise<PageFound> {
+      async run({ sessionId, amountMinor, close }: FindPage, { actorId }: EffectContext): Promise<PageFound> {
         const found = await callProcessor('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.readPage(sessionId)));
         if (found.kind !== 'paid') return found;
         if (found.checkoutId === actorId && found.amountMinor === amountMinor && found.currency === paymentCurrency)

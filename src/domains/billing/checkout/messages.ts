@@ -3,7 +3,7 @@
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { PlanChange } from '../../accounts/contract.ts';
 import type { PageState, Payer } from '../payments/port.ts';
-import type { LookAtPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import type { FindPage, OpenPage, Subscribe, TellSales } from './effects.ts';
 import type { CheckoutRow } from './entity.ts';
 
 /** The smallest and largest payment of processors, in cents. An excess over the amount due for a plan is kept as credit. */
@@ -57,7 +57,7 @@ export type CheckoutContract = {
   };
   effects: {
     openPage(input: OpenPage): { sessionId: string; url: string };
-    look(input: LookAtPage): PageFound;
+    look(input: FindPage): PageFound;
     tellSales(input: TellSales): unknown;
     giveBack(input: Payer): unknown;
     subscribe(input: Subscribe): Subscribed;

@@ -37,7 +37,7 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
       run: ({ arrangement, paidUntilMs, ...order }: Arrange, { actorId }: EffectContext): Promise<Arranged> =>
         callProcessor('arranged', actorId, async (of) => {
           const key = `${actorId}/${arrangement}`;
-          const standings = (await of.stopRenewals(actorId, order.payer, key)).map((standing) => ours(standing, actorId));
+          const standings = (await of.stopRenewals(actorId, order.payer, key)).map((state) => ours(state, actorId));
           const startsAtMs = Math.max(paidUntilMs, ...standings.flatMap(({ paid }) => paid).map(({ endsAtMs }) => endsAtMs));
           const priceMinor = planPriceMinor(order.plan, order.billingPeriod)!;
           const processorId = await of.startRenewals({ ...order, renewalId: actorId, priceMinor, startsAtMs }, key);
@@ -49,28 +49,26 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
       outcome: 'stopped',
       input: Type.Object({ payer: Type.Object({ customer: Type.String(), method: Type.String(), payment: Type.String() }) }),
       run: ({ payer }: Pick<RenewalRow, 'payer'>, { actorId }: EffectContext): Promise<RenewalState[]> =>
-        callProcessor('stopped', actorId, async (of) =>
-          (await of.stopRenewals(actorId, payer, null)).map((standing) => ours(standing, actorId)),
-        ),
+        callProcessor('stopped', actorId, async (of) => (await of.stopRenewals(actorId, payer, null)).map((state) => ours(state, actorId))),
     },
     look: {
       ...common,
       outcome: 'looked',
       input: Type.Object({ processorId: Type.String() }),
       run: ({ processorId }: { processorId: string }, { actorId }: EffectContext) =>
-        callProcessor('looked at', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),
+        callProcessor('read', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),
     },
   };
 
   /** Payments in another currency than requested do not count. */
-  function ours(standing: RenewalState, renewalId: string): RenewalState {
-    const otherCurrency = standing.paid.filter((term) => term.currency !== paymentCurrency);
+  function ours(state: RenewalState, renewalId: string): RenewalState {
+    const otherCurrency = state.paid.filter((term) => term.currency !== paymentCurrency);
     if (otherCurrency.length > 0) {
       onMismatch();
       log.error({ renewal_id: renewalId, paid: otherCurrency }, 'a term was paid in a currency other than requested');
     }
-    if (standing.isLate) log.warn({ renewal_id: renewalId }, 'a renewal could not be charged; the payment processor retries');
-    return { ...standing, paid: standing.paid.filter((term) => term.currency === paymentCurrency) };
+    if (state.isLate) log.warn({ renewal_id: renewalId }, 'a renewal could not be charged; the payment processor retries');
+    return { ...state, paid: state.paid.filter((term) => term.currency === paymentCurrency) };
   }
 
   function callProcessor<T>(what: string, renewalId: string, work: (of: PaymentProcessor) => Promise<T>): Promise<T> {

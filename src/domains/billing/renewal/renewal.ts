@@ -21,7 +21,7 @@ import { type BeginRenewal, type RenewalContract, renewal } from './messages.ts'
 
 type State = RenewalRow | null;
 
-const lookedKey = 'looked';
+const stateReadKey = 'looked';
 const firstRetryMs = 5_000;
 const maxRetryMs = 3_600_000;
 /** The processor needs about an hour to charge after the start of a term. */
@@ -54,7 +54,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
       look: changing((row, _input, ctx) => {
         if (row.processorId === null || row.status !== 'renewing') return row;
         ctx.run('look', { processorId: row.processorId });
-        ctx.defer(lookedKey);
+        ctx.defer(stateReadKey);
         return row;
       }),
       goOn: changing((row, _input, ctx) => {
@@ -83,7 +83,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
         const isAnswered = outcome.kind === 'done';
         ctx.answer(
           'look',
-          lookedKey,
+          stateReadKey,
           isAnswered ? null : new AppError('unavailable', 'The payment processor does not answer now', { retryAfterS: 5 }),
         );
         if (row.status !== 'renewing') return row;

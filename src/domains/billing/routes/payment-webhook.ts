@@ -8,16 +8,16 @@ import type { Log } from '../../../log.ts';
 import { checkout } from '../checkout/messages.ts';
 import { renewal } from '../renewal/messages.ts';
 
-export type PaymentNewsParts = {
+export type PaymentWebhookParts = {
   actors: Pick<ActorSystem, 'ask'>;
-  /** Throws `bad_request` if the processor has not signed it; null: not needed here. */
+  /** Throws `bad_request` for an invalid signature; null: a notification that is ignored. */
   read(body: Uint8Array, signature: string): Promise<PaymentNotification | null>;
   log: Log;
 };
 type PaymentNotification = { id: string; about: 'checkout'; checkoutId: string } | { id: string; about: 'renewal'; renewalId: string };
 
 /** Served if a payment processor is configured. */
-export function paymentWebhookRoutes({ actors, read, log }: PaymentNewsParts): AnyRoute[] {
+export function paymentWebhookRoutes({ actors, read, log }: PaymentWebhookParts): AnyRoute[] {
   return [
     route({
       ...signedWebhook,

@@ -53,7 +53,7 @@ export function issuedCardActor(issuer: OutsideIssuer | null, log: Log) {
       },
       tell: {
         run: ({ issuerCardId, status }: { issuerCardId: string; status: CardRow['status'] }, { actorId, signal }: EffectContext) =>
-          warned(log, { card: actorId, status }, 'the issuer of a card could not be told what it has become; trying again', async () => {
+          warned(log, { card: actorId, status }, 'the issuer was not notified of the status of a card; retrying', async () => {
             await configured(issuer, 'issuer of cards').setStatus(issuerCardId, status, signal);
             return status;
           }),

@@ -99,7 +99,7 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
       const { row } = await usable(integrationId);
       return {
         ...{ accountId: row.accountId, integrationId, callId, isRepeat, attributes: row.attributes, clock },
-        request: (request) => counted(row.service, () => send(integrationId, request, signal).catch(withWayOut(row))),
+        request: (request) => counted(row.service, () => send(integrationId, request, signal).catch(withConnectUrl(row))),
         received: (query) => received(integrationId, query),
       };
     },
@@ -157,8 +157,8 @@ export function openServiceCalls({ actors, outbound, clients, box, clock, stats,
     }
   }
 
-  /** A refusal because of a missing permission says where a person grants it. */
-  function withWayOut({ service, redirectUri }: IntegrationRow): (error: unknown) => never {
+  /** Adds the address at which a person grants a missing permission to a refusal because of it. */
+  function withConnectUrl({ service, redirectUri }: IntegrationRow): (error: unknown) => never {
     return (error) => {
       if (!(error instanceof ServiceFailed) || error.failure.type !== 'forbidden' || error.failure.scope === null) throw error;
       const { failure } = error;

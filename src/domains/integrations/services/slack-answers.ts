@@ -4,7 +4,7 @@ import type { ReadTokens, ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
 const refusedTokens = new Set(['invalid_auth', 'token_expired', 'token_revoked', 'not_authed', 'account_inactive']);
-const unknownThings = new Set(['channel_not_found', 'thread_not_found', 'message_not_found', 'user_not_found']);
+const notFoundErrors = new Set(['channel_not_found', 'thread_not_found', 'message_not_found', 'user_not_found']);
 const passing = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org']);
 const refusals: Readonly<Record<string, string>> = {
   not_in_channel: 'The Slack app is no member of this channel: a person has to invite it there first (/invite in the channel)',
@@ -31,7 +31,7 @@ export function slackFailure({ body }: ServiceAnswer): ServiceFailure | undefine
   const error = textOf(answer.error) ?? 'no reason given';
   const message = `Slack refused: ${error}`;
   if (error === 'ratelimited' || error === 'rate_limited') return { type: 'rate_limited', message, retryAt: null };
-  if (unknownThings.has(error)) return { type: 'not_found', message };
+  if (notFoundErrors.has(error)) return { type: 'not_found', message };
   if (error === 'missing_scope') {
     const scope = textOf(answer.needed) ?? null;
     return { type: 'forbidden', message: `${message}${scope === null ? '' : `, it needs ${scope}`}`, scope };

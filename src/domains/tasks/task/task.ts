@@ -97,15 +97,15 @@ export function taskActor(effects: EffectsOf<TaskContract>): ActorDefinition<Tas
         return nothing(next.agents.length === 0 ? next : settle(next, ctx));
       },
 
-      report(state, news, ctx) {
+      report(state, progress, ctx) {
         if (state === null || hasEnded(state)) return nothing(state);
-        const { agentId, turn, approval, rests, work, untrusted = false, ...shown } = news;
+        const { agentId, turn, approval, rests, work, untrusted = false, ...shown } = progress;
         // An ended agent stays ended; late reports do not change that.
         const wasOver = isOver(state, agentId);
         const shownFields = wasOver ? {} : shown;
         const agents = state.agents.map((one) => (one.id === agentId ? { ...one, ...shownFields, ...usage(one, turn) } : one));
         let next: TaskRow = { ...state, agents, holdsUntrusted: state.holdsUntrusted || untrusted, updatedAt: ctx.nowMs };
-        next = reportUsage(next, news, ctx);
+        next = reportUsage(next, progress, ctx);
         if (approval !== null && !(wasOver && approval.status === 'pending'))
           next = { ...next, approvals: withApproval(next.approvals, approval) };
         if (turn !== null) {

@@ -98,7 +98,7 @@ export class UpdateSocket implements UpdateStream {
     const meaning = meaningOf(messageIn(data));
     if (this.isReady) {
       clearTimeout(this.timer);
-      if (silenceMs !== null) this.expect(turn, silenceMs, 'nothing was heard for too long');
+      if (silenceMs !== null) this.expect(turn, silenceMs, 'no data was received for too long');
     }
     switch (meaning.kind) {
       case 'ready':
@@ -122,7 +122,7 @@ export class UpdateSocket implements UpdateStream {
     this.openedAtMs = monotonicMs();
     clearTimeout(this.timer);
     const { listener, silenceMs } = this.options;
-    if (silenceMs !== null) this.expect(turn, silenceMs, 'nothing was heard for too long');
+    if (silenceMs !== null) this.expect(turn, silenceMs, 'no data was received for too long');
     listener.connected();
   }
 

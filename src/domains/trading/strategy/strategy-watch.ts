@@ -97,7 +97,7 @@ export class StrategyWatch {
     try {
       await this.parts.actors.ask(strategy, id, 'due', { nowMs });
     } catch (error) {
-      this.failed(error, 'a run of a strategy could not be told of a complete bar; retrying', { strategy_id: id });
+      this.failed(error, 'a run of a strategy was not notified of a complete bar; retrying', { strategy_id: id });
     }
   }
 

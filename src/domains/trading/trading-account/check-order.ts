@@ -11,10 +11,10 @@ import type { OpenEntry } from './entity.ts';
 export const maxOpenOrders = 1_000;
 
 /** An account and the current prices. */
-export type JudgedAccount = Pick<AccountTurn, 'row' | 'marketMs' | 'bookOf'> & { quoteOf(symbol: string): RiskQuote | null };
+export type CheckedAccount = Pick<AccountTurn, 'row' | 'marketMs' | 'bookOf'> & { quoteOf(symbol: string): RiskQuote | null };
 
 /** Throws `conflict` or `invalid`. @param without an open order that does not count, as this one takes its place */
-export function checkOrder(turn: JudgedAccount, terms: OrderTerms, brokerKey: string, without: string | null = null): void {
+export function checkOrder(turn: CheckedAccount, terms: OrderTerms, brokerKey: string, without: string | null = null): void {
   const { row, marketMs } = turn;
   if (row.haltedAt !== null) throw new AppError('conflict', 'Trading is halted');
   const ofBook = Object.entries(row.open).filter(([, entry]) => entry.brokerKey === brokerKey);

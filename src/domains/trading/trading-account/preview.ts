@@ -2,7 +2,7 @@
 import { AppError } from '../../../errors.ts';
 import { isReducing, positionValueAfter } from '../risk.ts';
 import { emptyAccountBook } from './account-turn.ts';
-import { asRiskOrder, checkOrder, type JudgedAccount } from './check-order.ts';
+import { asRiskOrder, type CheckedAccount, checkOrder } from './check-order.ts';
 import type { TradingAccountRow } from './entity.ts';
 import type { AccountMarket } from './market.ts';
 import type { OrderPreview, PreviewOrder } from './messages.ts';
@@ -29,7 +29,7 @@ export function previewOf(before: TradingAccountRow, input: PreviewOrder, market
   };
 }
 
-function refusalOf(account: JudgedAccount, { terms, brokerKey }: PreviewOrder): string | null {
+function refusalOf(account: CheckedAccount, { terms, brokerKey }: PreviewOrder): string | null {
   try {
     checkOrder(account, terms, brokerKey);
     return null;

@@ -109,5 +109,5 @@ const noSandbox: SandboxPool = {
   run: () => assert.fail('no sandbox is expected here'),
   close: async () => {},
   pids: () => [],
-  load: { running: 0, waiting: 0, turnedAway: 0 },
+  load: { running: 0, waiting: 0, rejected: 0 },
 };
