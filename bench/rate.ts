@@ -1,6 +1,6 @@
 /**
- * What counting one busy key across three nodes asks of Redis: a quota that is just used up, and one that is asked for many times over. Beside it a
- * question for each request. Redis itself counts the questions, and no node may grant more than the quota and what comes back meanwhile.
+ * The load on Redis from counting one busy key across three nodes: a quota that is just used up, and one that is exceeded many times. For comparison,
+ * one call of Redis for each request. Redis itself counts the calls, and all nodes together may grant no more than the quota and its refill.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { LeasedRates } from '../src/edge/limits/leased-rates.ts';

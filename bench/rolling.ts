@@ -15,7 +15,7 @@ const socketCount = 1_000;
 const customerCount = 20;
 const connections = 48;
 const workspacesOfACustomer = 15;
-/** One request of so many is a command that tells an event. */
+/** One of this many requests is a command that emits an event. */
 const writeEvery = 200;
 const reconnectMs = 20;
 

@@ -1,4 +1,4 @@
-/** How long a start takes where the data are there already, and what the service weighs when nobody asks anything. */
+/** The duration of a start with existing data, and the memory of the idle service. */
 import { setTimeout as after } from 'node:timers/promises';
 import { residentBytes } from './support/other-process.ts';
 import { makeRow, type Row } from './support/row.ts';

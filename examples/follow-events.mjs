@@ -1,5 +1,5 @@
 /**
- * Follows the events of an account and misses none, whatever becomes of the connection or of the node behind it. Node 22, no packages.
+ * Follows the events of an account and misses none, also when the connection or the node behind it is lost. Node 22, no packages.
  *
  *   TROUPE_URL=http://127.0.0.1:8080 TROUPE_TOKEN=mk_live_… node examples/follow-events.mjs [SEQ]
  *
@@ -46,7 +46,7 @@ function follow() {
     }, pulseMs);
     socket.onopen = () => socket.send(JSON.stringify({ type: 'auth', token, resume_from: last }));
     socket.onclose = ({ code, reason }) => end(code, reason);
-    // Node 22 tells of a connection that was refused by this alone.
+    // Node 22 reports a refused connection only by this event.
     socket.onerror = () => end(1006, 'not reached');
     socket.onmessage = ({ data }) => {
       isSilent = false;

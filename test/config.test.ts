@@ -15,7 +15,7 @@ function refusal(env: Record<string, string>): string {
   return assert.fail(`${JSON.stringify(env)} was taken`);
 }
 
-/** What every node of a cluster is told. */
+/** Settings that every node of a cluster needs. */
 const cluster = { REDIS_URL: 'redis://127.0.0.1', DATABASE_URL: 'postgres://127.0.0.1/x', SECRET_KEY: 'x'.repeat(32) };
 
 test('an empty environment gives the documented defaults', () => {

@@ -1,4 +1,4 @@
-/** Nothing secret gets into a log line, whatever a library's error, a URL or a field brings along. */
+/** No secret is in a log line, also if a library's error, a URL or a field contains one. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-/** What Prometheus is told, and that documents, dashboard and alerts speak of nothing else. `WRITE_DOCS=1` writes the table anew. */
+/** The metrics of a node, and that documents, dashboard and alerts use no others. `WRITE_DOCS=1` rewrites the table. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';

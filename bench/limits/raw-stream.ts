@@ -1,4 +1,4 @@
-/** The limit of streaming: raw uWebSockets.js sends the same bytes to the same sockets, with as much on the way; nothing is looked up or committed. */
+/** The limit of streaming: raw uWebSockets.js sends the same bytes to the same sockets, with the same number in flight; nothing is looked up or committed. */
 import { App, us_listen_socket_close, us_socket_local_port, type WebSocket } from 'uWebSockets.js';
 import { serveCalls } from '../support/program.ts';
 import { weighed } from '../support/weight.ts';
@@ -30,7 +30,7 @@ serveCalls({
       });
     }),
 
-  /** Sends until told to stop: each message to every socket, or to one after the other. */
+  /** Sends until `stop`: each message to every socket, or to one socket after the other. */
   begin({ payloadBytes, toAll }: { payloadBytes: number; toAll: boolean }) {
     over = false;
     window.reset();

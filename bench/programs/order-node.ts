@@ -20,7 +20,7 @@ import { CounterEntity, counter, counterActor, createCounterTable } from '../sup
 import { type Driven, drive } from '../support/drive.ts';
 import { serveCalls } from '../support/program.ts';
 
-/** Contents come as often as quotes of a file are looked at, so that orders fill while others are placed. */
+/** New quotes come as often as a file of quotes is polled, so that orders fill while others are placed. */
 const contentEveryMs = 100;
 /** As the node's own marks. */
 const markedAtOnce = 64;

@@ -7,7 +7,7 @@ import { serveCalls, tellParent } from '../support/program.ts';
 
 type Client = { socket: Socket; reader: FrameReader; account: number };
 
-/** One buffer for all: what was read is looked at before the next read. */
+/** One buffer for all: received bytes are parsed before the next read. */
 const buffer = Buffer.alloc(256 * 1024);
 const connectTogether = 100;
 const upgrade =
@@ -134,7 +134,7 @@ function note(account: number, chunk: Buffer | null, start: number): void {
   arrivals!.push(account, prev + 1, machineMs());
 }
 
-/** The sender is told how much has arrived, so that it can keep the sockets full without drowning them. */
+/** Reports the number of received frames to the sender, so that it can keep the sockets full but not overfull. */
 function tell(): void {
   if (frames === toldFrames) return;
   toldFrames = frames;

@@ -80,7 +80,7 @@ serveCalls({
     await client.end();
   },
 
-  /** Commits as fast as the deliveries of it arrive, until told to stop. */
+  /** Commits as fast as its events are delivered, until `stop`. */
   begin({ inFlight, accounts, receiversEach }: { inFlight: number; accounts: number; receiversEach: number }) {
     over = false;
     window.reset();

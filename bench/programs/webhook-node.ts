@@ -81,7 +81,7 @@ serveCalls({
   cpuMs: () => process.cpuUsage().user / 1_000 + process.cpuUsage().system / 1_000,
 });
 
-/** Before the code is warm, more may be asked than is let in: those are no events, and nobody waits for them. */
+/** Before the code is warm, asks may be refused as overloaded: these make no events, and no measurement waits for them. */
 function refused(error: Error): void {
   if ((error as { code?: unknown }).code !== 'overloaded') throw error;
 }

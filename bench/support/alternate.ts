@@ -1,4 +1,4 @@
-/** Measures two sides in turn, slice by slice, so that whatever else the machine does meets both alike; medians of the slices count. */
+/** Measures two sides in turn, slice by slice, so that other load of the machine affects both alike; medians of the slices count. */
 import { isNoisy, median } from './statistics.ts';
 
 const sliceCount = 5;

@@ -1,4 +1,4 @@
-/** What a program that was started with `--expose-gc` holds: resident memory, and what lives in its heap. */
+/** The memory of a program that was started with `--expose-gc`: resident memory, and live objects in its heap. */
 import { setTimeout as after } from 'node:timers/promises';
 
 export type Weight = { residentBytes: number; heapBytes: number };

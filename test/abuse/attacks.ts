@@ -5,9 +5,9 @@ import { form, formOf, json, parametersIn } from '../support/described-service.t
 import { bentIds, bentQueryValues, brokenBodies, latin1 } from '../support/hostile-values.ts';
 import { fitting, hostileValue, objectOf } from './values.ts';
 
-/** `session` and `key` may do everything in their own account, `weak` next to nothing, `bent` has a token that is none. */
+/** `session` and `key` have all rights in their own account, `weak` nearly none; `bent` sends an invalid token, `nobody` none. */
 export type CallerKind = 'session' | 'key' | 'weak' | 'bent' | 'nobody';
-/** What stands for a parameter of the path: the attacker's own, somebody else's, one that nobody has, or no id at all. */
+/** The value of a parameter of the path: an id of the attacker, an id of the other account, an id that does not exist, or a text that is no id. */
 export type PathPart = { kind: 'own' | 'foreign' | 'unknown' } | { kind: 'bent'; text: string };
 
 export type Attack = {

@@ -14,7 +14,7 @@ const insides = [
 export type Evidence = { answer: Answer; sent: string };
 
 /**
- * @param secrets texts that nobody but their owner can know
+ * @param secrets texts that only their owner can know
  * @returns what is wrong, or null
  */
 export function leakedSecret({ answer, sent }: Evidence, secrets: readonly string[], folder: string): string | null {

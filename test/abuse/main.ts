@@ -1,7 +1,7 @@
 /**
  * `npm run abuse [-- --seed N] [--minutes M | --requests N]`: attacks every endpoint of a service of its own with hostile values made from its OpenAPI
  * description, then lets one account flood it, with many keys, with messages to `/mcp`, with work that computes without end, and with much work beside a quiet one, and ends with 1 when something breaks, is not
- * as described, or tells of another account. Nothing leaves this machine. The same seed makes the same attacks; four streams of them run at once,
+ * as described, or discloses another account. Nothing leaves this machine. The same seed makes the same attacks; four streams of them run at once,
  * so their order may differ.
  */
 import { parseArgs } from 'node:util';

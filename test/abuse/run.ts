@@ -1,6 +1,6 @@
 /**
- * One run of abuse: a service of its own with two accounts, of which one attacks and the other has secrets. First nobody of account, then the
- * attacker with all rights in its own. Every answer must be one the description promises, none of the service's fault, and silent about the other account.
+ * One run of abuse: a service of its own with two accounts, of which one attacks and the other has secrets. First requests without an account, then
+ * those of the attacker with all rights in its own. Every answer must be in the description, no fault of the service, and disclose nothing of the other account.
  */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -239,7 +239,7 @@ class Attacker {
     return Object.fromEntries(counted.map(([path, count]) => [path, count + changed(path)]));
   }
 
-  /** Everything the other account can see of itself, without links, which are made anew each time, and without prices, which move. */
+  /** All resources that the other account can read, without links, which differ in each answer, and without prices, which change. */
   async victimsResources(): Promise<Record<string, unknown>> {
     const { api, bob, foreign } = this.site;
     const seen: Record<string, unknown> = {};

@@ -5,7 +5,7 @@ import type { Mode } from '../../src/mode.ts';
 
 export type Account = {
   id: string;
-  /** A key with all scopes: it lives as long as the run, and its stream leaves nothing out, as nothing is done in the other mode. */
+  /** A key with all scopes: it is valid for the whole run, and its stream has all events, because the other mode is not used. */
   key: string;
   /** For what only a session may do. */
   credentials: { email: string; password: string };

@@ -37,7 +37,7 @@ export function limitsHeld(operations: readonly Operation[], kept: KeptMoney): s
   return wrong;
 }
 
-/** What was told before a limit was raised had to do with the one before. */
+/** Payments that were answered before a limit was raised count against the limit before. */
 function passed(limits: readonly Limit[], payments: readonly Payment[]): string[] {
   return limits.flatMap(({ minor }, n) => {
     const untilMs = limits[n + 1]?.fromMs ?? Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 /**
- * Judges what became of the money of a run: what clients were told, what every node shows at the end, and the books. Pure, as `check.ts`;
+ * Checks the money of a run: the answers that clients got, the state that every node shows at the end, and the books. Pure, as `check.ts`;
  * `check-money.test.ts` gives each rule a history that breaks it alone.
  *
- * Amounts are cents. Whatever is unknown may have taken effect, once, or not.
+ * Amounts are cents. An operation with an unknown outcome may have taken effect once, or not.
  */
 import { describeOperation, type Violation, violationsOf } from './check.ts';
 import { cardsRight, frozenHeeded } from './check-cards.ts';

@@ -34,7 +34,7 @@ export function checkTrading(operations: readonly Operation[], kept: KeptTrading
   });
 }
 
-/** A process can die after it has begun to send an order, and Tradier keeps no id unique: until its session ends nobody knows whether the order is there. */
+/** A process can die after it has begun to send an order, and ids are not unique at Tradier: until the session ends it is unknown whether the order exists. */
 function mustHaveEnded({ status, isUnknown, isLeftToSession }: KeptTrading['orders'][number]): boolean {
   return !endings.includes(status) && !(isUnknown && isLeftToSession);
 }

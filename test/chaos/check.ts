@@ -84,7 +84,7 @@ function acknowledgedIsThere(operations: readonly Operation[], kept: Kept): stri
   return [...lost, ...unreadable, ...undone];
 }
 
-/** Each creation has a text of its own, so what is kept tells how often it took effect. */
+/** Each creation has a text of its own, so the stored resources show how often it took effect. */
 function effectsOnce(operations: readonly Operation[], kept: Kept): string[] {
   const counts = {
     'create task': countOf(kept.tasks.map(({ prompt }) => prompt)),
@@ -101,7 +101,7 @@ function effectsOnce(operations: readonly Operation[], kept: Kept): string[] {
   return [...wrong, ...versionsOnce(operations, kept)];
 }
 
-/** Versions of a register run from 1 without a hole, each from one write, and each told once. */
+/** Versions of a register begin at 1 and have no gap; each is from one write, and is answered once. */
 function versionsOnce(operations: readonly Operation[], kept: Kept): string[] {
   const wrong: string[] = [];
   const versions = new Map(kept.files.map(({ register, version }) => [register, version]));

@@ -12,13 +12,13 @@ export type Ask = {
   path: string;
   /** Where it is not the client's. */
   token?: string;
-  /** Made anew for every request. */
+  /** Called for every request. */
   body?: () => string | FormData;
   /** What the history keeps of a good answer. */
   resultOf?: (answer: Answer) => Result;
   /** The refusals that a right service may give; without them any that does not blame the request. */
   refusals?: readonly number[];
-  /** How long it is asked again; 0: never, and where the one answer is lost nobody knows. */
+  /** How long it is retried; 0: never, so that after a lost answer its outcome is unknown. */
   patienceMs?: number;
   /** It is sent once more when it was answered well, and is to be answered the same. */
   isRepeated?: boolean;
@@ -54,7 +54,7 @@ export class Client {
     this.random = parts.random;
   }
 
-  /** Does it once, however often it must be asked. Resolves with the answer that settled it; null where nobody said. */
+  /** Performs the operation once, with retries. Resolves with the answer that decided it; null if its outcome is unknown. */
   async perform(
     name: OperationName,
     subject: string,

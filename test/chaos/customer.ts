@@ -47,7 +47,7 @@ export class Customer {
     return customer;
   }
 
-  /** Does one thing after the other until told to stop. Several may do so for one customer. */
+  /** Performs one operation after the other until `isOver`. Several calls may run for one customer. */
   async work(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await this.doSomething();
@@ -161,7 +161,7 @@ export class Customer {
   }
 }
 
-/** A read of a register: its contents, or null where nobody has written yet. */
+/** A read of a register: its contents, or null before the first write. */
 export function readOf(workspace: string, register: string): Ask {
   return { method: 'GET', path: `/v1/workspaces/${workspace}/files/${register}`, resultOf: ({ text }: Answer) => text };
 }

@@ -15,7 +15,7 @@ export type DeployerParts = { history: History; nodes: () => Door[]; random: Ran
 type Made = { id: string; workspace: string; fingerprint: string };
 
 const longestThoughtMs = 800;
-/** How many do not ask again when they hear nothing, so that nobody ever knows. */
+/** The share of operations that are not retried after a lost answer, so that their outcome stays unknown. */
 const carelessChance = 0.05;
 const doubtfulChance = 0.05;
 const remembered = 30;

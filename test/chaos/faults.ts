@@ -264,7 +264,7 @@ async function redisAway({ cluster }: Stage, awayMs: number): Promise<string> {
   return `killed, away for ${awayMs} ms, back empty`;
 }
 
-/** It wakes up to a Redis that has never heard of it. */
+/** When it continues, Redis has no record of it. */
 function flushWhileFrozen(stage: Stage): Promise<string> {
   return onNode(stage, async (node) => {
     const halfMs = stage.random.between(200, 3_500);

@@ -15,7 +15,7 @@ export type KeptDeployments = {
     providerId: string | null;
     /** Of the snapshot that was published; null: it was not taken. */
     fingerprint: string | null;
-    /** An effect, or credentials that nobody needs any more. */
+    /** It has an effect, or credentials that are no longer needed. */
     isUnderWay: boolean;
   }[];
   /** `deployment.*` without the lines of logs. */

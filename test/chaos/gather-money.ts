@@ -45,7 +45,7 @@ export type KeptMoney = {
 
 type NamedDoor = Door & { readonly name: string };
 
-/** The wallet decides after a card was asked and before an order is told; so much, at most, lies between. */
+/** The wallet decides after the request to a card and before the answer to an order; this is the longest time between the two. */
 const apart = `interval '1 minute'`;
 const days = (from: string, to: string) =>
   `array[${[from, to].map((time) => `to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD')`).join()}]`;

@@ -19,7 +19,7 @@ export type KeptTrading = {
     filledBy: string;
     /** It is unknown whether the broker has the order: a person must check. */
     isUnknown: boolean;
-    /** Its broker is Tradier, where only the end of its session proves that it is not there, and an event has told that its outcome is unknown. */
+    /** Its broker is Tradier, where only the end of its session proves that it does not exist, and an event has reported its unknown outcome. */
     isLeftToSession: boolean;
   }[];
   fills: { id: string; order: string }[];

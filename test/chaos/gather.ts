@@ -49,7 +49,7 @@ async function readRegisters(
     const [workspace, file] = register.split('/') as [string, string];
     const customer = customers.find((one) => one.account === account)!;
     const answer = await customer.client.ask(readOf(workspace, file), node);
-    // Anything but what was written is a value that nobody wrote, and found as such.
+    // Another answer counts as a value that was never written, which the checker reports.
     const value = answer?.status === 200 ? answer.text : answer?.status === 404 ? null : `answered ${answer?.status}`;
     return { node: node.name, register, value };
   });

@@ -1,12 +1,12 @@
 /**
- * What clients saw, in the order they saw it, by one clock: what they asked for and how it ended, what a stream brought, what was done to the
- * cluster meanwhile. The checker judges from this and from what is kept at the end; nothing else is known.
+ * The observations of clients in order, by one clock: their requests and outcomes, the events of streams, and the faults of the cluster. The
+ * checker uses only this and the resources that are stored at the end.
  */
 import { writeFile } from 'node:fs/promises';
 
 /**
- * `done`: acknowledged. `refused`: surely without effect. `unknown`: nobody said, within the time that the client had; it may take effect at
- * any later moment, once, or never.
+ * `done`: acknowledged. `refused`: certainly without effect. `unknown`: no answer within the client's time; it may take effect once at any
+ * later moment, or never.
  */
 export type Outcome = 'done' | 'refused' | 'unknown';
 
@@ -56,9 +56,9 @@ export type Operation = {
   /** `write`: the value. Of money the amount in cents. `deploy`: the fingerprint of the files. */
   value: string | number | null;
   invokedMs: number;
-  /** When it was asked for first. Of a read only the last request counts, so it is invoked later. */
+  /** The time of the first request. Of a read only the last request counts, so `invokedMs` is later. */
   begunMs: number;
-  /** Null while nobody has answered, and for ever where the outcome is unknown. */
+  /** Null until the answer, and permanently if the outcome is unknown. */
   endedMs: number | null;
   outcome: Outcome;
   /** Of the answer that ended it, else 0. */

@@ -14,7 +14,7 @@ export type RegisterOperation = {
   /** `write`: the version that was answered; null where the outcome is unknown. */
   version: number | null;
   invokedMs: number;
-  /** Infinity: the outcome is unknown. Only of writes: a read nobody heard of says nothing, and is left out. */
+  /** Infinity: the outcome is unknown. Only of writes: a read without an answer proves nothing, and is left out. */
   returnedMs: number;
 };
 

@@ -18,7 +18,7 @@ import { History } from './history.ts';
 import { settle } from './settle.ts';
 import { manners, Spender } from './spender.ts';
 
-/** Of each kind that moves money so many are done, and were asked for twice. */
+/** The number of completed operations of each kind that moves money; each was requested twice. */
 const ofAKind = 3;
 let service: ClusterProcesses;
 

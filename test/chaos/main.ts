@@ -1,6 +1,6 @@
 /**
  * `npm run chaos [-- --seed N] [--minutes M] [--nodes 3] [--only money|trading|deployments] [--faults "kill,redis emptied"] [--previous COMMIT] [--keep FOLDER]`: breaks a cluster of
- * real processes under load, at random, and checks that nobody could notice more than they are told to expect, and that no cent is missing.
+ * real processes under load, at random, and checks that clients observe no more than the guarantees allow, and that no cent is missing.
  * The same seed makes the same faults in the same order; what the processes make of it depends on the machine. `--nodes 1` is the service of
  * one node, without Redis; `--only money` a load of payments alone, `--only trading` one of orders, `--only deployments` one of sites; `--faults` each of these once, with `--minutes` at random for as long. The seed, or the faults that are named, decide what else the run stands on
  * (`topology.ts`): disks that can be filled and broken, a PgBouncer, nodes of an earlier version (`--previous`, the commit before if not

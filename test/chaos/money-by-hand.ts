@@ -122,7 +122,7 @@ export function shown({ operations, books }: Run): KeptMoney {
   };
 }
 
-/** An authorization that is asked for, told and booked. */
+/** An authorization that is requested, answered and booked. */
 export function buy(run: Run, id: string, mark: string, amount: number, [begunMs, endedMs]: readonly [number, number] = [20, 30]): void {
   run.operations.push(operationOf({ name: 'authorize', subject: mark, value: amount, result: decided(id, 'approved'), begunMs, endedMs }));
   authorize(run, id, mark, amount);

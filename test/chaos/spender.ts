@@ -2,8 +2,8 @@
  * One account and what its clients do with its money: they pay in, pay by card, one card more than all others, place and decide orders, freeze
  * and cancel cards that others are just paying with, several at a time, at random.
  *
- * Everything has a mark of its own by which it is found in the books, whether or not anybody was told its id: authorizations their merchant,
- * orders their description, deposits their amount.
+ * Each operation has a unique mark by which it is found in the books, also if its answer with the id was lost: the merchant of an
+ * authorization, the description of an order, the amount of a deposit.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Mode } from '../../src/mode.ts';
@@ -43,9 +43,9 @@ const cardLimitsMinor = { hot: 20_000, others: 2_000 };
 const refusalsOfACard = 12;
 const longestThoughtMs = 60;
 const burstSize = 24;
-/** How many do not ask again when they hear nothing, so that nobody ever knows. */
+/** The share of operations that are not retried after a lost answer, so that their outcome stays unknown. */
 const carelessChance = 0.04;
-/** How many ask once more although they were answered. */
+/** The share of operations that are repeated although they were answered. */
 const doubtfulChance = 0.04;
 const planWithinMs = 30_000;
 
@@ -92,7 +92,7 @@ export class Spender {
     return spender;
   }
 
-  /** Does one thing after the other until told to stop. Several may do so for one account. */
+  /** Performs one operation after the other until `isOver`. Several calls may run for one account. */
   async work(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await this.doSomething();

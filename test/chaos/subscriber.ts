@@ -1,6 +1,6 @@
 /**
- * Follows all events of one account for as long as it is told to, over any nodes: whatever ends a stream, it resumes on any node after the
- * last event it has. It also moves of its own accord, now and then, and a node that says nothing for too long counts as lost.
+ * Follows all events of one account until it is stopped, over any nodes: when a stream ends for any reason, it resumes on any node after the
+ * last received event. It also changes the node at random times, and a node that sends nothing for too long counts as lost.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NodeProcess } from '../support/node-process.ts';

@@ -14,9 +14,9 @@ export type TraderParts = { history: History; nodes: () => Door[]; random: Rando
 
 const symbols = ['AAPL', 'MSFT', 'KO', 'BTC-USD'] as const;
 const longestThoughtMs = 60;
-/** How many do not ask again when they hear nothing, so that nobody ever knows. */
+/** The share of operations that are not retried after a lost answer, so that their outcome stays unknown. */
 const carelessChance = 0.04;
-/** How many ask once more although they were answered. */
+/** The share of operations that are repeated although they were answered. */
 const doubtfulChance = 0.04;
 const mostOpen = 60;
 const cancelWithinMs = 120_000;
@@ -68,7 +68,7 @@ export class Trader {
     this.strategy = made!.json.id;
   }
 
-  /** Does one thing after the other until told to stop. Several may do so for one account. */
+  /** Performs one operation after the other until `isOver`. Several calls may run for one account. */
   async work(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await this.doSomething();

@@ -12,7 +12,7 @@ import { testDatabase } from '../support/database.ts';
 import { nodeEnv } from '../support/node-env.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Leaves when it is told to (unless a file `deaf` is there), or when who started it is gone, as the service does. */
+/** Ends on a signal (unless a file `deaf` exists), or when the process that started it has ended, as the service does. */
 const standIn = `
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';

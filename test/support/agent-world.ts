@@ -138,7 +138,7 @@ export class World {
     return { id: 'same', name, arguments: args, sourced: { source, checked: { ok: true as const, args: { ...args } } } };
   }
 
-  /** As `connectionMade` does: every live agent that may connect is told. */
+  /** As `connectionMade` does: notifies every live agent that waits for the connection. */
   connect(service: string): void {
     this.connections.set(service, `int_${service}_${this.lost.size}`);
     for (const { id } of this.effects) this.lookedBefore.add(id);

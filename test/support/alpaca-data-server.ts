@@ -18,7 +18,7 @@ export class AlpacaDataServer {
   actions: object = {};
   /** What the next requests meet instead of an answer. `hang`: nothing comes. */
   failures: (Answer | 'hang' | 'reset')[] = [];
-  /** At most this many bars a page, whatever is asked for: the vendor may give fewer. */
+  /** At most this many bars a page, also if more are requested: the vendor may return fewer. */
   pageBars = 10_000;
   readonly url: string;
   private readonly server: Server;

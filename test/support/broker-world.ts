@@ -132,7 +132,7 @@ export class BrokerWorld {
     return broker;
   }
 
-  /** As `connect`, whatever comes of the try of the credentials. */
+  /** As `connect`, with any result of the test of the credentials. */
   async add(name: Broker['name'], orderMode: 'paper' | 'live' = 'paper'): Promise<Broker> {
     const accountId = newId('acct_', null);
     const given: Record<Broker['name'], VenueCredentials> = {

@@ -1,6 +1,6 @@
 /**
- * A cluster of real processes: src/main.ts N times, one PostgreSQL, one Redis, with links between whatever speaks, so that a test can kill,
- * stop, freeze and restart any part and hurt any way between them. Without Redis it is a service of one node on the same PostgreSQL.
+ * A cluster of real processes: src/main.ts N times, one PostgreSQL, one Redis, with links between all of them, so that a test can kill,
+ * stop, freeze and restart any process and break any connection between them. Without Redis it is a service of one node on the same PostgreSQL.
  *
  * Each node announces a link to the others (`CLUSTER_ANNOUNCE`), never its own port; links tell diallers apart by their process, so that
  * the way between two nodes can be cut or silenced, one way or both, without root.
@@ -33,7 +33,7 @@ export type ClusterOptions = {
   pooler?: boolean;
   /** The folder of the program that the nth of the first nodes runs; this one if not said. */
   program?: (n: number) => string;
-  /** false: whatever speaks does so directly, and no way can be hurt. For measuring. */
+  /** false: processes connect directly, and no connection can be broken. For measuring. */
   links?: boolean;
   /** Whether the clocks of nodes can be set while they run (`setClock`). */
   clocks?: boolean;

@@ -137,7 +137,7 @@ export class DescribedApi {
   }
 }
 
-/** The document with whatever its references name in their places. */
+/** The document with its references resolved. */
 function resolved(document: Json): unknown {
   const known = new Map<string, unknown>();
   const resolve = (value: Json): unknown => {

@@ -114,7 +114,7 @@ create trigger on_business before insert on account_override for each row execut
 
 type Make = (site: Site, caller: Caller, ids: Ids, owner: string) => Promise<string>;
 
-/** How there comes to be one, where it is not by a POST of the documented example to the path above, answered with its `id`. */
+/** Creates resources that a POST of the documented example to the path above, answered with an `id`, does not create. */
 const makers: Record<string, Make> = {
   '/workspaces/{id}/files/{file}': async (site, caller, ids, owner) => {
     const upload = site.api.find('POST', '/workspaces/x/files');
@@ -160,8 +160,8 @@ const makers: Record<string, Make> = {
 async function resourcesOf(site: Site, caller: Caller, owner: string): Promise<Ids> {
   const ids: Ids = {};
   const keys = new Set(site.api.operations.flatMap(({ path }) => parametersIn(path).map((name) => keyOf(path, name))));
-  // Files first: agents read them. Strategies before what tests them, configurations before what is deployed with them. Then whatever lies above comes
-  // before what lies in it.
+  // Files first: agents read them. Strategies before their backtests, configurations before their deployments. Then each resource before those below
+  // its path.
   const place = (key: string) => (/^\/(workspaces|trading\/strategies|deployments\/configs)/.test(key) ? 0 : 100) + key.length;
   for (const key of [...keys].sort((one, other) => place(one) - place(other))) {
     ids[key] = await (makers[key] ?? byExample(key))(site, caller, ids, owner);
@@ -308,7 +308,7 @@ export function formOf(fileName: string, content: string): string {
   return `--${boundary}\r\n${disposition}\r\n\r\n${content}\r\n--${boundary}--\r\n`;
 }
 
-/** Rows of every table, and of files that have no row yet: whatever a refused request could leave behind. */
+/** The number of rows of every table, and of files without a row: everything that a refused request could leave behind. */
 export function leftBehind(service: { dataDir: string }): Promise<Record<string, unknown>> {
   return onDatabase(service, async (database) => {
     const { rows } = await database.query<{ name: string }>(

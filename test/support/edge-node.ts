@@ -45,7 +45,7 @@ export class EdgeCluster {
     return node;
   }
 
-  /** It dies without a word. */
+  /** Ends the node without a notification of the others. */
   async kill(node: EdgeNode): Promise<void> {
     this.nodes.splice(this.nodes.indexOf(node), 1);
     this.network.leave(node.incarnation);

@@ -53,7 +53,7 @@ export class KeptMail implements MailProvider {
   }
 }
 
-/** @param late what there is only when the actors run: asked for by what revokes keys */
+/** @param late returns the parts that exist only when the actors run; used by the revocation of keys */
 export function identityActorsWith(mail: MailProvider, clock: Clock, late: () => KeyRevocationParts = noParts): AnyActor[] {
   const tokens = createTokens({ secretKey, clock });
   const resetToken: Tokens['resetToken'] = async (claims) => (await tokens).resetToken(claims);

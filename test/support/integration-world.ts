@@ -35,7 +35,7 @@ export type IntegrationWorld = {
   calls: ServiceCalls;
   accountId: string;
   id: string;
-  /** What agents were told. */
+  /** Notifications to agents. */
   told: object[];
   /** Where a person consents. */
   begin(): Promise<URL>;
@@ -54,7 +54,7 @@ export type IntegrationWorld = {
 export type WorldOptions = {
   /** Settings of further services. */
   others?: Record<string, Partial<ServiceSettings>>;
-  /** In place of the time that a request is given; asked for each; undefined: that time. */
+  /** Replaces the timeout of a request; called for each; undefined: the usual timeout. */
   timeoutMs?: () => number | undefined;
 };
 

@@ -81,7 +81,7 @@ function sample([name, { type }]: [string, { type?: string }]): [string, unknown
   return [name, values[type ?? ''] ?? 'text'];
 }
 
-/** The suite's authorization server asks nobody: it answers with the code at once. */
+/** The suite's authorization server needs no person: it answers with the code at once. */
 async function consent(of: FoundAuthority): Promise<string> {
   const { verifier, challenge } = await pkcePair();
   const state = randomBytes(8).toString('hex');

@@ -114,7 +114,7 @@ export type Saying = {
   model?: string | null;
 };
 
-/** An answer as the protocol wants it, streamed in small pieces where the request asks for a stream. String arguments go out as they are. */
+/** An answer in the protocol's form, streamed in small pieces if the request asks for a stream. String arguments are sent unchanged. */
 export function say(saying: Saying): Behaviour {
   return (response, { body }) => {
     if (!body.stream) return sendJson(response, 200, wholeAnswer(saying, body.model));
@@ -130,7 +130,7 @@ export const callTools = (...calls: NonNullable<Saying['calls']>): Behaviour => 
 export const callTool = (name: string, args: unknown): Behaviour => callTools({ name, arguments: args });
 export const finish = (summary: string): Behaviour => callTool('finish', { summary });
 
-/** A plan of these pieces, in whatever list the asked-for schema has. */
+/** A plan of these pieces, in the list of the requested schema. */
 export function plan(pieces: object[]): Behaviour {
   return (response, request) => {
     const properties = request.body.response_format?.json_schema?.schema.properties ?? {};
@@ -139,7 +139,7 @@ export function plan(pieces: object[]): Behaviour {
   };
 }
 
-/** The answer in one JSON document although a stream was asked for. */
+/** The answer in one JSON document although a stream was requested. */
 export function wholeAlthoughStreamed(saying: Saying): Behaviour {
   return (response, { body }) => sendJson(response, 200, wholeAnswer(saying, body.model));
 }

@@ -86,7 +86,7 @@ export class OwnPostgres {
     await endLeftovers(this.cluster);
   }
 
-  /** As an init system does: it runs when this resolves, whatever it has come to. */
+  /** As an init system does: the process of PostgreSQL runs when this resolves. */
   async startAgain(): Promise<void> {
     this.server = await launch(this.place);
     this.link.target = addressOf(this.server);

@@ -20,7 +20,7 @@ export type Service = {
   readonly pid: number;
   /** Standard output and error so far. */
   output(): string;
-  /** Ends the process as a power cut would, and waits until it is gone. Its PostgreSQL lives on. */
+  /** Kills the process, as a power cut would, and waits until it has ended. Its PostgreSQL continues. */
   kill(): Promise<void>;
   /** Asks it to stop, as Ctrl-C does; resolves with its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -63,7 +63,7 @@ export async function startService(
   });
   running = await launch(dataDir, over);
   if (limited !== true) await liftLimits(env.DATABASE_URL ?? (await runningEmbeddedPostgres(dataDir))!, limited === 'work');
-  // Whose requests are counted is asked for nothing on the side.
+  // Where requests are limited, the test gets all of them: none is used for the description.
   const api = limited === true ? undefined : new DescribedApi(await (await fetch(`${running.url}/v1/openapi.json`)).json());
   const service: Service = {
     ...(api && { api }),

@@ -26,7 +26,7 @@ export type HostRow<S extends HostStandIn = HostStandIn> = {
   deployments(standIn: S): Published[];
   /** Contents that it was sent, as text, in the order in which they came. */
   uploads(standIn: S): string[];
-  /** Paths of the site that the host is told of in another way than by an upload. */
+  /** Paths of the site that the host gets in another way than by an upload. */
   notSent?: readonly string[];
   /** A site whose names and contents this host takes; default: `plainSite`. */
   site?: Readonly<Record<string, string>>;

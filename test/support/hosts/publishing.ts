@@ -1,4 +1,4 @@
-/** One deployment of one configuration, with what it has told so far: `publish` may be called again, as after a crash. */
+/** One deployment of one configuration, with its reports so far: `publish` may be called again, as after a crash. */
 import type { Host, HostAccess, Publication } from '../../../src/domains/deployments/hosts/host.ts';
 import type { SiteFile } from '../../../src/domains/deployments/snapshot/site.ts';
 import type { Outbound } from '../../../src/providers/outbound/port.ts';
