@@ -181,7 +181,7 @@ function holdMessages(node: TestNode): () => void {
   };
 }
 
-test('a consumed message is forgotten with its shard: after the database lost commits it is consumed again', () => {
+test('the record of a consumed message is dropped with its shard: after the database lost commits it is consumed again', () => {
   const inFlight = new InFlightMessages();
   const message = { id: 'msg_1', shard: 7, kind: 'probe', actorId: 'r', command: 'hear', input: 1, createdAt: 0, sender: 'probe/s' };
   inFlight.add(message, newEnvelope('hear', 1, Infinity, null));

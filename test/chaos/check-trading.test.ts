@@ -250,7 +250,7 @@ test('a correct run of trading breaks no rule', () => {
   assert.deepEqual(checkTrading(operations, kept), []);
 });
 
-test('an order whose outcome only the end of its session decides may be open, if an event has told of it', () => {
+test('an order whose outcome only the end of its session decides may be open, if an event has reported it', () => {
   const { operations, kept } = goodRun();
   Object.assign(kept.orders[1]!, { status: 'submitted', isUnknown: true, isLeftToSession: true });
   kept.events = kept.events.filter(({ type, order }) => type !== 'trade.cancelled' || order !== 'ord_2');

@@ -172,7 +172,7 @@ test('MCP clients use the service', async (t) => {
     assert.equal((await new McpCaller(service.url, 'mk_live_wrong').modern('tools/list')).status, 401);
   });
 
-  await t.test('a client with a wrong key fails at once, and one that looks for an authorization server finds none', async () => {
+  await t.test('a client with a wrong key fails at once, and one that searches for an authorization server finds none', async () => {
     const url = new URL(`${service.url}/mcp`);
     const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization: 'Bearer wrong' } } });
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });

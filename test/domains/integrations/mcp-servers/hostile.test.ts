@@ -181,7 +181,7 @@ test('answers of unknown statuses are failures that leave no connection', async 
   await until(() => answered!.destroyed, 'the end of the connection');
 });
 
-test('compressed answers, which nobody has asked for, are not unpacked', async () => {
+test('compressed answers, which were not requested, are not decompressed', async () => {
   const { brotliCompressSync, gzipSync } = await import('node:zlib');
   const to = await session(old);
   const bomb = Buffer.alloc(2 ** 26, 0x20);
@@ -298,7 +298,7 @@ test('tools of any names are offered by names that are plain, different and neve
     assert.match(String(await world.call(row, toolNameOf('names', name))), /done/);
 });
 
-test('a server that tells of changes without end is asked for its tools once in a while', async () => {
+test('the tools of a server that reports changes endlessly are listed at most once in an interval', async () => {
   const restless = await new McpStandIn().start();
   const row = await world.connect(restless.url);
   const sent = (method: string) => restless.requests.filter(({ rpc }) => rpc.method === method).length;

@@ -91,7 +91,7 @@ test('what the schema allows is never refused because a part of it is left out',
     assert.equal(problemIn(schema, value), null, JSON.stringify(schema));
 });
 
-test('references are followed, circles of them once, and what they forbid is told', () => {
+test('references are followed, cycles of them once, and violations of their schemas are reported', () => {
   const tree = {
     $defs: {
       'a/b': { type: 'integer', minimum: 1 },

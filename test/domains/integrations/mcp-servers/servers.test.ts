@@ -78,7 +78,7 @@ test('a tool that a server adds later takes no name of another server', async ()
   assert.equal(mcpServerView(await world.row(second)).tools[0]!.tool_name, 'mcp_docs_v2_echo');
 });
 
-test('equal names of rows of earlier versions are told apart too', async () => {
+test('equal names in rows of earlier versions are distinguished too', async () => {
   const first = await world.connect(server.url, { name: 'docs_v2' });
   server.tools = [{ name: 'v2_echo' }];
   const second = await world.connect(server.url, { name: 'docs', accountId: first.accountId });

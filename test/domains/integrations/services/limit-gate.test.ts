@@ -33,7 +33,7 @@ test('a limit of one minute is waited for, then one request goes first and the o
   assert.equal(passed.length, 3);
 });
 
-test('a limit that ends later than a caller may wait is told at once', async (t) => {
+test('a limit that ends later than a caller may wait is reported at once', async (t) => {
   const { pass } = gatesOf(t);
   ((await pass(120_000)) as Passage).limited(121_000);
   assert.equal(await pass(120_000), 121_000);

@@ -56,7 +56,7 @@ for (const [name, change] of bad) {
   });
 }
 
-test('the agent is told whether a failed mail was certainly not sent or has an unknown outcome', async () => {
+test('the result of a failed mail says whether it was certainly not sent or has an unknown outcome', async () => {
   const surely = await postbox(new AppError('unavailable', 'The mail server refused the mail (550)')).send(mail);
   assert.match(surely.result.error, /refused the mail \(550\)\. It was not sent\./);
   const unknown = await postbox(new AppError('outcome_unknown', 'The mail server broke off')).send(mail);

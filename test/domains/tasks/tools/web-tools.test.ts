@@ -161,7 +161,7 @@ describe('fetch_url', () => {
 });
 
 describe('web_search', () => {
-  test('without an endpoint the agent is told the alternative', async () => {
+  test('without an endpoint the result names the alternative', async () => {
     const { result, isError } = await call(createWebSearch(strict, null), { query: 'x' });
     assert.equal(isError, true);
     assert.match(result.error, /SEARCH_URL.*fetch_url/);
