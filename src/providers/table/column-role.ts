@@ -49,6 +49,12 @@ const spells = words(
   'delivery process processing response lead waiting stock market stay shipping handling cycle turnaround since until overdue open age tenure employed lager transit resolution lieferung stored storage',
 );
 const rents = words('rent miete kaltmiete warmmiete');
+/** "eur_kwh", "mm_s": an amount in each unit of another quantity. */
+const perUnits = words('s h hr min kwh mwh kg l m2 m² sqm qm m3 m³ km');
+const amountsOfUnits = words('mm cm m km l ml m3 m³ kg g t kwh wh mwh mb gb kb ct eur usd gbp chf euro dollar € $ £');
+/** Lengths of contracts and payback times; a sum over things has no meaning. Months of work may be added up. */
+const longSpells = words('months monate weeks wochen');
+const worked = words('person man work worked staff labour paid personen arbeits');
 const energies = words('kwh wh mwh gwh tonnes tonnen');
 
 export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
@@ -92,6 +98,8 @@ export function roleOf(name: string, evidence: RoleEvidence): ColumnRole {
   }
   if (rateUnits.has(unit)) return 'rate';
   if (has(tokens, timeUnits) && has(tokens, spells)) return 'rate';
+  if (tokens.length > 1 && longSpells.has(last) && !has(tokens, worked)) return 'rate';
+  if (isPerUnit(tokens)) return 'rate';
   if (tokens.includes('unit') && has(tokens, words('price cost preis amount value'))) return 'rate';
   if (isConcentration(tokens) || (tokens.length > 1 && /^q\d{0,2}$/.test(tokens[0]!) && min >= 0 && max <= 10)) return 'rate';
   if (tokens.includes('lead') && (tokens.includes('time') || tokens.includes('days'))) return 'rate';
@@ -131,7 +139,7 @@ function unknownRole(tokens: readonly string[], last: string, { unit, min, max, 
 }
 
 /** Names of columns that are periods: Jan, 2024, Q1, KW 7. */
-function isPeriodName(tokens: readonly string[]): boolean {
+export function isPeriodName(tokens: readonly string[]): boolean {
   return tokens.length <= 2 && tokens.some((token) => /^(?:(?:19|20)\d\d|[qhwk]w?\d{1,2})$/.test(token) || monthOfName(token) > 0);
 }
 
@@ -141,6 +149,12 @@ function isConcentration(tokens: readonly string[]): boolean {
     tokens.some((token, i) => i > 0 && volumes.has(token) && portions.has(tokens[i - 1]!)) ||
     /^(?:mg|ug|µg|ng|mmol)(?:l|dl|m3|kg)$/.test(tokens.at(-1) ?? '')
   );
+}
+
+/** tariff_eur_kwh, vibration_mm_s, speed_km_h. */
+function isPerUnit(tokens: readonly string[]): boolean {
+  const [amount, per] = tokens.slice(-2);
+  return tokens.length > 1 && amount !== per && amountsOfUnits.has(amount!) && perUnits.has(per!);
 }
 
 /** Lower-case words of a column's name: unitPrice, unit_price and "Unit price" give the same. */

@@ -1,6 +1,6 @@
 /** Roles that only the rows show: repeated sizes are not additive, parts of a sum are. */
 import type { ColumnPlan } from './column-evidence.ts';
-import { has, nameTokens } from './column-role.ts';
+import { has, isPeriodName, nameTokens } from './column-role.ts';
 import { ColumnsInMemory } from './columns-in-memory.ts';
 import type { Rows } from './rows.ts';
 
@@ -27,6 +27,21 @@ const levelUnits = new Set(
   ),
 );
 
+/** Tests of persons: their points are marks, whose mean has a meaning. */
+const tested = new Set('student students pupil pupils exam subject candidate matrikelnr schüler fach klausur prüfling examinee'.split(' '));
+const pointWords = new Set('points punkte'.split(' '));
+const mostWords = new Set('max maximum possible full'.split(' '));
+/** People and things that are counted again in each period. */
+const countedAgain = new Set(
+  'customers subscribers members users employees accounts tenants kunden mitglieder nutzer mitarbeiter abonnenten subscriptions installations'.split(
+    ' ',
+  ),
+);
+/** The changes of a stock from one period to the next, as a share of it; larger changes may be those of a flow. */
+const mostSteady = 0.1;
+const minPeriods = 5;
+const monthMs = 27 * 86_400_000;
+
 export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnPlan[] {
   const table = new ColumnsInMemory(rows, columns);
   const groups = columns.filter(
@@ -37,7 +52,14 @@ export function rolesByRows(rows: Rows, columns: readonly ColumnPlan[]): ColumnP
   const named = (words: ReadonlySet<string>) => columns.some(({ name, reads }) => reads === 'number' && has(nameTokens(name), words));
   const cashBook = named(incoming) && named(outgoing) && columns.some(({ reads }) => reads === 'date');
   const level = readsLevels(table, columns);
+  const single = columns.filter(({ name, reads }) => reads === 'number' && isPeriodName(nameTokens(name))).length === 1;
+  const ofTests = columns.some(({ name }) => has(nameTokens(name), tested));
   return columns.map((plan) => {
+    // A single column "apr" is no month.
+    if (single && plan.role === 'measure' && nameTokens(plan.name).length === 1 && isPeriodName(nameTokens(plan.name)))
+      if (!/\d/.test(plan.name)) return { ...plan, role: /^apr$/i.test(plan.name.trim()) ? 'rate' : 'unclear' };
+    if (plan.reads === 'number' && plan.role === 'measure' && isMark(plan, columns, ofTests)) return { ...plan, role: 'rate' };
+    if (plan.reads === 'number' && plan.role === 'measure' && isCountedAgain(table, plan, groups)) return { ...plan, role: 'level' };
     if (level && plan.reads === 'number' && plan.role !== 'rate' && has(nameTokens(plan.name), readings)) return { ...plan, role: 'level' };
     if (cashBook && plan.reads === 'number' && has(nameTokens(plan.name), holdings)) return { ...plan, role: 'level' };
     if (parts.has(plan)) return { ...plan, role: 'measure' };
@@ -91,6 +113,55 @@ export function isMatrix(columns: readonly ColumnPlan[]): boolean {
     numeric.every(({ role, type, min, units }) => role === 'unclear' && type === 'integer' && min >= 0 && units.size === 0) &&
     numeric.some(({ max }) => max > 100)
   );
+}
+
+/** Points of tests, and points out of a fixed maximum. */
+function isMark({ name, values }: ColumnPlan, columns: readonly ColumnPlan[], ofTests: boolean): boolean {
+  const tokens = nameTokens(name);
+  if (ofTests && has(tokens, pointWords)) return true;
+  if (has(tokens, mostWords)) return values.distinct === 1 && columns.some((plan) => isOutOf(plan, tokens));
+  return columns.some((plan) => plan.values.distinct === 1 && isOutOf({ name }, nameTokens(plan.name)));
+}
+
+/** "points" is out of "max_points". */
+function isOutOf({ name }: { name: string }, most: readonly string[]): boolean {
+  const tokens = nameTokens(name);
+  const rest = most.filter((token) => !mostWords.has(token));
+  return rest.length > 0 && rest.length < most.length && rest.join(' ') === tokens.join(' ');
+}
+
+/** The customers at the end of each month: one row per period and group, with small changes between the periods. */
+function isCountedAgain(table: ColumnsInMemory, plan: ColumnPlan, groups: readonly ColumnPlan[]): boolean {
+  const date = table.plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
+  if (date === undefined || !has(nameTokens(plan.name), countedAgain)) return false;
+  const [dates, numbers] = [table.dates(date), table.numbers(plan)];
+  return [undefined, ...groups].some((group) => {
+    const keys = group === undefined ? null : table.texts(group);
+    const series = new Map<string, number[]>();
+    for (const at of dates.keys()) {
+      const key = keys?.[at] ?? '';
+      const rows = series.get(key);
+      if (rows === undefined) series.set(key, [at]);
+      else rows.push(at);
+    }
+    return isSteady([...series.values()], dates, numbers);
+  });
+}
+
+/** Whether every series has a value per month or longer period, and the changes together are small. */
+function isSteady(series: readonly number[][], dates: Float64Array, numbers: Float64Array): boolean {
+  let [changed, before] = [0, 0];
+  for (const rows of series) {
+    if (rows.length < minPeriods) return false;
+    const ordered = rows.toSorted((a, b) => dates[a]! - dates[b]!);
+    for (const [i, at] of ordered.slice(1).entries()) {
+      const previous = ordered[i]!;
+      if (!(dates[at]! - dates[previous]! >= monthMs)) return false;
+      changed += Math.abs(numbers[at]! - numbers[previous]!);
+      before += Math.abs(numbers[previous]!);
+    }
+  }
+  return changed <= before * mostSteady;
 }
 
 /** The capacity of a car park, repeated in each of its rows, is one figure of the car park. */

@@ -172,3 +172,81 @@ test('a row that goes back in time is reported, also after a row without a date 
   assert.doesNotMatch(said(await blocks(halves)), /back in time/);
   assert.match(said(await blocks((i) => (i === 9 ? '' : i === 10 ? '2023-12-24' : halves(i)))), /but for row 11, which goes back/);
 });
+
+test('amounts in a unit of another quantity, months of contracts and a single column "apr" are not added up', async () => {
+  const profile = await profileText(
+    lines(
+      'site,fuel_l_km,fee_usd_kg,notice_months,apr,worked_months',
+      14,
+      (i) => `S${i},${5 + (i % 7)}.4,${20 + i}.5,${3 * (1 + (i % 4))},${4 + i}.25,${i}`,
+    ),
+  );
+  assert.deepEqual(
+    profile.columns.slice(1).map(({ role }) => role),
+    ['rate', 'rate', 'rate', 'rate', 'measure'],
+  );
+  const months = await profileText(lines('shop,mar,apr,may', 8, (i) => `S${i},${100 + i},${120 + i},${130 + i}`));
+  assert.deepEqual(
+    months.columns.slice(1).map(({ role }) => role),
+    ['measure', 'measure', 'measure'],
+  );
+});
+
+test('points of tests and out of a fixed maximum are not added up; one above the maximum is named', async () => {
+  const marks = await profileText(lines('pupil,task,punkte', 12, (i) => `P${i % 6},T${i % 2},${10 + i}`));
+  assert.equal(column(marks, 'punkte').role, 'rate');
+  const rounds = await profileText(lines('dish,points,possible_points', 12, (i) => `D${i},${i === 3 ? 33 : 10 + i},30`));
+  assert.equal(column(rounds, 'points').role, 'rate');
+  assert.match(said(rounds), /points is above possible_points in 1 row: row 4 \(D3\): 33 and 30/);
+  const league = await profileText(lines('team,points', 12, (i) => `T${i},${10 + i * 3}`));
+  assert.equal(column(league, 'points').role, 'measure');
+});
+
+test('members counted anew each month are not added up over the months, but those who visit are', async () => {
+  const month = (i: number) => `2024-${String(1 + Math.floor(i / 2)).padStart(2, '0')}`;
+  const gym = await profileText(lines('month,branch,members', 16, (i) => `${month(i)},${'NS'[i % 2]},${300 + i * 4}`));
+  assert.equal(column(gym, 'members').role, 'level');
+  const visits = await profileText(lines('month,branch,members', 16, (i) => `${month(i)},${'NS'[i % 2]},${(i * 97) % 310}`));
+  assert.equal(column(visits, 'members').role, 'measure');
+});
+
+test('an amount that is above another one in a single row is named; amounts that often cross are not', async () => {
+  const claims = await profileText(
+    lines('claim,insured,damage', 15, (i) => `C${i},${1000 * (1 + (i % 5))},${i === 8 ? 4900 : 700 * (1 + (i % 5))}`),
+  );
+  assert.match(
+    said(claims),
+    /damage is above insured only in 1 row: 4,900 beside 4,000 in row 9 \(C8\); it is not above it in the other 14/,
+  );
+  const crossing = await profileText(lines('claim,insured,damage', 15, (i) => `C${i},${100 + i},${102 + i + (i % 3) * 3 - 4}`));
+  assert.doesNotMatch(said(crossing), /only in/);
+});
+
+test('the few rows with the rarer of two values, and items with nothing in stock, are named', async () => {
+  const parts = await profileText(
+    lines('part,stock,checked', 12, (i) => `P${i},${i === 5 ? 0 : 10 + i},${i === 2 || i === 9 ? 'no' : 'yes'}`),
+  );
+  assert.match(said(parts), /checked is no in 2 rows of 12: row 3 \(P2\) and row 10 \(P9\)/);
+  assert.match(said(parts), /stock is 0 in 1 row: row 6 \(P5\)/);
+});
+
+test('groups are compared between complete months, or between halves of the days if there is at most one', async () => {
+  const day = (i: number) => new Date(Date.UTC(2024, 2, 1) + i * 86_400_000).toISOString().slice(0, 10);
+  const partial = await profileText(lines('date,shop,sold', 140, (i) => `${day(Math.floor(i / 2))},${'AB'[i % 2]},${i % 2 ? 3 : 5}`));
+  assert.match(said(partial), /sold by shop, from 2024-03 to 2024-04 \(date\)/);
+  const short = await profileText(lines('date,line,rejects', 40, (i) => `${day(Math.floor(i / 2))},L${i % 2},${i % 2 && i >= 20 ? 9 : 2}`));
+  assert.match(
+    said(short),
+    /rejects by line, 2024-03-01 to 2024-03-10 beside 2024-03-11 to 2024-03-20 \(date\): L1 \+70 \(20 to 90, \+350 %\); L0 \+0 \(20 to 20/,
+  );
+});
+
+test('scales of different length have no common mean, and counts and shares no currency', async () => {
+  const answers = await profileText(lines('who,ease,speed,advise', 12, (i) => `W${i},${1 + (i % 5)},${1 + ((i * 3) % 5)},${i % 11}`));
+  assert.doesNotMatch(said(answers), /Across these columns|Means of the columns/);
+  const sales = await profileText(
+    lines('no,currency,rebate_pct,total', 12, (i) => `A${i},${i % 4 ? 'EUR' : 'USD'},${5 * (i % 3)},${100 + i}`),
+  );
+  assert.doesNotMatch(said(sales), /rebate_pct mixes/);
+  assert.match(said(sales), /total mixes units or currencies/);
+});

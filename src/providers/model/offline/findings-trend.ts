@@ -7,6 +7,7 @@ import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } 
 
 const maxOtherTrends = 3;
 const maxLonger = 12;
+const dayMs = 86_400_000;
 
 export function trend(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
@@ -32,15 +33,17 @@ export function trend(profile: TableProfile): string[] {
     `By ${period}, ${what} was highest in ${tiedWith(figureOf(top))} (${written(figureOf(top))}) and lowest in ${tiedWith(figureOf(low))} (${written(figureOf(low))}).`,
   ];
   if (isSparse(profile, points.length)) return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure)];
-  const [first, last] = [points[0]!, points.at(-1)!];
+  const partial = additive ? partialEnds(profile) : { first: false, last: false };
+  const compared = points.slice(partial.first ? 1 : 0, partial.last ? -1 : undefined);
+  const [first, last] = [compared[0] ?? points[0]!, compared.at(-1) ?? points.at(-1)!];
   const [from, to] = [figureOf(first), figureOf(last)];
-  if (from > 0)
+  if (from > 0 && compared.length > 1)
     sentences.push(
       `From ${first.period} (${written(from)}) to ${last.period} (${written(to)}) it changes by ${to >= from ? '+' : '−'}${percent(Math.abs(to - from), from)}.`,
     );
   sentences.push(
     ...steps(
-      points.map((point) => ({ period: point.period, figure: figureOf(point) })),
+      compared.map((point) => ({ period: point.period, figure: figureOf(point) })),
       written,
     ),
   );
@@ -132,6 +135,17 @@ function steps(points: readonly { period: string; figure: number }[], written: (
     ...(fall.after < fall.before ? [`the largest fall ${say(fall)}`] : []),
   ];
   return parts.length === 0 ? [] : [`Between neighbouring periods ${parts.join('; ')}.`];
+}
+
+/** Whether the first and the last month are covered in part only: the rest is longer than the pauses between the dates. */
+function partialEnds({ trend: found, columns }: TableProfile): { first: boolean; last: boolean } {
+  const column = columns.find(({ name }) => name === found?.date_column);
+  if (found?.period !== 'month' || column?.dates === undefined || column.dates.first.length < 10) return { first: false, last: false };
+  const [from, to] = [column.dates.first, column.dates.last].map((date) => new Date(`${date.slice(0, 10)}T00:00:00Z`)) as [Date, Date];
+  const pause = (to.getTime() - from.getTime()) / dayMs / Math.max(1, column.distinct - 1);
+  const usual = Math.max(5, pause * 2);
+  const days = new Date(Date.UTC(to.getUTCFullYear(), to.getUTCMonth() + 1, 0)).getUTCDate();
+  return { first: from.getUTCDate() - 1 > usual, last: days - to.getUTCDate() > usual };
 }
 
 /** A month whose data begin on the 20th is not comparable. */

@@ -12,6 +12,7 @@ import { currencyFindings } from './currency.ts';
 import { namedFindings } from './dates.ts';
 import { dueFindings } from './due-dates.ts';
 import { timeFindings } from './event-times.ts';
+import { fewRowsFindings } from './few-rows.ts';
 import { flowFindings } from './flows.ts';
 import { gridFindings } from './grid.ts';
 import { growthFindings } from './growth.ts';
@@ -57,6 +58,7 @@ export function findingsOf(
     ...dueFindings(table),
     ...currencyFindings(table),
     ...rareFindings(table),
+    ...fewRowsFindings(table),
     ...scoreFindings(table),
     ...ratingFindings(table),
     ...stockFindings(table),

@@ -12,6 +12,8 @@ const maxRows = 200_000;
 /** Larger tables of groups and periods are not told in full. */
 const maxCells = 84;
 const minRows = 4;
+const minDays = 10;
+const dayMs = 86_400_000;
 
 type Tally = { rows: number; sum: number };
 /** What is compared: the sum of a column, its mean, or the number of rows. */
@@ -25,7 +27,10 @@ export function growthFindings(table: ColumnsInMemory, months?: Months): Finding
   if (table.count < minRows || table.count > maxRows) return [];
   const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
   if (trend === null || isAttributeDate(trend.plan.name, table.plans)) return [];
-  const periods = (months === undefined ? null : windowOf(table.dates(trend.plan), months)) ?? periodsOf(table.dates(trend.plan));
+  const periods =
+    (months === undefined ? null : windowOf(table.dates(trend.plan), months)) ??
+    periodsOf(table.dates(trend.plan)) ??
+    halvesOf(table.dates(trend.plan));
   if (periods === null) return [];
   return table.plans
     .filter((plan) => isGroup(table, plan) && plan.role !== 'year')
@@ -33,14 +38,46 @@ export function growthFindings(table: ColumnsInMemory, months?: Months): Finding
     .flatMap((group) => comparedIn(table).flatMap((compared) => growth(table, group, compared, trend.plan, periods)));
 }
 
-/** The month of each row, or its year in a table of more than three years; null for less than two periods. */
+/** The month of each row, or its year in a table of more than three years; null for less than two complete periods. */
 function periodsOf(dates: Float64Array): { names: string[]; of: string[] } | null {
-  const months = monthsOf(dates);
+  const all = monthsOf(dates);
+  const partial = partialMonths(dates);
+  const months = all.map((month) => (partial.has(month) ? '' : month));
   const known = [...new Set(months)].filter((month) => month !== '').sort();
   if (known.length < 2) return null;
   if (known.length <= 36) return { names: known, of: months };
   const years = months.map((month) => month.slice(0, 4));
   return { names: [...new Set(known.map((month) => month.slice(0, 4)))], of: years };
+}
+
+/** The first and the last month if the rows cover a part of it only: the rest is longer than the usual pauses between dates. */
+function partialMonths(dates: Float64Array): Set<string> {
+  const days = [...new Set(Array.from(dates, (ms) => Math.floor(ms / dayMs)))].filter((day) => !Number.isNaN(day)).sort((a, b) => a - b);
+  if (days.length < minDays) return new Set();
+  const pauses = days
+    .slice(1)
+    .map((day, i) => day - days[i]!)
+    .sort((a, b) => a - b);
+  const usual = Math.max(5, pauses[Math.floor(pauses.length * 0.9)]! * 1.5);
+  const [first, last] = [new Date(days[0]! * dayMs), new Date(days.at(-1)! * dayMs)];
+  const left = Date.UTC(last.getUTCFullYear(), last.getUTCMonth() + 1, 0) / dayMs - days.at(-1)!;
+  const partial = new Set<string>();
+  if (first.getUTCDate() - 1 > usual) partial.add(first.toISOString().slice(0, 7));
+  if (left > usual) partial.add(last.toISOString().slice(0, 7));
+  return partial;
+}
+
+/** For tables without two complete months: the first and the second half of the days, of the same length. */
+function halvesOf(dates: Float64Array): { names: string[]; of: string[] } | null {
+  const days = Array.from(dates, (ms) => Math.floor(ms / dayMs));
+  const known = [...new Set(days)].filter((day) => !Number.isNaN(day)).sort((a, b) => a - b);
+  const [first, last] = [known[0]!, known.at(-1)!];
+  // Days without rows would make halves of different weight.
+  if (known.length < minDays || known.length < (last - first + 1) * 0.8) return null;
+  const half = Math.floor((last - first + 1) / 2);
+  const dayOf = (day: number) => new Date(day * dayMs).toISOString().slice(0, 10);
+  const names = [`${dayOf(first)} to ${dayOf(first + half - 1)}`, `${dayOf(last - half + 1)} to ${dayOf(last)}`];
+  return { names, of: days.map((day) => (day < first + half ? names[0]! : day > last - half ? names[1]! : '')) };
 }
 
 function monthsOf(dates: Float64Array): string[] {
@@ -100,7 +137,7 @@ function growth(
   const findings: Finding[] = [
     {
       kind: 'growth',
-      text: `${what}, from ${first} to ${last} (${date.name}): ${[...each, ...other].join('; ')}.${verdict(ranked)}`,
+      text: `${what}, ${first.length > 7 ? `${first} beside ${last}` : `from ${first} to ${last}`} (${date.name}): ${[...each, ...other].join('; ')}.${verdict(ranked)}`,
     },
   ];
   if (names.length > 2 && names.length * cells.size <= maxCells) {

@@ -132,6 +132,8 @@ function acrossColumns(table: ColumnsInMemory): Finding[] {
     alike.some(
       ({ max, role, name }) =>
         max < top * 0.4 ||
+        // Scales to 5 and to 10 have no common mean.
+        (top <= 10 && table.count >= 10 && max <= top / 2) ||
         (role === 'measure' &&
           /count|qty|units|hours|amount|total|menge|capacity|kapaz|booked|fee|stock|visitors|cost|seats/i.test(nameTokens(name).join(' '))),
     )
