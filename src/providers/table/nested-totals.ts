@@ -18,12 +18,18 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
   const quantity = numeric.find((plan) => isQuantity(plan.name) && !isPrice(plan.name));
   const price = numeric.find((plan) => isPrice(plan.name));
   const total = orders.quantities().find((plan) => has(nameTokens(plan.name), totalWords) && plan.role === 'measure');
-  if (keys === null || quantity === undefined || price === undefined || total === undefined) return [];
+  if (keys === null || total === undefined) return [];
+  const product = quantity === undefined || price === undefined ? null : { quantity, price };
+  // "total_kg" is the sum of "kg".
+  const rest = nameTokens(total.name).filter((token) => !totalWords.has(token));
+  const part = numeric.find((plan) => plan.role === 'measure' && rest.length > 0 && nameTokens(plan.name).join(' ') === rest.join(' '));
+  const summed = product !== null ? `${product.quantity.name} × ${product.price.name}` : part?.name;
+  if (summed === undefined) return [];
   const { key, own } = keys;
   const sums = new Map<string, number>();
   const ids = lines.texts(own);
   for (let at = 0; at < lines.count; at++) {
-    const value = lines.numbers(quantity)[at]! * lines.numbers(price)[at]!;
+    const value = product !== null ? lines.numbers(product.quantity)[at]! * lines.numbers(product.price)[at]! : lines.numbers(part!)[at]!;
     sums.set(ids[at]!, (sums.get(ids[at]!) ?? 0) + value);
   }
   const extras = orders
@@ -50,7 +56,7 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
   const best = tried.toSorted((a, b) => a.wrong.length - b.wrong.length)[0]!;
   if (best.known < 3 || best.wrong.length > best.known * 0.4) return [];
   const signs = best.set.map((plan) => ` ${has(nameTokens(plan.name), lessWords) ? '−' : '+'} ${plan.name}`).join('');
-  const formula = `${total.name} = sum of ${quantity.name} × ${price.name} of its ${name}${signs}`;
+  const formula = `${total.name} = sum of ${summed} of its ${name}${signs}`;
   const each = best.wrong
     .slice(0, shown)
     .map(

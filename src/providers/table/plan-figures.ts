@@ -27,7 +27,11 @@ const plannedWords = new Set(
   'book system planned plan budget budgeted soll target ziel forecast estimated geschätzt geplant geplante ordered'.split(' '),
 );
 const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
-const shareWords = new Set('pct percent percentage prozent % count anzahl'.split(' '));
+const otherUnits = new Set(
+  'pct percent percentage prozent % count anzahl days tage weeks wochen months monate hours stunden minutes minuten years jahre km kg'.split(
+    ' ',
+  ),
+);
 const unitWords = new Set('unit uom einheit me metric parameter kpi indicator kennzahl measurement messgröße'.split(' '));
 /** Codes of a person or a place that do not characterise the row. */
 export const personalCodes = new Set(
@@ -90,7 +94,7 @@ export function unitColumns({ columns }: { columns: readonly ColumnPlan[] }): Ma
     if (plan.reads !== 'text' || !plan.values.exact || plan.values.distinct < 2 || plan.values.distinct > 30) continue;
     const tokens = nameTokens(plan.name);
     if (has(tokens, currencyWords) && plan.values.distinct <= 20 && isCurrencies(plan)) {
-      for (const column of numeric) if (!isQuantity(column.name) && !isCountOrShare(column)) found.set(column.index, plan);
+      for (const column of numeric) if (!isQuantity(column.name) && !hasNoCurrency(column)) found.set(column.index, plan);
     } else if (tokens.length <= 2 && has(tokens, unitWords) && plan.meanChars <= 24) {
       const valued = numeric.filter(
         ({ name }) =>
@@ -103,9 +107,9 @@ export function unitColumns({ columns }: { columns: readonly ColumnPlan[] }): Ma
   return found;
 }
 
-/** Has no currency, whatever the record's currency is. */
-function isCountOrShare({ name, unit }: ColumnPlan): boolean {
-  return /^number of /i.test(name) || unit === '%' || has(nameTokens(name), shareWords);
+/** A count, a share, a time, a distance or a weight, whatever the record's currency is. */
+function hasNoCurrency({ name, unit }: ColumnPlan): boolean {
+  return /^number of /i.test(name) || unit === '%' || has(nameTokens(name), otherUnits);
 }
 
 /** A quantity and its unit price, in a table without their product. */

@@ -16,6 +16,9 @@ const ends: readonly (readonly [string, string])[] = [
   ['diastolic', 'systolic'],
 ];
 const mostWords = new Set(['max', 'maximum', 'possible', 'limit']);
+const unitTokens = new Set(
+  'eur usd gbp chf kg g t km m cm mm l ml h hours min minutes days weeks months kwh wh pct percent sqm m2'.split(' '),
+);
 const shown = 6;
 const minRows = 12;
 const maxRows = 50_000;
@@ -50,7 +53,7 @@ function exceptions(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Findi
   if (table.count < minRows || table.count > maxRows) return [];
   return plans.flatMap((lower) =>
     plans.flatMap((upper): Finding[] => {
-      if (lower === upper || !isAmount(lower) || !isAmount(upper) || lower.unit !== upper.unit) return [];
+      if (lower === upper || !isAmount(lower) || !isAmount(upper) || !sameUnit(lower, upper)) return [];
       const [low, high] = [table.numbers(lower), table.numbers(upper)];
       const known = [...low.keys()].filter((at) => !Number.isNaN(low[at]!) && !Number.isNaN(high[at]!));
       const rows = known.filter((at) => low[at]! > high[at]!);
@@ -67,6 +70,13 @@ function exceptions(table: ColumnsInMemory, plans: readonly ColumnPlan[]): Findi
       ];
     }),
   );
+}
+
+/** Equal units of the numbers and equal units in the names; a number of loans is not compared with euros. */
+function sameUnit(lower: ColumnPlan, upper: ColumnPlan): boolean {
+  const units = ({ name }: ColumnPlan) => nameTokens(name).filter((token) => unitTokens.has(token));
+  const counted = ({ name }: ColumnPlan) => /[^s]s$/.test(name);
+  return lower.unit === upper.unit && units(lower).join() === units(upper).join() && counted(lower) === counted(upper);
 }
 
 function isAmount({ role, units, min }: ColumnPlan): boolean {

@@ -2,7 +2,7 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, listed, percent, round } from '../figure-text.ts';
-import { isAttributeDate, leadingMeasure, spellingsOf, trendPlan } from '../plan-figures.ts';
+import { isAttributeDate, leadingMeasure, spellingsOf, trendPlan, unitColumns } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
 
@@ -103,8 +103,14 @@ function firstBefore(known: readonly string[], last: string, from: string): stri
 /** The leading columns that are added up, else rates, else the number of rows. */
 function comparedIn(table: ColumnsInMemory): Compared[] {
   const leading = leadingMeasure(table.plans);
-  const plans = table.quantities().filter(({ units, values }) => units.size < 2 && values.distinct > 1);
-  const additive = [...new Set([...(leading === undefined ? [] : [leading]), ...plans.filter(({ role }) => role === 'measure')])];
+  const mixed = unitColumns({ columns: table.plans });
+  const plans = table.quantities().filter(({ units, values, index }) => units.size < 2 && values.distinct > 1 && !mixed.has(index));
+  const additive = [
+    ...new Set([
+      ...(leading === undefined || mixed.has(leading.index) ? [] : [leading]),
+      ...plans.filter(({ role }) => role === 'measure'),
+    ]),
+  ];
   const chosen = additive.length > 0 ? additive : plans.filter(({ role }) => role === 'rate');
   if (chosen.length === 0) return [{ name: 'rows', numbers: null, additive: true }];
   return chosen.slice(0, maxMeasures).map((plan) => ({ name: plan.name, numbers: table.numbers(plan), additive: plan.role === 'measure' }));

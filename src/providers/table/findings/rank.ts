@@ -4,6 +4,7 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { monthOfName, parseDate } from '../date-format.ts';
 import { exact, listed, percent, round } from '../figure-text.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { isRatingName } from './ratings.ts';
 
 const maxColumns = 8;
 const rowsNamed = 10;
@@ -132,7 +133,8 @@ function acrossColumns(table: ColumnsInMemory): Finding[] {
     alike.some(
       ({ max, role, name }) =>
         max < top * 0.4 ||
-        // Scales to 5 and to 10 have no common mean.
+        // Scales to 5 and to 10 have no common mean, nor have nights or persons and ratings.
+        (role === 'measure' && alike.some((other) => isRatingName(other.name))) ||
         (top <= 10 && table.count >= 10 && max <= top / 2) ||
         (role === 'measure' &&
           /count|qty|units|hours|amount|total|menge|capacity|kapaz|booked|fee|stock|visitors|cost|seats/i.test(nameTokens(name).join(' '))),

@@ -4,7 +4,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, listed, rowList } from '../figure-text.ts';
-import { personalCodes } from '../plan-figures.ts';
+import { personalCodes, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 
 const shown = 5;
@@ -77,9 +77,10 @@ function shownCells(table: ColumnsInMemory, plans: readonly ColumnPlan[], at: nu
 }
 
 function without(table: ColumnsInMemory, rows: number[]): string {
+  const mixed = unitColumns({ columns: table.plans });
   const parts = table
     .quantities()
-    .filter(({ role, units }) => role === 'measure' && units.size < 2)
+    .filter(({ role, units, index }) => role === 'measure' && units.size < 2 && !mixed.has(index))
     .slice(0, 2)
     .flatMap((plan) => {
       const numbers = table.numbers(plan);

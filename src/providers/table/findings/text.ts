@@ -14,7 +14,7 @@ const maxTextChars = 500;
 const topicsShown = 10;
 const topicsRated = 6;
 const commentWords = new Set(
-  'comment comments feedback kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen answer antwort remark remarks opinion meinung suggestion suggestions verbesserung freitext freetext notes improve'.split(
+  'comment comments feedback kommentar kommentare bemerkung bemerkungen anmerkung anmerkungen answer antwort remark remarks opinion meinung suggestion suggestions verbesserung freitext freetext notes improve text review reviews rezension bewertungstext complaint complaints beschwerde'.split(
     ' ',
   ),
 );
