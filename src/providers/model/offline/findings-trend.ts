@@ -149,15 +149,13 @@ function partialEnds({ trend: found, columns }: TableProfile): { first: boolean;
 }
 
 /** A month whose data begin on the 20th is not comparable. */
-function partialPeriods({ trend: found, columns }: TableProfile): string[] {
-  const dates = columns.find(({ name }) => name === found?.date_column)?.dates;
-  if (found?.period !== 'month' || dates === undefined || dates.first.length < 10) return [];
-  const from = Number(dates.first.slice(8, 10));
-  const last = new Date(`${dates.last.slice(0, 10)}T00:00:00Z`);
-  const days = new Date(Date.UTC(last.getUTCFullYear(), last.getUTCMonth() + 1, 0)).getUTCDate();
+function partialPeriods(profile: TableProfile): string[] {
+  const dates = profile.columns.find(({ name }) => name === profile.trend?.date_column)?.dates;
+  const partial = partialEnds(profile);
+  if (dates === undefined) return [];
   const parts = [
-    ...(from > 5 ? [`${dates.first.slice(0, 7)} begins on ${dates.first.slice(0, 10)}`] : []),
-    ...(days - last.getUTCDate() > 5 ? [`${dates.last.slice(0, 7)} ends on ${dates.last.slice(0, 10)}`] : []),
+    ...(partial.first ? [`${dates.first.slice(0, 7)} begins on ${dates.first.slice(0, 10)}`] : []),
+    ...(partial.last ? [`${dates.last.slice(0, 7)} ends on ${dates.last.slice(0, 10)}`] : []),
   ];
   return parts.length === 0 ? [] : [`The ends of the period may be incomplete months: ${parts.join(' and ')}.`];
 }

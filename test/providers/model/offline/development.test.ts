@@ -5,7 +5,23 @@ import { runAgent } from './agent-loop.ts';
 
 type Case = { says: string; prompt: string; files: Record<string, string>; expected: RegExp[]; never?: RegExp[] };
 
+const dayOf2023 = (i: number) => new Date(Date.UTC(2023, 0, 1) + i * 86_400_000).toISOString().slice(0, 10);
+
 const cases: Case[] = [
+  {
+    says: 'a month with a few days is not compared with complete ones; entries at the end of each month are complete',
+    prompt: 'Report on visits.csv and bookings.csv',
+    files: {
+      'visits.csv': `date,visits\n${Array.from({ length: 96 }, (_, i) => `${dayOf2023(i)},${i < 31 ? 10 : 20}`).join('\n')}\n`,
+      'bookings.csv': `posted,item,cost\n${['01-31', '02-28', '03-31', '04-30', '05-31'].map((day, i) => `2023-${day},item ${i},${100 + 10 * i}`).join('\n')}\n`,
+    },
+    expected: [
+      /From 2023-01 \(310\) to 2023-03 \(620\) it changes by \+100 %/,
+      /may be incomplete months: 2023-04 ends on 2023-04-06\./,
+      /From 2023-01 \(100\) to 2023-05 \(140\)/,
+    ],
+    never: [/2023-01 begins on/],
+  },
   {
     says: 'each group is compared from the first month to the last, and the largest rise and fall are named',
     prompt: 'Which region grew most from January to March in sales.csv?',
