@@ -12,7 +12,7 @@
  *    that commit events of the account need it.
  */
 import type { CommitUnit, EventDraft, TimerDraft } from './commit-unit.ts';
-import { arrayExpression, encodeArray, type Table } from './table.ts';
+import { arrayExpression, encodeArray, selectUnnested, type Table } from './table.ts';
 
 export type Fence = { owner: string; epochOf(shard: number): number | null };
 export type RuntimeTables = { message: Table; timer: Table; effect: Table; commandRecord: Table; deadLetter: Table };
@@ -201,20 +201,19 @@ function numberedEvents(units: readonly CommitUnit[], bind: (value: unknown) => 
     'numbers as materialized (select i, id, last_seq, last_seq - n as base from counted union all select a.i, a.id, c.last_seq, c.last_seq - a.n from first_counted c join accounts a on a.id = c.account_id)',
   );
   const columns = [
-    { property: 'id', codec: 'text', type: 'text' },
-    { property: 'type', codec: 'text', type: 'text' },
-    { property: 'taskId', codec: 'text', type: 'text' },
-    { property: 'data', codec: 'json', type: 'json' },
-    { property: 'createdAt', codec: 'time', type: 'timestamptz' },
+    { property: 'id', name: 'id', codec: 'text', type: 'text' },
+    { property: 'type', name: 'type', codec: 'text', type: 'text' },
+    { property: 'taskId', name: 'task_id', codec: 'text', type: 'text' },
+    { property: 'data', name: 'data', codec: 'json', type: 'json' },
+    { property: 'createdAt', name: 'created_at', codec: 'time', type: 'timestamptz' },
   ] as const;
-  const arrays = [
-    ...[eventAccounts, ranks].map((numbers) => `${bind(`{${numbers.join(',')}}`)}::int[]`),
-    ...columns.map((column) => arrayExpression(column, values(bind, encodeArray(column, events)))),
-  ];
+  const drafts = selectUnnested([
+    ['account', `${bind(`{${eventAccounts.join(',')}}`)}::int[]`],
+    ['rank', `${bind(`{${ranks.join(',')}}`)}::int[]`],
+    ...columns.map((column) => [column.name, arrayExpression(column, values(bind, encodeArray(column, events)))] as const),
+  ]);
   ctes.push(
-    `events as (insert into event (account_id, seq, id, type, task_id, data, created_at) select a.id, a.base + e.rank, e.id, e.type, e.task_id, e.data, to_timestamp(e.created_at / 1000) from numbers a join unnest(${arrays.join(
-      ', ',
-    )}) e(account, rank, id, type, task_id, data, created_at) on e.account = a.i)`,
+    `events as (insert into event (account_id, seq, id, type, task_id, data, created_at) select a.id, a.base + e.rank, e.id, e.type, e.task_id, e.data, to_timestamp(e.created_at / 1000) from numbers a join (${drafts}) e on e.account = a.i)`,
   );
   return { accounts, eventAccounts };
 }

@@ -7,7 +7,7 @@ import { commitStatement } from '../../src/storage/commit-statement.ts';
 import { CommitUnit } from '../../src/storage/commit-unit.ts';
 import { CommandRecord, DeadLetter, Effect, Message, Timer } from '../../src/storage/entities/runtime.ts';
 import { RawJson } from '../../src/storage/table.ts';
-import { probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { ProbeEntity, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
 import { testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
@@ -66,6 +66,23 @@ test('text and JSON of every kind are stored unchanged', async (t) => {
     (await node.sql(`select seq::int from event order by seq`)).map(({ seq }) => seq),
     Array.from({ length: texts.length + values.length + 2 }, (_, i) => i + 1),
   );
+});
+
+test('nulls before and after the values of a column are stored as nulls, and a column without values is sent empty', async (t) => {
+  const node = await testRuntime([probeActor], probeOptions);
+  t.after(() => node.close());
+  const rows = [null, 'a', null, 'b', null, null].map((name, i) => ({ id: `p${i}`, name, ratio: null, data: null }));
+  await Promise.all(rows.map(({ id, ...values }) => node.actors.ask(probe, id, 'put', values)));
+  await node.crashAndRestart();
+  for (const { id, name } of rows) {
+    const stored = await node.actors.query(probe, id, 'state', null);
+    assert.deepEqual([stored!.name, stored!.ratio, stored!.data], [name, null, null]);
+  }
+  const table = node.database.table(ProbeEntity);
+  const sent = table.parameters(rows.map((row) => ({ ...row, value: 0, heard: [], text: '' })));
+  const of = (property: string) => sent[table.columns.findIndex((column) => column.property === property)];
+  assert.deepEqual([of('name'), of('ratio')], ['{NULL,"a",NULL,"b"}', '{}']);
+  assert.equal(of('data')!.split('\x1e').length, rows.length);
 });
 
 for (const accounts of [1, 2_000]) {
