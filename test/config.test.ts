@@ -58,16 +58,11 @@ test('a value with line breaks and control characters stays one short line in th
 });
 
 test('no part of a secret or of credentials in a URL appears in a message', () => {
-  assert.doesNotMatch(refusal({ SECRET_KEY: 'hunter2-too-short' }), /hunter2/);
+  assert.match(refusal({ SECRET_KEY: 'hunter2' }), /^SECRET_KEY is a text of 7 characters, but(?!.*hunter2)/);
   assert.doesNotMatch(refusal({ MODEL_API_KEY: 'sk-hunter2 with space' }), /hunter2/);
-  const urls = [
-    'mysql://u:hunter2@h/db',
-    'postgres//u:hunter2@h/db',
-    'postgres://u:hun?hunter2@h h/db',
-    'http://h/db?password=hunter2',
-    'http:u:@hunter2@h#hunter2',
-  ];
+  const urls = ['postgres//u:hunter2@h/db', 'postgres://u:hun?hunter2@h h/db', 'http://h/db?password=hunter2', 'http:u:@hunter2@h#hunter2'];
   for (const DATABASE_URL of urls) assert.doesNotMatch(refusal({ DATABASE_URL }), /hunter2/);
+  assert.match(refusal({ DATABASE_URL: 'mysql://u:hunter2@x/y' }), /^DATABASE_URL is (?!.*hunter2)/);
 });
 
 test('a key shorter than 32 characters is refused, one of 32 is accepted', () => {
@@ -102,8 +97,8 @@ test('roles are a set of the known ones', () => {
 
 test('a cluster without a shared database is refused, one role without a cluster, half of TLS, and a model endpoint without a model', () => {
   assert.match(refusal({ ...cluster, CLUSTER_TLS_CA: 'ca.pem' }), /^CLUSTER_TLS_CA.*CLUSTER_TLS_KEY/);
-  assert.match(refusal({ REDIS_URL: 'redis://127.0.0.1' }), /^DATABASE_URL/);
-  assert.match(refusal({ ROLES: 'edge' }), /^ROLES/);
+  assert.match(refusal({ REDIS_URL: 'redis://127.0.0.1' }), /^DATABASE_URL is not set, but REDIS_URL is/);
+  assert.match(refusal({ ROLES: 'edge' }), /^ROLES is "edge", but without REDIS_URL/);
   assert.match(refusal({ MODEL_BASE_URL: 'http://127.0.0.1:1/v1' }), /^MODEL_NAME/);
 });
 

@@ -45,7 +45,7 @@ test('a service that is added as the document says passes the tests for all serv
       suite,
       'test/config.test.ts',
     ]),
-    inCopy(copy, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.']),
+    inCopy(copy, ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded', '-p', '.']),
     inCopy(copy, ['node_modules/@biomejs/biome/bin/biome', 'format', '--vcs-enabled=false', ...newFiles(steps)]),
   ]);
   assert.match(tests, /^# pass 10$/m);
