@@ -14,19 +14,27 @@ const againMs = 150;
 const maxTries = 20;
 
 /**
- * Lowers the priority of a process, of its session, and of all processes that it starts later.
+ * Lowers the priority of a process, and of those that it starts later, below the node's.
  *
- * @param pid leads a session of its own, such as a child that was started with `detached: true`; undefined: the child could not be started
- * @param niceness how far below the node's own priority
+ * @param pid undefined: the process could not be started
  */
-export function lowerPriority(pid: number | undefined, niceness: number): void {
+export function lowerProcess(pid: number | undefined, niceness: number): void {
   if (pid === undefined) return;
   try {
     setPriority(pid, Math.min(maxNiceness, getPriority() + niceness));
   } catch {
     // It has ended already.
   }
-  lowerSession(pid, Math.min(maxNiceness, sessionNiceness('self') + niceness));
+}
+
+/**
+ * Lowers the priority of a process's session below that of the node's session. On a machine with many busy sessions its processes then get hardly
+ * any time.
+ *
+ * @param pid leads the session, such as a child that was started with `detached: true`; undefined: the process could not be started
+ */
+export function lowerSession(pid: number | undefined, niceness: number): void {
+  if (pid !== undefined) setSession(pid, Math.min(maxNiceness, sessionNiceness('self') + niceness));
 }
 
 /** The nice value of the session that a process belongs to; 0 where the system has none. */
@@ -38,12 +46,12 @@ export function sessionNiceness(pid: number | 'self'): number {
   }
 }
 
-function lowerSession(pid: number, niceness: number, triesLeft = maxTries): void {
+function setSession(pid: number, niceness: number, triesLeft = maxTries): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, `${niceness}`);
   } catch (error) {
     // Other codes: the process has ended, or the system has no such file or forbids the change.
     if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || triesLeft === 0) return;
-    setTimeout(() => lowerSession(pid, niceness, triesLeft - 1), againMs).unref();
+    setTimeout(() => setSession(pid, niceness, triesLeft - 1), againMs).unref();
   }
 }

@@ -64,8 +64,8 @@ export class ComputePool implements Compute {
 
   constructor(options: ComputePoolOptions = {}) {
     const { processes = defaultProcesses, sampleMs = 500, cores = availableParallelism(), utilization = ownUtilization() } = options;
-    const newSet = () => new ProcessSet(options, this.stats, this.closing.signal);
-    this.sets = { interactive: newSet(), batch: newSet() };
+    const newSet = (isBatch: boolean) => new ProcessSet(options, isBatch, this.stats, this.closing.signal);
+    this.sets = { interactive: newSet(false), batch: newSet(true) };
     const whileBusy = Math.min(processes, Math.max(1, cores - coresOfNode));
     const sample = () => this.sets.batch.resize(utilization() > busyUtilization ? whileBusy : processes);
     this.sampling = setInterval(sample, sampleMs).unref();
@@ -109,9 +109,9 @@ class ProcessSet {
   private readonly alive = new Set<ComputeProcess>();
   private readonly idle: { process: ComputeProcess; timer: NodeJS.Timeout }[] = [];
 
-  constructor(options: ComputePoolOptions, stats: ComputeStats, closing: AbortSignal) {
+  constructor(options: ComputePoolOptions, isBatch: boolean, stats: ComputeStats, closing: AbortSignal) {
     const { processes = defaultProcesses, heapMb = 256, idleMs = 30_000, start = { timeMs: 30_000, wallMs: 120_000 } } = options;
-    this.limits = { heapMb, start };
+    this.limits = { heapMb, start, isBatch };
     this.idleMs = idleMs;
     this.stats = stats;
     this.closing = closing;

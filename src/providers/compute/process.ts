@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { AppError, type ErrorCode, ToolError } from '../../errors.ts';
-import { lowerPriority } from '../../process-priority.ts';
+import { lowerProcess, lowerSession } from '../../process-priority.ts';
 import { type Job, JobStalled, JobStopped } from './port.ts';
 import type { PlainError, ToChild, ToParent } from './protocol.ts';
 import { SentSources } from './sent-sources.ts';
@@ -16,6 +16,8 @@ export type ProcessLimits = {
   heapMb: number;
   /** To start. */
   start: TimeLimits;
+  /** Whether it may get hardly any processor time while others need it. */
+  isBatch: boolean;
 };
 
 export type ProcessRun = {
@@ -48,7 +50,7 @@ export class ComputeProcess {
   private onGone: () => void = () => {};
 
   constructor(limits: ProcessLimits) {
-    this.child = spawnChild(limits.heapMb);
+    this.child = spawnChild(limits);
     const stderrTail = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {
@@ -168,7 +170,7 @@ export class ComputeProcess {
   }
 }
 
-function spawnChild(heapMb: number): ChildProcess {
+function spawnChild({ heapMb, isBatch }: ProcessLimits): ChildProcess {
   // Limits that this system does not support, or that are already lower, stay as they are.
   const limits = [`-d ${(heapMb + extraMb) * 1024}`, `-t ${orphanCpuS}`, '-f 0', '-c 0'].map((limit) => `ulimit ${limit} 2>/dev/null || :`);
   const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', programFile];
@@ -176,10 +178,11 @@ function spawnChild(heapMb: number): ChildProcess {
     env: {},
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
-    // Its own session, for its priority; and what a terminal sends to the service is not sent to it.
-    detached: true,
+    // A session of lower priority, also below PostgreSQL's.
+    detached: isBatch,
   });
-  lowerPriority(child.pid, niceness);
+  if (isBatch) lowerSession(child.pid, niceness);
+  lowerProcess(child.pid, niceness);
   return child;
 }
 

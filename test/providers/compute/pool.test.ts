@@ -46,11 +46,11 @@ test('a process has a lower priority than the node, for any priority of the node
 });
 
 const sessionsHavePriorities = existsSync('/proc/self/autogroup');
-test('the session of a process has a lower priority than that of the node, which keeps its own', {
+test('a batch job has a session of a lower priority than that of the node, which keeps its own', {
   skip: !sessionsHavePriorities && 'this system has no priorities of sessions',
 }, async () => {
   const own = sessionNiceness('self');
-  const pid = await run('pid');
+  const pid = await run('pid', null, { jobClass: 'batch' });
   await until(() => sessionNiceness(pid) === Math.min(19, own + 10));
   assert.equal(sessionNiceness('self'), own);
 });
@@ -229,7 +229,7 @@ test('an aborted job does not wait for its process to start', onLinux, async () 
 });
 
 test('a process that does not start is ended at the wall-clock limit of its start', onLinux, async () => {
-  const stuck = new ComputeProcess({ heapMb: 48, start: { timeMs: 30_000, wallMs: 100 } });
+  const stuck = new ComputeProcess({ heapMb: 48, start: { timeMs: 30_000, wallMs: 100 }, isBatch: false });
   process.kill(stuck.pid, 'SIGSTOP');
   const { signal } = new AbortController();
   await assert.rejects(stuck.run({ job: jobOf(10_000) as Job<never, unknown>, input: { deed: 'echo' }, signal }), { code: 'unavailable' });
