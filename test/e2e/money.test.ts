@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test, { after, before } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { backoffMs } from '../../src/backoff.ts';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { nodeEnv } from '../support/node-env.ts';
 import { onBusiness } from '../support/on-business.ts';
@@ -168,7 +170,7 @@ test("a card's number is shown once: no list, event, log, table or other answer 
 
 test('after a kill during hundreds of authorizations, deposits and freezes, each repeated request has its effect once, and the books are correct', {
   timeout: 300_000,
-}, async () => {
+}, async (t) => {
   const caller = await customer();
   await caller.json('POST', deposits, { amount: 500, source: 'card' });
   const made: any[] = [];
@@ -181,16 +183,17 @@ test('after a kill during hundreds of authorizations, deposits and freezes, each
     return { path: `${path}/authorizations`, body: { amount: 1.37, merchant: `m${n}` }, key: `k${n}` };
   });
   const send = async ({ path, body, key }: Asked): Promise<any> => {
-    for (;;) {
+    for (let tries = 0; ; tries++) {
+      t.signal.throwIfAborted();
       const response = await caller.fetch('POST', path, body, { 'idempotency-key': key }).catch(() => null);
       if (response !== null && response.status < 500 && !(response.status === 409 && response.headers.has('retry-after')))
         return response.status < 300 ? await response.json().catch(() => null) : null;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(backoffMs(tries, 50, 2_000));
     }
   };
   let answered = 0;
   const answers = asked.map((one) => send(one).finally(() => answered++));
-  while (answered < 60) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (answered < 60) await pause(1, null, { signal: t.signal });
   await service.kill();
   await service.restart();
   const all = await Promise.all(answers);

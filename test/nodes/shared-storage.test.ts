@@ -4,6 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { after, before } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '../../src/backoff.ts';
 import { ClusterProcesses } from '../support/cluster-processes.ts';
 import type { NodeProcess } from '../support/node-process.ts';
 import { withoutRedis } from '../support/redis.ts';
@@ -67,14 +69,15 @@ test(
     let refusedLastMs = 0;
     const ids = await Promise.all(
       requests.map(async (request) => {
-        for (const giveUpAtMs = killedAtMs + retryWithinMs; ; ) {
+        const giveUpAtMs = killedAtMs + retryWithinMs;
+        for (let tries = 0; ; tries++) {
           const response = await post(second, request);
           const body = (await response.json()) as { id: string; detail: unknown };
           if (response.status === 201) return body.id;
           assert.ok([409, 503, 504].includes(response.status), `${response.status} ${JSON.stringify(body.detail)}`);
           assert.ok(performance.now() < giveUpAtMs, 'it is let through in the end');
           refusedLastMs = performance.now() - killedAtMs;
-          await new Promise((resolve) => setTimeout(resolve, 50));
+          await pause(backoffMs(tries, 50, 1_000));
         }
       }),
     );

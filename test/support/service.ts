@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '../../src/backoff.ts';
 import { runningEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { DescribedApi } from './described-api.ts';
 import type { Json } from './json.ts';
@@ -213,15 +214,15 @@ export class Caller {
   async insist(method: string, path: string, body: unknown, withinMs = 180_000): Promise<Json> {
     const key = { 'idempotency-key': randomUUID() };
     const until = Date.now() + withinMs;
-    for (let isRepeat = false; ; isRepeat = true) {
+    for (let tries = 0; ; tries++) {
       try {
         return await this.json(method, path, body, key);
       } catch (error) {
         // 409 to a repeat: the first may still run.
-        const retriedStatuses = isRepeat ? [409, 503, 504] : [503, 504];
+        const retriedStatuses = tries > 0 ? [409, 503, 504] : [503, 504];
         if (!(error instanceof NotOk && retriedStatuses.includes(error.status)) || Date.now() > until) throw error;
       }
-      await pause(50);
+      await pause(backoffMs(tries, 50, 1_000));
     }
   }
 
