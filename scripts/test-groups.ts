@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url';
 const maxGroupFiles = 8;
 /** Groups get smaller towards the end, so that the last processes end at about the same time ("guided self-scheduling"). */
 const shareOfRest = 4;
-/** A file that measures the memory of its own process runs alone. */
-const measuresItsProcess = /\bmemoryUsage\(/;
+/** A file that measures the memory or the event loop of its own process runs alone: the heap and the rest of other files would be measured too. */
+const measuresItsProcess = /\bmemoryUsage\(|\bnew LoopWatch\(/;
 /**
  * Folders whose files start processes of the service, take longest, and wait much. They are spread among the files that compute, so that the
  * processors are busy while they wait, and there are none at the end, where a processor would be idle.
