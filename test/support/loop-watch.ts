@@ -30,3 +30,21 @@ export class LoopWatch {
     if (!this.stopped) setImmediate(this.sample).unref();
   };
 }
+
+const maxTurnMs = 50;
+/** What `knownWork` takes on the machine that `maxTurnMs` was chosen for. */
+const knownWorkMs = 10;
+const repeats = 7;
+
+/** How long a turn may take: 50 ms, on a slow or shared machine longer in proportion to what some known work takes on it now. */
+export function turnLimitMs(): number {
+  const list = Array.from({ length: 20_000 }, (_, n) => ({ path: `pages/${n % 100}/page-${n}.html`, sha256: `${n}`.padStart(64, '0') }));
+  const tookMs = Array.from({ length: repeats }, () => {
+    const before = process.threadCpuUsage();
+    JSON.parse(JSON.stringify(list));
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  const medianMs = tookMs.sort((a, b) => a - b)[Math.floor(repeats / 2)]!;
+  return maxTurnMs * Math.max(1, medianMs / knownWorkMs);
+}

@@ -8,6 +8,8 @@ import type { Json } from './json.ts';
 /** What a compressed message ends with, and leaves out (RFC 7692). */
 const deflateTail = Buffer.from([0, 0, 0xff, 0xff]);
 
+const untilLimitMs = 120_000;
+
 export class StreamClient {
   /** Every JSON message so far. */
   readonly messages: Json[] = [];
@@ -74,11 +76,25 @@ export class StreamClient {
     this.socket.destroy();
   }
 
-  /** Resolves when the condition holds; it is looked at with everything that arrives. Rejects when the connection ends before. */
+  /**
+   * Resolves when the condition holds; it is looked at with everything that arrives. Rejects when the connection ends before, or after two
+   * minutes, with the newest messages.
+   */
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      if (this.over) throw new Error(`the stream ended with ${this.closeCode} ${this.closeReason} after ${this.messages.length} messages`);
-      await new Promise<void>((resolve) => this.wake.push(resolve));
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.awaken();
+    }, untilLimitMs);
+    try {
+      while (!condition()) {
+        if (this.over)
+          throw new Error(`the stream ended with ${this.closeCode} ${this.closeReason} after ${this.messages.length} messages`);
+        if (isLate) throw new Error(`not on the stream; the newest messages: ${JSON.stringify(this.messages.slice(-5))}`);
+        await new Promise<void>((resolve) => this.wake.push(resolve));
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -13,7 +13,7 @@ import { productOf } from '../../../src/node/product.ts';
 import { Maintenance } from '../../../src/storage/maintenance.ts';
 import { testDatabase } from '../../support/database.ts';
 import { DescribedApi } from '../../support/described-api.ts';
-import { agentScript, callTool, finish, openAiServer } from '../../support/openai-server.ts';
+import { callTool, finish, openAiServer, plan } from '../../support/openai-server.ts';
 import { Caller } from '../../support/service.ts';
 import { StreamClient } from '../../support/stream-client.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -22,13 +22,12 @@ import { notes } from './domain.ts';
 test('a domain in one folder is served completely by adding it to the list', { timeout: 240_000 }, async (t) => {
   const disposers: Disposers = [];
   const [database, folder] = await Promise.all([testDatabase({ empty: true }), temporaryFolder()]);
-  const model = await openAiServer(
-    agentScript(
-      [{ type: 'builder', title: 'Write', prompt: 'Write a note' }],
-      callTool('write_note', { text: 'by an agent' }),
-      finish('Written'),
-    ),
-  );
+  const model = await openAiServer(({ body }) => {
+    if (body.response_format) return plan([{ type: 'builder', title: 'Write', prompt: 'Write a note' }]);
+    // On a busy machine a call may fail; a model then calls again.
+    const isWritten = body.messages.some(({ role, content }) => role === 'tool' && content!.includes('note_id'));
+    return isWritten ? finish('Written') : callTool('write_note', { text: 'by an agent' });
+  });
   t.after(async () => {
     for (let stop = disposers.pop(); stop !== undefined; stop = disposers.pop()) await stop(0);
     await Promise.all([model.close(), database.close(), folder.remove()]);

@@ -4,8 +4,11 @@
  *
  * Shapes: netlify/open-api 65080317 swagger.yml 2.60.0 and go/porcelain, netlify/cli 88ece291 src/utils/deploy; seen 2026-11-23.
  */
+
+import type { SiteFile } from '../snapshot/site.ts';
 import { messageOf, OutcomeUnknown } from './calls.ts';
 import { createOnce } from './create-once.ts';
+import { forEachFile } from './for-each-file.ts';
 import type { Host, HostAccess, HostAnswer, HostState, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsOf, unknownForm } from './read-answer.ts';
@@ -148,13 +151,11 @@ async function create({ calls }: HostAccess, publication: Publication, siteId: s
   const { files, deploymentId, signal } = publication;
   const hashes = await publication.sha1();
   const path = `/sites/${encodeURIComponent(siteId)}/deploys?${new URLSearchParams({ title: titleOf(deploymentId) })}`;
-  const body = JSON.stringify({
-    // Netlify's description has this field only in the query.
-    title: titleOf(deploymentId),
-    files: Object.fromEntries(files.map((file, at) => [`/${file.path}`, hashes[at]])),
-    async: true,
-    draft: false,
-  });
+  const listed: string[] = [];
+  await forEachFile(files, (file, at) => listed.push(`${JSON.stringify(`/${file.path}`)}:"${hashes[at]}"`));
+  // Netlify's description has the title only in the query.
+  const settings = JSON.stringify({ title: titleOf(deploymentId), async: true, draft: false });
+  const body = `${settings.slice(0, -1)},"files":{${listed.join(',')}}}`;
   const answer = await calls.request({ method: 'POST', path, headers: json, body, repeatable: false, signal });
   idOrUnknown(answer);
   return fieldsOf(answer.json);
@@ -194,7 +195,8 @@ async function uploadRequired(access: HostAccess, publication: Publication, depl
 async function upload(access: HostAccess, publication: Publication, deployId: string, required: ReadonlySet<string>): Promise<void> {
   const { files, signal } = publication;
   const hashes = await publication.sha1();
-  const byHash = new Map(files.map((file, at) => [hashes[at]!, file]));
+  const byHash = new Map<string, SiteFile>();
+  await forEachFile(files, (file, at) => byHash.set(hashes[at]!, file));
   const lacking = [...required].flatMap((hash) => byHash.get(hash) ?? []);
   publication.log(`${title} requires ${lacking.length} of ${byHash.size} contents`);
   await uploadAll({

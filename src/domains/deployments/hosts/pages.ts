@@ -19,6 +19,7 @@ import {
   splitSite,
 } from './cloudflare-api.ts';
 import { createOnce } from './create-once.ts';
+import { forEachFile } from './for-each-file.ts';
 import type { Host, HostAccess, HostAnswer, HostRequest, HostState, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 import { multipart } from './multipart.ts';
@@ -80,21 +81,22 @@ async function deploy(access: HostAccess, publication: Publication): Promise<str
   const { assets, routing } = splitSite(publication.files);
   const tokens = new UploadTokens(access, publication.signal);
   await tokens.checkCount(assets.length);
-  await sendMissing(tokens, publication, assets);
-  const manifest = Object.fromEntries(assets.map((file) => [`/${file.path}`, assetKey(file)]));
-  return create(access, publication, manifest, Object.values(routing));
+  const byKey = new Map<string, SiteFile>();
+  const listed: string[] = [];
+  await forEachFile(assets, (file) => {
+    const key = assetKey(file);
+    byKey.set(key, file);
+    listed.push(`${JSON.stringify(`/${file.path}`)}:"${key}"`);
+  });
+  await sendMissing(tokens, publication, byKey);
+  return create(access, publication, `{${listed.join(',')}}`, Object.values(routing));
 }
 
-async function create(
-  access: HostAccess,
-  publication: Publication,
-  manifest: Record<string, string>,
-  routing: readonly SiteFile[],
-): Promise<string> {
+async function create(access: HostAccess, publication: Publication, manifest: string, routing: readonly SiteFile[]): Promise<string> {
   const { calls } = access;
   const { deploymentId, signal } = publication;
   const { type, pieces } = multipart([
-    { name: 'manifest', content: JSON.stringify(manifest) },
+    { name: 'manifest', content: manifest },
     { name: 'commit_message', content: messageOf(deploymentId) },
     ...(await Promise.all(
       routing.map(async (file) => ({ name: file.path, filename: file.path, content: await textIn(publication, file) })),
@@ -115,8 +117,7 @@ async function create(
   });
 }
 
-async function sendMissing(tokens: UploadTokens, publication: Publication, files: readonly SiteFile[]): Promise<void> {
-  const byKey = new Map(files.map((file) => [assetKey(file), file]));
+async function sendMissing(tokens: UploadTokens, publication: Publication, byKey: ReadonlyMap<string, SiteFile>): Promise<void> {
   const hashes = [...byKey.keys()];
   const missing = new Set(textsOf(resultOf(await tokens.send('/pages/assets/check-missing', { hashes }, publication.signal))));
   const left = [...byKey].filter(([key]) => missing.has(key)).map(([, file]) => file);

@@ -7,6 +7,7 @@
 import type { SiteFile } from '../snapshot/site.ts';
 import { messageOf, OutcomeUnknown } from './calls.ts';
 import { createOnce } from './create-once.ts';
+import { forEachFile } from './for-each-file.ts';
 import type { Host, HostAccess, HostAnswer, HostState, Publication } from './host.ts';
 import { DeployFailed, type FailureCode } from './host-failure.ts';
 import { fieldsOf, listOf, textOf, textsOf, unknownForm } from './read-answer.ts';
@@ -71,18 +72,23 @@ async function create(access: HostAccess, publication: Publication): Promise<str
   const { calls, team } = access;
   const { files, signal } = publication;
   const hashes = await publication.sha1();
-  const byHash = new Map(files.map((file, at) => [hashes[at]!, file]));
+  const byHash = new Map<string, SiteFile>();
+  const listed: string[] = [];
+  await forEachFile(files, (file, at) => {
+    byHash.set(hashes[at]!, file);
+    listed.push(JSON.stringify({ file: file.path, sha: hashes[at], size: file.sizeBytes }));
+  });
   // Without forceNew the answer would be an earlier deployment of the same files, with another tag.
   const path = `/v13/deployments${queryOf(team, { forceNew: '1', skipAutoDetectionConfirmation: '1' })}`;
-  const body = JSON.stringify({
+  const settings = JSON.stringify({
     name: access.project,
     // `name` creates a missing project; `project` selects an existing one, also by its id.
     ...(access.project.startsWith('prj_') && { project: access.project }),
     target: 'production',
-    files: files.map((file, at) => ({ file: file.path, sha: hashes[at], size: file.sizeBytes })),
     meta: { [tag]: publication.deploymentId },
     projectSettings: asItIs,
   });
+  const body = `${settings.slice(0, -1)},"files":[${listed.join(',')}]}`;
   const headers = { 'content-type': 'application/json' };
   for (let round = 1; ; round += 1) {
     const answer = await calls.request({ method: 'POST', path, headers, body, accept: [400], repeatable: false, signal });

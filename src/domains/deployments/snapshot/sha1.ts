@@ -11,28 +11,28 @@ const pieceFiles = 1_000;
 
 type Reads = { signal: AbortSignal; turn: (() => Promise<void>) | undefined };
 
-/** In the order of the files, which are the snapshot's. */
+/** @param files all files of the snapshot in the order of their paths, which is that of the hashes */
 export async function sha1OfFiles(parts: SnapshotParts, snapshotId: string, files: readonly SiteFile[], reads: Reads): Promise<string[]> {
   const known = await storedHashes(parts, snapshotId);
-  const missing = files.filter(({ path }) => !known.has(path));
+  if (known.length !== files.length) throw new Error(`Snapshot ${snapshotId} has ${known.length} files, not ${files.length}`);
+  const missing = known.flatMap((sha1, at) => (sha1 === null ? at : []));
   for (let start = 0; start < missing.length; start += pieceFiles) {
-    const piece = missing.slice(start, start + pieceFiles);
+    const places = missing.slice(start, start + pieceFiles);
+    const piece = places.map((at) => files[at]!);
     const hashes = await hashAll(parts, piece, reads);
-    piece.forEach(({ path }, i) => {
-      known.set(path, hashes[i]!);
-    });
+    for (const [i, at] of places.entries()) known[at] = hashes[i]!;
     await store(parts, snapshotId, piece, hashes);
   }
-  return files.map(({ path }) => known.get(path)!);
+  return known as string[];
 }
 
-async function storedHashes({ database }: SnapshotParts, snapshotId: string): Promise<Map<string, string>> {
+async function storedHashes({ database }: SnapshotParts, snapshotId: string): Promise<(string | null)[]> {
   const { rows } = await database.read({
     name: 'snapshot_sha1',
-    text: 'select path, sha1 from snapshot_file where snapshot_id = $1 and sha1 is not null',
+    text: 'select sha1 from snapshot_file where snapshot_id = $1 order by path collate "C"',
     values: [snapshotId],
   });
-  return new Map(rows.map(({ path, sha1 }: { path: string; sha1: string }) => [path, sha1]));
+  return rows.map(({ sha1 }: { sha1: string | null }) => sha1);
 }
 
 async function hashAll({ files: store }: SnapshotParts, files: readonly SiteFile[], { signal, turn }: Reads): Promise<string[]> {

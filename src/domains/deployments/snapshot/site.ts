@@ -27,7 +27,12 @@ export interface Snapshots {
   /** Throws `not_found`. */
   file(snapshotId: string, path: string): Promise<SiteFile>;
   open(file: SiteFile): Promise<Readable>;
-  /** SHA-1 as lower-case hex, in the order of the files; each content is read once and remembered. `turn`: awaited before each read. */
+  /**
+   * SHA-1 of each file as lower-case hex; each content is read once and remembered.
+   *
+   * @param files what `files` gave: all, in the order of their paths, which is that of the hashes
+   * @param turn awaited before each read
+   */
   sha1(snapshotId: string, files: readonly SiteFile[], signal: AbortSignal, turn?: () => Promise<void>): Promise<string[]>;
   /** Removes its rows; the next sweep removes the contents that nothing else references. */
   remove(snapshotId: string): Promise<void>;

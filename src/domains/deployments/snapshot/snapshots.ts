@@ -79,7 +79,7 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
         values: [snapshotId],
       });
       if (rows.length === 0) await mustBeThere(snapshotId);
-      return rows.map(siteFileOf);
+      return rows as SiteFile[];
     },
 
     async file(snapshotId, path) {
@@ -89,7 +89,7 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
         values: [snapshotId, path.normalize('NFC')],
       });
       if (rows.length === 0) throw new AppError('not_found', 'Not Found');
-      return siteFileOf(rows[0]);
+      return rows[0] as SiteFile;
     },
 
     open: (file) => files.open(file.contentKey),
@@ -147,8 +147,5 @@ export const takeSnapshotText = `with ${unsynced}, begun as materialized (select
     update snapshot set files = total.files, bytes = total.bytes, new_bytes = total.new_bytes from begun, total where snapshot.id = begun.id
     returning snapshot.files, snapshot.bytes`;
 
-const columns = 'path, type, size_bytes, sha256, content_key';
-
-function siteFileOf(row: { path: string; type: string; size_bytes: number; sha256: string; content_key: string }): SiteFile {
-  return { path: row.path, type: row.type, sizeBytes: row.size_bytes, sha256: row.sha256, contentKey: row.content_key };
-}
+/** A row of them is a `SiteFile`. */
+const columns = 'path, type, size_bytes as "sizeBytes", sha256, content_key as "contentKey"';
