@@ -1,11 +1,12 @@
 /** Queries many actors through the public interface: the time until each answers again, or whether any answer fails. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '../../src/backoff.ts';
 import type { Caller } from './service.ts';
 
 type Place = { readonly url: string };
 
 const askTimeoutMs = 10_000;
-const againMs = 5;
+const [retryMs, maxRetryMs] = [5, 50];
 const giveUpMs = 60_000;
 
 /**
@@ -20,7 +21,7 @@ export function untilAnswered(caller: Caller, places: readonly Place[], paths: r
       for (let attempt = n; ; attempt++) {
         if ((await statusOf(caller.at(places[attempt % places.length]!), path)) === '200') return performance.now() - beganMs;
         if (performance.now() - beganMs > giveUpMs) throw new Error(`${path} is not answered`);
-        await pause(againMs);
+        await pause(backoffMs(attempt - n, retryMs, maxRetryMs));
       }
     }),
   );
@@ -48,7 +49,7 @@ export class SteadyQueries {
           this.latenciesMs.push(performance.now() - beganMs);
           if (status !== '200') this.failures.push(`${path}: ${status}`);
           // A node that is gone fails a request at once: without a pause nothing else would run.
-          if (status !== '200' || pauseMs > 0) await pause(pauseMs || againMs);
+          if (status !== '200' || pauseMs > 0) await pause(pauseMs || retryMs);
         }
       }),
     );

@@ -1,8 +1,8 @@
 /** The node's side of the process that drives the browser: it starts it, sends it requests, and kills it with its browser. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { AppError, ToolError } from '../../errors.ts';
+import { lowerProcess } from '../../process-priority.ts';
 import type { BrowserUser } from './browser-user.ts';
 import { makeHome, removeHome, removeStaleHomes } from './driver-home.ts';
 import type { DriverSettings, FromDriver, ToDriver, Visit, VisitResult } from './protocol.ts';
@@ -15,7 +15,6 @@ const closeMs = 5_000;
 const heapMb = 512;
 /** Below the node's own priority, for the browser too: on few cores, requests run first. */
 const niceness = 5;
-const lowest = 19;
 
 export const cannotStart = 'The browser cannot be started or reached; the log of the service says why';
 
@@ -45,11 +44,7 @@ export class DriverProcess {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
     });
-    try {
-      if (this.child.pid !== undefined) setPriority(this.child.pid, Math.min(lowest, getPriority() + niceness));
-    } catch {
-      // It has ended already.
-    }
+    lowerProcess(this.child.pid, niceness);
     const stderrTail = tailOf(this.child);
     this.gone = new Promise((resolve) => {
       const end = () => {
