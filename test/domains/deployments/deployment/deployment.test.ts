@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { deployConfigs } from '../../../../src/domains/deployments/configs/messages.ts';
 import { deployment } from '../../../../src/domains/deployments/deployment/messages.ts';
 import { DeployFailed } from '../../../../src/domains/deployments/hosts/host-failure.ts';
+import { workers } from '../../../../src/domains/deployments/hosts/workers.ts';
 import { DeploymentStats } from '../../../../src/domains/deployments/metrics.ts';
 import { unneededSnapshots } from '../../../../src/domains/deployments/snapshot/unneeded-snapshots.ts';
 import { AppError } from '../../../../src/errors.ts';
@@ -151,6 +152,30 @@ test('files that the host would refuse are found before anything is sent', async
     assert.deepEqual([row.status, row.errorCode], ['failed', code]);
     assert.deepEqual(world.events(id), ['building', 'failed']);
   }
+  assert.deepEqual(world.host.moments, []);
+});
+
+test('20,001 files and a file of 26 MiB fail at the limits of Cloudflare before anything is sent', async (t) => {
+  const { limits } = world.host.host;
+  t.after(() => Object.assign(world.host.host, { limits }));
+  Object.assign(world.host.host, { limits: workers.limits });
+  const deployed = async (files: number, sizeBytes: number) => {
+    const id = await world.workspace({});
+    // Only their rows: contents are read after this check.
+    await world.runtime.sql(
+      `insert into workspace_file (id, workspace_id, account_id, name, type, size_bytes, sha256, version, generation, content_key, status, created_at)
+        select 'wsf_' || $1 || n, $1, $2, n || '.html', 'text/html', $3, lpad('', 64, '0'), 0, 0, 'ws/file/' || n, 'present', now()
+        from generate_series(1, $4::int) n`,
+      [id, world.accountId, sizeBytes, files],
+    );
+    const { status, errorCode, errorMessage } = await world.ended(await world.deploy({ workspace_id: id }));
+    return [status, errorCode, errorMessage];
+  };
+  assert.deepEqual(await deployed(20_001, 1), ['failed', 'too_many_files', 'Scripted takes at most 20000 files; there are 20001']);
+  assert.deepEqual(await deployed(1, 26 * 2 ** 20), [
+    ...['failed', 'file_too_large'],
+    `Scripted takes files of at most ${25 * 2 ** 20} bytes; 1.html has ${26 * 2 ** 20}`,
+  ]);
   assert.deepEqual(world.host.moments, []);
 });
 
