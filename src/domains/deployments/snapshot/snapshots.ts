@@ -15,6 +15,7 @@ import type { FileStore } from '../../../storage/files.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
 import { deploymentIds } from '../ids.ts';
 import { beginSnapshot, bothFileAndFolder } from './new-snapshot.ts';
+import { RecentContents } from './recent-contents.ts';
 import { mustHaveRoom, type StorageLimits } from './room.ts';
 import { sha1OfFiles } from './sha1.ts';
 import type { SiteFile, Snapshot, Snapshots } from './site.ts';
@@ -29,6 +30,7 @@ export type SnapshotParts = {
 
 export function openSnapshots(parts: SnapshotParts): Snapshots {
   const { database, files } = parts;
+  const recent = new RecentContents();
 
   const snapshots: Snapshots = {
     async take({ id: workspaceId, accountId }) {
@@ -92,9 +94,9 @@ export function openSnapshots(parts: SnapshotParts): Snapshots {
       return rows[0] as SiteFile;
     },
 
-    open: (file) => files.open(file.contentKey),
+    open: async (file) => recent.take(file.contentKey) ?? files.open(file.contentKey),
 
-    sha1: (snapshotId, siteFiles, signal, turn) => sha1OfFiles(parts, snapshotId, siteFiles, { signal, turn }),
+    sha1: (snapshotId, siteFiles, signal, turn) => sha1OfFiles(parts, recent, snapshotId, siteFiles, { signal, turn }),
 
     async remove(snapshotId) {
       await database.write({

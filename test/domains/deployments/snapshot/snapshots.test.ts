@@ -245,6 +245,31 @@ describe('SHA-1 of files', () => {
     assert.equal(opened.length, 3);
   });
 
+  test('small contents are kept in memory to be sent once; larger ones are read again', async () => {
+    const site = await newWorkspace();
+    const large = 'x'.repeat(64 * 1024 + 1);
+    for (const [name, content] of Object.entries({ 'empty.html': '', 'large.html': large, 'small.html': 'small' }))
+      await site.write(name, content);
+    const { snapshotId } = await site.take();
+    const files = await snapshots.files(snapshotId);
+    await snapshots.sha1(snapshotId, files, signal);
+    opened.length = 0;
+    const sent = { 'empty.html': '', 'large.html': large, 'small.html': 'small' };
+    assert.deepEqual(await contentsOf(snapshotId), sent);
+    assert.deepEqual(opened, [files[1]!.contentKey]);
+    assert.deepEqual(await contentsOf(snapshotId), sent);
+    assert.equal(opened.length, 4);
+  });
+
+  test('four small files share a turn, and a large one has its own', async () => {
+    const site = await newWorkspace();
+    for (let n = 0; n < 9; n++) await site.write(`${n}.html`, n === 4 ? 'x'.repeat(64 * 1024 + 1) : `${n}`);
+    const { snapshotId } = await site.take();
+    let turns = 0;
+    await snapshots.sha1(snapshotId, await snapshots.files(snapshotId), signal, async () => void turns++);
+    assert.equal(turns, 3);
+  });
+
   test('of added files is known without a read', async () => {
     const begun = await snapshots.begin(await newWorkspace());
     await begun.add(added('a.html', 'added'));
