@@ -45,10 +45,17 @@ function spread(files: readonly string[]): string[] {
 
 async function writeGroup(files: readonly string[], path: string): Promise<string> {
   const suites = files.map((file) => ({ file, url: pathToFileURL(file).href }));
-  // Imported one after another: a suite collects what is registered until its function has ended.
-  const text = `import { describe } from 'node:test';
-for (const { file, url } of ${JSON.stringify(suites)})
-  await new Promise((imported, failed) => describe(file, () => import(url).then(imported, failed)));
+  // Imported one after another: a suite collects what is registered until its function has ended. The first test waits until all are imported:
+  // a module that were loaded while a test mocks timers would keep the mocks.
+  const text = `import { before, describe } from 'node:test';
+const loaded = Promise.withResolvers();
+before(() => loaded.promise);
+try {
+  for (const { file, url } of ${JSON.stringify(suites)})
+    await new Promise((imported, failed) => describe(file, () => import(url).then(imported, failed)));
+} finally {
+  loaded.resolve();
+}
 `;
   await writeFile(path, text);
   return path;
