@@ -14,10 +14,10 @@ const creationsAtOnce = 2;
 const maxWaitingCreations = 1_000;
 const maxWaitMs = 25_000;
 /**
- * Times the processor time of a content: the statements of the snapshot and the commits of all later steps. A node with requests creates about six deployments
- * a second, or three while contents wait.
+ * Times the processor time of a content: the statements of the snapshot and the commits of all later steps. A node with requests creates about five deployments
+ * a second, or half as many while contents wait.
  */
-const creationPieces = 15;
+const creationPieces = 12;
 
 /** The function that it returns is awaited before each read of a content. */
 export type ContentTurns = (deployment: Pick<DeploymentRow, 'accountId' | 'createdAt'>) => () => Promise<void>;

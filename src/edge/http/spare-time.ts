@@ -12,8 +12,8 @@
 import { FairQueue } from '../../fair-queue.ts';
 import type { RequestStats } from './request-stats.ts';
 
-/** A piece takes about a millisecond of processor time: such work gets about a tenth of one processor. */
-const defaultPauseMs = 10;
+/** A piece takes one or two milliseconds of processor time: such work gets about a tenth of one processor. */
+const defaultPauseMs = 15;
 const quietMs = 20;
 const fewMs = 200;
 /** How often a pause is checked: it ends early when the node has become quiet. */
