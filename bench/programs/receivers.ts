@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { clientPong, clientText, FrameReader, opcodes } from '../support/frames.ts';
 import { machineMs } from '../support/machine-clock.ts';
-import { serveCalls, tellParent } from '../support/program.ts';
+import { notifyParent, serveCalls } from '../support/program.ts';
 
 type Client = { socket: Socket; reader: FrameReader; account: number };
 
@@ -24,11 +24,11 @@ let payloadBytes = 0;
 let closed = 0;
 /** What the server said when it closed the first of them. */
 let closeReason = '';
-/** Triples of account, number of the event, time of arrival; null while arrival times are not wanted. */
+/** Triples of account, number of the event and time of arrival; null while arrival times are not recorded. */
 let arrivals: number[] | null = null;
 let unread = 0;
-let toldFrames = 0;
-let telling: NodeJS.Timeout | null = null;
+let reportedFrames = 0;
+let progressTimer: NodeJS.Timeout | null = null;
 
 serveCalls({
   /** Opens `count` sockets, each of its own account or all of the first, and waits until each has its `auth_ok`. */
@@ -37,14 +37,14 @@ serveCalls({
       const many = Math.min(connectTogether, count - from);
       clients.push(...(await Promise.all(Array.from({ length: many }, (_, i) => openClient(port, (from + i) % accounts)))));
     }
-    telling = setInterval(tell, progressMs);
+    progressTimer = setInterval(reportProgress, progressMs);
   },
 
   async close() {
-    if (telling !== null) clearInterval(telling);
+    if (progressTimer !== null) clearInterval(progressTimer);
     await Promise.all(clients.map(({ socket }) => once(socket.destroy(), 'close')));
     clients = [];
-    frames = payloadBytes = closed = toldFrames = 0;
+    frames = payloadBytes = closed = reportedFrames = 0;
   },
 
   /** Resumes an account's stream from its beginning; milliseconds until the replay has ended. */
@@ -135,10 +135,10 @@ function note(account: number, chunk: Buffer | null, start: number): void {
 }
 
 /** Reports the number of received frames to the sender, so that it can keep the sockets full but not overfull. */
-function tell(): void {
-  if (frames === toldFrames) return;
-  toldFrames = frames;
-  tellParent({ frames });
+function reportProgress(): void {
+  if (frames === reportedFrames) return;
+  reportedFrames = frames;
+  notifyParent({ frames });
 }
 
 function cpuMs(): number {

@@ -25,13 +25,13 @@ export function serveCalls(served: Served): void {
   process.on('disconnect', () => process.exit(0));
 }
 
-/** In the program: says something without having been asked. */
-export function tellParent(notice: object): void {
+/** Called in the program: sends a notice to the parent process. */
+export function notifyParent(notice: object): void {
   process.send!({ notice });
 }
 
 export class Program {
-  /** What the program says unasked. */
+  /** Called with each notice of the program. */
   onNotice: (notice: never) => void = () => {};
   private readonly child: ChildProcess;
   private readonly waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void; timer: NodeJS.Timeout }>();

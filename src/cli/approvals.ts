@@ -143,8 +143,8 @@ function readable(args: unknown): string {
   const entries = typeof args === 'object' && args !== null && !Array.isArray(args) ? Object.entries(args) : [['', args] as const];
   const text = entries
     .map(([name, value]) => {
-      const said = plainText(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')).trimEnd();
-      return `  ${oneLine(name, 60)}${name === '' ? '' : ': '}${said.includes('\n') ? `\n${said.replace(/^/gm, '    ')}` : said}`;
+      const shownValue = plainText(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')).trimEnd();
+      return `  ${oneLine(name, 60)}${name === '' ? '' : ': '}${shownValue.includes('\n') ? `\n${shownValue.replace(/^/gm, '    ')}` : shownValue}`;
     })
     .join('\n');
   if (text.length <= maxShownChars) return text;

@@ -158,26 +158,26 @@ function refusal(url: string, response: Response, detail: string): Failure {
 }
 
 function refusalText(url: string, { status, headers }: Response, detail: string): string {
-  const said = detail === '' ? `status ${status}` : detail;
-  if (status === 401) return `The service does not accept the token (${said}): pass a valid one with --token or TROUPE_TOKEN`;
-  if (status === 402) return `The account's plan does not allow this (${said}): upgrade the plan, or wait for the next billing period`;
-  if (status === 403) return `The token does not allow this (${said}): use a token with the required scope`;
-  if (status === 422) return `The service refuses the request as invalid (${said})`;
+  const reason = detail === '' ? `status ${status}` : detail;
+  if (status === 401) return `The service does not accept the token (${reason}): pass a valid one with --token or TROUPE_TOKEN`;
+  if (status === 402) return `The account's plan does not allow this (${reason}): upgrade the plan, or wait for the next billing period`;
+  if (status === 403) return `The token does not allow this (${reason}): use a token with the required scope`;
+  if (status === 422) return `The service refuses the request as invalid (${reason})`;
   if (status === 429) {
     const waitS = headers.get('retry-after');
-    return `Too many requests (${said}): try again ${waitS === null ? 'later' : `after ${waitS} s`}`;
+    return `Too many requests (${reason}): try again ${waitS === null ? 'later' : `after ${waitS} s`}`;
   }
   if (status >= 300 && status < 400)
     return `${url} redirects to ${oneLine(headers.get('location') ?? '')}: pass the final address with --url`;
   if (status >= 500)
-    return `The service failed (${said}): try again; its log has the details under request id ${oneLine(headers.get('x-request-id') ?? 'unknown')}`;
-  return `The service refused the request: ${said}`;
+    return `The service failed (${reason}): try again; its log has the details under request id ${oneLine(headers.get('x-request-id') ?? 'unknown')}`;
+  return `The service refused the request: ${reason}`;
 }
 
 export function unreachable(url: string, cause: unknown): Failure {
   const hint = isLoopback(url) ? 'start it with `npm start`, or pass its address with --url' : 'check --url and the network';
-  const said = cause instanceof Error && cause.cause instanceof Error ? oneLine(cause.cause.message) : 'the connection was closed';
-  const why = cause instanceof Error && cause.name === 'TimeoutError' ? 'no answer in time' : (codeOf(cause) ?? said);
+  const reason = cause instanceof Error && cause.cause instanceof Error ? oneLine(cause.cause.message) : 'the connection was closed';
+  const why = cause instanceof Error && cause.name === 'TimeoutError' ? 'no answer in time' : (codeOf(cause) ?? reason);
   return new Failure('unreachable', `The service cannot be reached at ${url} (${why}): ${hint}`, { cause });
 }
 

@@ -27,32 +27,32 @@ const descriptions: Record<string, Describe> = {
   'task.running': ({ agents }) => plain(Array.isArray(agents) ? `plan: ${planOf(agents)}` : 'goes on'),
   'task.paused': ({ pause_reason: reason }) => ask(`paused (${oneLine(String(reason))})`),
   'task.completed': ({ deliverables_count: count }) => good(`complete, ${count === 1 ? '1 file' : `${count} files`}`),
-  'task.failed': ({ error }) => bad(`failed: ${said(error)}`),
+  'task.failed': ({ error }) => bad(`failed: ${shortText(error)}`),
   'task.cancelled': () => bad('cancelled'),
-  'agent.started': ({ title }) => plain(`starts: ${said(title)}`),
-  'agent.thinking': ({ turn, text }) => step(text === '' || text === undefined ? `step ${turn}` : `step ${turn}: ${said(text)}`),
-  'agent.action': ({ tool, arguments: args }) => step(`${said(tool)} ${compact(args)}`),
+  'agent.started': ({ title }) => plain(`starts: ${shortText(title)}`),
+  'agent.thinking': ({ turn, text }) => step(text === '' || text === undefined ? `step ${turn}` : `step ${turn}: ${shortText(text)}`),
+  'agent.action': ({ tool, arguments: args }) => step(`${shortText(tool)} ${compact(args)}`),
   'agent.tool_result': ({ tool, is_error: isError, result }) =>
-    isError ? bad(`${said(tool)} failed: ${compact(result)}`) : step(`${said(tool)} done`),
-  'agent.waiting': ({ tool }) => step(`waits to call ${said(tool)}`),
+    isError ? bad(`${shortText(tool)} failed: ${compact(result)}`) : step(`${shortText(tool)} done`),
+  'agent.waiting': ({ tool }) => step(`waits to call ${shortText(tool)}`),
   'agent.completed': () => good('finished'),
-  'agent.error': ({ error }) => bad(`failed: ${said(error)}`),
+  'agent.error': ({ error }) => bad(`failed: ${shortText(error)}`),
   'agent.paused': () => ask('paused'),
   'agent.resumed': () => plain('continues'),
-  'agent.guided': ({ message }) => plain(`guidance: ${said(message)}`),
+  'agent.guided': ({ message }) => plain(`guidance: ${shortText(message)}`),
   'agent.cancelled': () => bad('cancelled'),
-  'approval.required': ({ action, arguments: args }) => ask(`needs approval: ${said(action)} ${compact(args)}`),
-  'approval.approved': ({ action }) => good(`approved: ${said(action)}`),
-  'approval.rejected': ({ action, reason }) => bad(`rejected: ${said(action)}${reason ? ` (${said(reason)})` : ''}`),
-  'approval.expired': ({ action }) => bad(`no decision in time: ${said(action)}`),
-  'deliverable.created': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} (${fileSize(Number(bytes))})`),
-  'deliverable.updated': ({ name, size_bytes: bytes }) => good(`delivered ${said(name)} again (${fileSize(Number(bytes))})`),
-  'deployment.building': ({ deployment }) => plain(`deployment at ${said(fieldOf(deployment, 'target'))} started`),
-  'deployment.deploying': ({ deployment }) => step(`publishes at ${said(fieldOf(deployment, 'target'))}`),
-  'deployment.live': ({ deployment }) => good(`published: ${said(fieldOf(deployment, 'url'))}`),
+  'approval.required': ({ action, arguments: args }) => ask(`needs approval: ${shortText(action)} ${compact(args)}`),
+  'approval.approved': ({ action }) => good(`approved: ${shortText(action)}`),
+  'approval.rejected': ({ action, reason }) => bad(`rejected: ${shortText(action)}${reason ? ` (${shortText(reason)})` : ''}`),
+  'approval.expired': ({ action }) => bad(`no decision in time: ${shortText(action)}`),
+  'deliverable.created': ({ name, size_bytes: bytes }) => good(`delivered ${shortText(name)} (${fileSize(Number(bytes))})`),
+  'deliverable.updated': ({ name, size_bytes: bytes }) => good(`delivered ${shortText(name)} again (${fileSize(Number(bytes))})`),
+  'deployment.building': ({ deployment }) => plain(`deployment at ${shortText(fieldOf(deployment, 'target'))} started`),
+  'deployment.deploying': ({ deployment }) => step(`publishes at ${shortText(fieldOf(deployment, 'target'))}`),
+  'deployment.live': ({ deployment }) => good(`published: ${shortText(fieldOf(deployment, 'url'))}`),
   'deployment.failed': ({ deployment }) => {
     const error = fieldOf(deployment, 'error');
-    return bad(`deployment failed (${said(fieldOf(error, 'code'))}): ${said(fieldOf(error, 'message'))}`);
+    return bad(`deployment failed (${shortText(fieldOf(error, 'code'))}): ${shortText(fieldOf(error, 'message'))}`);
   },
 };
 
@@ -74,7 +74,7 @@ function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-function said(value: unknown): string {
+function shortText(value: unknown): string {
   return oneLine(String(value ?? ''), 160);
 }
 

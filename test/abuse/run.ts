@@ -12,7 +12,7 @@ import type { Scope } from '../support/scope.ts';
 import { Caller } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Attack, attacksOn, type CallerKind, foreignId, ownId, type PathPart } from './attacks.ts';
-import { leakedSecret } from './judge.ts';
+import { leakedSecret } from './leaks.ts';
 
 export type Bounds = { seed: number; requests: number; minutes: number };
 /** Answers of each operation by status. */

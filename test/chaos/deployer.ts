@@ -16,8 +16,8 @@ type Made = { id: string; workspace: string; fingerprint: string };
 
 const longestThoughtMs = 800;
 /** The share of operations that are not retried after a lost answer, so that their outcome stays unknown. */
-const carelessChance = 0.05;
-const doubtfulChance = 0.05;
+const noRetryChance = 0.05;
+const repeatChance = 0.05;
 const remembered = 30;
 
 export class Deployer {
@@ -112,8 +112,8 @@ export class Deployer {
 
   private async perform(name: OperationName, subject: string, value: string | null, ask: Ask): Promise<Answer | null> {
     const chance = this.random.next();
-    const patienceMs = chance < carelessChance ? 0 : undefined;
-    const { answer } = await this.client.perform(name, subject, value, { patienceMs, isRepeated: chance > 1 - doubtfulChance, ...ask });
+    const patienceMs = chance < noRetryChance ? 0 : undefined;
+    const { answer } = await this.client.perform(name, subject, value, { patienceMs, isRepeated: chance > 1 - repeatChance, ...ask });
     return answer;
   }
 }

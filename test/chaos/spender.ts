@@ -44,9 +44,9 @@ const refusalsOfACard = 12;
 const longestThoughtMs = 60;
 const burstSize = 24;
 /** The share of operations that are not retried after a lost answer, so that their outcome stays unknown. */
-const carelessChance = 0.04;
+const noRetryChance = 0.04;
 /** The share of operations that are repeated although they were answered. */
-const doubtfulChance = 0.04;
+const repeatChance = 0.04;
 const planWithinMs = 30_000;
 
 type HeldCard = { id: string; refusals: number };
@@ -245,8 +245,8 @@ export class Spender {
 
   private perform(name: OperationName, subject: string, value: number | null, ask: Ask) {
     const chance = this.random.next();
-    const patienceMs = chance < carelessChance ? 0 : undefined;
-    const isRepeated = chance > 1 - doubtfulChance;
+    const patienceMs = chance < noRetryChance ? 0 : undefined;
+    const isRepeated = chance > 1 - repeatChance;
     return this.client.perform(name, subject, value, { refusals: [], patienceMs, isRepeated, ...ask });
   }
 }

@@ -15,9 +15,9 @@ export type TraderParts = { history: History; nodes: () => Door[]; random: Rando
 const symbols = ['AAPL', 'MSFT', 'KO', 'BTC-USD'] as const;
 const longestThoughtMs = 60;
 /** The share of operations that are not retried after a lost answer, so that their outcome stays unknown. */
-const carelessChance = 0.04;
+const noRetryChance = 0.04;
 /** The share of operations that are repeated although they were answered. */
-const doubtfulChance = 0.04;
+const repeatChance = 0.04;
 const mostOpen = 60;
 const cancelWithinMs = 120_000;
 /** 409: a block, a stale quote, an order that has ended; 422: risk. */
@@ -199,8 +199,8 @@ export class Trader {
 
   private perform(name: OperationName, subject: string, ask: Ask): Promise<{ answer: Answer | null }> {
     const chance = this.random.next();
-    const patienceMs = chance < carelessChance ? 0 : undefined;
-    const isRepeated = ask.method === 'POST' && chance > 1 - doubtfulChance;
+    const patienceMs = chance < noRetryChance ? 0 : undefined;
+    const isRepeated = ask.method === 'POST' && chance > 1 - repeatChance;
     return this.client.perform(name, subject, null, { refusals, patienceMs, isRepeated, ...ask });
   }
 }

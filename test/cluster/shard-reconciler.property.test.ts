@@ -72,7 +72,7 @@ test(`claims, handoffs, losses and renewals in any order leave one owner for eac
       await world.converge();
       for (const round of steps) await world.round(round);
       await world.converge();
-      await world.judge();
+      await world.checkHistory();
     }),
     { seed, numRuns: 20, endOnFailure: true },
   );
@@ -314,7 +314,7 @@ class World {
       assert.deepEqual([...inMemory].sort(), reconciler.own.inState('owned'), 'nothing else is in memory');
   }
 
-  async judge(): Promise<void> {
+  async checkHistory(): Promise<void> {
     for (const { outlived } of this.nodes) assert.deepEqual([...outlived], [], 'nothing stays in memory under a lost epoch');
     const { rows: changes } = await this.pool.query('select shard, epoch::float8, owner from change order by n');
     const last = new Map<number, number>();

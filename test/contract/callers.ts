@@ -21,7 +21,7 @@ import { expect } from './expect.ts';
 export const prefixes = ['/v1', ''];
 const unknownIds: Ids = new Proxy({}, { get: (_, key) => `${String(key).length}_${'0'.repeat(26)}` });
 
-export async function refuseStrangers(site: Site): Promise<void> {
+export async function refuseInvalidTokens(site: Site): Promise<void> {
   const tokens = bentTokens(site.ann.token);
   let turn = 0;
   for (const operation of guarded(site)) {
@@ -36,7 +36,7 @@ export async function refuseStrangers(site: Site): Promise<void> {
 }
 
 /** With every scope but the needed one. */
-export async function refuseTheUnentitled(site: Site): Promise<void> {
+export async function refuseMissingScopes(site: Site): Promise<void> {
   const keys = new Map<string, string>();
   const scopes: string[] = (site.api.find('POST', '/api-keys').body as any).properties.scopes.items.enum;
   const keyWithout = async (scope: string): Promise<string> => {

@@ -9,7 +9,7 @@ import test from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Operation } from '../support/described-api.ts';
 import { leftBehind, openSite, type Site } from '../support/described-service.ts';
-import { refuseForeignIds, refuseOtherMethods, refuseStrangers, refuseTheUnentitled, refuseUnknownPaths } from './callers.ts';
+import { refuseForeignIds, refuseInvalidTokens, refuseMissingScopes, refuseOtherMethods, refuseUnknownPaths } from './callers.ts';
 import { answerDeleters, answerPeople, answerReaders, answerWriters } from './good-requests.ts';
 import { holdAccountsSlots } from './ids.ts';
 import { refuseBrokenBodies, refuseBrokenHeaders, refuseWrongFields, refuseWrongQueries } from './malformed.ts';
@@ -20,9 +20,9 @@ test('every endpoint behaves as described', { timeout: 480_000 }, async (t) => {
   await t.test('the description is valid, and its examples match its schemas', () => checkDescription(site));
   await t.test('each endpoint has the scope of the contract, and only the listed ones are public', () => checkScopes(site));
 
-  await t.test('a key with every scope but the required one is 403, before any other check', () => refuseTheUnentitled(site));
+  await t.test('a key with every scope but the required one is 403, before any other check', () => refuseMissingScopes(site));
   const before = await leftBehind(site.service);
-  await t.test('a request without a valid token is 401', () => refuseStrangers(site));
+  await t.test('a request without a valid token is 401', () => refuseInvalidTokens(site));
   await t.test('another method is 405 and lists the allowed ones', () => refuseOtherMethods(site));
   await t.test('an unknown path is 404', () => refuseUnknownPaths(site));
   await t.test('a body that is not JSON, or not sent as JSON, or too long, is refused', () => refuseBrokenBodies(site));

@@ -17,7 +17,7 @@ const defaultPauseMs = 15;
 const quietMs = 20;
 const fewMs = 200;
 /** How often a pause is checked: it ends early when the node has become quiet. */
-const lookMs = 2;
+const pollIntervalMs = 2;
 
 type Requests = Pick<RequestStats, 'inFlight' | 'lastAnswerAtMs' | 'fifthLastAnswerAtMs'>;
 
@@ -81,7 +81,7 @@ export class SpareTime {
     }
     const nowMs = performance.now();
     this.pauseEndsAtMs ??= nowMs + this.pauseLeftMs;
-    this.timer = setTimeout(() => this.inPause(), Math.min(lookMs, this.pauseEndsAtMs - nowMs));
+    this.timer = setTimeout(() => this.inPause(), Math.min(pollIntervalMs, this.pauseEndsAtMs - nowMs));
   }
 
   private planUrgent(): void {

@@ -32,7 +32,7 @@ const tested = new Set('student students pupil pupils exam subject candidate mat
 const pointWords = new Set('points punkte'.split(' '));
 const mostWords = new Set('max maximum possible full'.split(' '));
 /** People and things that are counted again in each period. */
-const countedAgain = new Set(
+const recountedEachPeriod = new Set(
   'customers subscribers members users employees accounts tenants kunden mitglieder nutzer mitarbeiter abonnenten subscriptions installations'.split(
     ' ',
   ),
@@ -133,7 +133,7 @@ function isOutOf({ name }: { name: string }, most: readonly string[]): boolean {
 /** The customers at the end of each month: one row per period and group, with small changes between the periods. */
 function isCountedAgain(table: ColumnsInMemory, plan: ColumnPlan, groups: readonly ColumnPlan[]): boolean {
   const date = table.plans.find(({ reads, dateDoubt }) => reads === 'date' && !dateDoubt);
-  if (date === undefined || !has(nameTokens(plan.name), countedAgain)) return false;
+  if (date === undefined || !has(nameTokens(plan.name), recountedEachPeriod)) return false;
   const [dates, numbers] = [table.dates(date), table.numbers(plan)];
   return [undefined, ...groups].some((group) => {
     const keys = group === undefined ? null : table.texts(group);

@@ -50,11 +50,11 @@ for (const [name, behaviour] of surelyNotSent) {
   });
 }
 
-const nobodyKnows: [string, Behaviour][] = [
+const unknownOutcomes: [string, Behaviour][] = [
   ['a cut within the content', { content: 'cut' }],
   ['a cut after the content', { accepted: 'cut' }],
 ];
-for (const [name, behaviour] of nobodyKnows) {
+for (const [name, behaviour] of unknownOutcomes) {
   test(`${name} is reported as unknown`, async () => {
     const server = await smtpServer(behaviour);
     await assert.rejects(createSmtpMail({ ...source, url: server.url }).send(mail, 'call_1'), { code: 'outcome_unknown' });

@@ -49,8 +49,8 @@ export function planFrom(
   periodStartsAt: number,
   { plan, pendingPlan, subscription }: AccountRow,
 ): Pick<AccountRow, 'plan' | 'pendingPlan'> {
-  const goesOn = subscription !== null && !isOver(subscription, periodStartsAt);
-  return goesOn ? { plan, pendingPlan } : { plan: pendingPlan ?? plan, pendingPlan: null };
+  const isActive = subscription !== null && !isOver(subscription, periodStartsAt);
+  return isActive ? { plan, pendingPlan } : { plan: pendingPlan ?? plan, pendingPlan: null };
 }
 
 /** Whether the paid term ends with a period, and this service must renew it. */

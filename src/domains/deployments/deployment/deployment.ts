@@ -274,10 +274,10 @@ type Ending = { status: 'live' } | { status: 'failed'; code: FailureCode; messag
 
 function created(state: State, { effectId, providerId }: { effectId: string; providerId: string }): Turn<State, boolean> {
   if (state === null) return { state, reply: false };
-  const goesOn = state.effectId === effectId;
+  const isCurrent = state.effectId === effectId;
   // Also from an aborted effect: the effect that cancels at the host reads the id here.
-  const isNews = goesOn ? state.providerId !== providerId : state.providerId === null;
-  return { state: isNews ? { ...state, providerId } : state, reply: goesOn };
+  const isChanged = isCurrent ? state.providerId !== providerId : state.providerId === null;
+  return { state: isChanged ? { ...state, providerId } : state, reply: isCurrent };
 }
 
 function logged(state: State, { effectId, lines }: { effectId: string; lines: LogLine[] }, ctx: Context): Turn<State, boolean> {

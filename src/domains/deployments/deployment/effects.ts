@@ -197,12 +197,12 @@ export function deploymentEffects(parts: EffectParts) {
 
   async function created(id: string, effectId: string, providerId: string, signal: AbortSignal): Promise<void> {
     // Also when it was aborted: the id is needed to cancel it at the host.
-    const goesOn = await actors.ask(deployment, id, 'created', { effectId, providerId }).catch((error) => {
+    const isCurrent = await actors.ask(deployment, id, 'created', { effectId, providerId }).catch((error) => {
       if (signal.aborted) throw error;
       return retryUnavailable(signal, () => actors.ask(deployment, id, 'created', { effectId, providerId }));
     });
     signal.throwIfAborted();
-    if (!goesOn) throw new AppError('conflict', 'The deployment has ended');
+    if (!isCurrent) throw new AppError('conflict', 'The deployment has ended');
   }
 
   async function lookUp({ accountId, mode, target, configId }: DeploymentRow): Promise<DeployConfig | null> {

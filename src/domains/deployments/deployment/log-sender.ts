@@ -68,10 +68,10 @@ export class LogSender {
     while (this.waiting.length > 0) {
       const lines = this.takeBatch();
       const commandId = `${effectId}/${this.run}/${this.batches++}`;
-      const goesOn = await retryUnavailable(signal, () =>
+      const isCurrent = await retryUnavailable(signal, () =>
         actors.ask(deployment, deploymentId, 'logged', { effectId, lines }, { commandId }),
       );
-      if (!goesOn) onUnneeded();
+      if (!isCurrent) onUnneeded();
     }
   }
 

@@ -58,7 +58,7 @@ export async function storeArchive(parts: ArchiveParts, target: ArchiveTarget, c
 async function storeWhole(parts: ArchiveParts, target: ArchiveTarget, content: Readable, commandId?: string): Promise<Stored> {
   const { files } = parts;
   const { workspaceId, accountId } = target;
-  const room = await roomFor(parts, target);
+  const room = await remainingSpace(parts, target);
   room.mustFit(target.declaredBytes ?? 0);
   // No file has this name: after a crash the sweep of orphaned contents finds it.
   const key = newContentKey(workspaceId, workspaceFileId(workspaceId, ''), accountId);
@@ -116,7 +116,7 @@ type Room = {
 };
 
 /** The files of its workspace are all that an archive can replace. They are added up only for an account that is nearly full. */
-async function roomFor({ actors, database }: ArchiveParts, { workspaceId, accountId }: ArchiveTarget): Promise<Room> {
+async function remainingSpace({ actors, database }: ArchiveParts, { workspaceId, accountId }: ArchiveTarget): Promise<Room> {
   const [limits, used] = await Promise.all([storageLimits(actors, accountId), actors.query(accountStorage, accountId, 'used', null)]);
   const freeBytes = limits.bytes === unlimited ? Infinity : Math.max(0, limits.bytes - used.bytes);
   const hasFreeFiles = limits.files === unlimited || used.files < limits.files;

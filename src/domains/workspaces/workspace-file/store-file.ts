@@ -53,7 +53,7 @@ export async function storeFile(
   try {
     mustFit(used, { bytes: declaredBytes - (replacesBytes ?? 0), files: current === null ? 1 : 0 }, limits);
   } catch (error) {
-    await countAnew(error);
+    await requestRecount(error);
     throw error;
   }
   const stored = await files.put(contentKey, content, maxFileBytes);
@@ -67,7 +67,7 @@ export async function storeFile(
     await actors.ask(accountStorage, accountId, 'reserve', { contentKey, fileId: id, sizeBytes, replacesBytes, limits });
     row = await actors.ask(workspaceFile, id, 'put', { ...file, ...stored, contentKey }, { commandId });
   } catch (error) {
-    await countAnew(error);
+    await requestRecount(error);
     if (!mayHaveHappened(error)) await discard();
     throw error;
   }
@@ -96,7 +96,7 @@ export async function storeFile(
   }
 
   /** The register may lack changes by nodes of an earlier version: it is recounted for the next upload. */
-  async function countAnew(error: unknown): Promise<void> {
+  async function requestRecount(error: unknown): Promise<void> {
     if (!(error instanceof AppError && error.code === 'plan_required')) return;
     await actors.ask(accountStorage, accountId, 'recount', null).catch(() => {});
   }

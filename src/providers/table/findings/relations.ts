@@ -16,7 +16,7 @@ const minForShare = 8;
 const maxRows = 50_000;
 const holding = 0.85;
 const wideTolerances = 20;
-const firstLook = 200;
+const firstChecked = 200;
 const shown = 5;
 const discountWords = new Set('discount rabatt discount_pct nachlass'.split(' '));
 export function relationFindings(table: ColumnsInMemory): Finding[] {
@@ -80,7 +80,7 @@ function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<R
         telling++;
       if (broken.length > 3 && broken.length > table.count * (1 - holding)) break;
       // A rule that fails for half of the first rows does not hold; the rest of a long table need not be read.
-      if (at === firstLook && broken.length > firstLook / 2) break;
+      if (at === firstChecked && broken.length > firstChecked / 2) break;
     }
     // One row of five may be wrong, or of four where three and more columns are added; with so few rows the others must fit exactly.
     const fewest = (rule.parts ?? 0) >= 3 ? minRows : minRows + 1;

@@ -21,7 +21,7 @@ const partWords = new Set(
   ),
 );
 /** Capacities, which can be exceeded by mistake. */
-const roomWords = new Set('goal target capacity seats kapazität plätze'.split(' '));
+const capacityWords = new Set('goal target capacity seats kapazität plätze'.split(' '));
 const aimWords = new Set(['goal', 'target', 'ziel']);
 const maxRates = 4;
 
@@ -113,7 +113,8 @@ function isWithin(table: ColumnsInMemory, part: ColumnPlan, whole: ColumnPlan): 
   // A count above the capacity is an error or an overbooking if it is rare; otherwise the one is not a part of the other.
   return (
     beyond.length === 0 ||
-    (has(nameTokens(whole.name), roomWords) && (beyond.length <= Math.max(1, known.length * 0.1) || has(nameTokens(whole.name), aimWords)))
+    (has(nameTokens(whole.name), capacityWords) &&
+      (beyond.length <= Math.max(1, known.length * 0.1) || has(nameTokens(whole.name), aimWords)))
   );
 }
 
