@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Admission, lateAfterMs, sampleEveryMs } from '../../src/actors/admission.ts';
 
-/** A service that answers `rate` asks between two looks (50 ms), while `offered` come; returns how many waited at the end, and the shed. */
+/** A service that answers `rate` asks per sample (50 ms) and is offered `offered`. Returns the asks waiting at the end and the shed asks. */
 function load(admission: Admission, samples: number, rate: number, offered: number): { waiting: number; shed: number } {
-  // How many looks each waiting ask has seen, oldest first.
+  // The age of each waiting ask in samples, oldest first.
   let ages: number[] = [];
   let shed = 0;
   for (let sample = 0; sample < samples; sample++) {

@@ -74,7 +74,7 @@ test('durable work waits while mailboxes are full and is done when there is room
   await sent;
   const begin = () => outcomeOf(node.actors.ask(probe, 'e', 'begin', { effect: 'work', input: {} }));
   await until(async () => typeof (await begin()) === 'string', 'room for the ask itself');
-  // Where everything is full, queries are refused too.
+  // While all mailboxes together are full, queries are refused too.
   const heard = async (id: string) => {
     try {
       return (await node.actors.query(probe, id, 'state', null))?.heard;

@@ -102,7 +102,7 @@ test('a refusal of one part by the database refuses the whole transaction, other
   const bad = outcomeOf(node.actors.ask(probe, a, 'together', { to: [b], input: { overflow: true } }));
   const good = Array.from({ length: 10 }, (_, n) => node.actors.ask(probe, n % 2 ? a : c, 'together', { to: [b], input: n }));
   held.release();
-  // More comes all the time, whether or not what came before is answered: `b` is never idle by itself.
+  // New asks arrive all the time, without waiting for earlier answers, so `b` is never idle.
   let settled = false;
   const flood = (async () => {
     const asked: Promise<unknown>[] = [];

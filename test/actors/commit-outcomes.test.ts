@@ -65,7 +65,7 @@ test('several waits for shards without commits in flight do not block other work
   const asked = ['a', 'b', 'c'].map((id) => node.actors.ask(probe, id, 'add', { n: 1 }));
   await held.arrived;
   const waits = ['a', 'b', 'c'].map((id) => node.runtime.commit.whenClear(new Set([shardOf('probe', id)])));
-  // A wait that wakes the others, which wake it, lets no timer run any more.
+  // If the waits woke each other in microtasks, no timer would run.
   await new Promise((resolve) => setTimeout(resolve, 1));
   held.release();
   await Promise.all(waits);
@@ -164,7 +164,7 @@ test('an owner whose epoch another node raised writes nothing for those shards; 
   await Promise.all(ids.map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
   const stolen = ids.slice(0, 15).map((id) => shardOf('probe', id));
   await node.sql(`update shard set epoch = epoch + 1, owner = 'other' where shard = any($1)`, [stolen]);
-  // What the other owner did meanwhile must be what the commands see when they are tried again.
+  // When the commands are retried, they must see the changes that the other owner made.
   await node.sql('update probe set value = 100 where id = any($1)', [ids.slice(0, 15)]);
   const replies = await Promise.all(ids.map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
   assert.deepEqual(

@@ -49,7 +49,7 @@ test('messages survive crashes: each is consumed once and in order', async (t) =
   const node = await start(t, { maxBatchTurns: 3 });
   for (let round = 0; round < 4; round++) {
     const told = Array.from({ length: 25 }, (_, i) => node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [round * 25 + i] }));
-    // In the middle of it all: some asks are committed, some messages delivered, some not.
+    // During the work: some asks are committed and some messages delivered, others are not.
     await told[8 + round];
     for (const ask of told) void ask.catch(() => {});
     await node.crashAndRestart();
@@ -161,7 +161,7 @@ async function refuseRows(node: TestRuntime, table: string, condition: string, s
 
 test("a message that PostgreSQL refuses without the message's fault is consumed after the fault and does not become a dead letter", async (t) => {
   const node = await start(t);
-  // A disk that fails.
+  // The error of a failing disk.
   const heal = await refuseRows(node, 'probe', `new.id = 'r'`, '58030');
   await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1] });
   await node.actors.ask(probe, 's', 'tell', { to: 'well', inputs: [1] });
@@ -272,7 +272,7 @@ test('a repeat waits for the commit of the first try and gets its reply, not a r
   held.release();
   assert.deepEqual(await Promise.all(repeats), [7, 7, 7]);
 
-  // The same where it is a later turn that answers: its commit is what the repeat waits for.
+  // The same with a deferred reply: the repeat waits for the commit of the turn that replies.
   const first = defer(3_000);
   await until(async () => (await node.actors.query(probe, 'warm', 'state', null))?.value === 2, 'the deferring turn');
   const answering = proxy.hold(/^troupe commit/, 'to server');
@@ -293,7 +293,7 @@ test('a repeat that waits for a commit that fails runs itself', async (t) => {
   const ask = (timeoutMs?: number) => outcomeOf(node.actors.ask(probe, 'a', 'add', { n: 1 }, { commandId: 'c', timeoutMs }));
   assert.deepEqual(await ask(2_000), { refused: 'outcome_unknown' });
   const repeat = ask();
-  // The first was built on what the database refuses now, so it never was.
+  // The first try was based on a turn that the database now refuses, so the first try has no effect.
   held.release();
   assert.deepEqual([await refused, await repeat], [{ refused: 'internal' }, 2]);
   assert.deepEqual(await node.sql(`select value from probe where id = 'a'`), [{ value: 2 }]);
@@ -482,7 +482,7 @@ test('a timer moved by a turn that fails still fires', async (t) => {
   const node = await start(t);
   const nowMs = Date.now();
   await node.actors.ask(probe, 'a', 'wake', { name: 't', dueMs: nowMs + 50 });
-  // Moved and then lost with its whole unit, at the very moment the timer fires.
+  // The turn that moves the timer fails with its whole commit unit while the timer fires.
   do {
     const moved = outcomeOf(node.actors.ask(probe, 'a', 'wake', { name: 't2', dueMs: null }));
     const bad = outcomeOf(node.actors.ask(probe, 'a', 'put', { value: 2_000_000 }));

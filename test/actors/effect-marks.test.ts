@@ -53,7 +53,7 @@ function draft(): EffectDraft {
   };
 }
 
-/** Effects of one kind of actor, whose commits wait for the test. @param repeatable it runs without a mark, until it is stopped */
+/** Effects of one actor kind; the test ends their commits. @param repeatable the effect runs without a mark, until it is aborted */
 function heldEffects(repeatable = false) {
   const units: CommitUnit[] = [];
   let count = 0;

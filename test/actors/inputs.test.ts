@@ -24,7 +24,7 @@ async function formsByFolder(): Promise<Map<string, Set<string>>> {
 test('every message and timer has a schema under the name and version of its command, and its actor has that schema', async () => {
   const sources = globSync('src/domains/*/*/*.ts').map((path) => ({ path, text: readFileSync(path, 'utf8') }));
   const folderOfRef = new Map<string, string>([['payerRef', 'purchase-order']]);
-  // By the kind: a port and its actor are in different folders.
+  // Matched by kind, because a port and its actor are in different folders.
   const versionsOfRef = new Map<string, string>();
   const ownRefOf = new Map<string, string>();
   for (const { path, text } of sources)

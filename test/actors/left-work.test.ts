@@ -40,7 +40,7 @@ test(
     await tell(newer, onNewer, onOlder, 'hear', 1);
     await tell(newer, onNewer, onOlder, 'listen', 2);
     await tell(newer, onNewer, onOlder, 'hear', 3);
-    // As a newer owner of the shard has recorded them, before it went back to the older node.
+    // Recorded by a newer owner of the shard, before the shard returned to the older node.
     await cluster.sql(
       `insert into timer (kind, actor_id, name, shard, command, input, due_at) values ('probe', $1, 'nap', $2, 'woke', '{"name":"nap","text":"awake"}', now())`,
       [onOlder, shard],

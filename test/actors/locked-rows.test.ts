@@ -87,7 +87,7 @@ test('while an account’s counter is locked, actors of all other accounts answe
   for (let round = 1; round <= 3; round++) {
     const replies = await Promise.all(others.map((id) => node.actors.ask(probe, id, 'add', { n: 1, account: 'elsewhere' })));
     assert.deepEqual(new Set(replies), new Set([round]));
-    // They join those that wait already.
+    // The new asks wait behind the asks that already wait.
     own.push(node.actors.ask(probe, `late${round}`, 'add', { n: round }));
   }
   assert.equal(answered, 0);
@@ -125,7 +125,7 @@ test('a blocked turn of a durable message delays no other work, and is committed
     outbox: { sweepIntervalMs: 20 },
   });
   await node.actors.ask(probe, 'teller', 'tell', { to: 'a', inputs: ['x', 'y'] });
-  // Patience has ended several times.
+  // The lock timeout has expired several times.
   await until(() => node.runtime.commit.notCommitted.read().some(({ value }) => value >= 3), 'tries given up');
   const before = node.runtime.commit.notCommitted.read();
   const replies = await Promise.all(others.map((id) => node.actors.ask(probe, id, 'add', { n: 1 })));
@@ -196,7 +196,7 @@ test("a lost answer on a lock-wait lane is determined by the lane's own marker, 
     }
     await node.actors.ask(probe, 'b', 'add', { n: 1 });
   }
-  // Just begun, so that the commit is its answer.
+  // A try that has just begun does not time out before the lock is released, so its answer is the commit.
   await until(async () => (await node.sql(`${lockWaits} and query_start > clock_timestamp() - interval '100 ms'`)).length > 0, 'a try');
   const held = proxy.hold(commits, 'to client');
   await release();

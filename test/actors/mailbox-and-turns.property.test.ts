@@ -11,7 +11,7 @@ import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts'
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-/** All but `c` live on one shard. */
+/** All actors except `c` are on one shard. */
 const actor = fc.constantFrom('a', 'b', 'c', 'd');
 const step = fc.oneof(
   {
@@ -46,7 +46,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** What one actor must have come to. */
+/** The expected state of one actor. */
 type Model = {
   value: number;
   acknowledged: number;
@@ -161,7 +161,7 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
       for (const activation of actors.kinds.get('probe')!.activations.values()) actors.passivate(activation);
     } else if (step.do === 'cut') proxy.cut(/^troupe commit/);
     else if (step.do === 'steal') {
-      // While a shard is away, callers wait and may overtake each other: all are answered, each once, in some order.
+      // While a shard is not owned, asks wait and may overtake each other: each is answered once, in any order.
       await Promise.all(checks);
       const state = model(step.actor);
       await node.sql(`update shard set epoch = epoch + 1, owner = 'thief' where shard = $1`, [shardOf('probe', id(step.actor))]);

@@ -21,7 +21,7 @@ async function twoNodes(t: TestContext): Promise<{ cluster: TestCluster; a: Test
   return { cluster, a, b, onA, onB };
 }
 
-/** Puts an effect in the place of the probe's until the test has ended. Each run waits until it is let go. */
+/** Replaces an effect of the probe until the test ends. Each run waits until the test finishes it. */
 function heldEffect(t: TestContext, name: 'work' | 'mail') {
   const runs: { effectId: string; finish(value: unknown): void; signal: AbortSignal }[] = [];
   const before = effects[name];

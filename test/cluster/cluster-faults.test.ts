@@ -36,7 +36,7 @@ test('an effect that had not started when its shard was lost does not run twice 
   const before = effects.mail;
   effects.mail = () => new Promise((resolve) => mails.push(resolve));
   t.after(() => (effects.mail = before));
-  // One place: the second waits in memory.
+  // There is one slot, so the second effect waits in memory.
   const runtime = { effectLaneLimits: { maxRunning: 1 } };
   const begin = async (b: TestNode, id: string) => {
     for (let n = 0; n < 2; n++) await b.actors.ask(probe, id, 'begin', { effect: 'mail', input: {} });
@@ -129,7 +129,7 @@ test('a message to an actor behind a cut link is delivered', options, async (t) 
   cluster.links.harm(a.incarnation, b.incarnation, 'cut');
   const to = idOf(b);
   await a.actors.ask(probe, idOf(a), 'tell', { to, inputs: ['one', 'two'] });
-  // A link that stays cut isolates one of the nodes, which then answers nothing: so the database is asked.
+  // The cut link isolates one of the nodes, which then answers no query, so the test reads the database.
   const heard = async () => (await cluster.sql('select heard from probe where id = $1', [to]))[0]?.heard;
   await until(async () => (await heard())?.length === 2, 'the messages');
 });
@@ -205,7 +205,7 @@ test(
     const all = Array.from({ length: 60 }, (_, i) => `p${i}`);
     await Promise.all(all.map((id) => a.actors.ask(probe, id, 'add', { n: 1 })));
     await cluster.sql('create table shard_before as select * from shard');
-    // What a standby does not have that is promoted now: shards that moved, and what was committed there.
+    // Changes that a promoted standby would lack: moved shards, and commits on them.
     const c = await cluster.join('c');
     await cluster.settled();
     const lost = await cluster.sql('select shard, epoch::float8 from shard order by shard');
@@ -243,7 +243,7 @@ test(
     t.after(() => database.close());
     const joining = cluster.join('b', { databaseUrl: database.url });
     const b = cluster.nodes[1]!;
-    // Until it has joined it is offered nothing.
+    // While the link is cut, no shards are offered to b.
     cluster.links.harm(a.incarnation, b.incarnation, 'cut');
     await joining;
     const held = database.hold(/troupe shards/, 'to server');

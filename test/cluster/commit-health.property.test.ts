@@ -7,7 +7,7 @@ import { CommitHealth } from '../../src/cluster/commit-health.ts';
 /** Stretches of samples with and without an answer. */
 const stretches = fc.array(fc.record({ answers: fc.boolean(), samples: fc.integer({ min: 1, max: 30 }) }), { minLength: 1, maxLength: 8 });
 
-/** Answers come between two samples; with `slowness` so many samples later. */
+/** An answer arrives between two samples, `slowness` samples after its query. */
 async function played(
   stretchesOf: readonly { answers: boolean; samples: number }[],
   slowness = 0,

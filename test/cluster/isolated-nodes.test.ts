@@ -69,7 +69,7 @@ test('of two nodes without a link the older one owns all shards', options, async
   await cluster.settled();
   assert.deepEqual(await cluster.shares(), { b: 1024 });
   assert.equal(a.placement.state, 'isolated');
-  // It is the only one left to own anything.
+  // After b leaves, a is the only member.
   await b.leave();
   await until(() => a.owned().length === 1024, 'a to have everything');
   assert.equal(await a.actors.ask(probe, id, 'add', { n: 1 }), 2);
@@ -203,7 +203,7 @@ test(
 );
 
 test('if no node can commit, no shards are claimed from others, also when the first node can commit again', options, async (t) => {
-  // With the usual pace of probes: the first that can commit again takes nothing for the next 3 s.
+  // With the default probe interval, the first node that can commit again claims no shards for 3 s.
   const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, commitProbeMs: clusterTimings.commitProbeMs } });
   const ways = await Promise.all([TcpProxy.before(cluster.url), TcpProxy.before(cluster.url)]);
   t.after(() => Promise.all(ways.map((way) => way.close())));
@@ -264,7 +264,7 @@ function heal({ links }: TestCluster, some: readonly TestNode[], others: readonl
   for (const one of some) for (const other of others) links.heal(one.incarnation, other.incarnation);
 }
 
-/** Some actors of these shards, each of another one. */
+/** Ids of actors on these shards, each on a different shard. */
 function idsIn(shards: ReadonlySet<number>): string[] {
   const few = [...shards].filter((_, i) => i % 16 === 0);
   return few.map((shard) => probeIdIn((each) => each === shard));

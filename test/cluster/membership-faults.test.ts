@@ -37,7 +37,7 @@ test('M2 jumps of Redis’s clock expel no member, forwards or backwards', optio
   const nodes = await joinedNodes(t, redis.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
   for (const leapMs of [3_600_000, -7_200_000]) {
-    // The clock cannot be set here; that it seemed to be elsewhere at the latest look is the same to the scripts.
+    // A test cannot set the clock. Changing the time that the scripts last read has the same result.
     await redis.client.hincrby(state, 'nowMs', -leapMs);
     await renewedOften(nodes);
   }
@@ -140,7 +140,7 @@ test('M2 M3 a Redis slower than a lease expels no renewing member, admits nodes,
   const nodes = await joinedNodes(t, link.url, ['a', 'b', 'c']);
   const { number } = nodes[0]!.membership.view;
   link.delayMs = leaseMs * 0.75;
-  // Not all of them at the same time: the answers come after one and a half leases.
+  // The nodes miss their leases at different times: answers take one and a half leases.
   await until(() => nodes.every(({ timesAlone }) => timesAlone > 0), 'each misses its lease');
   await all(nodes, 'member');
   await renewedOften(nodes);

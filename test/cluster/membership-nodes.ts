@@ -74,8 +74,8 @@ export function incarnations(view: View): string[] {
 }
 
 /**
- * Throws where one of these is absent from a view, of any of them, that came after they all were in one; where a view's number is not larger
- * than that of the one before it; and where one was put out.
+ * Throws if a node was expelled, if a node is missing from a view after it was first listed, or if the number of a view is not larger than
+ * the number of the view before it.
  */
 export function assertNobodyMissed(nodes: TestNode[]): void {
   for (const { views, expelled } of nodes) {

@@ -9,7 +9,7 @@ import { agreed, assertNobodyMissed, type TestNode, testNode } from './membershi
 
 type Step = { kind: 'join' | 'leave' | 'die' | 'sleep' | 'wake' | 'flush' | 'restart' | 'pause' | 'leap' | 'lose members'; pick: number };
 
-/** `slept`: it may have been put out. */
+/** `slept`: the node was paused and may have been expelled. */
 type Node = TestNode & { link: TcpProxy; slept: boolean; wake: (() => void) | null };
 
 const kinds = ['join', 'leave', 'die', 'sleep', 'wake', 'flush', 'restart', 'pause', 'leap', 'lose members'] as const;

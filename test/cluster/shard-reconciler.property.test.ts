@@ -43,11 +43,11 @@ const together = fc.array(fc.oneof(view, view, at('reconcile'), at('poll'), at('
   minLength: 1,
   maxLength: 4,
 });
-/** Views differ, so one takes what another believes to have; and that one asks the database. */
+/** Views differ, so one node claims shards that another node counts as its own; the other node then queries the database. */
 const taken = fc.tuple(view, fc.oneof(at('check'), at('renew'))).map((steps) => steps.map((each) => [each]));
-/** Put out in the middle of a claim. */
+/** The node is expelled during a claim. */
 const interrupted = view.map((each): Step[][] => [[each, { kind: 'lose all', node: each.node }]]);
-/** What was done since the copy is lost, also while something is done. */
+/** The database loses all changes since the copy, also during other actions. */
 const setBack = fc
   .tuple(at('copy'), view, view, fc.oneof(at('commit'), at('check'), view), at('fall'))
   .map(([copy, one, other, last, fall]): Step[][] => [[copy], [one, other], [last, fall]]);
@@ -164,7 +164,7 @@ class World {
     const world = new World(url, close);
     await world.pool.query('create table shard (shard int primary key, epoch bigint not null, owner text)');
     await world.pool.query('insert into shard select i, 0 from generate_series(0, 1023) i');
-    // The database notes every change and every write that it let through.
+    // The database records every accepted change and write.
     await world.pool.query('create sequence moment');
     await world.pool.query(`create table change (n bigint default nextval('moment'), shard int, epoch bigint, owner text)`);
     await world.pool.query(`create table written (n bigint default nextval('moment'), shard int, epoch bigint, owner text)`);
@@ -226,7 +226,7 @@ class World {
       case 'lose all':
         at.out = true;
         reconciler.dropAll();
-        // What was under way comes to its end.
+        // Pending actions are completed.
         return reconciler.reconcile();
       case 'refused':
         if (reconciler.own.stateOf(step.shard) !== 'foreign') reconciler.refused([step.shard]);

@@ -30,7 +30,7 @@ test('a start waits for a slow connection of the node lock as long as for every 
   const node = new SingleNode(way.url, 'slow', noLog);
   const held = way.hold(/troupe node/, 'to client');
   const starting = node.start();
-  // Longer than a lock that was held is waited for.
+  // Longer than a node waits when it reconnects a lock that it held.
   await Promise.race([pause(2_200), starting]);
   held.release();
   await starting;
@@ -136,7 +136,7 @@ test('N4 a node whose database another node has taken over shows no old state, d
   t.after(() => first.close().then(() => way.close()));
   assert.equal(await first.actors.ask(probe, 'a', 'add', { n: 1 }), 1);
   assert.equal(first.placement.state, 'ready');
-  // As where the network of the first breaks, and the server lets go of its session.
+  // The same happens when the network of the first node breaks and the server ends its session.
   way.refusing = true;
   way.cut(/troupe node/);
   const second = await beside(first);
@@ -145,7 +145,7 @@ test('N4 a node whose database another node has taken over shows no old state, d
   const shown = await outcomeOf(Promise.resolve(first.actors.query(probe, 'a', 'state', null)));
   assert.deepEqual(shown, { refused: 'unavailable' }, 'what the other has changed is not shown as it was');
   assert.equal(first.placement.state, 'unconfirmed');
-  // Its commits are refused by their epochs, and it may not end those of the other for it.
+  // The commits of the first node are refused by their epochs, and the first node must not end connections of the second.
   const asks = Array.from({ length: 10 }, () => second.actors.ask(probe, 'b', 'add', { n: 1 }));
   const refused = outcomeOf(first.actors.ask(probe, 'a', 'add', { n: 1 }, { deadlineMs: Date.now() + 300 }));
   await Promise.all(asks);
@@ -212,7 +212,7 @@ test('N5 if the database has lost epochs, the node drops its state and claims al
   await node.restart();
   assert.equal(await node.actors.ask(probe, 'a', 'add', { n: 1 }), 2);
   const before = await node.sql('select shard, epoch::float8 from shard order by shard');
-  // As in a standby that lagged behind.
+  // The state of a promoted standby that lagged behind.
   await node.sql(`update probe set value = 1`);
   await node.sql(`update shard set epoch = 1`);
   await until(async () => (await node.sql('select from shard where epoch = 1')).length === 0, 'all to be claimed');
@@ -221,7 +221,7 @@ test('N5 if the database has lost epochs, the node drops its state and claims al
   for (const { shard, epoch } of after) assert.ok(epoch > before[shard]!.epoch);
 });
 
-/** Another node on the same database, with a note of connections of its that were cut. */
+/** Another node on the same database; `cuts` has its warnings about cut connections. */
 async function beside(first: TestRuntime) {
   const database = new Database(first.url, { schema: { entities: probeOptions.entities } });
   const cuts: string[] = [];

@@ -25,7 +25,7 @@ import { endStatuses, scriptedService, turns } from '../support/scripted-service
 import { Caller, type Service, startService } from '../support/service.ts';
 
 const samples = 4;
-/** A task that is still computing by then has shown what it does to the node. */
+/** A task is watched for at most this time: a task that computes longer has shown its effect on the node by then. */
 const watchedMs = 1_000;
 const watched = { NODE_OPTIONS: `--import=${pathToFileURL('test/support/loop-watch-preload.ts').href}` };
 
@@ -162,7 +162,7 @@ test('a model endpoint: answers of every size and form, and checks of what agent
   });
 });
 
-/** Creates the tasks, and watches them for a while. */
+/** Creates the tasks and waits as `ended` does. */
 async function tasks(caller: Caller, bodies: object[]): Promise<void> {
   const created = await Promise.all(bodies.map((body) => caller.json('POST', '/v1/tasks', body)));
   await ended(
@@ -171,7 +171,7 @@ async function tasks(caller: Caller, bodies: object[]): Promise<void> {
   );
 }
 
-/** Waits until all have ended or have had their time, and cancels the rest. */
+/** Waits until all tasks have ended or `watchedMs` has passed, and cancels the remaining tasks. */
 async function ended(caller: Caller, ids: string[]): Promise<void> {
   const until = Date.now() + watchedMs;
   for (const id of ids) await caller.untilTask(id, endStatuses, Math.max(1, until - Date.now())).catch(() => null);

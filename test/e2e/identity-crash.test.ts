@@ -50,7 +50,7 @@ test('after a kill at any time a user keeps the old address, and the new one is 
   assert.ok(await signsIn('fresh@example.com'), 'a registration is whole, or was never begun');
 });
 
-/** What was begun before the kill is finished by itself: the messages of it that wait are taken. */
+/** Waits until the work begun before the kill has ended: its pending messages are consumed. */
 async function untilNothingIsUnfinished({ dataDir }: Service): Promise<void> {
   const client = new pg.Client({ connectionString: (await runningEmbeddedPostgres(dataDir))! });
   await client.connect();

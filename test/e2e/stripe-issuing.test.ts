@@ -56,13 +56,13 @@ const authorizationsOf = async (caller: Caller, id: string) => (await caller.jso
 const isIdle = async () =>
   (await database.query('select (select count(*) from message) + (select count(*) from effect) as n')).rows[0].n === '0';
 
-/** Stripe's word on the authorizations is known, and no charge waits for its decision. */
+/** Stripe's state of the authorizations is known, and no charge waits for its decision. */
 async function isDecided(column: 'id' | 'card_id', value: string): Promise<boolean> {
   const { rows } = await database.query(`select charges, word from issuer_authorization where ${column} = $1`, [value]);
   return rows.length > 0 && rows.every(({ charges, word }) => word !== null && charges.every(({ outcome }: any) => outcome !== 'asked'));
 }
 
-/** The books are right, and the wallet is what was paid in without what cards and orders took. */
+/** The wallet has this balance, the card has spent this much, and the ledger check finds nothing. */
 async function proven(caller: Caller, id: string, { balance, spent }: { balance: number; spent: number }): Promise<void> {
   await until(async () => (await balanceOf(caller)) === balance && (await isIdle()), `a balance of ${balance}`);
   assert.equal(await spentOn(caller, id), spent);
@@ -75,8 +75,8 @@ async function proven(caller: Caller, id: string, { balance, spent }: { balance:
 }
 
 /**
- * A request that is decided. A busy machine may take longer than the service waits for a decision: then it declines, refunds what is
- * booked later, and the shop asks again.
+ * An authorization request that is decided in time. On a busy machine the decision may time out: then the service declines, refunds the
+ * late booking, and the request is repeated.
  */
 async function authorize(...asked: Parameters<StripeIssuingServer['authorize']>): ReturnType<StripeIssuingServer['authorize']> {
   for (let attempt = 1; ; attempt++) {
@@ -87,7 +87,7 @@ async function authorize(...asked: Parameters<StripeIssuingServer['authorize']>)
   }
 }
 
-/** Answers in time. A busy machine may delay one; those that have no time limit are late each time. Resolves with all of them. */
+/** Repeats the request until one answer is in time, because a busy machine may delay an answer. Resolves with all answers. */
 async function inTime(ask: () => Promise<Decided>, maxMs: number): Promise<Decided[]> {
   const all: Decided[] = [];
   for (let sample = 0; sample < 5; sample++) {
@@ -157,7 +157,7 @@ test('a crash between the creation of a card at Stripe and its commit creates on
   // The request is not repeated, and still it is created.
   await until(async () => stripe.cardOf(id!) !== undefined, 'the card at Stripe');
   await until(async () => (await caller.json('GET', cards)).data.some((one: any) => one.id === id), 'the card here');
-  // Asked again it is the same, and shows its number.
+  // A repeat of the request returns the same card with its number.
   let shown: any;
   await until(async () => {
     const answer = await caller.fetch('POST', cards, asked, key);
@@ -248,7 +248,7 @@ test('an increased amount is decided for the difference; a part that Stripe refu
   const { authorization } = await authorize(card, 1_000);
   yes((await authorize(card, 500, { on: authorization })).said);
   no((await authorize(card, 9_000, { on: authorization })).said, 'spend_limit_exceeded');
-  // We approved, and Stripe refused.
+  // The service approved and Stripe refused.
   yes((await authorize(card, 300, { on: authorization, stands: false })).said);
   await stripe.notify('issuing_authorization.updated', authorization);
   await proven(caller, id, { balance: 985, spent: 15 });

@@ -17,7 +17,7 @@ test('a webhook follows a task across a kill -9, and one that answers 410 is dis
   const { id, secret } = await caller.json('POST', hooks, { url: receiver.url, events: ['task.*'] });
   const { id: goneId } = await caller.json('POST', hooks, { url: gone.url, events: ['task.created'] });
   gone.answer = answerWith(410);
-  // The first delivery is in flight when the service dies.
+  // The first delivery is in flight when the service is killed.
   receiver.answer = () => {};
   await caller.json('POST', '/v1/tasks', { prompt: 'What is 6 times 7?' });
   await until(() => receiver.received.length > 0 && gone.received.length > 0, 'the first delivery');

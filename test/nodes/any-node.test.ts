@@ -75,7 +75,7 @@ test('an agent is paused on one node, shown as paused on a second, and resumed b
   await model.request(first);
   held = working.promise;
   planning.resolve();
-  // Its agent is in the middle of a turn.
+  // The agent of the task is in a model turn.
   await model.request(first + 1);
   const [agent] = (await caller.at(b).json('GET', `/v1/tasks/${id}`)).agents;
   await caller.at(b).json('POST', `/v1/agents/${agent.id}/pause`);

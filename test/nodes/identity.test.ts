@@ -46,7 +46,7 @@ async function ask(node: NodeProcess, { token, method = 'GET', path = '/auth/me'
   return { status: response.status, json: text === '' ? null : JSON.parse(text) };
 }
 
-/** Of the mail with which the address may set a new password. */
+/** The token in the password reset mail to the address. */
 async function mailedToken(to: string): Promise<string> {
   const kept = join(folder.path, 'mail');
   let mail: string | undefined;
@@ -63,7 +63,7 @@ async function mailedToken(to: string): Promise<string> {
 /** A token that both nodes accept, and the request that ends it. */
 type Ending = { token: string; end: () => Promise<{ status: number }> };
 
-/** When it has ended on one node, a second after the answer no node accepts it. */
+/** After one node has ended the token, no node accepts it one second after the answer. */
 async function endsEverywhere(make: () => Promise<Ending>): Promise<void> {
   await withinASecond(async () => {
     const { token, end } = await make();

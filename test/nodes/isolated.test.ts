@@ -53,7 +53,7 @@ function movedOnce({ cluster }: World, ownerBefore: readonly string[], victim: N
   });
 }
 
-/** Before, a busy machine may make it unready for another reason. */
+/** Waits for this reason: before it, a busy machine may make the node unready for another reason. */
 async function isolated(node: NodeProcess): Promise<void> {
   await until(async () => {
     const { status, words } = await node.readiness();

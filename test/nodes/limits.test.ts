@@ -127,7 +127,7 @@ test('six keys of an account together have five times the requests and sockets o
   const statuses = await Promise.all(Array.from({ length: 300 }, (_, n) => ask(keys[n % 6]!, n).then(({ status }) => status)));
   const granted = statuses.filter((status) => status !== 429).length;
   const came = Math.ceil(((performance.now() - beganMs) * 200) / 60_000);
-  // What made the keys counts too.
+  // The requests that created the keys count too.
   assert.ok(granted >= 185 && granted <= 200 + came, `${granted} of 200, and ${came} for the time`);
 
   const opened = await Promise.all(keys.map((key, n) => open(key, n % cluster.up.length)));

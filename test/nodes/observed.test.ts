@@ -13,7 +13,7 @@ import { StripeServer } from '../support/stripe-server.ts';
 import { until } from '../support/until.ts';
 
 const options = { skip: withoutRedis, timeout: 300_000 };
-/** Fed by trouble alone, and by work that a scripted model does not ask for. */
+/** Metrics that only failures change, or work that the scripted model does not request. */
 const notFedHere = [
   'troupe_http_failures_total',
   'troupe_turn_defects_total',
@@ -56,7 +56,7 @@ before(async () => {
     'both to own shards',
   );
   caller = await Caller.register(cluster.nodes[0]!);
-  // No receiver is there: its deliveries are counted as failed.
+  // The webhook has no receiver, so its deliveries are counted as failed.
   await caller.json('POST', '/v1/api-keys/webhooks', { url: 'https://receiver.invalid/events', events: ['*'] });
   await caller.json('POST', '/v1/billing/checkout', { plan: 'pro', billing_period: 'monthly' });
   // One node has orders that are refused, the other need not.

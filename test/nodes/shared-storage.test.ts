@@ -61,7 +61,7 @@ test(
       const response = await post(first, request);
       if (response.status === 201) answered.set(request.key, ((await response.json()) as { id: string }).id);
     });
-    // In the middle: some have been answered, the others are anywhere between their key and their answer.
+    // During the requests: some are answered, others have stored their key and are not answered.
     await Promise.any(underWay);
     await first.kill();
     const killedAtMs = performance.now();

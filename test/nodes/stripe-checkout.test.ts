@@ -29,7 +29,7 @@ test(
     await looked;
     await victim.kill();
     await Promise.all(told);
-    // As Stripe does: until it is taken.
+    // Stripe repeats a notification until it is accepted.
     while ((await deliver(survivor.url, event)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
     const back = ann.at(survivor);
     while ((await back.json('GET', '/v1/billing')).plan !== 'pro') await new Promise((resolve) => setTimeout(resolve, 20));

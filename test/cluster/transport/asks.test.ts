@@ -120,7 +120,7 @@ test('a command without an answer in time is unknown, a query late; the owner is
     signal().addEventListener('abort', () => gone.push(name));
     return new Promise(() => {});
   });
-  // Late enough that both are sent before, also by a busy machine.
+  // Late enough that a busy machine also sends both asks before the deadline.
   const soon = () => monotonicMs() + 1_000;
   const command = a!.transport.ask(b!.member, someAsk({ name: 'command', deadlineMs: soon() }));
   const query = a!.transport.ask(b!.member, someAsk({ name: 'query', query: true, deadlineMs: soon() }));
@@ -192,7 +192,7 @@ test('an ask, reply or notification that is too large for another node is refuse
   b!.transport.serve(({ id }) => (id === 'large reply' ? large : 'small'));
   await assert.rejects(a!.transport.ask(b!.member, someAsk({ input: large })), { code: 'payload_too_large' });
   await assert.rejects(a!.transport.ask(b!.member, someAsk({ id: 'large reply', query: true })), { code: 'payload_too_large' });
-  // A command has had its effect: that must not be taken for a refusal.
+  // The command has taken effect, so the code must not be that of a refusal.
   await assert.rejects(a!.transport.ask(b!.member, someAsk({ id: 'large reply' })), { code: 'reply_too_large' });
   assert.equal(a!.transport.notify(b!.member, 'news', large), false);
   assert.equal(await a!.transport.ask(b!.member, someAsk()), 'small');

@@ -135,7 +135,7 @@ test('replies, failures, credit and pongs are read in every form that a version 
     const answer = node.transport
       .ask(peer, someAsk())
       .catch(({ code, message, issues, retryAfterS }) => ({ code, message, issues, retryAfterS }));
-    // More than the ask took: without it the next one would not leave.
+    // Grants more credit than the ask used; without it the next ask would not be sent.
     write('[6,1000]', '[8,1]');
     await until(() => heard.some((each) => each.startsWith('[1,')));
     const asked = heard.find((each) => each.startsWith('[1,'))!;

@@ -27,7 +27,7 @@ test('silent connections of an address are limited: further ones are closed at o
   const peer = await testNode(t, 'peer');
   connectAll([node, peer]);
   await Promise.all([node.hears('up'), peer.hears('up')]);
-  // What has proved itself takes no place.
+  // Authenticated connections do not count against the limit.
   for (let i = 0; i < 3; i++) assert.ok(!(await dial(t, node.member.port)).closed);
 });
 
