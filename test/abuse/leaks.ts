@@ -1,7 +1,7 @@
 /** Whether an answer contains data that its caller must not see. */
 import type { Answer } from '../support/http-client.ts';
 
-/** What no answer says to anybody: how the service is made, and where it lies. */
+/** Details of the implementation that no answer may contain. */
 const insides = [
   /\bat (\w+ )?\(?[\w:/.-]+:\d+:\d+\)?/,
   /node_modules|\bfile:\/\/|\/src\/[\w/-]+\.ts\b/,

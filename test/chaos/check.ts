@@ -1,5 +1,5 @@
 /**
- * Judges a run: what clients saw against what is kept. Pure: a history goes in, what is wrong with it comes out.
+ * Checks a run: compares the observations of clients with the stored resources. A pure function of the history; returns the violations.
  *
  * Everything here can fail: `check.test.ts` gives each rule a history that breaks it.
  */
@@ -46,7 +46,7 @@ export const rules = {
 } as const;
 
 const endStatuses = ['complete', 'failed', 'cancelled'];
-/** A broken run breaks everywhere; the first ones of each rule tell enough. */
+/** A failed run has many violations; the first ones of each rule are enough for a report. */
 const shownOfARule = 20;
 
 export function check(history: Pick<History, 'operations' | 'received' | 'anomalies'>, kept: Kept): Violation[] {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Disks, OwnPostgres } from '../support/own-postgres.ts';
 import type { Random } from '../support/random.ts';
 
-/** What an init system makes of a server that does not start: it tries again. */
+/** A failed start is repeated, as an init system repeats it. */
 const startAttempts = 5;
 const startAgainMs = 1_000;
 const manyRows = 200_000;

@@ -298,7 +298,7 @@ async function cutPostgres({ cluster }: Stage): Promise<string> {
   return 'all cut';
 }
 
-/** A stranger's transaction holds rows of actors, or counters of accounts, for as long as those who ask for them still wait. */
+/** A transaction of another client locks rows of actors or counters of accounts, for less time than callers wait for an answer. */
 async function lockRows({ cluster, random }: Stage): Promise<string> {
   const client = new pg.Client({ connectionString: cluster.databaseUrl() });
   // Another fault may end the database meanwhile.

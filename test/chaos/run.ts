@@ -309,7 +309,7 @@ function meet(a: Fault, b: Fault): boolean {
   return ['redis', 'postgres', 'pgbouncer'].includes(part!) && b.name.startsWith(`${part} `);
 }
 
-/** Waits until every subscriber has all there is; what a stream lacks after that the checker will tell. */
+/** Waits until every subscriber has all events, for a limited time; the checker reports missing events. */
 async function allEventsArrived({ all }: AllClients, subscribers: readonly Subscriber[], databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -39,7 +39,7 @@ const dearestPaymentMinor = 500;
 const dearestOrderMinor = 800;
 const cardsAtOnce = 4;
 const cardLimitsMinor = { hot: 20_000, others: 2_000 };
-/** A card that said no so often is given back for another. */
+/** A card is replaced by another one after so many declines. */
 const refusalsOfACard = 12;
 const longestThoughtMs = 60;
 const burstSize = 24;
@@ -171,7 +171,7 @@ export class Spender {
     if (answer?.json?.status === 'pending') this.pending.push(answer.json.id);
   }
 
-  /** At times two say yes at once, or one yes and one no. */
+  /** Sometimes sends two decisions at once: two approvals, or an approval and a rejection. */
   private async decideOrder(): Promise<void> {
     const id = this.pending.splice(this.random.between(0, this.pending.length), 1)[0];
     if (id === undefined) return;

@@ -76,7 +76,7 @@ export class Trader {
     }
   }
 
-  /** Cancels what may still be open, until nothing is; what is open after two minutes the checker will tell. */
+  /** Cancels all orders that may be open, until none is. The checker reports orders that are open after two minutes. */
   async cancelAll(): Promise<void> {
     const giveUpAtMs = performance.now() + cancelWithinMs;
     if (this.strategy !== null) await this.client.ask(posting(`/v1/trading/strategies/${this.strategy}/stop`, {}));
