@@ -15,14 +15,23 @@ import { guardedFetch } from '../../src/domains/integrations/mcp-servers/protoco
 import { schemaCheck } from '../../src/domains/integrations/mcp-servers/protocol/schema-check.ts';
 import { type McpSession, openSession } from '../../src/domains/integrations/mcp-servers/protocol/session.ts';
 import { Questions } from '../../src/domains/integrations/mcp-servers/questions.ts';
+import { registeredClients } from '../../src/domains/integrations/mcp-servers/registered-clients.ts';
 import { pkcePair } from '../../src/domains/integrations/oauth/token-endpoint.ts';
 import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
 
 const url = process.argv.at(-1)!;
-/** What the suite says beside the address: the calls that it waits for. */
-const { toolCalls = [] } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as {
+/** What the suite says beside the address: the calls that it waits for, and the client that an operator has registered. */
+const {
+  toolCalls = [],
+  issuer,
+  client_id: clientId,
+  client_secret: clientSecret,
+} = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as {
   toolCalls?: { name: string; arguments: Record<string, unknown> }[];
+  issuer?: string;
+  client_id?: string;
+  client_secret?: string;
 };
 const outbound = createOutbound({ allow: ['127.0.0.0/8', '::1'] });
 const fetchFn = guardedFetch({ outbound, accountId: 'acct_1', timeoutMs: 10_000, maxBytes: 2 ** 20 });
@@ -30,6 +39,7 @@ const client = {
   // The address that the suite knows as one of a client metadata document.
   documentUrl: 'https://conformance-test.local/client-metadata.json',
   callbackUrl: 'http://localhost:3000/callback',
+  registered: registeredClients(issuer === undefined ? [] : [`${issuer}|${clientId}|${clientSecret}`]),
 };
 
 let headers: Record<string, string> = {};
