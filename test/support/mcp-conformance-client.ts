@@ -49,13 +49,22 @@ for (let tries = 1; ; tries++) {
     await useServer();
     break;
   } catch (error) {
-    if (!(error instanceof McpFailed) || error.failure.type !== 'unauthorized' || tries > 2) throw error;
-    known = await findAuthority(url, error.failure.challenge, client, fetchFn, known);
+    if (!(error instanceof McpFailed) || tries > 3) throw error;
+    known = await authorityFor(error, known);
     if (known === null) throw new Error('there is no way to get a token', { cause: error });
     headers = { authorization: `Bearer ${await consent(known)}` };
   }
 }
 await outbound.close();
+
+/** Where a person consents: at first, and again where the server says that a scope is missing. */
+async function authorityFor(error: McpFailed, known: FoundAuthority | null): Promise<FoundAuthority | null> {
+  const { failure } = error;
+  if (failure.type === 'unauthorized') return findAuthority(url, failure.challenge, client, fetchFn, known);
+  if (failure.type !== 'forbidden' || failure.scope === null || known === null) throw error;
+  const scope = [...new Set(`${known.authority.scope ?? ''} ${failure.scope}`.trim().split(' '))].join(' ');
+  return { ...known, authority: { ...known.authority, scope } };
+}
 
 async function useServer(): Promise<void> {
   const session = await openSession({ url, headers, accountId: 'acct_1', outbound, check: schemaCheck(inlineCompute) });
@@ -83,7 +92,8 @@ async function use(tool: FoundTool, args: Record<string, unknown>, session: McpS
   };
   const result = await call(null).catch((error) => error);
   console.log(tool.name, result instanceof Error ? `${result}` : JSON.stringify(result));
-  if (result instanceof McpFailed && result.failure.type === 'unauthorized') throw result;
+  const failure = result instanceof McpFailed ? result.failure : null;
+  if (failure?.type === 'unauthorized' || (failure?.type === 'forbidden' && failure.scope !== null)) throw result;
 }
 
 function sample([name, { type }]: [string, { type?: string }]): [string, unknown] {
