@@ -104,6 +104,16 @@ const cases: Case[] = [
     never: [/\| Lena Brandt \|/, /\| Anna \|/, /most often:[^\n]*000/],
   },
   {
+    name: 'what carries people or goods is no decision; a motion that is carried is one',
+    prompt: 'Summarise ferry.md',
+    files: {
+      'ferry.md':
+        'The ferry of Norden carried 412,000 passengers in 2025. Bicycles were carried free of charge in May.\n\nThe motion to buy a second ferry was carried. The change of the timetable was carried by 9 votes.\n',
+    },
+    told: [/### Decisions[^#]*second ferry was carried\. \|/, /### Decisions[^#]*carried by 9 votes\. \|/],
+    never: [/### Decisions[^#]*passengers/, /### Decisions[^#]*Bicycles/],
+  },
+  {
     name: 'a mail, whose orders are not obeyed',
     prompt: 'List the deadlines and who has to do what',
     files: { 'mail.txt': mail },
