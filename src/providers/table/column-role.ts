@@ -163,6 +163,7 @@ export function nameTokens(name: string): string[] {
     .slice(0, 120)
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
     .replace(/\bp H\b/g, 'pH')
+    .replace(/(?<!\p{L})k W(?=h?(?!\p{L}))/gu, 'kW')
     .toLowerCase()
     .split(/[^\p{L}\p{N}%]+/u)
     .filter((token) => token !== '');

@@ -1,6 +1,5 @@
 /**
- * Decisions for the second reading: which columns group others, which date is used for the trend, where units are mixed, which column is a
- * product of two others.
+ * Decisions for the second reading: which columns group others, which date is used for the trend, where units are mixed.
  */
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
@@ -21,10 +20,6 @@ const quantityWords = new Set(
 const priceWords = new Set('price preis cost kosten rate stundensatz satz einzelpreis stückpreis tariff tarif fee'.split(' '));
 const noPriceWords = new Set(
   'tax vat mwst ust discount rabatt exchange interest conversion growth error percent pct total gesamt zins'.split(' '),
-);
-const spanWords = new Set(['days', 'tage', 'minimum', 'min']);
-const plannedWords = new Set(
-  'book system planned plan budget budgeted soll target ziel forecast estimated geschätzt geplant geplante ordered'.split(' '),
 );
 const currencyWords = new Set('currency währung waehrung curr ccy cur moneda devise'.split(' '));
 const otherUnits = new Set(
@@ -110,30 +105,6 @@ export function unitColumns({ columns }: { columns: readonly ColumnPlan[] }): Ma
 /** A count, a share, a time, a distance or a weight, whatever the record's currency is. */
 function hasNoCurrency({ name, unit }: ColumnPlan): boolean {
   return /^number of /i.test(name) || unit === '%' || has(nameTokens(name), otherUnits);
-}
-
-/** A quantity and its unit price, in a table without their product. */
-export function productPlans(
-  survey: Survey,
-  mixed: (plan: ColumnPlan) => boolean,
-): { name: string; quantity: ColumnPlan; price: ColumnPlan } | null {
-  const numeric = survey.columns.filter((plan) => plan.reads === 'number' && !mixed(plan));
-  // A price per 100 litres times litres is not an amount.
-  const price = numeric.filter(({ name, unit }) => isPrice(name) && unit !== '%' && !/(?:per|pro|je|\/) ?\d{2,}/i.test(name.slice(0, 200)));
-  const quantities = numeric.filter(
-    ({ name, role }) => isQuantity(name) && role === 'measure' && !isPrice(name) && !has(nameTokens(name), spanWords),
-  );
-  // Of planned and actual hours the actual ones are paid.
-  const actual = quantities.filter(({ name }) => !has(nameTokens(name), plannedWords));
-  const quantity = actual.length === 1 ? actual : quantities;
-  if (price.length !== 1 || quantity.length !== 1) return null;
-  const others = numeric.filter((plan) => plan !== price[0] && plan !== quantity[0] && plan.role === 'measure');
-  const money = new Set(
-    'amount total revenue sales sum betrag umsatz gesamt value wert subtotal turnover net gross netto brutto line cost kosten'.split(' '),
-  );
-  // An amount whose cells are formulas is not known; the product is.
-  if (others.some(({ name, formulas }) => formulas === 0 && has(nameTokens(name), money))) return null;
-  return { name: `${quantity[0]!.name} × ${price[0]!.name}`, quantity: quantity[0]!, price: price[0]! };
 }
 
 export function isQuantity(name: string): boolean {

@@ -16,7 +16,8 @@ import { type Bounds, beyondOf } from './findings/missing.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { emptyLists, nestedPlans } from './nested-plans.ts';
 import { nestedTotals } from './nested-totals.ts';
-import { groupingPlans, productPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
+import { groupingPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
+import { productPlans } from './product-plans.ts';
 import { rolesByRows } from './roles-by-rows.ts';
 import { loadRows, type Rows } from './rows.ts';
 import { describeExcluded, type ExcludedRowKind, excludedRowKind, findTotals, isPlainTotal } from './set-aside.ts';
@@ -124,7 +125,7 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
     rows,
     column_count: columnCount,
     ragged_rows: ragged,
-    warnings: [...source.notes, ...describeExcluded(aside), ...warnings],
+    warnings: [...source.notes, ...describeExcluded(aside), ...warnings, ...(reading.doubt === null ? [] : [reading.doubt])],
     ...reading.result(),
     trimmed: [],
     remarks: [],
@@ -194,6 +195,8 @@ class Reading {
   private readonly units: Map<number, ColumnPlan>;
   private readonly product: { column: ColumnReading; quantity: ColumnPlan; price: ColumnPlan } | null;
   private readonly broken: Set<ColumnReading>;
+  /** Why no product of a quantity and a price is computed. */
+  readonly doubt: string | null;
   /** The current row, as context of extremes. */
   private cells: readonly Cell[] = [];
 
@@ -204,7 +207,8 @@ class Reading {
     const numeric = survey.columns.filter((plan) => plan.reads === 'number').length;
     const room = Math.floor(valueBudget / Math.max(numeric, 1));
     this.columns = survey.columns.map((plan) => new ColumnReading(plan, room, plan.reads === 'number' && isMixed(plan)));
-    const product = productPlans(survey, isMixed);
+    const { product, doubt } = productPlans(survey.columns, isMixed);
+    this.doubt = doubt;
     if (product === null) this.product = null;
     else {
       const { name, quantity, price } = product;

@@ -2,7 +2,8 @@
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { clean } from '../columns-in-memory.ts';
 import { exact, listed } from '../figure-text.ts';
-import { productPlans, unitColumns } from '../plan-figures.ts';
+import { unitColumns } from '../plan-figures.ts';
+import { productPlans } from '../product-plans.ts';
 import type { Finding } from '../table-profile.ts';
 
 const minRows = 4;
@@ -32,10 +33,7 @@ function byDate(table: ColumnsInMemory): Finding[] {
 
 function byProduct(table: ColumnsInMemory): Finding[] {
   const mixed = unitColumns({ columns: table.plans });
-  const product = productPlans(
-    { columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] },
-    (plan) => plan.units.size > 1 || mixed.has(plan.index),
-  );
+  const { product } = productPlans(table.plans, (plan) => plan.units.size > 1 || mixed.has(plan.index));
   if (product === null) return [];
   const [q, p] = [table.numbers(product.quantity), table.numbers(product.price)];
   const of = (at: number) => clean(q[at]! * p[at]!);
