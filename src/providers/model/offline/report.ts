@@ -2,6 +2,7 @@
  * The Markdown report of an analysis: the files read, notable findings, answers, and the figures of each file. All figures are from the
  * profiles.
  */
+import { placeInTime } from '../../table/findings/named-periods.ts';
 import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, mainMeasure, markdownTable, measures, percent, round, safe } from './figure.ts';
@@ -176,6 +177,13 @@ function outlierTable(table: TableProfile): string {
   return markdownTable(['Column', 'How many', 'Rule', 'Most extreme'], rows);
 }
 
+/** Months and weeks in order of time; other groups as they are. */
+function inTime<Group extends { value: string }>(values: Group[]): Group[] {
+  const places = new Map(values.map(({ value }) => [value, placeInTime(value)]));
+  const compare = (a: Group, b: Group) => places.get(a.value)! - places.get(b.value)!;
+  return [...places.values()].includes(null) ? values : values.toSorted(compare);
+}
+
 function groupTable(table: TableProfile, { by, values }: TableProfile['groups'][number]): string {
   const columns = figureColumns(table);
   const head = [
@@ -185,7 +193,7 @@ function groupTable(table: TableProfile, { by, values }: TableProfile['groups'][
       addsUp(column) ? [`${safe(column.name)}: sum`, 'mean', 'median'] : [`${safe(column.name)}: mean`, 'median'],
     ),
   ];
-  const rows = values.slice(0, groupRows).map(({ value, rows: count, figures }) => [
+  const rows = inTime(values.slice(0, groupRows)).map(({ value, rows: count, figures }) => [
     safe(value),
     exact(count),
     ...columns.flatMap((column) => {

@@ -5,12 +5,15 @@ import { exact, listed, percent, round } from '../figure-text.ts';
 import { isAttributeDate, leadingMeasure, spellingsOf, trendPlan, unitColumns } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
+import { namedPeriods } from './named-periods.ts';
 
 const maxColumns = 3;
 const maxMeasures = 2;
 const maxRows = 200_000;
 /** Larger tables of groups and periods are not told in full. */
 const maxCells = 84;
+/** Figures of more periods are not listed one by one. */
+const maxTotals = 24;
 const minRows = 4;
 const minDays = 10;
 const dayMs = 86_400_000;
@@ -18,6 +21,7 @@ const dayMs = 86_400_000;
 type Tally = { rows: number; sum: number };
 /** What is compared: the sum of a column, its mean, or the number of rows. */
 type Compared = { name: string; numbers: Float64Array | null; additive: boolean };
+type Periods = { names: string[]; of: string[] };
 type Change = { key: string; from: number | null; to: number | null };
 
 /** The months between which groups are compared, as `2024-01`, or `01` for the last year that has both. */
@@ -26,20 +30,64 @@ export type Months = { from: string; to: string };
 export function growthFindings(table: ColumnsInMemory, months?: Months): Finding[] {
   if (table.count < minRows || table.count > maxRows) return [];
   const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
-  if (trend === null || isAttributeDate(trend.plan.name, table.plans)) return [];
+  if (trend === null) return growthOverNames(table);
+  if (isAttributeDate(trend.plan.name, table.plans)) return [];
   const periods =
     (months === undefined ? null : windowOf(table.dates(trend.plan), months)) ??
     periodsOf(table.dates(trend.plan)) ??
     halvesOf(table.dates(trend.plan));
   if (periods === null) return [];
+  return growthOfGroups(table, trend.plan, periods);
+}
+
+function growthOfGroups(table: ColumnsInMemory, date: ColumnPlan, periods: Periods): Finding[] {
   return table.plans
-    .filter((plan) => isGroup(table, plan) && plan.role !== 'year')
+    .filter((plan) => plan !== date && isGroup(table, plan) && plan.role !== 'year')
     .slice(0, maxColumns)
-    .flatMap((group) => comparedIn(table).flatMap((compared) => growth(table, group, compared, trend.plan, periods)));
+    .flatMap((group) => comparedIn(table).flatMap((compared) => growth(table, group, compared, date, periods)));
+}
+
+/** The same where the periods are names, with the figures of all rows together, which the trend has for dates only. */
+function growthOverNames(table: ColumnsInMemory): Finding[] {
+  const periods = namedPeriods(table);
+  if (periods === null) return [];
+  if ('doubt' in periods) return [{ kind: 'growth', text: periods.doubt }];
+  const { plan, names, of } = periods;
+  const totals = comparedIn(table).flatMap((compared) => total(table, compared, plan, { names, of }));
+  return [...totals, ...growthOfGroups(table, plan, { names, of })];
+}
+
+function total(table: ColumnsInMemory, { name, numbers, additive }: Compared, date: ColumnPlan, { names, of }: Periods): Finding[] {
+  const tallies = new Map<string, Tally>();
+  for (let at = 0; at < table.count; at++) {
+    const value = numbers === null ? 1 : numbers[at]!;
+    if (Number.isNaN(value)) continue;
+    const tally = tallies.get(of[at]!) ?? { rows: 0, sum: 0 };
+    tallies.set(of[at]!, { rows: tally.rows + 1, sum: tally.sum + value });
+  }
+  const points = names.flatMap((period) => {
+    const tally = tallies.get(period);
+    return tally === undefined ? [] : [{ period, figure: clean(additive ? tally.sum : tally.sum / tally.rows) }];
+  });
+  const ranked = points.toSorted((a, b) => b.figure - a.figure);
+  const [first, last, top, low] = [points[0], points.at(-1), ranked[0], ranked.at(-1)];
+  if (points.length < 2 || top!.figure === low!.figure) return [];
+  const written = additive ? exact : round;
+  const each =
+    points.length <= maxTotals
+      ? ` In order of time: ${points.map(({ period, figure }) => `${period} ${written(figure)}`).join(', ')}.`
+      : '';
+  const change = clean(last!.figure - first!.figure);
+  return [
+    {
+      kind: 'growth',
+      text: `${additive ? '' : 'Mean '}${name}, from ${first!.period} to ${last!.period} (${date.name}): ${sign(change)}${written(Math.abs(change))} (${written(first!.figure)} to ${written(last!.figure)}${shareOf(first!.figure, last!.figure)}); highest in ${top!.period} (${written(top!.figure)}), lowest in ${low!.period} (${written(low!.figure)}).${each}`,
+    },
+  ];
 }
 
 /** The month of each row, or its year in a table of more than three years; null for less than two complete periods. */
-function periodsOf(dates: Float64Array): { names: string[]; of: string[] } | null {
+function periodsOf(dates: Float64Array): Periods | null {
   const all = monthsOf(dates);
   const partial = partialMonths(dates);
   const months = all.map((month) => (partial.has(month) ? '' : month));
@@ -68,7 +116,7 @@ function partialMonths(dates: Float64Array): Set<string> {
 }
 
 /** For tables without two complete months: the first and the second half of the days, of the same length. */
-function halvesOf(dates: Float64Array): { names: string[]; of: string[] } | null {
+function halvesOf(dates: Float64Array): Periods | null {
   const days = Array.from(dates, (ms) => Math.floor(ms / dayMs));
   const known = [...new Set(days)].filter((day) => !Number.isNaN(day)).sort((a, b) => a - b);
   const [first, last] = [known[0]!, known.at(-1)!];
@@ -85,7 +133,7 @@ function monthsOf(dates: Float64Array): string[] {
 }
 
 /** The months asked for; null if the table does not have both. */
-function windowOf(dates: Float64Array, { from, to }: Months): { names: string[]; of: string[] } | null {
+function windowOf(dates: Float64Array, { from, to }: Months): Periods | null {
   const months = monthsOf(dates);
   const known = [...new Set(months)].filter((month) => month !== '').sort();
   const last = known.findLast((month) => month.endsWith(to) && firstBefore(known, month, from) !== undefined);
@@ -116,13 +164,7 @@ function comparedIn(table: ColumnsInMemory): Compared[] {
   return chosen.slice(0, maxMeasures).map((plan) => ({ name: plan.name, numbers: table.numbers(plan), additive: plan.role === 'measure' }));
 }
 
-function growth(
-  table: ColumnsInMemory,
-  group: ColumnPlan,
-  compared: Compared,
-  date: ColumnPlan,
-  { names, of }: { names: string[]; of: string[] },
-): Finding[] {
+function growth(table: ColumnsInMemory, group: ColumnPlan, compared: Compared, date: ColumnPlan, { names, of }: Periods): Finding[] {
   const cells = tallies(table, group, compared, of);
   if (cells.size < 2) return [];
   const figure = (tally: Tally | undefined) => (tally === undefined ? null : clean(compared.additive ? tally.sum : tally.sum / tally.rows));
@@ -143,14 +185,17 @@ function growth(
   const findings: Finding[] = [
     {
       kind: 'growth',
-      text: `${what}, ${first.length > 7 ? `${first} beside ${last}` : `from ${first} to ${last}`} (${date.name}): ${[...each, ...other].join('; ')}.${verdict(ranked)}`,
+      text: `${what}, ${first.includes(' to ') ? `${first} beside ${last}` : `from ${first} to ${last}`} (${date.name}): ${[...each, ...other].join('; ')}.${verdict(ranked)}`,
     },
   ];
   if (names.length > 2 && names.length * cells.size <= maxCells) {
     const rows = [...cells].map(
       ([key, own]) => `${key}: ${names.map((name) => `${name} ${own.has(name) ? written(figure(own.get(name))!) : 'none'}`).join(', ')}`,
     );
-    findings.push({ kind: 'growth_each', text: `${what} and ${names[0]!.length === 4 ? 'year' : 'month'}: ${rows.join('; ')}.` });
+    findings.push({
+      kind: 'growth_each',
+      text: `${what} and ${date.reads === 'text' ? date.name : names[0]!.length === 4 ? 'year' : 'month'}: ${rows.join('; ')}.`,
+    });
   }
   return findings;
 }

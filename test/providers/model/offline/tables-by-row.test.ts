@@ -231,6 +231,18 @@ const cases: Case[] = [
       /Note has a value in 1 row only: 'sick' in row 4 \(2024-09-03, Bob\)/,
     ],
   },
+  {
+    says: 'names of months are in order of time, and what grows and shrinks is given in per cent',
+    prompt: 'Which branch grows and which shrinks from the first to the last month in branches.csv?',
+    files: {
+      'branches.csv':
+        'Month,Branch,Visits\nApr,Ulm,40\nApr,Bonn,60\nFeb,Ulm,20\nFeb,Bonn,80\nJan,Ulm,10\nJan,Bonn,90\nMar,Ulm,30\nMar,Bonn,75\n',
+    },
+    expected: [
+      /Visits by Branch, from Jan to Apr \(Month\): Ulm \+30 \(10 to 40, \+300 %\); Bonn −30 \(90 to 60, −33\.3 %\)/,
+      /\| Jan \| 2 .*\n\| Feb \| 2 .*\n\| Mar \| 2 .*\n\| Apr \| 2 /,
+    ],
+  },
 ];
 
 for (const { says, prompt, files, expected, never } of cases) {
