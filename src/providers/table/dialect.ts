@@ -145,7 +145,7 @@ function shapeOf(rows: string[][]): { width: number; score: number } {
 }
 
 /** Whether the first row has names: not values, unless they are years above columns of figures. */
-function looksLikeHeader(first: string[], rest: string[][]): boolean {
+export function looksLikeHeader(first: string[], rest: string[][]): boolean {
   const filled = first.filter((cell) => !isMissing(cell));
   if (filled.length === 0) return false;
   // "no" is more often the name of a numeric column than a value: as a value it is above yes/no values.
@@ -171,7 +171,7 @@ function recurs(first: string[], rest: string[][]): boolean {
   return again > 0 && again * 2 >= first.length;
 }
 
-function isValue(cell: string): boolean {
+export function isValue(cell: string): boolean {
   return (
     parseNumber(cell, 'dot') !== null ||
     parseNumber(cell, 'comma') !== null ||

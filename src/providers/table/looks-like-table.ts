@@ -1,4 +1,5 @@
-/** Whether a text without a telling name is a table: rows of equal width, JSON lines, a list of records, an access log. */
+/** Whether a text without a telling name is a table: rows of equal width, aligned columns, JSON lines, a list of records, an access log. */
+import { alignedLayout } from './aligned-text.ts';
 import { parseDate } from './date-format.ts';
 import { detectDialect, sampleWidths } from './dialect.ts';
 import { parseNumber } from './number-format.ts';
@@ -10,7 +11,9 @@ const minRows = 3;
 /** @param text the beginning of the file */
 export function looksLikeTable(text: string): boolean {
   const sample = text.slice(0, sampleChars).replace(/^\ufeff/, '');
-  return isJson(sample) || webLogColumns(sample) !== null || hasEvenRows(sample, text.length > sampleChars);
+  return (
+    isJson(sample) || webLogColumns(sample) !== null || hasEvenRows(sample, text.length > sampleChars) || alignedLayout(sample) !== null
+  );
 }
 
 function isJson(sample: string): boolean {
@@ -27,7 +30,7 @@ function isRecordStart(char: string | undefined): boolean {
 }
 
 /** Prose has commas too, but not the same number in each line, and no column of numbers or dates. */
-function hasEvenRows(sample: string, cut: boolean): boolean {
+export function hasEvenRows(sample: string, cut: boolean): boolean {
   const { delimiter, skippedRows } = detectDialect(sample);
   const rows = sampleWidths(sample, delimiter).slice(skippedRows);
   if (cut) rows.pop();

@@ -7,7 +7,7 @@ export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'm
 
 export type TableProfile = {
   name: string;
-  format: 'csv' | 'json' | 'log';
+  format: 'csv' | 'aligned' | 'json' | 'log';
   encoding: string;
   /** Null for JSON. */
   delimiter: string | null;

@@ -2,19 +2,22 @@
 
 import type { Readable } from 'node:stream';
 import { ToolError } from '../../errors.ts';
-import type { Cell } from './cell.ts';
+import { type AlignedLayout, alignedCells, alignedLayout, isRule } from './aligned-text.ts';
+import { type Cell, cellText } from './cell.ts';
 import { eachCsvRow, type UnclosedQuote } from './csv-rows.ts';
 import { columnNames, type Delimiter, detectDialect } from './dialect.ts';
 import { type Encoding, inspectText } from './encoding.ts';
 import { detectJsonShape, eachJsonRecord, wholeJson } from './json-records.ts';
 import { type JsonTable, tablesInJson } from './json-tables.ts';
+import { eachLine, maxLineChars } from './lines.ts';
+import { hasEvenRows } from './looks-like-table.ts';
 import { eachLogRow, webLogColumns } from './web-log.ts';
 
 /** `row` counts data rows from 1, without the header. `cells` may have fewer or more entries than there are columns. */
 export type RowVisitor = (cells: readonly Cell[], row: number) => void;
 
 export type TableSource = {
-  readonly format: 'csv' | 'json' | 'log';
+  readonly format: 'csv' | 'aligned' | 'json' | 'log';
   readonly encoding: Encoding;
   readonly delimiter: Delimiter | null;
   readonly hasHeader: boolean;
@@ -35,6 +38,8 @@ const maxColumns = 16_384;
 const deepestFlattening = 3;
 /** JSON up to this size is read whole, so that lists within its records can become tables. */
 const maxWholeBytes = 8 * 1024 * 1024;
+const linesNamed = 5;
+const lineCharsNamed = 120;
 const swallowed = 'Some quoted cells hold line breaks and delimiters like whole rows; a quote before them may never be closed.';
 
 /**
@@ -50,7 +55,10 @@ export async function openTables(
   const common = { encoding, sizeBytes, notes: new Set(warnings) };
   const logColumns = isJson(name, sample) ? null : webLogColumns(sample);
   if (logColumns !== null) return [{ path: '', source: logTable(open, logColumns, common) }];
-  if (!isJson(name, sample)) return [{ path: '', source: csvTable(open, sample, common) }];
+  if (!isJson(name, sample)) {
+    const layout = isDelimited(name) || hasEvenRows(sample, sizeBytes > sample.length) ? null : alignedLayout(sample);
+    return [{ path: '', source: layout === null ? csvTable(open, sample, common) : alignedTable(open, layout, common) }];
+  }
   if (sizeBytes <= maxWholeBytes) {
     const tables = tablesInJson(await wholeJson(await open(), encoding, detectJsonShape(sample), (note) => warnings.push(note), signal));
     if (tables !== null)
@@ -101,7 +109,52 @@ type Common = { encoding: Encoding; sizeBytes: number; notes: Set<string> };
 
 function isJson(name: string, sample: string): boolean {
   if (/\.(json|jsonl|ndjson|geojson)$/i.test(name)) return true;
-  return !/\.(csv|tsv|tab|psv)$/i.test(name) && /^\s*(\{\s*["}]|\[\s*[{\]])/.test(sample);
+  return !isDelimited(name) && /^\s*(\{\s*["}]|\[\s*[{\]])/.test(sample);
+}
+
+function isDelimited(name: string): boolean {
+  return /\.(csv|tsv|tab|psv)$/i.test(name);
+}
+
+/** A table with columns aligned by blanks. Lines that do not fit its columns are left out, and named in the notes. */
+function alignedTable(open: () => Promise<Readable>, layout: AlignedLayout, common: Common): TableSource {
+  let names: string[] = [];
+  return {
+    ...common,
+    format: 'aligned',
+    delimiter: null,
+    hasHeader: true,
+    get names() {
+      return names;
+    },
+    ignoreQuotes() {},
+    async eachRow(visit, signal) {
+      const others: string[] = [];
+      let otherLines = 0;
+      let at = -1;
+      let row = 0;
+      const take = (line: string) => {
+        at++;
+        if (line.trim() === '' || isRule(line)) return;
+        const cells = at < layout.headerLine || line.length > maxLineChars ? null : alignedCells(line.trimEnd(), layout);
+        if (cells === null) {
+          otherLines++;
+          if (others.length < linesNamed) others.push(`"${cellText(line.trim(), lineCharsNamed)}" (line ${at + 1})`);
+        } else if (at === layout.headerLine) {
+          const named = columnNames(cells, true);
+          names = named.names;
+          for (const note of named.notes) common.notes.add(note);
+        } else visit(cells, ++row);
+      };
+      await eachLine(await open(), common.encoding, take, signal);
+      if (otherLines > 0) common.notes.add(otherLinesNote(otherLines, others));
+    },
+  };
+}
+
+function otherLinesNote(count: number, named: readonly string[]): string {
+  const more = count > named.length ? ' and more' : '';
+  return `${count} ${count === 1 ? 'line does' : 'lines do'} not fit the columns and ${count === 1 ? 'is' : 'are'} left out: ${named.join(', ')}${more}.`;
 }
 
 function csvTable(open: () => Promise<Readable>, sample: string, common: Common): TableSource {

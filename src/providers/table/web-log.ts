@@ -2,11 +2,10 @@
 import type { Readable } from 'node:stream';
 import type { Cell } from './cell.ts';
 import type { Encoding } from './encoding.ts';
-import { paced } from './paced.ts';
+import { eachLine, maxLineChars } from './lines.ts';
 
 const columns = ['host', 'user', 'time', 'method', 'path', 'status', 'bytes'];
 const combined = ['referrer', 'agent'];
-const maxLineChars = 64 * 1024;
 const linesLookedAt = 5;
 
 /** The columns' names if the text begins like an access log; otherwise null. */
@@ -27,8 +26,6 @@ export async function eachLogRow(
   onRow: (cells: Cell[]) => void,
   signal?: AbortSignal,
 ): Promise<{ otherLines: number }> {
-  const decoder = new TextDecoder(encoding);
-  let kept = '';
   let otherLines = 0;
   const take = (line: string) => {
     if (line.trim() === '') return;
@@ -36,17 +33,7 @@ export async function eachLogRow(
     if (cells === null) otherLines++;
     else onRow(cells);
   };
-  const add = (text: string) => {
-    const lines = text.split('\n');
-    lines[0] = kept + lines[0]!;
-    kept = lines.pop()!;
-    // A line without an end is not a log line; only its length is counted from here.
-    if (kept.length > maxLineChars) kept = kept.slice(0, maxLineChars + 1);
-    for (const line of lines) take(line);
-  };
-  for await (const chunk of paced(source, signal)) add(decoder.decode(chunk, { stream: true }));
-  add(decoder.decode());
-  take(kept);
+  await eachLine(source, encoding, take, signal);
   return { otherLines };
 }
 

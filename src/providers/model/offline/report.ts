@@ -90,7 +90,7 @@ function textSection({ name, summary, facts }: TextMaterial): string {
 function describeTable(table: TableProfile): string {
   const form =
     table.format !== 'csv'
-      ? { json: 'JSON', log: 'access log' }[table.format]
+      ? { aligned: 'columns aligned by blanks', json: 'JSON', log: 'access log' }[table.format]
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
   return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}, ${table.encoding}).`;
 }

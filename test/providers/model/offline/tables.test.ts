@@ -430,6 +430,25 @@ const cases: Case[] = [
     },
     expected: [/over all 4, delivered is 1\.50 days after promised on average/, /if they may, they make 2,647\.50/],
   },
+  {
+    says: 'a text file with columns aligned by blanks is a table, and its notes are named',
+    prompt: 'Attached is the seed list (seeds.txt). What must we buy, and what are the seeds worth by shelf?',
+    files: {
+      'seeds.txt':
+        'Seeds in the shed, March 2025\n\nNo.    Seed           Shelf   Stock   Reorder   Unit price\n=======================================================\n' +
+        '007    Rye            S1        40        30        2.50\n019    Winter wheat   S2         8        25        3.00\n022    Oats           S1        12        10        1.75\n' +
+        '031    Red clover     S2        -2         5        9.00\n044    Flax           S3        30         5        4.00\n\nShelf S3 was damp.\n',
+    },
+    expected: [
+      /5 rows, \d columns \(columns aligned by blanks/,
+      /Stock is below Reorder in 2 of 5 rows: .*Winter wheat.*8 of 25 \(17 short\)/,
+      /Stock × Unit price adds up to 247/,
+      /By Shelf, S1 has the largest Stock × Unit price: 121/,
+      /Stock is negative in 1 row of 5: -2 in row 4 \(Red clover\)/,
+      /"Shelf S3 was damp\." \(line 11\)/,
+    ],
+    never: [/does not answer questions/, /No\. adds up/],
+  },
 ];
 
 for (const { says, prompt, files, expected, never } of cases) {
