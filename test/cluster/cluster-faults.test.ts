@@ -147,9 +147,10 @@ test(
     assert.equal(await a.actors.ask(probe, idOf(b), 'add', { n: 1 }), 1);
     const orphan = idOf(c);
     await c.kill();
-    assert.deepEqual(await outcomeOf(a.actors.ask(probe, orphan, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 })), {
-      refused: 'overloaded',
-    });
+    const outcome = await outcomeOf(a.actors.ask(probe, orphan, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 }));
+    // Unknown where it was sent before a noticed that the connection had ended.
+    const expected = ['overloaded', 'outcome_unknown'].map((refused) => JSON.stringify({ refused }));
+    assert.ok(expected.includes(JSON.stringify(outcome)), JSON.stringify(outcome));
     assert.equal(await epochSum(cluster), epochs);
     assert.equal(a.placement.isAlive(c.incarnation), true, 'nobody knows');
     await cluster.redis.restart();
