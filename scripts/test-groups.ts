@@ -46,7 +46,7 @@ function spread(files: readonly string[]): string[] {
 async function writeGroup(files: readonly string[], path: string): Promise<string> {
   const suites = files.map((file) => ({ file, url: pathToFileURL(file).href }));
   // Imported one after another: a suite collects what is registered until its function has ended. The first test waits until all are imported:
-  // a module that were loaded while a test mocks timers would keep the mocks.
+  // a module that is loaded while a test mocks timers keeps the mocks.
   const text = `import { before, describe } from 'node:test';
 const loaded = Promise.withResolvers();
 before(() => loaded.promise);

@@ -36,8 +36,12 @@ const maxTurnMs = 50;
 const knownWorkMs = 10;
 const repeats = 7;
 
-/** How long a turn may take: 50 ms, on a slow or shared machine longer in proportion to what some known work takes on it now. */
-export function turnLimitMs(): number {
+/** Whether a turn took at most 50 ms, on a slow or shared machine longer in proportion to what some known work takes on it now. */
+export function isShortTurn(turnMs: number): boolean {
+  return turnMs <= maxTurnMs || turnMs <= turnLimitMs();
+}
+
+function turnLimitMs(): number {
   const list = Array.from({ length: 20_000 }, (_, n) => ({ path: `pages/${n % 100}/page-${n}.html`, sha256: `${n}`.padStart(64, '0') }));
   const tookMs = Array.from({ length: repeats }, () => {
     const before = process.threadCpuUsage();

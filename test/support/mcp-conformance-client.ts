@@ -16,6 +16,7 @@ import { schemaCheck } from '../../src/domains/integrations/mcp-servers/protocol
 import { type McpSession, openSession } from '../../src/domains/integrations/mcp-servers/protocol/session.ts';
 import { Questions } from '../../src/domains/integrations/mcp-servers/questions.ts';
 import { registeredClients } from '../../src/domains/integrations/mcp-servers/registered-clients.ts';
+import { withScope } from '../../src/domains/integrations/mcp-servers/with-scope.ts';
 import { pkcePair } from '../../src/domains/integrations/oauth/token-endpoint.ts';
 import { inlineCompute } from '../../src/providers/compute/inline.ts';
 import { createOutbound } from '../../src/providers/outbound/outbound.ts';
@@ -62,8 +63,7 @@ async function authorityFor(error: McpFailed, known: FoundAuthority | null): Pro
   const { failure } = error;
   if (failure.type === 'unauthorized') return findAuthority(url, failure.challenge, client, fetchFn, known);
   if (failure.type !== 'forbidden' || failure.scope === null || known === null) throw error;
-  const scope = [...new Set(`${known.authority.scope ?? ''} ${failure.scope}`.trim().split(' '))].join(' ');
-  return { ...known, authority: { ...known.authority, scope } };
+  return { ...known, authority: withScope(known.authority, failure.scope) };
 }
 
 async function useServer(): Promise<void> {

@@ -15,7 +15,7 @@ import { vercel } from '../../../src/domains/deployments/hosts/vercel.ts';
 import { workers } from '../../../src/domains/deployments/hosts/workers.ts';
 import type { SiteFile } from '../../../src/domains/deployments/snapshot/site.ts';
 import { openSnapshots, takeSnapshotText } from '../../../src/domains/deployments/snapshot/snapshots.ts';
-import { LoopWatch, turnLimitMs } from '../../support/loop-watch.ts';
+import { isShortTurn, LoopWatch } from '../../support/loop-watch.ts';
 import { startWorkspaceNode } from '../../support/workspace-node.ts';
 
 /** The compiler and the garbage collector may fall into one sample; work that is too long is too long each time. */
@@ -39,7 +39,7 @@ async function holdsTheLoopBriefly(work: () => Promise<unknown>): Promise<void> 
       await work();
       await round();
       longest.push(watch.take());
-      if (longest.at(-1)! <= turnLimitMs()) return;
+      if (isShortTurn(longest.at(-1)!)) return;
     }
   } finally {
     watch.stop();

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { SiteFile } from '../snapshot/site.ts';
 import { messageOf } from './calls.ts';
+import { forEachFile } from './for-each-file.ts';
 import type { HostAccess, HostAnswer, HostRequest } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 import { type Fields, fieldsOf, listOf, unknownForm } from './read-answer.ts';
@@ -34,7 +35,12 @@ export function accountPath({ credentials }: Pick<HostAccess, 'credentials'>): s
 }
 
 export function jsonRequest(body: unknown): Pick<HostRequest, 'headers' | 'body'> {
-  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  return jsonTextRequest(JSON.stringify(body));
+}
+
+/** @param body JSON that is made in pieces */
+export function jsonTextRequest(body: string): Pick<HostRequest, 'headers' | 'body'> {
+  return { headers: { 'content-type': 'application/json' }, body };
 }
 
 /** A token of an account is no token of a user, so it is verified by a request for the account. */
@@ -59,6 +65,21 @@ export function assetKey(file: SiteFile): string {
     .update(`${file.sha256}\n${servedType(file)}`)
     .digest('hex')
     .slice(0, 32);
+}
+
+/** The files by their keys, and the manifest as JSON: what `entryOf` gives for the key and the file, by path. */
+export async function assetManifest(
+  files: readonly SiteFile[],
+  entryOf: (key: string, file: SiteFile) => unknown,
+): Promise<{ byKey: ReadonlyMap<string, SiteFile>; manifest: string }> {
+  const byKey = new Map<string, SiteFile>();
+  const fields: string[] = [];
+  await forEachFile(files, (file) => {
+    const key = assetKey(file);
+    byKey.set(key, file);
+    fields.push(`${JSON.stringify(`/${file.path}`)}:${JSON.stringify(entryOf(key, file))}`);
+  });
+  return { byKey, manifest: `{${fields.join(',')}}` };
 }
 
 export function servedType({ type }: SiteFile): string {

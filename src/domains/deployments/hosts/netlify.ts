@@ -4,7 +4,6 @@
  *
  * Shapes: netlify/open-api 65080317 swagger.yml 2.60.0 and go/porcelain, netlify/cli 88ece291 src/utils/deploy; seen 2026-11-23.
  */
-
 import type { SiteFile } from '../snapshot/site.ts';
 import { messageOf, OutcomeUnknown } from './calls.ts';
 import { createOnce } from './create-once.ts';

@@ -7,6 +7,7 @@ import { bodyOf, memoryOf } from './base64-body.ts';
 import {
   accountPath,
   assetKey,
+  assetManifest,
   badName,
   cloudflareCredentials,
   fieldsOfResult,
@@ -19,7 +20,6 @@ import {
   splitSite,
 } from './cloudflare-api.ts';
 import { createOnce } from './create-once.ts';
-import { forEachFile } from './for-each-file.ts';
 import type { Host, HostAccess, HostAnswer, HostRequest, HostState, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 import { multipart } from './multipart.ts';
@@ -81,15 +81,9 @@ async function deploy(access: HostAccess, publication: Publication): Promise<str
   const { assets, routing } = splitSite(publication.files);
   const tokens = new UploadTokens(access, publication.signal);
   await tokens.checkCount(assets.length);
-  const byKey = new Map<string, SiteFile>();
-  const listed: string[] = [];
-  await forEachFile(assets, (file) => {
-    const key = assetKey(file);
-    byKey.set(key, file);
-    listed.push(`${JSON.stringify(`/${file.path}`)}:"${key}"`);
-  });
+  const { byKey, manifest } = await assetManifest(assets, (key) => key);
   await sendMissing(tokens, publication, byKey);
-  return create(access, publication, `{${listed.join(',')}}`, Object.values(routing));
+  return create(access, publication, manifest, Object.values(routing));
 }
 
 async function create(access: HostAccess, publication: Publication, manifest: string, routing: readonly SiteFile[]): Promise<string> {

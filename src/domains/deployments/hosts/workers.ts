@@ -8,11 +8,13 @@ import { messageOf } from './calls.ts';
 import {
   accountPath,
   assetKey,
+  assetManifest,
   badName,
   cloudflareCredentials,
   fieldsOfResult,
   identify,
   jsonRequest,
+  jsonTextRequest,
   maxFileBytes,
   maxFiles,
   resultOf,
@@ -21,7 +23,6 @@ import {
   splitSite,
 } from './cloudflare-api.ts';
 import { createOnce } from './create-once.ts';
-import { forEachFile } from './for-each-file.ts';
 import type { Host, HostAccess, Publication } from './host.ts';
 import { DeployFailed } from './host-failure.ts';
 import { multipart } from './multipart.ts';
@@ -108,16 +109,11 @@ async function claim(access: HostAccess, { keep, signal }: Publication): Promise
 async function completionToken(access: HostAccess, publication: Publication, files: readonly SiteFile[]): Promise<string> {
   const { calls } = access;
   const { signal } = publication;
-  const byKey = new Map<string, SiteFile>();
-  const listed: string[] = [];
-  await forEachFile(files, (file) => {
-    const hash = assetKey(file);
-    byKey.set(hash, file);
-    listed.push(`${JSON.stringify(`/${file.path}`)}:${JSON.stringify({ hash, size: file.sizeBytes })}`);
-  });
-  const headers = { 'content-type': 'application/json' };
-  const body = `{"manifest":{${listed.join(',')}}}`;
-  const request = { method: 'POST', path: `${scriptPath(access)}/assets-upload-session`, headers, body } as const;
+  const { byKey, manifest } = await assetManifest(files, (hash, { sizeBytes }) => ({ hash, size: sizeBytes }));
+  const request = {
+    ...({ method: 'POST', path: `${scriptPath(access)}/assets-upload-session` } as const),
+    ...jsonTextRequest(`{"manifest":${manifest}}`),
+  };
   let refusal: DeployFailed | null = null;
   for (let session = 1; session <= sessions; session++) {
     const begun = fieldsOfResult(await calls.request({ ...request, repeatable: true, signal }));

@@ -14,13 +14,13 @@ import { type McpAuthority, type McpReason, McpServer, type McpServerRow } from 
 import { type McpGrant, type McpRefreshed, type McpServerContract, mcpServer, type NewMcpServer } from './messages.ts';
 import { approve, type FoundTool, firstPins, isSameList, merge } from './pins.ts';
 import type { NamesInUse } from './tool-names.ts';
+import { withScope } from './with-scope.ts';
 
 type State = McpServerRow | null;
 type Context = TurnContext<McpServerContract>;
 
 /** Lifetime of a page for consent, shorter than that of its state. */
 const authorizeForMs = 480_000;
-const maxScopes = 100;
 
 export type McpServerEffects = { [Name in 'refresh' | 'revoke' | 'release']: EffectsOf<McpServerContract>[Name]['run'] };
 
@@ -134,10 +134,10 @@ export function mcpServerActor(effects: McpServerEffects, shown: (row: McpServer
     const known = present(state);
     const { authority } = known;
     if (authority === null || known.status !== 'connected') return { state: known, reply: known };
-    const wanted = [...new Set([...(authority.scope?.split(' ') ?? []), ...scope.split(' ')])].slice(0, maxScopes).join(' ');
-    const isKnown = known.reason === 'scope_missing' && wanted === authority.scope;
+    const wanted = withScope(authority, scope);
+    const isKnown = known.reason === 'scope_missing' && wanted.scope === authority.scope;
     if (isKnown) return { state: known, reply: known };
-    const row: McpServerRow = { ...known, reason: 'scope_missing', authority: { ...authority, scope: wanted }, ...consent(null, ctx) };
+    const row: McpServerRow = { ...known, reason: 'scope_missing', authority: wanted, ...consent(null, ctx) };
     emit(row, 'error', ctx);
     return { state: row, reply: row };
   }
