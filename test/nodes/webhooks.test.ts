@@ -21,7 +21,7 @@ test('every event reaches a webhook whose node is killed meanwhile, events of a 
   const owner = (await cluster.ownerOfShards())[shardOf('webhook', id)];
   const victim = cluster.nodes.find(({ name }) => name === owner)!;
   const survivor = caller.at(world.others(victim)[0]!);
-  const create = () => survivor.insist('POST', '/v1/tasks', { prompt: 'What is 6 times 7?', config: { autonomy_level: 100 } });
+  const create = () => survivor.json('POST', '/v1/tasks', { prompt: 'What is 6 times 7?', config: { autonomy_level: 100 } });
   const tasks = await Promise.all(Array.from({ length: 6 }, create));
   await until(() => receiver.received.length >= 10, 'some deliveries');
   await victim.kill();

@@ -26,6 +26,8 @@ export class NodeProcess {
   log = '';
   /** The folder of the version that its next start runs. */
   program = ownProgram;
+  /** For callers (`Entrance`). */
+  readonly mayLoseLinks = true;
   private readonly link: Link | null;
   private child: ChildProcess | null = null;
   private running: { child: ChildProcess; url: string } | null = null;

@@ -33,10 +33,17 @@ export type Service = {
   readonly api?: DescribedApi;
 };
 
+/**
+ * Where a caller sends its requests. `mayLoseLinks`: it is a node of a cluster, where a busy machine may break the link to another node, and the
+ * outcome of a command is unknown then.
+ */
+export type Entrance = Pick<Service, 'url' | 'api'> & { readonly mayLoseLinks?: boolean };
+
 /** A start that follows a kill may be slow on a busy machine. */
 const readyWithinMs = 180_000;
 const taskPollMs = 50;
 const maxTaskPollMs = 1_000;
+const insistForMs = 180_000;
 /** Of a task, which then changes no more. */
 export const endStatuses = ['complete', 'failed', 'cancelled'];
 
@@ -152,29 +159,31 @@ class NotOk extends Error {
 /** A caller with an account of its own. */
 export class Caller {
   readonly token: string;
-  private readonly service: Pick<Service, 'url' | 'api'>;
+  private readonly service: Entrance;
 
-  private constructor(service: Pick<Service, 'url' | 'api'>, token: string) {
+  private constructor(service: Entrance, token: string) {
     this.service = service;
     this.token = token;
   }
 
-  static async register(service: Pick<Service, 'url' | 'api'>, name = `u${Math.random().toString(36).slice(2)}`): Promise<Caller> {
+  static async register(service: Entrance, name = `u${Math.random().toString(36).slice(2)}`): Promise<Caller> {
     const anonymous = new Caller(service, '');
-    const { access_token } = await anonymous.json('POST', '/v1/auth/register', {
-      email: `${name}@example.com`,
-      password: 'a long enough password',
+    const account = { email: `${name}@example.com`, password: 'a long enough password' };
+    // Registering takes no Idempotency-Key: what may have happened shows when signing in.
+    const { access_token } = await anonymous.json('POST', '/v1/auth/register', account).catch((error) => {
+      if (!(service.mayLoseLinks && error instanceof NotOk && error.status === 409)) throw error;
+      return anonymous.json('POST', '/v1/auth/login', account);
     });
     return new Caller(service, access_token);
   }
 
   /** Who calls with this token or key. */
-  static withToken(service: Pick<Service, 'url' | 'api'>, token: string): Caller {
+  static withToken(service: Entrance, token: string): Caller {
     return new Caller(service, token);
   }
 
   /** The same caller at another node. */
-  at(service: Pick<Service, 'url' | 'api'>): Caller {
+  at(service: Entrance): Caller {
     return new Caller(service, this.token);
   }
 
@@ -198,8 +207,32 @@ export class Caller {
     });
   }
 
-  /** The JSON answer of a request that must succeed. */
-  async json(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Json> {
+  /**
+   * The JSON answer of a request that must succeed; in the end, where links may be lost: asked again, with one Idempotency-Key, while the
+   * outcome is unknown.
+   */
+  async json(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Json> {
+    if (!this.service.mayLoseLinks) return this.ask(method, path, body, headers);
+    return this.insist(method, path, body, headers);
+  }
+
+  private async insist(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Json> {
+    const keyed = method === 'GET' || this.token === '' ? headers : { 'idempotency-key': randomUUID(), ...headers };
+    const until = Date.now() + insistForMs;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.ask(method, path, body, keyed);
+      } catch (error) {
+        if (!(error instanceof NotOk) || Date.now() > until) throw error;
+        // 409 to a repeat with a key: the first may still run.
+        const isOpen = [503, 504].includes(error.status) || (tries > 0 && error.status === 409 && this.token !== '');
+        if (!isOpen) throw error;
+      }
+      await pause(backoffMs(tries, 50, 1_000));
+    }
+  }
+
+  private async ask(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Json> {
     const response = await this.fetch(method, path, body, headers);
     const text = await response.text();
     if (!response.ok) throw new NotOk(response.status, `${method} ${path}: ${response.status} ${text}`);
@@ -210,26 +243,10 @@ export class Caller {
     return made;
   }
 
-  /** The JSON answer of a command that must succeed in the end: asked again with one key while a lost node makes its outcome unknown. */
-  async insist(method: string, path: string, body: unknown, withinMs = 180_000): Promise<Json> {
-    const key = { 'idempotency-key': randomUUID() };
-    const until = Date.now() + withinMs;
-    for (let tries = 0; ; tries++) {
-      try {
-        return await this.json(method, path, body, key);
-      } catch (error) {
-        // 409 to a repeat: the first may still run.
-        const retriedStatuses = tries > 0 ? [409, 503, 504] : [503, 504];
-        if (!(error instanceof NotOk && retriedStatuses.includes(error.status)) || Date.now() > until) throw error;
-      }
-      await pause(backoffMs(tries, 50, 1_000));
-    }
-  }
-
   async upload(workspaceId: string, name: string, content: string | Uint8Array): Promise<Json> {
     const form = new FormData();
     form.set('file', new Blob([content as never]), name);
-    return this.insist('POST', `/v1/workspaces/${workspaceId}/files`, form);
+    return this.insist('POST', `/v1/workspaces/${workspaceId}/files`, form, {});
   }
 
   /** Polls until the task has one of the statuses; with pauses of a tenth of its time so far, up to a second, if it then stays there. */
