@@ -1,16 +1,13 @@
 /** What requests notice of backtests: their p99 at half of what can be done, alone and while backtests of several accounts are computed. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Offer, Offered } from './programs/flooder.ts';
 import { splitCpus } from './support/cpus.ts';
 import { Customer } from './support/customer.ts';
-import { Program } from './support/program.ts';
+import { HalfLoad, requestKinds } from './support/half-load.ts';
 import { makeRow, type Row } from './support/row.ts';
 import { Service } from './support/service.ts';
 import { isNoisy, median } from './support/statistics.ts';
 import type { Surroundings } from './support/surroundings.ts';
 
-const tooMuch = { commands: 10_000, lists: 1_500 } as const;
-const connections = 1_000;
 const sliceCount = 5;
 const pollMs = 100;
 const minutesOfAYear = { symbol: 'AAPL', timeframe: '1m', start_date: '2024-01-01', end_date: '2024-12-31' };
@@ -34,45 +31,30 @@ export async function benchBesideBacktests(surroundings: Surroundings): Promise<
     nodeOptions: surroundings.profiled('beside'),
     cpus: cpus.service,
   });
-  const flooder = new Program('programs/flooder.ts', { cpus: cpus.clients });
+  const load = await HalfLoad.prepare(service, cpus, surroundings.seconds);
   try {
-    const customer = await Customer.register(service.url, 'beside@example.com');
-    const authorization = `Bearer ${await customer.apiKey()}`;
-    for (let i = 0; i < 100; i++) await customer.post('/v1/workspaces', { name: `there ${i}` });
     const testers = await Promise.all(asked.map((_, i) => Customer.register(service.url, `tester${i}@example.com`)));
-    const offer = (what: Offer['what'], perSecond: number, ms: number): Promise<Offered> =>
-      flooder.call<Offered>('offer', {
-        url: service.url,
-        authorization,
-        what,
-        perSecond,
-        ms,
-        maxConnections: connections,
-        standingConnections: connections,
-      } satisfies Offer);
-    const ms = surroundings.seconds * 1_000;
     const rows: Row[] = [];
     // Lists first: commands make their table longer.
-    for (const what of ['lists', 'commands'] as const) {
-      await offer(what, tooMuch[what], ms);
-      const half = (await offer(what, tooMuch[what], ms)).admitted / surroundings.seconds / 2;
+    for (const what of requestKinds) {
+      const rate = await load.rate(what);
       const [alone, beside]: [number[], number[]] = [[], []];
       let computed = 0;
       for (let i = 0; i < sliceCount; i++) {
-        alone.push((await offer(what, half, ms)).p99Ms);
+        alone.push(await load.p99Ms(what, rate));
         const running = { over: false };
         const computing = testers.map((tester, n) => keepComputing(tester, asked[n]!, running));
-        beside.push((await offer(what, half, ms)).p99Ms);
+        beside.push(await load.p99Ms(what, rate));
         running.over = true;
         for (const count of await Promise.all(computing)) computed += count;
       }
-      const row = `p99 of ${what} at half load, ${computed} backtests meanwhile`;
+      const row = `p99 of ${what} at half load (${Math.round(rate)}/s), ${computed} backtests meanwhile`;
       const figures = { ours: median(beside), limit: median(alone), noisy: [alone, beside].some(isNoisy) };
       rows.push(makeRow({ bench: 'trading', row, unit: 'ms', ...figures, reach: { atMost: 1.25 } }));
     }
     return rows;
   } finally {
-    await Promise.all([service.stop(), flooder.end()]);
+    await Promise.all([service.stop(), load.end()]);
   }
 }
 

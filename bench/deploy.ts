@@ -4,10 +4,9 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { goodToken } from '../test/support/hosts/host-stand-in.ts';
 import type { Received } from './programs/deploy-host.ts';
-import type { Offer, Offered } from './programs/flooder.ts';
 import type { Published } from './programs/publishers.ts';
 import { splitCpus } from './support/cpus.ts';
-import { Customer } from './support/customer.ts';
+import { HalfLoad, requestKinds } from './support/half-load.ts';
 import { machineMs } from './support/machine-clock.ts';
 import { Program } from './support/program.ts';
 import { type File, Publisher, siteOf } from './support/publisher.ts';
@@ -20,22 +19,16 @@ const sliceCount = 5;
 const siteFiles = 1_000;
 const atOnce = 50;
 const smallSiteFiles = 20;
-/** A slice beside deployments lasts as long as most of them, and has enough requests for a p99. */
-const leastSliceMs = 10_000;
-const slicesBeside = 3;
 /** A busy node gives deployments about a tenth of one processor. */
 const liveWithinMs = 30_000;
 const pollMs = 100;
 /** As nice values: about a tenth of the weight. */
 const lessPriority = 10;
-const connections = 1_000;
-const tooMuch = { commands: 10_000, lists: 1_500 } as const;
 
 export async function benchDeploy(surroundings: Surroundings): Promise<Row[]> {
   const cpus = splitCpus();
   const host = new Program('programs/deploy-host.ts', { cpus: cpus.clients });
   const raw = new Program('limits/raw-deploy.ts', { cpus: cpus.service });
-  const flooder = new Program('programs/flooder.ts', { cpus: cpus.clients });
   const publishers = new Program('programs/publishers.ts', { cpus: cpus.clients });
   const scripts = new Program('limits/raw-deploy.ts', { cpus: cpus.clients });
   // They share a processor with what measures.
@@ -48,14 +41,15 @@ export async function benchDeploy(surroundings: Surroundings): Promise<Row[]> {
     env: { VERCEL_API_URL: hostUrl, OUTBOUND_ALLOW: '127.0.0.0/8' },
     cpus: cpus.service,
   });
+  const load = await HalfLoad.prepare(service, cpus, surroundings.seconds);
   try {
     return [
       ...(await oneLargeSite(surroundings, { service, host, raw, hostUrl })),
-      ...(await manyAtOnce(surroundings, { service, host, hostUrl, flooder, publishers, scripts })),
+      ...(await manyAtOnce(surroundings, { service, host, hostUrl, load, publishers, scripts })),
     ];
   } finally {
     await service.stop();
-    await Promise.all([host, raw, flooder, publishers, scripts].map((program) => program.end()));
+    await Promise.all([host, raw, load, publishers, scripts].map((program) => program.end()));
   }
 }
 
@@ -103,13 +97,10 @@ async function oneLargeSite(
   ];
 }
 
-type Beside = { service: Service; host: Program; hostUrl: string; flooder: Program; publishers: Program; scripts: Program };
+type Beside = { service: Service; host: Program; hostUrl: string; load: HalfLoad; publishers: Program; scripts: Program };
 
 /** The limit has the same host as busy: bare scripts send it as many sites. */
-async function manyAtOnce(surroundings: Surroundings, { service, host, hostUrl, flooder, publishers, scripts }: Beside): Promise<Row[]> {
-  const customer = await Customer.register(service.url, 'beside@example.com');
-  const authorization = `Bearer ${await customer.apiKey()}`;
-  for (let i = 0; i < 100; i++) await customer.post('/v1/workspaces', { name: `there ${i}` });
+async function manyAtOnce(surroundings: Surroundings, { service, host, hostUrl, load, publishers, scripts }: Beside): Promise<Row[]> {
   const sites = Array.from({ length: atOnce }, () => siteOf(smallSiteFiles));
   await publishers.call('register', { url: service.url, sites });
   const folders: string[] = [];
@@ -117,32 +108,25 @@ async function manyAtOnce(surroundings: Surroundings, { service, host, hostUrl, 
     folders.push(await surroundings.emptyFolder(`small site ${i}`));
     await writeSite(folders[i]!, files);
   }
-  const ms = Math.max(leastSliceMs, surroundings.seconds * 1_000);
-  const offer = (what: Offer['what'], perSecond: number): Promise<Offered> =>
-    flooder.call<Offered>('offer', {
-      ...{ url: service.url, authorization, what, perSecond, ms },
-      ...{ maxConnections: connections, standingConnections: connections },
-    } satisfies Offer);
   const rows: Row[] = [];
   // Lists first: commands make their table longer.
-  for (const what of ['lists', 'commands'] as const) {
-    await offer(what, tooMuch[what]);
-    const half = (await offer(what, tooMuch[what])).admitted / (ms / 1_000) / 2;
+  for (const what of requestKinds) {
+    const rate = await load.rate(what);
     const [alone, beside, tookMs]: [number[], number[], number[]] = [[], [], []];
     let refusals = 0;
-    for (let slice = 0; slice < slicesBeside; slice++) {
+    for (let slice = 0; slice < sliceCount; slice++) {
       await host.call('forget');
       const sent = scripts.call('publishAll', { url: hostUrl, token: goodToken, folders });
-      alone.push((await offer(what, half)).p99Ms);
+      alone.push(await load.p99Ms(what, rate));
       await sent;
       await host.call('forget');
       const deployments = publishers.call<Published>('publish');
-      beside.push((await offer(what, half)).p99Ms);
+      beside.push(await load.p99Ms(what, rate));
       const published = await deployments;
       refusals += published.refusals;
       tookMs.push(published.tookMs);
     }
-    const row = `p99 of ${what} at half load, ${atOnce} deployments begun at once`;
+    const row = `p99 of ${what} at half load (${Math.round(rate)}/s), ${atOnce} deployments begun at once`;
     const figures = { ours: median(beside), limit: median(alone), noisy: [alone, beside].some(isNoisy) };
     const aside = { bench: 'deploy', noisy: false } as const;
     rows.push(

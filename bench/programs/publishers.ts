@@ -9,7 +9,7 @@ export type Published = {
   tookMs: number;
 };
 
-const pollMs = 500;
+const pollMs = 2_000;
 const publishers: Publisher[] = [];
 
 serveCalls({

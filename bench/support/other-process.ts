@@ -1,5 +1,5 @@
 /** What the machine knows of another process. Linux only: null elsewhere. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const tickMs = 10;
 
@@ -12,9 +12,38 @@ export function processorMs(pid: number): number | null {
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
+/** Of a process and all that descend from it, with those of them that have ended. */
+export function treeProcessorMs(root: number): number | null {
+  const children = new Map<number, number[]>();
+  const ticks = new Map<number, number>();
+  for (const name of processes()) {
+    const stat = read(Number(name), 'stat');
+    if (stat === null) continue;
+    // State, parent, …; then user and system time, of itself and of its ended children.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const parent = Number(fields[1]);
+    children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+    ticks.set(
+      Number(name),
+      fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0),
+    );
+  }
+  if (!ticks.has(root)) return null;
+  const sumOf = (pid: number): number => (children.get(pid) ?? []).reduce((sum, child) => sum + sumOf(child), ticks.get(pid) ?? 0);
+  return sumOf(root) * tickMs;
+}
+
 export function residentBytes(pid: number): number | null {
   const kilobytes = /VmRSS:\s+(\d+) kB/.exec(read(pid, 'status') ?? '');
   return kilobytes === null ? null : Number(kilobytes[1]) * 1024;
+}
+
+function processes(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
 }
 
 function read(pid: number, file: string): string | null {
