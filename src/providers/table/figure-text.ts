@@ -16,6 +16,11 @@ export function percent(part: number, whole: number): string {
   return `${((part / whole) * 100).toLocaleString('en-US', { maximumFractionDigits: 1 })} %`;
 }
 
+/** A difference in per cent of the planned value: " (12.5 %)"; empty if nothing was planned or nothing differs. */
+export function shareOf(difference: number, planned: number): string {
+  return planned > 0 && difference !== 0 ? ` (${percent(Math.abs(difference), planned)})` : '';
+}
+
 /** "1 row", "119 rows". */
 export function countOf(count: number, noun: string): string {
   return `${exact(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -2,7 +2,7 @@
 import type { ColumnPlan } from './column-evidence.ts';
 import { has, nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
-import { countOf, exact, listed, percent } from './figure-text.ts';
+import { countOf, exact, listed, percent, shareOf } from './figure-text.ts';
 import { labelOf, mainOf, type Side, sums, written } from './join-side.ts';
 import { isQuantity } from './plan-figures.ts';
 import type { Finding } from './table-profile.ts';
@@ -13,7 +13,6 @@ const planWords = new Set(
     ' ',
   ),
 );
-const paidWords = new Set('payment payments paid zahlung zahlungen bezahlt received receipts bank deposits eingang eingänge'.split(' '));
 
 export function isPlan(side: Side, plan: ColumnPlan): boolean {
   return has([...nameTokens(plan.name), ...nameTokens(side.name)], planWords);
@@ -72,16 +71,17 @@ export function planAndActual(a: Side, b: Side): Finding[] {
     };
   });
   const short = rows.filter(({ left }) => left > 0).toSorted((r, s) => s.left - r.left);
-  const paid = has([...nameTokens(actual.plan.name), ...nameTokens(actual.side.name)], paidWords);
   const over = rows.filter(({ left }) => left < 0).toSorted((r, s) => r.left - s.left);
   const unplanned = [...spent].filter(([key]) => !all.has(key));
   const each = rows.slice(0, shown).map(({ name, value, own, left }) => `${name} ${exact(value)} − ${exact(own)} = ${exact(left)}`);
+  const difference = clean(total(all) - total(spent));
+  const apart = ({ value, left }: (typeof rows)[number]) => `${exact(Math.abs(left))}${shareOf(left, value)}`;
   const share = total(all) > 0 ? ` (${percent(total(spent), total(all))})` : '';
   const common = clean(rows.reduce((sum, { own }) => sum + own, 0));
   const findings: Finding[] = [
     {
       kind: 'join_difference',
-      text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}: ${pn} − ${an} = ${exact(clean(total(all) - total(spent)))} in all${unplanned.length > 0 ? `, ${exact(clean(total(all) - common))} over the keys of ${planned.side.name}` : ''}.`,
+      text: `${pn} is ${exact(total(all))} and ${an} ${exact(total(spent))}${share}: ${pn} − ${an} = ${exact(difference)}${shareOf(difference, total(all))} in all${unplanned.length > 0 ? `, ${exact(clean(total(all) - common))} over the keys of ${planned.side.name}` : ''}.`,
     },
     { kind: 'join_difference', text: `By key: ${each.join('; ')}${rows.length > shown ? ' and more' : ''}.` },
     {
@@ -89,13 +89,13 @@ export function planAndActual(a: Side, b: Side): Finding[] {
       text:
         over.length === 0
           ? `No key has ${an} above ${pn}.`
-          : `${an} is above ${pn} for ${countOf(over.length, 'key')}: ${listed(over.slice(0, shown).map(({ name, left }) => `${name} by ${exact(-left)}`))}.`,
+          : `${an} is above ${pn} for ${countOf(over.length, 'key')}: ${listed(over.slice(0, shown).map((row) => `${row.name} by ${apart(row)}`))}${over.length > shown ? ' and more' : ''}.`,
     },
   ];
-  if (paid && short.length > 0)
+  if (short.length > 0)
     findings.push({
       kind: 'join_difference',
-      text: `${an} is below ${pn} for ${countOf(short.length, 'key')}, together ${exact(clean(short.reduce((sum, { left }) => sum + left, 0)))}: ${listed(short.slice(0, shown).map(({ name, left, own }) => `${name} by ${exact(left)}${own === 0 ? ' (nothing at all)' : ''}`))}${short.length > shown ? ' and more' : ''}.`,
+      text: `${an} is below ${pn} for ${countOf(short.length, 'key')}, together ${exact(clean(short.reduce((sum, { left }) => sum + left, 0)))}: ${listed(short.slice(0, shown).map((row) => `${row.name} by ${row.own === 0 ? `${exact(row.left)} (nothing at all)` : apart(row)}`))}${short.length > shown ? ' and more' : ''}.`,
     });
   if (unplanned.length > 0)
     findings.push({

@@ -13,6 +13,7 @@ import { Correlations } from './correlation.ts';
 import { UnclosedQuote } from './csv-rows.ts';
 import { findingsOf } from './findings/findings.ts';
 import { type Bounds, beyondOf } from './findings/missing.ts';
+import { outlierFindings } from './findings/outliers.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { emptyLists, nestedPlans } from './nested-plans.ts';
 import { nestedTotals } from './nested-totals.ts';
@@ -136,7 +137,10 @@ async function profileSource(source: TableSource, name: string, signal?: AbortSi
       'The table is too long for comparing its rows: duplicates, gaps and columns that follow from others were not looked for.',
     );
   if (memory !== null && (bounds?.above ?? bounds?.below) !== undefined) addBeyond(memory, profile, bounds!);
-  profile.remarks = [...totals, ...(memory === null || rows === 0 ? [] : findingsOf(memory, profile, source.inherited ?? [], bounds))];
+  profile.remarks = [
+    ...totals,
+    ...(memory === null ? outlierFindings(profile, null) : rows === 0 ? [] : findingsOf(memory, profile, source.inherited ?? [], bounds)),
+  ];
   return profile;
 }
 

@@ -128,7 +128,7 @@ test('counted stock is compared with book stock, with the value of the differenc
   const profile = await profileText('item,book qty,counted qty,unit cost\nMilk,40,38,1.5\nSugar,20,20,2\nTea,30,31,4\nCup,9,9,1\n');
   assert.match(
     said(profile),
-    /counted qty is above book qty in 1 row of 4: Tea by 1\. It is below in 1: Milk by 2\. At unit cost .* is worth 1\./,
+    /counted qty is above book qty in 1 row of 4: Tea by 1 \(3\.3 %\)\. It is below in 1: Milk by 2 \(5 %\)\. At unit cost .* is worth 1\./,
   );
 });
 

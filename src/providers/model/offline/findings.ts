@@ -16,6 +16,8 @@ const telling = new Set(
 );
 /** What most questions are about. */
 const foremost = new Set(['growth', 'planned', 'durations', 'late', 'flows']);
+/** Values that look wrong, and the figures without them. */
+const unusual = new Set(['outlier', 'without_bad']);
 /** Crossed groups and hours are told behind what is simpler. */
 const detailed = new Set(['leaders', 'outcomes', 'hours_of_day']);
 const maxOthers = 6;
@@ -36,9 +38,10 @@ export function findings(profile: TableProfile): string[] {
     ...said.filter(({ kind }) => detailed.has(kind)).map(({ text }) => text),
     ...biggestGroups(profile),
     ...trend(profile),
-    ...outliers(profile),
+    ...said.filter(({ kind }) => kind === 'outlier').map(({ text }) => text),
     ...weight(profile),
-    ...said.filter(({ kind }) => !telling.has(kind)).map(({ text }) => text),
+    ...said.filter(({ kind }) => kind === 'without_bad').map(({ text }) => text),
+    ...said.filter(({ kind }) => !telling.has(kind) && !unusual.has(kind)).map(({ text }) => text),
     ...correlations(profile),
     ...missing(profile),
     ...dataProblems(profile),
@@ -96,27 +99,6 @@ function smallSample(profile: TableProfile): string[] {
   ];
 }
 
-/** Values more than three times the interquartile range away; closer ones only if they are few. */
-function outliers(profile: TableProfile): string[] {
-  return measures(profile).flatMap(({ name, numbers }) => {
-    const { outliers: found, q1, q3, count } = numbers!;
-    const reach = 3 * (q3 - q1);
-    // Quartiles of a few rows are not meaningful.
-    if (count < minForOutliers) return [];
-    const few = count >= 20 && found.count <= Math.max(2, count * 0.02);
-    const telling = found.most_extreme.filter(
-      ({ value }) => few || (found.count <= Math.max(1, count * 0.1) && (value < q1 - reach || value > q3 + reach)),
-    );
-    return telling.slice(0, 3).map(({ row, value, cells }) => {
-      const rest = Object.entries(cells)
-        .filter(([column, cell]) => column !== name && cell !== '')
-        .slice(0, 4)
-        .map(([column, cell]) => `${safe(column)} ${safe(cell)}`);
-      return `Outlier: row ${row} has ${safe(name)} ${exact(value)}, far from the usual ${round(q1)} to ${round(q3)}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}.`;
-    });
-  });
-}
-
 /** One row with a large part of a sum distorts every figure that contains it. */
 function weight(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
@@ -131,15 +113,14 @@ function weight(profile: TableProfile): string[] {
     top.value < measure.numbers.sum * heavy
   )
     return [];
+  const rest = (sum: number) => exact(Number((sum - top.value).toPrecision(12)));
   const group = profile.groups.find(({ by }) => (top.cells[by] ?? '') !== '');
   const own = group?.values.find(({ value }) => value === top.cells[group.by]);
   const sum = own?.figures[measure.name]?.sum;
-  const without =
-    sum === undefined || sum === top.value
-      ? ''
-      : ` Without it ${safe(own!.value)} would be at ${exact(Number((sum - top.value).toPrecision(12)))} instead of ${exact(sum)}.`;
+  const ownRest =
+    sum === undefined || sum === top.value ? '' : ` and ${safe(own!.value)} would be at ${rest(sum)} instead of ${exact(sum)}`;
   return [
-    `Row ${top.row} alone is ${percent(top.value, measure.numbers.sum)} of all ${safe(measure.name)}; check it before relying on the totals.${without}`,
+    `Row ${top.row} alone is ${percent(top.value, measure.numbers.sum)} of all ${safe(measure.name)}; check it before relying on the totals. Without it the sum would be ${rest(measure.numbers.sum)}${ownRest}.`,
   ];
 }
 

@@ -1,25 +1,26 @@
-/** If a column mixes currencies or units, the figures of the most frequent one: its largest row, and its sums by group and by month. */
+/** If a column mixes currencies or units, the figures of each: its largest row, and its sums by group and by month. Units are never added. */
 import type { ColumnPlan } from '../column-evidence.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, percent } from '../figure-text.ts';
 import { unitColumns } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 
-const minShare = 0.5;
+const minRows = 2;
+const maxUnits = 4;
 const maxGroups = 12;
 
 export function currencyFindings(table: ColumnsInMemory): Finding[] {
   return [...unitColumns({ columns: table.plans })].slice(0, 2).flatMap(([index, units]) => {
     const plan = table.plans.find((each) => each.index === index);
-    return plan === undefined || plan.role !== 'measure' ? [] : ofUnit(table, plan, units);
+    if (plan === undefined || plan.role !== 'measure') return [];
+    return units.values.top(maxUnits).flatMap(({ key }) => ofUnit(table, plan, units, key));
   });
 }
 
-function ofUnit(table: ColumnsInMemory, plan: ColumnPlan, units: ColumnPlan): Finding[] {
-  const unit = units.values.top(1)[0]!.key;
+function ofUnit(table: ColumnsInMemory, plan: ColumnPlan, units: ColumnPlan, unit: string): Finding[] {
   const numbers = table.numbers(plan);
   const rows = [...numbers.keys()].filter((at) => table.texts(units)[at] === unit && !Number.isNaN(numbers[at]!));
-  if (rows.length < 3 || rows.length < table.count * minShare || rows.length === table.count) return [];
+  if (rows.length < minRows || rows.length === table.count) return [];
   const whole = rows.reduce((sum, at) => sum + numbers[at]!, 0);
   const ranked = rows.toSorted((a, b) => numbers[b]! - numbers[a]!);
   const findings: Finding[] = [

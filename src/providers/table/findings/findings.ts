@@ -2,6 +2,7 @@
 import { ColumnsInMemory } from '../columns-in-memory.ts';
 import type { TableInMemory } from '../profile.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { badReadingFindings } from './bad-readings.ts';
 import { boundFindings } from './bounds.ts';
 import { cellFindings } from './cells.ts';
 import { columnFindings } from './columns.ts';
@@ -19,6 +20,7 @@ import { growthFindings } from './growth.ts';
 import { marginFindings } from './margin.ts';
 import { matrixFindings } from './matrix.ts';
 import { type Bounds, missingFindings } from './missing.ts';
+import { outlierFindings } from './outliers.ts';
 import { pairFindings } from './pairs.ts';
 import { pauseFindings } from './pauses.ts';
 import { periodRowFindings } from './period-rows.ts';
@@ -68,6 +70,8 @@ export function findingsOf(
     ...relations,
     ...boundFindings(table),
     ...constantSumFindings(table),
+    ...outlierFindings(profile, table),
+    ...badReadingFindings(table, profile, inherited),
     ...(inherited.length > 0 ? [] : rowFindings(table, profile)),
     ...columnFindings(table, profile, own),
     ...cellFindings(table),

@@ -2,7 +2,7 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { countOf, exact, listed, percent } from '../figure-text.ts';
+import { countOf, exact, listed, percent, shareOf } from '../figure-text.ts';
 import { isPrice, isQuantity } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 
@@ -31,9 +31,11 @@ function planned(table: ColumnsInMemory): Finding[] {
   const total = (numbers: Float64Array) => clean(rows.reduce((sum, at) => sum + numbers[at]!, 0));
   const difference = clean(total(p) - total(a));
   const over = rows.filter((at) => a[at]! > p[at]!).sort((x, y) => a[y]! - p[y]! - (a[x]! - p[x]!));
-  const named = over.slice(0, shown).map((at) => `${table.label(at) || `row ${table.row(at)}`} by ${exact(clean(a[at]! - p[at]!))}`);
+  const apart = (at: number) =>
+    `${table.label(at) || `row ${table.row(at)}`} by ${exact(clean(Math.abs(a[at]! - p[at]!)))}${shareOf(a[at]! - p[at]!, p[at]!)}`;
+  const named = over.slice(0, shown).map(apart);
   const under = rows.filter((at) => a[at]! < p[at]!).sort((x, y) => p[y]! - a[y]! - (p[x]! - a[x]!));
-  const lacking = under.slice(0, shown).map((at) => `${table.label(at) || `row ${table.row(at)}`} by ${exact(clean(p[at]! - a[at]!))}`);
+  const lacking = under.slice(0, shown).map(apart);
   const below =
     under.length === 0 ? '' : ` It is below in ${exact(under.length)}: ${lacking.join(', ')}${under.length > shown ? ' and more' : ''}.`;
   const prices = table.quantities().filter(({ name, role }) => role === 'rate' && isPrice(name));
@@ -48,7 +50,7 @@ function planned(table: ColumnsInMemory): Finding[] {
   return [
     {
       kind: 'planned',
-      text: `${pn} is ${exact(total(p))} and ${an} ${exact(total(a))}${share}: ${pn} − ${an} = ${exact(difference)}. ${over.length === 0 ? `No row has ${an} above ${pn}.` : `${an} is above ${pn} in ${countOf(over.length, 'row')} of ${exact(rows.length)}: ${named.join(', ')}${over.length > shown ? ' and more' : ''}.`}${below}${value}`,
+      text: `${pn} is ${exact(total(p))} and ${an} ${exact(total(a))}${share}: ${pn} − ${an} = ${exact(difference)}${shareOf(difference, total(p))}. ${over.length === 0 ? `No row has ${an} above ${pn}.` : `${an} is above ${pn} in ${countOf(over.length, 'row')} of ${exact(rows.length)}: ${named.join(', ')}${over.length > shown ? ' and more' : ''}.`}${below}${value}`,
     },
   ];
 }
@@ -79,13 +81,13 @@ function plannedPeriods(table: ColumnsInMemory): Finding[] {
   const [planned, actual] = [word(pairs[0]!.plan, planWords), word(pairs[0]!.actual, actualWords)];
   const rows = [...table.rows.cells.keys()].map((at) => compared(table, pairs, at));
   const overall = rows.filter(({ difference }) => difference > 0).toSorted((a, b) => b.difference - a.difference);
-  const each = rows.slice(0, rowsShown).map(({ name, plan, done, over, missing, difference }) => {
+  const each = rows.slice(0, rowsShown).map(({ name, plan, base, done, over, missing, difference }) => {
     const left =
       missing.length === 0
         ? ''
         : `; ${listed(missing)} ${missing.length === 1 ? 'has' : 'have'} only one of the two and ${missing.length === 1 ? 'is' : 'are'} not compared`;
     const where = over.length === 0 ? '' : `; above in ${listed(over, 12)}`;
-    return `${name}: ${planned} ${exact(plan)}, ${actual} ${exact(done)}, ${difference > 0 ? `over by ${exact(difference)}` : `under by ${exact(-difference)}`}${where}${left}`;
+    return `${name}: ${planned} ${exact(plan)}, ${actual} ${exact(done)}, ${difference > 0 ? `over by ${exact(difference)}` : `under by ${exact(-difference)}`}${shareOf(difference, base)}${where}${left}`;
   });
   const sum = (plan: ColumnPlan) => clean(table.numbers(plan).reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0));
   const periods = pairs.map(({ period, plan, actual: done }) => `${period} ${exact(sum(plan))} and ${exact(sum(done))}`);
@@ -98,7 +100,7 @@ function plannedPeriods(table: ColumnsInMemory): Finding[] {
           ? `No row is over ${planned} in all`
           : `Over ${planned} in all: ${overall
               .slice(0, rowsShown)
-              .map(({ name, difference }) => `${name} by ${exact(difference)}`)
+              .map(({ name, difference, base }) => `${name} by ${exact(difference)}${shareOf(difference, base)}`)
               .join(', ')}`
       }. ${each.join('. ')}.`,
     },
@@ -109,11 +111,11 @@ function plannedPeriods(table: ColumnsInMemory): Finding[] {
   ];
 }
 
-/** The sums of one row, the periods in which it is above the plan, and the difference over the periods with both figures. */
+/** The sums of one row (`base`: the plan over the periods with both figures), the periods in which it is above the plan, and the difference over the periods with both figures. */
 function compared(table: ColumnsInMemory, pairs: readonly Pair[], at: number) {
   const over: string[] = [];
   const missing: string[] = [];
-  let [plan, done, difference] = [0, 0, 0];
+  let [plan, done, base, difference] = [0, 0, 0, 0];
   for (const pair of pairs) {
     const [p, a] = [table.numbers(pair.plan)[at]!, table.numbers(pair.actual)[at]!];
     if (!Number.isNaN(p)) plan += p;
@@ -122,9 +124,10 @@ function compared(table: ColumnsInMemory, pairs: readonly Pair[], at: number) {
       missing.push(pair.period);
       continue;
     }
+    base += p;
     difference += a - p;
     if (a > p) over.push(`${pair.period} by ${exact(clean(a - p))}`);
   }
   const name = table.label(at) || `row ${table.row(at)}`;
-  return { name, plan: clean(plan), done: clean(done), difference: clean(difference), over, missing };
+  return { name, plan: clean(plan), done: clean(done), base: clean(base), difference: clean(difference), over, missing };
 }

@@ -6,6 +6,7 @@ import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, listed, rowList } from '../figure-text.ts';
 import { personalCodes, unitColumns } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
+import { isGroup } from './crossed-groups.ts';
 
 const shown = 5;
 const foreign = new Set(
@@ -18,17 +19,27 @@ export function rowFindings(table: ColumnsInMemory, profile: TableProfile): Find
   return [...wholeRows(table, profile), ...keys(table), ...repeatedValues(table), ...numberGaps(table)];
 }
 
+/** Pairs of a row and the first row with equal cells; none if the table has no column by which a row could be identified. */
+export function duplicateRows(table: ColumnsInMemory): [number, number][] {
+  const plans = table.plans.filter(({ type }) => type !== 'empty');
+  return isDistinctive(table, plans) ? repeated(table, plans) : [];
+}
+
+/** Measurements with few values repeat by chance; a row needs an identifying column. */
+function isDistinctive(table: ColumnsInMemory, plans: readonly ColumnPlan[]): boolean {
+  if (table.count < 2 || plans.length < 2) return false;
+  const ids = plans.filter(({ role }) => role === 'identifier');
+  return (
+    plans.some(({ values, reads }) => reads === 'date' || values.distinct >= table.count * 0.6) ||
+    // Two ids together, such as student and course, identify a row.
+    (ids.length >= 2 && repeated(table, ids).length <= table.count * 0.1)
+  );
+}
+
 /** Rows that are equal in every cell, and rows that differ only in a running number. */
 function wholeRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   const plans = table.plans.filter(({ type }) => type !== 'empty');
-  if (table.count < 2 || plans.length < 2) return [];
-  // Measurements with few values repeat by chance; a row needs an identifying column.
-  const ids = plans.filter(({ role }) => role === 'identifier');
-  const distinctive =
-    plans.some(({ values, reads }) => reads === 'date' || values.distinct >= table.count * 0.6) ||
-    // Two ids together, such as student and course, identify a row.
-    (ids.length >= 2 && repeated(table, ids).length <= table.count * 0.1);
-  if (!distinctive) return [];
+  if (!isDistinctive(table, plans)) return [];
   const repeats = repeated(table, plans);
   if (repeats.length > 0) {
     const each = repeats
@@ -41,7 +52,10 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
         text: `${exact(repeats.length)} ${repeats.length === 1 ? 'row is an exact duplicate' : 'rows are exact duplicates'} of an earlier row: ${each.join('; ')}${more}. ${repeats.length === 1 ? 'It is' : 'They are'} counted in all figures${without(
           table,
           repeats.map(([again]) => again),
-        )}.`,
+        )}.${remaining(
+          table,
+          repeats.map(([again]) => again),
+        )}`,
       },
     ];
   }
@@ -77,20 +91,41 @@ function shownCells(table: ColumnsInMemory, plans: readonly ColumnPlan[], at: nu
 }
 
 function without(table: ColumnsInMemory, rows: number[]): string {
-  const mixed = unitColumns({ columns: table.plans });
   const parts = table
     .quantities()
-    .filter(({ role, units, index }) => role === 'measure' && units.size < 2 && !mixed.has(index))
+    .filter(({ role, units }) => role === 'measure' && units.size < 2)
     .slice(0, 2)
-    .flatMap((plan) => {
-      const numbers = table.numbers(plan);
-      const sum = numbers.reduce((total, value) => total + (Number.isNaN(value) ? 0 : value), 0);
-      const extra = rows.reduce((total, at) => total + (Number.isNaN(numbers[at]!) ? 0 : numbers[at]!), 0);
-      return extra === 0
-        ? []
-        : [`${plan.name} adds up to ${exact(clean(sum - extra))} without ${rows.length === 1 ? 'it' : 'them'} (${exact(clean(sum))} with)`];
-    });
+    .flatMap((plan) => sumsWithout(table, plan, rows));
   return parts.length === 0 ? '' : `; ${parts.join(', ')}`;
+}
+
+/** The number of rows without the duplicates, in all and in their groups. */
+function remaining(table: ColumnsInMemory, rows: readonly number[]): string {
+  const groups = table.plans.filter((plan) => isGroup(table, plan)).slice(0, 2);
+  const parts = groups.flatMap((plan) => {
+    const texts = table.texts(plan);
+    const count = (name: string, all: Iterable<number>) => [...all].filter((at) => texts[at] === name).length;
+    return [...new Set(rows.map((at) => texts[at]!))].slice(0, shown).map((name) => {
+      const all = count(name, texts.keys());
+      return `${plan.name} ${cellText(name, 40)} ${exact(all - count(name, rows))} instead of ${exact(all)}`;
+    });
+  });
+  return ` Without ${rows.length === 1 ? 'it' : 'them'} ${exact(table.count - rows.length)} rows remain${parts.length === 0 ? '' : ` (${parts.join(', ')})`}.`;
+}
+
+/** The sum of a column with and without some rows; one sum for each currency of those rows if currencies are mixed. */
+function sumsWithout(table: ColumnsInMemory, plan: ColumnPlan, rows: readonly number[]): string[] {
+  const numbers = table.numbers(plan);
+  const units = unitColumns({ columns: table.plans }).get(plan.index);
+  const unitOf = (at: number) => (units === undefined ? '' : table.texts(units)[at]!);
+  return [...new Set(rows.map(unitOf))].flatMap((unit) => {
+    const add = (total: number, at: number) => (unitOf(at) === unit && !Number.isNaN(numbers[at]!) ? total + numbers[at]! : total);
+    const sum = [...numbers.keys()].reduce(add, 0);
+    const extra = rows.reduce(add, 0);
+    if (extra === 0) return [];
+    const name = unit === '' ? plan.name : `${plan.name} in ${unit}`;
+    return [`${name} adds up to ${exact(clean(sum - extra))} without ${rows.length === 1 ? 'it' : 'them'} (${exact(clean(sum))} with)`];
+  });
 }
 
 /** Pairs of a row and the first row that it repeats. */

@@ -7,6 +7,7 @@ import { isAttributeDate, isGroupLimit, trendPlan } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { signed } from './rank.ts';
 import { isRating } from './ratings.ts';
+import { stuckFindings } from './stuck.ts';
 import { weekdayFindings, weekdays } from './weekday.ts';
 
 const dayMs = 86_400_000;
@@ -21,11 +22,11 @@ const counterWords = new Set(
 );
 
 /** Rows of one thing (a sensor, a share) in order of time. */
-type Series = { name: string; rows: number[] };
+export type Series = { name: string; rows: number[] };
 
 export function seriesFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
-  if (trend === null || table.count < 4) return stuckFindings(table, [{ name: '', rows: [...table.rows.cells.keys()] }]);
+  if (trend === null || table.count < 4) return stuckFindings(table, wholeTable(table));
   const dates = table.dates(trend.plan);
   const series = seriesOf(table, dates);
   return [
@@ -35,6 +36,16 @@ export function seriesFindings(table: ColumnsInMemory, profile: TableProfile): F
     ...levelFindings(table, dates, series ?? []),
     ...weekdayFindings(table, dates),
   ];
+}
+
+/** The series of the table; the whole table as one if it has no times. */
+export function seriesIn(table: ColumnsInMemory): Series[] {
+  const trend = trendPlan({ columns: [...table.plans], rows: table.count, columnCount: 0, ragged: { count: 0, first: [] }, warnings: [] });
+  return trend === null || table.count < 4 ? wholeTable(table) : (seriesOf(table, table.dates(trend.plan)) ?? []);
+}
+
+function wholeTable(table: ColumnsInMemory): Series[] {
+  return [{ name: '', rows: [...table.rows.cells.keys()] }];
 }
 
 /** One series if times are (nearly) unique; one per group if they are unique within the groups; null if rows share times at random. */
@@ -223,44 +234,6 @@ function orderFindings(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64A
       )}, which ${falls.length === 1 ? 'goes' : 'go'} back in time.`,
     },
   ];
-}
-
-/** A value that stays the same for longer than chance allows. */
-function stuckFindings(table: ColumnsInMemory, series: Series[]): Finding[] {
-  const findings: Finding[] = [];
-  for (const plan of table.quantities()) {
-    if (plan.values.distinct < 4) continue;
-    const numbers = table.numbers(plan);
-    const time = table.plans.find(({ reads }) => reads === 'date');
-    // Without a time the order of the rows says nothing.
-    if (time === undefined) continue;
-    for (const { name, rows } of series.slice(0, maxSeries)) {
-      const run = longestRun(rows.map((at) => numbers[at]!));
-      if (run === null || run.length < 5) continue;
-      const value = numbers[rows[run.start]!]!;
-      const same = rows.filter((at) => numbers[at] === value).length - run.length;
-      const likely = (same + 1) / (rows.length - run.length + 2);
-      if (rows.length * likely ** (run.length - 1) > 0.01 || run.length > rows.length * 0.9) continue;
-      const [first, last] = [rows[run.start]!, rows[run.start + run.length - 1]!];
-      const when = `, ${table.texts(time)[first]} to ${table.texts(time)[last]}`;
-      findings.push({
-        kind: 'stuck',
-        text: `${name === '' ? '' : `${name}: `}${plan.name} stands still at ${exact(value)} for ${run.length} rows in a row (rows ${table.row(first)} to ${table.row(last)}${when}), while it changes elsewhere; the sensor or the entry may be stuck.`,
-      });
-    }
-  }
-  return findings.slice(0, 8);
-}
-
-function longestRun(values: number[]): { start: number; length: number } | null {
-  let best: { start: number; length: number } | null = null;
-  let start = 0;
-  for (let i = 1; i <= values.length; i++) {
-    if (values[i] === values[start]) continue;
-    if (!Number.isNaN(values[start]!) && (best === null || i - start > best.length)) best = { start, length: i - start };
-    start = i;
-  }
-  return best;
 }
 
 /** First, last, change, and the largest steps of what is not added up: prices, balances, readings. */

@@ -124,8 +124,8 @@ const cases: Case[] = [
       }),
     },
     expected: [
-      /Over budget in all: Sales by 20, HR by 10\./,
-      /Sales: budget 220, actual 240, over by 20; above in Q2 by 30\. IT: budget 400, actual 370, under by 30\. HR: .*over by 10; above in Q1 by 10; Q2 has only one of the two/,
+      /Over budget in all: Sales by 20 \(9\.1 %\), HR by 10 \(20 %\)\./,
+      /Sales: budget 220, actual 240, over by 20 \(9\.1 %\); above in Q2 by 30\. IT: budget 400, actual 370, under by 30 \(7\.5 %\)\. HR: .*over by 10 \(20 %\); above in Q1 by 10; Q2 has only one of the two/,
       /budget 720, actual 670; by period \(budget and actual\): Q1 350 and 330, Q2 370 and 340/,
     ],
   },

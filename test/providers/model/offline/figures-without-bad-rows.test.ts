@@ -1,0 +1,88 @@
+/** Outliers within groups, figures without rows that look wrong, figures by currency, and differences from a plan in per cent. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runAgent } from './agent-loop.ts';
+
+type Case = { says: string; prompt: string; files: Record<string, string>; expected: RegExp[]; never?: RegExp[] };
+
+const readings = Array.from({ length: 24 }, (_, hour) => {
+  const value = hour === 5 || hour === 17 ? -999 : 10 + ((hour * 7) % 11) / 10;
+  return `2025-03-01 ${String(hour).padStart(2, '0')}:00,${value}`;
+});
+const usage = ['Jan', 'Feb', 'Mar', 'Apr', 'May'].flatMap((month, i) => [
+  `${month},Large hall,${9000 + i * 40}`,
+  `${month},Office,${month === 'Mar' ? 0 : 300 + i * 5}`,
+  `${month},Store,${month === 'Apr' ? 1900 : 200 + i * 3}`,
+  `${month},Shed,${110 + i}`,
+]);
+
+const cases: Case[] = [
+  {
+    says: 'what is over and under a budget is also told in per cent of the budget, and what nobody used is named',
+    prompt: 'Compare spent.csv with budget.csv: what is over budget, also in percent?',
+    files: {
+      'budget.csv': 'item,budget\nFood,400\nRoom,1000\nMusic,250\n',
+      'spent.csv': 'item,spent\nFood,300\nFood,200\nRoom,900\nFlowers,75\n',
+    },
+    expected: [
+      /budget is 1,650 and spent 1,475 \(89\.4 %\): budget − spent = 175 \(10\.6 %\) in all/,
+      /spent is above budget for 1 key: Food by 100 \(25 %\)/,
+      /spent is below budget for 2 keys, together 350: Music by 250 \(nothing at all\) and Room by 100 \(10 %\)/,
+      /spent without any budget: Flowers 75/,
+    ],
+  },
+  {
+    says: 'a value that is usual in its group is no outlier, and one that is unusual only in its group is one',
+    prompt: 'Is there an odd value in usage.csv?',
+    files: { 'usage.csv': `month,place,kwh\n${usage.join('\n')}\n` },
+    expected: [
+      /Outlier within place Office: row 10 \(Mar\) has kwh 0; its other rows have 300 to 320/,
+      /Outlier within place Store: row 15 \(Apr\) has kwh 1,900; its other rows have 200 to 212/,
+    ],
+    never: [/Outlier: row \d+ has kwh 9/, /Outlier within place (?:Large hall|Shed)/],
+  },
+  {
+    says: 'error values are named, and the figures without them are told',
+    prompt: 'What are the real lowest and mean values in tank.csv, without failed readings?',
+    files: { 'tank.csv': `time,level_m\n${readings.join('\n')}\n` },
+    expected: [
+      /Outliers: level_m is -999 in 2 rows \(rows 6 and 18\), far from the usual .*; devices and programs write such a value/,
+      /level_m without outlying rows 6 and 18: mean 10\.48 over 22 rows, lowest 10 in row 1 \(2025-03-01 00:00\), highest 11 in row 4/,
+    ],
+  },
+  {
+    says: 'repeated rows are left out of a mean and of the counts of their groups',
+    prompt: 'How slow is each host in calls.csv?',
+    files: {
+      'calls.csv': `call,host,latency_ms\nc1,north,40\nc2,north,60\nc3,south,100\nc3,south,100\nc4,south,130\n${Array.from({ length: 7 }, (_, i) => `d${i},north,${50 + i}`).join('\n')}\n`,
+    },
+    expected: [
+      /1 row is an exact duplicate.* Without it 11 rows remain \(host south 2 instead of 3\)/,
+      /latency_ms without repeated row 4: mean 63\.73 over 11 rows.* Mean by host without them: south 115 over 2 rows \(110 over 3 with them\)/,
+    ],
+  },
+  {
+    says: 'amounts in several currencies are told by group for each currency and never added',
+    prompt: 'What did each person spend, per currency? See trips.csv',
+    files: {
+      'trips.csv':
+        'id,person,amount,currency\n1,Ada,10,EUR\n2,Ada,20,USD\n3,Ben,30,EUR\n4,Ben,5,USD\n5,Ada,7,USD\n6,Ben,40,EUR\n7,Ada,1,GBP\n8,Ben,2,GBP\n8,Ben,2,GBP\n',
+    },
+    expected: [
+      /amount in EUR by person: Ben 70 .*, Ada 10/,
+      /amount in USD by person: Ada 27 .*, Ben 5/,
+      /amount in GBP by person: Ben 4 .*, Ada 1/,
+      /amount in GBP adds up to 3 without it \(5 with\)/,
+    ],
+    never: [/adds up to 117|adds up to 115/],
+  },
+];
+
+for (const { says, prompt, files, expected, never = [] } of cases) {
+  test(says, async () => {
+    const { workspace } = await runAgent(prompt, { files });
+    const report = workspace.text('report.md');
+    for (const pattern of expected) assert.match(report, pattern);
+    for (const pattern of never) assert.doesNotMatch(report, pattern);
+  });
+}
