@@ -3,10 +3,11 @@
 import { nameTokens } from '../../table/column-role.ts';
 import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, Figures, TableProfile } from '../../table/table-profile.ts';
+import { columnFor, onlyColumnFor } from './column-synonyms.ts';
 import { type Call, type Conversation, findCall } from './conversation.ts';
-import { addsUp, exact, mainMeasure, markdownTable, measures, round, safe } from './figure.ts';
+import { addsUp, exact, listed, mainMeasure, markdownTable, measures, round, safe } from './figure.ts';
 import { groupedFigureCode } from './grouped-figure-code.ts';
-import { columnFor } from './ratios.ts';
+import { isCurrencyWord } from './money.ts';
 import type { Answer } from './report.ts';
 import type { FigureKind, FigureRequest, Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
@@ -71,9 +72,17 @@ export function findColumn(table: TableProfile, word: string): ColumnProfile | u
   );
 }
 
-/** A column by a synonym: "rating" for stars. */
+/** A column by a synonym: "rating" for stars; "expense" for the amount of expenses.csv. */
 function columnCalled(table: TableProfile, word: string): ColumnProfile | undefined {
-  return columnFor(word.toLowerCase(), measures(table));
+  const lower = word.toLowerCase();
+  const named = lower.length > 3 && table.name.toLowerCase().includes(singular(lower));
+  return columnFor(lower, measures(table)) ?? (named ? mainMeasure(table) : undefined);
+}
+
+/** A column that groups, by a synonym: "site" for Standort. */
+function groupCalled(table: TableProfile, word: string): ColumnProfile | undefined {
+  const grouping = table.columns.filter(({ name }) => table.groups.some(({ by }) => by === name));
+  return onlyColumnFor(word.toLowerCase(), grouping);
 }
 
 type Outcome = { answer: Answer } | { call: Call } | { problem: string };
@@ -102,12 +111,15 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
   }
   // "How many dry days" counts rows with a property and names no column.
   if (column?.numbers === undefined && request.kind === 'count') return { problem: '' };
+  // Figures by currency are among the findings.
+  const mixed = table.columns.filter(({ by_unit: units }) => units !== undefined);
+  if (column?.numbers === undefined && mixed.length > 0) return { problem: mixedProblem(request.column, mixed, table) };
   if (column?.numbers === undefined)
     return { problem: `${table.name} has no numeric column "${request.column ?? ''}" (asked: ${request.wording}).` };
   // "How many minutes" asks for their sum, not for the number of rows.
   const kind = request.kind === 'count' && addsUp(column) && /how many|wie viele/i.test(request.wording) ? 'sum' : request.kind;
   if (request.by === null) return overall(`${titles[kind]} of ${column.name} (${table.name})`, figureText(kind, column.numbers[kind]));
-  const by = findColumn(table, request.by);
+  const by = findColumn(table, request.by) ?? groupCalled(table, request.by);
   if (by === undefined)
     return { problem: isCovered(table, request.by) ? '' : `${table.name} has no column "${request.by}" (asked: ${request.wording}).` };
   // "Rent per m²" divides one column by another; the remarks contain it.
@@ -116,6 +128,13 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
   const own = fromGroups(table, kind, column.name, by.name) ?? fromTrend(table, kind, column.name, by.name);
   if (own !== null) return { answer: grouped(title, by.name, kind, own) };
   return computed(conversation, kind, column.name, by.name, table, title);
+}
+
+/** Why there is no total in one currency; empty if the word means the mixed column itself. */
+function mixedProblem(word: string | null, mixed: readonly ColumnProfile[], table: TableProfile): string {
+  if (word === null || !isCurrencyWord(word)) return '';
+  const each = mixed.map(({ name, by_unit: units }) => `${name} is in ${listed((units ?? []).map(({ unit }) => unit || 'no currency'))}`);
+  return `There is no total in ${word}: ${listed(each)} (${table.name}), and amounts in different currencies are added only at exchange rates, which the offline model does not apply.`;
 }
 
 /** "how many purchases": rows with that value, different values of a column with that name, or the rows of a table with that name. */

@@ -6,6 +6,10 @@ const currencyWords = new Set(['dollar', 'dollars', 'usd', 'euro', 'euros', 'eur
 const maxFigureChars = 40;
 const maxReasonChars = 2000;
 
+export function isCurrencyWord(word: string): boolean {
+  return currencyWords.has(word.toLowerCase());
+}
+
 /** "2,340" and "2.340,5" and "1.5" as a number. */
 export function parseFigure(written: string): number | null {
   let end = written.length;

@@ -1,45 +1,12 @@
 /** "rent per m²", "Kosten je Kilometer": which column of a table is divided by which other one. */
-import { nameTokens } from '../../table/column-role.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import { columnFor } from './column-synonyms.ts';
 import { addsUp, mainMeasure, measures } from './figure.ts';
 import { readTokens } from './prompt-tokens.ts';
 
 const set = (list: string) => new Set(list.split(' '));
 const joints = set('per pro je /');
 const skipped = set('the a an each every one der die das den jeden jede jedem einzelnen average mean total');
-/** Synonyms in people's and files' names. */
-const alike: readonly ReadonlySet<string>[] = [
-  set('m2 m² sqm qm quadratmeter quadratmetern square sq area size fläche wohnfläche flaeche sqft'),
-  set('km kilometer kilometers kilometre kilometres distance strecke fahrstrecke mile miles mi'),
-  set('hour hours hr hrs h stunde stunden std arbeitsstunde'),
-  set('day days tag tage tagen'),
-  set('night nights nacht nächte übernachtung'),
-  set('person persons people head capita kopf einwohner inhabitants population residents'),
-  set('employee employees staff headcount mitarbeiter worker workers fte ftes'),
-  set('student students pupil pupils schüler'),
-  set('guest guests gast gäste visitor visitors besucher visit visits'),
-  set('hectare hectares ha hektar acre acres'),
-  set('litre litres liter liters l gallon gallons fuel'),
-  set('kilogram kilogramm kg kilo weight gewicht'),
-  set('unit units piece pieces stück stk qty quantity item items menge'),
-  set('order orders bestellung bestellungen'),
-  set('customer customers kunde kunden client clients'),
-  set('click clicks klick klicks'),
-  set('lead leads'),
-  set('conversion conversions sale'),
-  set('rating ratings stars sterne bewertung bewertungen score'),
-  set('humidity hum rh feuchte luftfeuchte luftfeuchtigkeit'),
-  set('temperature temp temperatur celsius'),
-  set('pressure press druck luftdruck'),
-  set('salary salaries wage wages pay gehalt gehälter lohn löhne'),
-  set('duration length dauer time minutes'),
-  set('delay delays verspätung verspätungen late'),
-  set('rent rents miete mieten kaltmiete warmmiete'),
-  set('price prices preis preise cost costs kosten spend spent ausgaben'),
-  set('revenue turnover sales umsatz income earnings einnahmen erlös'),
-  set('yield harvest ernte ertrag output production'),
-  set('consumption usage verbrauch energy'),
-];
 const moneyWords = set('price prices cost costs preis kosten revenue income money euro euros pay much');
 const furthest = 6;
 
@@ -93,28 +60,4 @@ function compound(tokens: readonly string[], columns: readonly ColumnProfile[]):
     if (per !== undefined && of !== undefined && per !== of) return { of: of.name, per: per.name };
   }
   return null;
-}
-
-/** A column by a synonym. */
-export function columnFor(word: string, columns: readonly ColumnProfile[]): ColumnProfile | undefined {
-  if (word.length < 1) return undefined;
-  const same = alike.filter((names) => names.has(word));
-  return (
-    columns.find(({ name }) => nameTokens(name).some((token) => isSame(token, word))) ??
-    columns.find(({ name }) => nameTokens(name).some((token) => same.some((names) => names.has(token)))) ??
-    // "hum" and "temp" for humidity and temperature.
-    columns.find(({ name }) => nameTokens(name).some((token) => token.length >= 3 && word.length >= 6 && word.startsWith(token)))
-  );
-}
-
-/** Equal except for a plural ending. */
-function isSame(a: string, b: string): boolean {
-  return a === b || endings.some((ending) => stemsOf(a, ending).some((stem) => stem.length > 2 && stemsOf(b, ending).includes(stem)));
-}
-
-const endings = [/(?:es|s)$/, /(?:en|n|e)$/, /(?:ies|y)$/];
-
-function stemsOf(word: string, ending: RegExp): string[] {
-  const lower = word.toLowerCase();
-  return [lower, lower.replace(ending, ''), lower.replace(/s$/, '')];
 }
