@@ -9,6 +9,7 @@ import { type Gathered, gather } from './gather.ts';
 import { nothing, notOffered, over, type Progress } from './job.ts';
 import { limitAnswers } from './limits.ts';
 import type { Orders } from './orders.ts';
+import { questionAnswers } from './question-answers.ts';
 import { type Answer, type Material, writeNothing, writeReport, writeSummary } from './report.ts';
 import type { Requests } from './requests.ts';
 import { sandboxValue } from './sandbox-value.ts';
@@ -66,7 +67,12 @@ export function analyse(conversation: Conversation, orders: Orders, requests: Re
   const limits = limitAnswers(request, tables);
   const material: Material = {
     ...gathered,
-    answers: [...withoutCounts(answered.answers, limits), ...limits, ...answerTexts(request, texts)],
+    answers: [
+      ...withoutCounts(answered.answers, limits),
+      ...limits,
+      ...questionAnswers(conversation.task, tables, gathered.joins),
+      ...answerTexts(request, texts),
+    ],
     remarks,
     chartPath: charted === null ? null : 'chart.svg',
   };

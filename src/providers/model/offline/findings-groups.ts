@@ -4,6 +4,7 @@ import { addsUp, countOf, exact, listed, mainMeasure, measures, percent, round, 
 
 /** A profile has at most this many groups of one column. */
 const maxGroups = 300;
+const maxGroupings = 6;
 const valuesListed = 6;
 
 export function biggestGroups(profile: TableProfile): string[] {
@@ -11,7 +12,7 @@ export function biggestGroups(profile: TableProfile): string[] {
   const rated = measures(profile).find(
     (column) => column !== main && /rating|score|satisfaction|zufriedenheit|grade|note|marks?$/i.test(column.name),
   );
-  return profile.groups.slice(0, 5).flatMap(({ by, values }) => {
+  return profile.groups.slice(0, maxGroupings).flatMap(({ by, values }) => {
     const own = profile.columns.find(({ name }) => name === by);
     const counted = countedValues(profile, by, values, own);
     if (main === undefined) return counted;

@@ -1,5 +1,5 @@
 /** Notable findings of a profile, in plain sentences. Every figure is from the profile, or a share or difference of two of its figures. */
-import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
+import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
 import { addsUp, countOf, exact, mainMeasure, measures, percent, round, safe } from './figure.ts';
 import { biggestGroups } from './findings-groups.ts';
 import { trend } from './findings-trend.ts';
@@ -26,27 +26,34 @@ const minForOutliers = 8;
 
 /** The most important first. */
 export function findings(profile: TableProfile): string[] {
-  if (profile.rows === 0) return emptyTable(profile);
+  return findingsWithKinds(profile).map(({ text }) => text);
+}
+
+/** The findings with their kinds: those of the profile's remarks, and kinds of this file. */
+export function findingsWithKinds(profile: TableProfile): Finding[] {
+  if (profile.rows === 0) return ofKind('empty_table', emptyTable(profile));
   const said = profile.remarks.map(({ kind, text }) => ({ kind, text: safe(text) }));
   return [
-    ...said.filter(({ kind }) => kind === 'total').map(({ text }) => text),
-    ...totals(profile),
-    ...said.filter(({ kind }) => foremost.has(kind)).map(({ text }) => text),
-    ...said
-      .filter(({ kind }) => kind !== 'total' && telling.has(kind) && !foremost.has(kind) && !detailed.has(kind))
-      .map(({ text }) => text),
-    ...said.filter(({ kind }) => detailed.has(kind)).map(({ text }) => text),
-    ...biggestGroups(profile),
-    ...trend(profile),
-    ...said.filter(({ kind }) => kind === 'outlier').map(({ text }) => text),
-    ...weight(profile),
-    ...said.filter(({ kind }) => kind === 'without_bad').map(({ text }) => text),
-    ...said.filter(({ kind }) => !telling.has(kind) && !unusual.has(kind)).map(({ text }) => text),
-    ...correlations(profile),
-    ...missing(profile),
-    ...dataProblems(profile),
-    ...smallSample(profile),
+    ...said.filter(({ kind }) => kind === 'total'),
+    ...ofKind('sums', totals(profile)),
+    ...said.filter(({ kind }) => foremost.has(kind)),
+    ...said.filter(({ kind }) => kind !== 'total' && telling.has(kind) && !foremost.has(kind) && !detailed.has(kind)),
+    ...said.filter(({ kind }) => detailed.has(kind)),
+    ...ofKind('group', biggestGroups(profile)),
+    ...ofKind('trend', trend(profile)),
+    ...said.filter(({ kind }) => kind === 'outlier'),
+    ...ofKind('weight', weight(profile)),
+    ...said.filter(({ kind }) => kind === 'without_bad'),
+    ...said.filter(({ kind }) => !telling.has(kind) && !unusual.has(kind)),
+    ...ofKind('correlation', correlations(profile)),
+    ...ofKind('missing', missing(profile)),
+    ...ofKind('data_problem', dataProblems(profile)),
+    ...ofKind('few_rows', smallSample(profile)),
   ];
+}
+
+function ofKind(kind: string, texts: readonly string[]): Finding[] {
+  return texts.map((text) => ({ kind, text }));
 }
 
 /** No rows: the possible cause, and what to do next. */

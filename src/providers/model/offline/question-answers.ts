@@ -1,0 +1,102 @@
+/**
+ * Answers the questions of a task with findings: those on what the question is about, and on the columns that it names. A question without such a
+ * finding is named as not answered.
+ */
+import { nameTokens } from '../../table/column-role.ts';
+import type { JoinProfile } from '../../table/join.ts';
+import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
+import { columnFor } from './column-synonyms.ts';
+import { countOf, safe } from './figure.ts';
+import { findingsWithKinds } from './findings.ts';
+import { readTokens } from './prompt-tokens.ts';
+import { topicsOf } from './question-topics.ts';
+import { isInterrogative, questionsIn } from './questions.ts';
+import type { Answer } from './report.ts';
+
+const maxFindings = 6;
+const topicScore = 3;
+const columnScore = 2;
+/** A finding on the topic, or on two columns of the question. */
+const minScore = 3;
+const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
+/** Findings by the values of a column. */
+const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
+
+type Candidate = Finding & { columns: readonly ColumnProfile[]; file: string };
+
+export function questionAnswers(task: string, tables: readonly TableProfile[], joins: readonly JoinProfile[]): Answer[] {
+  const filled = tables.filter(({ rows }) => rows > 0);
+  if (filled.length === 0) return [];
+  const all = tables.flatMap(({ columns }) => columns);
+  const candidates: Candidate[] = [
+    ...joins.flatMap(({ remarks }) => remarks.map(({ kind, text }) => ({ kind, text: safe(text), columns: all, file: '' }))),
+    ...filled.flatMap((table) =>
+      findingsWithKinds(table).map((finding) => ({
+        ...finding,
+        columns: table.columns,
+        file: tables.length > 1 ? `${safe(table.name)}: ` : '',
+      })),
+    ),
+  ];
+  const files = new Set(tables.map(({ name }) => name.toLowerCase()));
+  return questionsIn(task).flatMap((question) => {
+    const words = readTokens(question)
+      .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
+      .map(({ lower }) => lower);
+    return answer(question, words, candidates);
+  });
+}
+
+/** Empty for an order that no rule reads, such as "compare a.csv with b.csv": the whole report follows it. */
+function answer(question: string, words: readonly string[], candidates: readonly Candidate[]): Answer[] {
+  const topics = topicsOf(words);
+  const judged = topics.some(({ judges }) => judges === true);
+  const mentionedOf = mentionedIn(words);
+  const rated = candidates
+    .map((candidate, i) => {
+      const { columns, values } = mentionedOf(candidate.columns);
+      const named = [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
+      const valued = groupKinds.has(candidate.kind) && values.some((value) => mentions(candidate.text, safe(value)));
+      const about = topics.filter(({ kinds }) => kinds.has(candidate.kind)).length + (valued ? 1 : 0);
+      return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
+    })
+    .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))
+    // What leads within each group answers only a question on both groups.
+    .filter(({ candidate, named }) => candidate.kind !== 'leaders' || named >= 2)
+    .toSorted((a, b) => b.score - a.score || a.i - b.i);
+  const best = rated[0]?.score ?? 0;
+  const close = judged ? onePerKind(rated.filter(({ about }) => about > 0)) : rated.filter(({ score }) => score > best - columnScore);
+  const chosen = close.slice(0, maxFindings).map(({ candidate: { file, text } }) => `${file}${text}`);
+  if (chosen.length === 0) return isInterrogative(words[0] ?? '') ? [{ question, short: noRule, lines: [`${noRule}.`] }] : [];
+  const verdict = judged ? [`Only with care: ${countOf(close.length, 'kind')} of findings question the data.`] : [];
+  const said = [...verdict, ...chosen];
+  return [{ question, short: said[0]!.replace(/\.$/, ''), lines: said.map((text) => `- ${text}`) }];
+}
+
+function onePerKind<T extends { candidate: Candidate }>(rated: readonly T[]): T[] {
+  return [...new Map(rated.toReversed().map((each) => [each.candidate.kind, each])).values()].toReversed();
+}
+
+/** The columns and the values of columns that a question names, for each set of columns once. */
+function mentionedIn(words: readonly string[]) {
+  const known = new Map<readonly ColumnProfile[], { columns: ReadonlySet<string>; values: readonly string[] }>();
+  const long = words.filter((word) => word.length > 2);
+  return (columns: readonly ColumnProfile[]) => {
+    const found = known.get(columns) ?? {
+      columns: new Set(long.flatMap((word) => columnFor(word, columns)?.name ?? [])),
+      values: columns.flatMap(({ frequent }) =>
+        (frequent ?? []).flatMap(({ value }) => (long.includes(value.toLowerCase()) ? [value] : [])),
+      ),
+    };
+    known.set(columns, found);
+    return found;
+  };
+}
+
+/** Whether the text contains the column's name as words of its own. */
+function mentions(text: string, name: string): boolean {
+  const tokens = nameTokens(name);
+  if (tokens.length === 0) return false;
+  const at = text.indexOf(name);
+  return at >= 0 && !/[\p{L}\p{N}_]/u.test(text[at - 1] ?? ' ') && !/[\p{L}\p{N}_]/u.test(text[at + name.length] ?? ' ');
+}

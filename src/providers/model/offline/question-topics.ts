@@ -1,0 +1,104 @@
+/** What a question is about, by its words, and the kinds of findings that answer it. */
+
+/** `judges`: whether the data can be trusted. */
+export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true };
+
+const set = (list: string) => new Set(list.split(' '));
+const quality =
+  'outlier weight without_bad out_of_range negative far_date stuck gaps grid_gaps bounds left_out not_numbers relation_broken duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values misspelt spelling mixed_dates mixed_units mixed_styles balance_broken counter_falls data_problem order span_backwards day_first month_first formulas zeros group_odd join_repeats join_only few_rows number_gaps addresses missing_rows';
+
+const topics: readonly Topic[] = [
+  {
+    words: /^(?:trust|reliable|reliability|rely|believe|quality|plausible|verlassen|zuverlässig|vertrauen)$/,
+    kinds: set(quality),
+    judges: true,
+  },
+  {
+    words:
+      /^(?:odd|wrong|strange|suspicious|suspect|impossible|implausible|unusual|outliers?|anomal\p{L}{0,6}|mistakes?|errors?|faulty|weird|stands?|check|auffällig\p{L}{0,3}|fehler|falsch|ungewöhnlich|seltsam|unplausibel)$/u,
+    kinds: set(quality),
+  },
+  {
+    words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
+    kinds: set('sums total unit_figures mixed_units join_difference join_product planned'),
+  },
+  {
+    words:
+      /^(?:most|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
+    kinds: set('group rank ratio join_groups leaders unit_figures level durations ratings column_means row_means'),
+  },
+  {
+    words:
+      /^(?:grow|grows|growth|grew|shrink|shrinks|rise|rises|rising|rose|fall|falls|falling|fell|increase\p{L}?|decrease\p{L}?|decline\p{L}?|trends?|develop\p{L}{0,6}|changed?|changes|steig\p{L}{0,4}|fällt|fallen|sink\p{L}{0,4}|entwick\p{L}{0,6}|wächst|wachs\p{L}{0,4})$/u,
+    kinds: set('growth growth_each trend period_growth period_each change counter level'),
+  },
+  {
+    words:
+      /^(?:months?|weeks?|monthly|weekly|quarters?|quarterly|daily|years?|yearly|seasons?|monate?|monatlich|wochen?|quartale?|jahre?)$/,
+    kinds: set('trend growth period_rows period_columns period_each rows_by_day weekday by_weekday'),
+  },
+  {
+    words: /^(?:hours?|o'clock|busiest|peak|time|stunde|uhrzeit)$/,
+    kinds: set('hours_of_day by_weekday weekday rows_by_day'),
+  },
+  {
+    words: /^(?:missing|missed|incomplete|gaps?|empty|absent|lack\p{L}{0,4}|fehl\p{L}{0,4}|lücken?|unvollständig)$/u,
+    kinds: set('missing missing_rows missing_group gaps grid_gaps number_gaps left_out few_filled empty_column unknown'),
+  },
+  {
+    words: /^(?:twice|duplicates?|duplicated|doubles?|doubled|repeated|doppelt\p{L}{0,2}|duplikate?)$/u,
+    kinds: set('duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values join_repeats'),
+  },
+  {
+    words: /^(?:spend|spent|spending|cost|costs|costing|earn|earned|earnings|amount|amounts|ausgegeben|kostet\p{L}?|kosten)$/u,
+    kinds: set('sums unit_figures mixed_units join_product join_difference group'),
+  },
+  {
+    words: /^(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|currency|currencies|währung\p{L}{0,2})$/u,
+    kinds: set('mixed_units'),
+  },
+  { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: set('stuck constant_column') },
+  { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: set('without_bad weight') },
+  {
+    words: /^(?:budget\p{L}{0,4}|used|unused|planned|plan|target\p{L}?|over|under|overspent|exceed\p{L}{0,3}|soll|ziel\p{L}?)$/u,
+    kinds: set('planned join_difference'),
+  },
+  {
+    words: /^(?:paid|unpaid|pay|little|less|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
+    kinds: set('open late join_difference'),
+  },
+  { words: /^(?:paid|nobody|unknown|unmatched|neither|belong|belongs)$/, kinds: set('join_only') },
+  { words: /^(?:late|delayed|delays?|overdue|deadline\p{L}?|verspätet|verspätung\p{L}{0,2})$/u, kinds: set('late open span durations') },
+  {
+    words: /^(?:fails?|failed|failures?|failing|errors?|cancelled|canceled|returned|rejected|status|statuses)$/,
+    kinds: set('rare_state outcomes rate'),
+  },
+  { words: /^(?:slow|slowest|fast|fastest|long|latency|duration)$/, kinds: set('durations group level span') },
+  {
+    words: /^(?:per|rate|rates|ratio|turns?|convert|converts|conversion|share|percentage)$/,
+    kinds: set('ratio join_groups rate'),
+  },
+  { words: /^(?:reorder|stock|restock|nachbestell\p{L}{0,3})$/u, kinds: set('stock') },
+  {
+    words: /^(?:agree|agrees|match|matches|differ|differs|consistent|stimmt|stimmen)$/,
+    kinds: set('relation relation_broken total balance balance_broken join_values join_difference'),
+  },
+  { words: /^(?:margin|profit|profitable|gewinn|marge)$/, kinds: set('margin flows') },
+  {
+    words: /^(?:average|mean|averages|durchschnitt\p{L}{0,5}|mittel\p{L}{0,4})$/u,
+    kinds: set('sums group without_bad column_means row_means ratings durations'),
+  },
+  {
+    words: /^(?:depends?|related|relation|correlat\p{L}{0,5}|zusammenhang)$/u,
+    kinds: set('correlation correlation_without join_correlation'),
+  },
+  {
+    words: /^(?:person|customer|customers|people)$/,
+    kinds: set('group unit_figures leaders join_groups rank late open worked_by'),
+  },
+];
+
+/** The topics of a question's words; the words are in lower case. */
+export function topicsOf(words: readonly string[]): Topic[] {
+  return topics.filter(({ words: pattern }) => words.some((word) => word.length < 40 && pattern.test(word)));
+}

@@ -1,0 +1,75 @@
+/** Splits a task into its questions and requests: one for each interrogative or order, without statements. Pure and linear. */
+import { collapseWhitespace, endsSentence, readTokens, type Token } from './prompt-tokens.ts';
+
+const set = (list: string) => new Set(list.split(' '));
+const interrogatives = set(
+  'what which who whom whose where when why how was welche welcher welches welchen wer wem wo wann warum wie wieviel',
+);
+/** Begin a question or an order only at the start of a sentence or after a comma. */
+const openers = set(
+  'is are were do does did can should has have tell show list name give find check compare point say state calculate compute rank report ist sind gibt hat haben zeige nenne liste finde prüfe vergleiche berechne',
+);
+const skipped = set('please and also then so but or could would you kindly just bitte und auch dann now finally me');
+/** "Which region and which product": so few tokens are no question without what follows. */
+const fragmentTokens = 3;
+const maxTokens = 2000;
+const maxQuestions = 12;
+const maxChars = 200;
+
+/** In their order; a question of the tokens before its first word. */
+export function questionsIn(task: string): string[] {
+  const tokens = readTokens(task.slice(0, 8000)).slice(0, maxTokens);
+  const questions: string[] = [];
+  let from = 0;
+  const close = (to: number) => {
+    const start = firstWord(tokens, from, to);
+    const request = start < to && isRequest(tokens[start]!);
+    if (request && to - start < fragmentTokens && questions.length > 0) {
+      const first = questions.pop()!;
+      questions.push(`${first}, ${textOf(task, tokens, start, to).toLowerCase()}`);
+    } else if (request) questions.push(textOf(task, tokens, start, to));
+    from = to;
+  };
+  for (let i = 0; i < tokens.length; i++) {
+    if (endsSentence(tokens, i)) close(i + 1);
+    else if (i > from && beginsPart(tokens, i) && !(isAnd(tokens[i]!) && i - firstWord(tokens, from, i) < fragmentTokens)) close(i);
+  }
+  close(tokens.length);
+  return questions.slice(0, maxQuestions);
+}
+
+function firstWord(tokens: readonly Token[], from: number, to: number): number {
+  let at = from;
+  while (at < to && (tokens[at]!.kind === 'mark' || tokens[at]!.kind === 'break' || skipped.has(tokens[at]!.lower))) at++;
+  return at;
+}
+
+export function isInterrogative(word: string): boolean {
+  return interrogatives.has(word);
+}
+
+function isRequest({ lower }: Token): boolean {
+  return interrogatives.has(lower) || openers.has(lower);
+}
+
+/** A comma or a colon, and "and" with an interrogative, divide a sentence: "how much, and which month". */
+function beginsPart(tokens: readonly Token[], i: number): boolean {
+  const { lower, kind } = tokens[i]!;
+  if (kind === 'mark' && (lower === ',' || lower === ':')) {
+    const next = tokens[firstWord(tokens, i, Math.min(tokens.length, i + 4))];
+    return next !== undefined && isRequest(next);
+  }
+  return isAnd(tokens[i]!) && interrogatives.has(tokens[i + 1]?.lower ?? '');
+}
+
+function isAnd({ lower }: Token): boolean {
+  return lower === 'and' || lower === 'und';
+}
+
+function textOf(task: string, tokens: readonly Token[], from: number, to: number): string {
+  let last = to - 1;
+  while (last > from && (tokens[last]!.kind === 'break' || ',;:'.includes(tokens[last]!.text) || isAnd(tokens[last]!))) last--;
+  const text = collapseWhitespace(task.slice(tokens[from]!.start, Math.min(tokens[last]!.end, tokens[from]!.start + 4 * maxChars)));
+  const short = text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+  return short[0]!.toUpperCase() + short.slice(1);
+}

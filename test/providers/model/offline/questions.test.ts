@@ -1,0 +1,62 @@
+/** Questions of a task: how it is divided into them, and which findings come first in the report as their answers. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { questionsIn } from '../../../../src/providers/model/offline/questions.ts';
+import { runAgent } from './agent-loop.ts';
+
+test('a task is divided into its questions and orders, without its statements', () => {
+  assert.deepEqual(
+    questionsIn(
+      'Here are the bills (bills.csv). What is the total, which site and which month cost most, how often was it late, and is anything paid twice? Amounts are net.\nPlease list what is missing.',
+    ),
+    [
+      'What is the total',
+      'Which site and which month cost most',
+      'How often was it late',
+      'Is anything paid twice?',
+      'List what is missing.',
+    ],
+  );
+  assert.deepEqual(questionsIn('Which host fails, how often, and why?'), ['Which host fails, how often, why?']);
+  assert.deepEqual(questionsIn('bills.csv holds our bills.'), []);
+});
+
+test('a task of many commas is divided in bounded time into few questions', () => {
+  assert.equal(questionsIn(', what is the total'.repeat(5000)).length, 12);
+  assert.equal(questionsIn(`what ${'and '.repeat(5000)}`).length, 1);
+});
+
+const rentals =
+  'id,Datum,Standort,Betrag,status\nr1,2025-01-03,Ulm,100,paid\nr2,2025-01-09,Bonn,80,paid\nr3,2025-01-20,Ulm,90,open\nr4,2025-02-02,Ulm,110,paid\nr5,2025-02-10,Bonn,85,open\nr6,2025-02-11,Bonn,95,paid\nr6,2025-02-11,Bonn,95,paid\nr7,2025-03-01,Ulm,,paid\n';
+
+test('each question of the task is answered first, with the findings on its columns and its topic', async () => {
+  const prompt =
+    'rentals.csv has our rentals. How much came in, which site earns most, is anything entered twice, and what is missing? Can I trust the file?';
+  const { workspace } = await runAgent(prompt, { files: { 'rentals.csv': rentals } });
+  const report = workspace.text('report.md');
+  const asked = report.slice(report.indexOf('## What was asked'), report.indexOf('## What stands out'));
+  assert.match(asked, /\*\*How much came in\*\*\n\n- Betrag adds up to 655 over 7 rows/);
+  assert.match(asked, /\*\*Which site earns most\*\*\n\n- By Standort, Bonn has the largest Betrag: 355 of 655/);
+  assert.match(asked, /\*\*Is anything entered twice\*\*\n\n- 1 row is an exact duplicate of an earlier row: row 7 repeats row 6 \(r6\)/);
+  assert.match(asked, /\*\*What is missing\?\*\*\n\n- .*Betrag is missing in row 8 \(r7\)/);
+  assert.match(asked, /\*\*Can I trust the file\?\*\*\n\n- Only with care: \d kinds of findings question the data\.\n- /);
+});
+
+test('a question that no rule reads is named as such', async () => {
+  const prompt = 'Compare the months. Who will win the election? Where is the total highest?';
+  const { workspace } = await runAgent(`${prompt} See rentals.csv`, { files: { 'rentals.csv': rentals } });
+  const report = workspace.text('report.md');
+  assert.match(report, /\*\*Who will win the election\?\*\*\n\nNo rule of the offline model reads this question/);
+  assert.match(report, /\*\*Compare the months\.\*\*\n\n- By day, Betrag was highest/);
+});
+
+test('a column is found by a synonym in another language, and a total in one currency of several is refused with the reason', async () => {
+  const bySite = await runAgent('What is the total per site in rentals.csv?', { files: { 'rentals.csv': rentals } });
+  assert.match(
+    bySite.workspace.text('report.md'),
+    /\*\*Sum of Betrag by Standort \(rentals\.csv\)\*\*\n\n.*\n.*\n\| Bonn \| 355 \|\n\| Ulm \| 300 \|/,
+  );
+  const mixed = 'id,amount,currency\n1,10,EUR\n2,20,USD\n3,30,EUR\n4,5,USD\n';
+  const inEuros = await runAgent('Give me the total in euros of trips.csv', { files: { 'trips.csv': mixed } });
+  assert.match(inEuros.workspace.text('report.md'), /There is no total in euros: amount is in EUR and USD \(trips\.csv\)/);
+});
