@@ -10,6 +10,7 @@ import { isPrice, isQuantity } from './plan-figures.ts';
 export type ProductPlan = { name: string; quantity: ColumnPlan; price: ColumnPlan };
 
 const spanWords = words('days tage minimum min');
+const dayWords = words('days tage');
 const plannedWords = words(
   'book system planned plan budget budgeted soll target ziel forecast estimated geschätzt geplant geplante ordered',
 );
@@ -103,7 +104,9 @@ function fitOf(quantity: ColumnPlan, price: ColumnPlan, quantities: readonly Col
     if (tokens.some((token) => isSameUnit(token, per)) || (unit !== -1 && unit === unitOf(per))) return fits.named;
     return unit === -1 && has(tokens, unspecific) && !timeUnits.has(unitOf(per)) ? fits.possible : fits.none;
   }
-  if (has(tokens, spanWords)) return fits.none;
+  // Days at a rate: each day of a rental, or the length of a stay beside the rate of the whole.
+  if (has(tokens, spanWords))
+    return has(tokens, dayWords) && nameTokens(price.name).every((token) => rateWords.has(token)) ? fits.unsure : fits.none;
   const timed = timeUnits.has(unit);
   if (timed && has(nameTokens(price.name), rateWords)) return fits.named;
   if (!timed && isQuantity(quantity.name)) return fits.possible;

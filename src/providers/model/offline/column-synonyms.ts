@@ -22,7 +22,7 @@ const alike: readonly ReadonlySet<string>[] = [
   set('click clicks klick klicks'),
   set('lead leads'),
   set('conversion conversions sale'),
-  set('rating ratings stars sterne bewertung bewertungen score'),
+  set('rating ratings stars sterne bewertung bewertungen score satisfaction satisfied zufriedenheit zufrieden'),
   set('humidity hum rh feuchte luftfeuchte luftfeuchtigkeit'),
   set('temperature temp temperatur celsius'),
   set('pressure press druck luftdruck'),
@@ -64,6 +64,7 @@ const alike: readonly ReadonlySet<string>[] = [
   set('vehicle vehicles car cars fahrzeug fahrzeuge auto autos véhicule vehículo coche'),
   set('room rooms zimmer raum räume chambre habitación sala'),
   set('driver drivers fahrer fahrerin chauffeur conductor'),
+  set('comment comments kommentar kommentare feedback complain complaint complaints remark remarks review reviews'),
   set('currency currencies währung währungen devise moneda'),
 ];
 

@@ -3,11 +3,13 @@
 import { isRatingName } from '../../table/findings/ratings.ts';
 import { isAttributeDate } from '../../table/plan-figures.ts';
 import type { ColumnProfile, TableProfile } from '../../table/table-profile.ts';
-import { addsUp, countOf, exact, keyFigure, mainMeasure, percent, round, safe } from './figure.ts';
+import { addsUp, countOf, exact, keyFigure, listed, mainMeasure, percent, round, safe } from './figure.ts';
 
 const maxOtherTrends = 3;
 const maxLonger = 12;
+const maxGaps = 3;
 const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 
 export function trend(profile: TableProfile): string[] {
   const measure = mainMeasure(profile);
@@ -18,6 +20,8 @@ export function trend(profile: TableProfile): string[] {
   const perPeriod = profile.rows / points.length;
   const single = measure !== undefined && perPeriod < 3 && isRatingName(measure.name);
   if ((!additive && single) || isAttributeDate(profile.trend.date_column, profile.columns)) return [];
+  // A mean over the readings of several counters has no meaning.
+  if (measure !== undefined && isCounter(profile, measure)) return [];
   const { period } = profile.trend;
   const figureOf = (point: (typeof points)[number]) => keyFigure(point, measure);
   const what = measure === undefined ? 'the number of rows' : `${additive ? '' : 'the mean '}${safe(measure.name)}`;
@@ -57,6 +61,10 @@ export function trend(profile: TableProfile): string[] {
     );
   }
   return [...sentences, ...otherTrends(profile, measure, period), ...longerPeriods(profile, measure), ...partialPeriods(profile)];
+}
+
+function isCounter({ remarks }: TableProfile, { name }: ColumnProfile): boolean {
+  return remarks.some(({ kind, text }) => kind === 'counter' && text.includes(`${name} is a counter`));
 }
 
 /** Single events on some days of many: the change from the first to the last says nothing. */
@@ -119,12 +127,14 @@ function longerPeriods({ trend: found }: TableProfile, measure: ColumnProfile | 
   });
 }
 
-/** The largest rise and the largest fall from one period to the next. */
+/** The largest rise and the largest fall from one period to the next; a step over missing periods is none. */
 function steps(points: readonly { period: string; figure: number }[], written: (value: number) => string): string[] {
-  const moves = points
-    .slice(1)
-    .map(({ period, figure }, i) => ({ from: points[i]!.period, to: period, before: points[i]!.figure, after: figure }))
-    .filter(({ before }) => before > 0);
+  const all = points.slice(1).map(({ period, figure }, i) => {
+    const { period: from, figure: before } = points[i]!;
+    return { from, to: period, before, after: figure, length: periodNumber(period) - periodNumber(from) };
+  });
+  const usual = mostFrequent(all.map(({ length }) => length));
+  const moves = all.filter(({ before, length }) => before > 0 && length === usual);
   if (moves.length < 3) return [];
   const ranked = moves.toSorted((a, b) => b.after - b.before - (a.after - a.before));
   const [rise, fall] = [ranked[0]!, ranked.at(-1)!];
@@ -134,7 +144,24 @@ function steps(points: readonly { period: string; figure: number }[], written: (
     ...(rise.after > rise.before ? [`the largest rise is ${say(rise)}`] : []),
     ...(fall.after < fall.before ? [`the largest fall ${say(fall)}`] : []),
   ];
-  return parts.length === 0 ? [] : [`Between neighbouring periods ${parts.join('; ')}.`];
+  const gaps = all.filter(({ length }) => length > usual).map(({ from, to }) => `${from} to ${to}`);
+  const left = gaps.length === 0 ? '' : ` Not compared, because periods between them are missing: ${listed(gaps, maxGaps)}.`;
+  return parts.length === 0 ? [] : [`Between neighbouring periods ${parts.join('; ')}.${left}`];
+}
+
+/** A number that grows by one with each period of one kind: "2024-03", "2024 Q1", "2024", "2024-03-01", "2024-03-01 10:00". */
+function periodNumber(period: string): number {
+  const year = Number(period.slice(0, 4));
+  if (period.length === 4) return year;
+  if (period[5] === 'Q') return year * 4 + Number(period[6]);
+  if (period.length === 7) return year * 12 + Number(period.slice(5, 7));
+  return period.length === 10 ? Date.parse(period) / dayMs : Date.parse(`${period.replace(' ', 'T')}Z`) / hourMs;
+}
+
+function mostFrequent(lengths: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const length of lengths) counts.set(length, (counts.get(length) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1] || a[0] - b[0])[0]?.[0] ?? 1;
 }
 
 /** Whether the first and the last month are covered in part only: the rest is longer than the pauses between the dates. */

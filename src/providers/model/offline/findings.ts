@@ -20,6 +20,8 @@ const foremost = new Set(['growth', 'planned', 'durations', 'late', 'flows']);
 const unusual = new Set(['outlier', 'without_bad']);
 /** Crossed groups and hours are told behind what is simpler. */
 const detailed = new Set(['leaders', 'outcomes', 'hours_of_day']);
+/** Notes on the form of a file, which are no problem. */
+const structure = /^Beside the records|is a list in each record|of the record that the entry belongs to/;
 const maxOthers = 6;
 const fewRows = 10;
 const minForOutliers = 8;
@@ -47,7 +49,7 @@ export function findingsWithKinds(profile: TableProfile): Finding[] {
     ...said.filter(({ kind }) => !telling.has(kind) && !unusual.has(kind)),
     ...ofKind('correlation', correlations(profile)),
     ...ofKind('missing', missing(profile)),
-    ...ofKind('data_problem', dataProblems(profile)),
+    ...dataProblems(profile).map((text) => ({ kind: structure.test(text) ? 'structure' : 'data_problem', text })),
     ...ofKind('few_rows', smallSample(profile)),
   ];
 }

@@ -62,12 +62,13 @@ function answer(question: string, words: readonly string[], candidates: readonly
     })
     .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))
     // What leads within each group answers only a question on both groups.
-    .filter(({ candidate, named }) => candidate.kind !== 'leaders' || named >= 2)
+    .filter(({ candidate, named }) => candidate.kind !== 'leaders' || (named >= 2 && topics.length > 0))
     .toSorted((a, b) => b.score - a.score || a.i - b.i);
   const best = rated[0]?.score ?? 0;
   const close = judged ? onePerKind(rated.filter(({ about }) => about > 0)) : rated.filter(({ score }) => score > best - columnScore);
   const chosen = close.slice(0, maxFindings).map(({ candidate: { file, text } }) => `${file}${text}`);
-  if (chosen.length === 0) return isInterrogative(words[0] ?? '') ? [{ question, short: noRule, lines: [`${noRule}.`] }] : [];
+  if (chosen.length === 0)
+    return isInterrogative(words[0] ?? '') || question.endsWith('?') ? [{ question, short: noRule, lines: [`${noRule}.`] }] : [];
   const verdict = judged ? [`Only with care: ${countOf(close.length, 'kind')} of findings question the data.`] : [];
   const said = [...verdict, ...chosen];
   return [{ question, short: said[0]!.replace(/\.$/, ''), lines: said.map((text) => `- ${text}`) }];

@@ -1,7 +1,7 @@
 /** What a question is about, by its words, and the kinds of findings that answer it. */
 
-/** `judges`: whether the data can be trusted. */
-export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true };
+/** `judges`: whether the data can be trusted. `weak`: counts only in a question without another topic, such as the months of "is a month missing". */
+export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true };
 
 const set = (list: string) => new Set(list.split(' '));
 const quality =
@@ -15,7 +15,7 @@ const topics: readonly Topic[] = [
   },
   {
     words:
-      /^(?:odd|wrong|strange|suspicious|suspect|impossible|implausible|unusual|outliers?|anomal\p{L}{0,6}|mistakes?|errors?|faulty|weird|stands?|check|auffällig\p{L}{0,3}|fehler|falsch|ungewöhnlich|seltsam|unplausibel)$/u,
+      /^(?:odd|wrong|strange|suspicious|suspect|impossible|implausible|unusual|outliers?|invalid|valid|sense|nonsense|anomal\p{L}{0,6}|mistakes?|errors?|faulty|weird|stands?|check|auffällig\p{L}{0,3}|fehler|falsch|ungewöhnlich|seltsam|unplausibel)$/u,
     kinds: set(quality),
   },
   {
@@ -25,7 +25,7 @@ const topics: readonly Topic[] = [
   {
     words:
       /^(?:most|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
-    kinds: set('group rank ratio join_groups leaders unit_figures level durations ratings column_means row_means'),
+    kinds: set('group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means'),
   },
   {
     words:
@@ -36,6 +36,7 @@ const topics: readonly Topic[] = [
     words:
       /^(?:months?|weeks?|monthly|weekly|quarters?|quarterly|daily|years?|yearly|seasons?|monate?|monatlich|wochen?|quartale?|jahre?)$/,
     kinds: set('trend growth period_rows period_columns period_each rows_by_day weekday by_weekday'),
+    weak: true,
   },
   {
     words: /^(?:hours?|o'clock|busiest|peak|time|stunde|uhrzeit)$/,
@@ -57,6 +58,22 @@ const topics: readonly Topic[] = [
     words: /^(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|currency|currencies|währung\p{L}{0,2})$/u,
     kinds: set('mixed_units'),
   },
+  {
+    words: /^(?:many|often|count|counts|number|frequent|share|percentage|viele|oft|anteil|häufig\p{L}{0,4})$/u,
+    kinds: set('group outcomes rare_state rate ratings join_groups'),
+  },
+  {
+    words: /^(?:use|uses|used|usage|consume|consumed|consumption|verbrauch\p{L}{0,2}|verbraucht)$/u,
+    kinds: set('counter sums group unit_figures'),
+  },
+  {
+    words: /^(?:satisf\p{L}{0,8}|happy|content|rated?|ratings?|scores?|zufrieden\p{L}{0,5}|bewert\p{L}{0,5})$/u,
+    kinds: set('ratings promoters group sums rate'),
+  },
+  {
+    words: /^(?:complain\p{L}{0,4}|comments?|say|said|mention\p{L}{0,3}|topics?|feedback|beschwer\p{L}{0,5}|kommentar\p{L}{0,2})$/u,
+    kinds: set('topics quotes group'),
+  },
   { words: /^(?:stuck|frozen|unchanged|constant|steht|konstant)$/, kinds: set('stuck constant_column') },
   { words: /^(?:without|real|excluding|true|cleaned|ohne)$/, kinds: set('without_bad weight') },
   {
@@ -73,10 +90,13 @@ const topics: readonly Topic[] = [
     words: /^(?:fails?|failed|failures?|failing|errors?|cancelled|canceled|returned|rejected|status|statuses)$/,
     kinds: set('rare_state outcomes rate'),
   },
-  { words: /^(?:slow|slowest|fast|fastest|long|latency|duration)$/, kinds: set('durations group level span') },
+  { words: /^(?:slow|slowest|fast|fastest|latency)$/, kinds: set('durations group level span') },
+  { words: /^(?:long|longest|takes?|took|duration|durations|lasts?|lasted|dauer|dauert\p{L}?|lange)$/u, kinds: set('durations span') },
+  { words: /^(?:open|still|unfinished|unresolved|closed|offen\p{L}?)$/u, kinds: set('open missing missing_rows join_difference') },
   {
     words: /^(?:per|rate|rates|ratio|turns?|convert|converts|conversion|share|percentage)$/,
-    kinds: set('ratio join_groups rate'),
+    kinds: set('ratio join_groups rate group'),
+    weak: true,
   },
   { words: /^(?:reorder|stock|restock|nachbestell\p{L}{0,3})$/u, kinds: set('stock') },
   {
@@ -87,6 +107,7 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:average|mean|averages|durchschnitt\p{L}{0,5}|mittel\p{L}{0,4})$/u,
     kinds: set('sums group without_bad column_means row_means ratings durations'),
+    weak: true,
   },
   {
     words: /^(?:depends?|related|relation|correlat\p{L}{0,5}|zusammenhang)$/u,
@@ -95,10 +116,13 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:person|customer|customers|people)$/,
     kinds: set('group unit_figures leaders join_groups rank late open worked_by'),
+    weak: true,
   },
 ];
 
 /** The topics of a question's words; the words are in lower case. */
 export function topicsOf(words: readonly string[]): Topic[] {
-  return topics.filter(({ words: pattern }) => words.some((word) => word.length < 40 && pattern.test(word)));
+  const found = topics.filter(({ words: pattern }) => words.some((word) => word.length < 40 && pattern.test(word)));
+  const strong = found.filter(({ weak }) => weak !== true);
+  return strong.length > 0 ? strong : found;
 }

@@ -3,6 +3,7 @@
  * group only (a price of a product that has another one in all other rows).
  */
 import type { ColumnPlan } from '../column-evidence.ts';
+import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { exact, listed, round, rowList } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
@@ -17,9 +18,12 @@ const manyValues = 20;
 const perColumn = 3;
 const contextCells = 4;
 const minInGroup = 3;
-/** Within a steady group no value is more than so many times another one. */
+/** Within a steady group no value is more than so many times another one; an unusual value is farther away. */
 const steadyRatio = 2;
+const unusualRatio = 2.5;
 const minCount = 9;
+/** The ages of a group vary by chance. */
+const ageWords = new Set(['age', 'alter']);
 const maxInGroups = 4;
 const maxRows = 50_000;
 /** Largest share of far values; more are a part of the distribution. */
@@ -121,26 +125,33 @@ function isUsualInGroup(table: ColumnsInMemory, plan: ColumnPlan, at: number): b
     });
 }
 
+/** Whether a value lies within the range of the other values of its group. */
+function isWithin(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan, at: number): boolean {
+  const others = othersInGroup(table, plan, group, at);
+  const value = table.numbers(plan)[at]!;
+  return others.length >= minInGroup && value >= others[0]! && value <= others.at(-1)! && others.at(-1)! <= others[0]! * steadyRatio;
+}
+
 /** The other values of the group of row `at`, ascending. */
 function othersInGroup(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan, at: number): Float64Array {
   const [numbers, names] = [table.numbers(plan), table.texts(group)];
   return numbers.filter((value, i) => i !== at && names[i] === names[at] && names[i] !== '' && !Number.isNaN(value)).sort();
 }
 
-/** A value twice as large as all others of a steady group, or half as small. */
+/** A value far larger or smaller than all others of a steady group, which no other grouping makes usual. */
 function unusualInGroup(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   const groups = table.plans.filter((plan) => isGroup(table, plan));
   const mixed = unitColumns({ columns: table.plans });
   return table
     .quantities()
-    .filter(({ units, role, index }) => units.size < 2 && role !== 'level' && !mixed.has(index))
+    .filter(({ name, units, role, index }) => units.size < 2 && role !== 'level' && !mixed.has(index) && !has(nameTokens(name), ageWords))
     .flatMap((plan): Finding[] => {
       const known = new Set(outlierRows(profile, table, plan));
       for (const group of groups) {
         const found = unusualRows(table, plan, group);
         if (found.length === 0 || found.length > Math.max(2, table.count * 0.05)) continue;
         return found
-          .filter(({ at }) => !known.has(at))
+          .filter(({ at }) => !known.has(at) && !groups.some((other) => other !== group && isWithin(table, plan, other, at)))
           .slice(0, maxInGroups)
           .map(({ at, low, high }) => ({
             kind: 'outlier',
@@ -168,8 +179,9 @@ function unusualRows(table: ColumnsInMemory, plan: ColumnPlan, group: ColumnPlan
     // Counts below ten vary by chance.
     const least = plan.type === 'integer' && plan.role === 'measure' ? minCount : 0;
     const steady = (low: number, high: number) => low > least && high <= low * steadyRatio;
-    if (steady(value(0), value(-2)) && value(-1) > value(-2) * steadyRatio) return [{ at: ranked.at(-1)!, low: value(0), high: value(-2) }];
-    if (steady(value(1), value(-1)) && value(0) < value(1) / steadyRatio) return [{ at: ranked[0]!, low: value(1), high: value(-1) }];
+    if (steady(value(0), value(-2)) && value(-1) > value(-2) * unusualRatio)
+      return [{ at: ranked.at(-1)!, low: value(0), high: value(-2) }];
+    if (steady(value(1), value(-1)) && value(0) < value(1) / unusualRatio) return [{ at: ranked[0]!, low: value(1), high: value(-1) }];
     return [];
   });
 }

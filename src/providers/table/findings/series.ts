@@ -257,8 +257,10 @@ function levelFindings(table: ColumnsInMemory, dates: Float64Array, series: Seri
       const steps = known.slice(1).map((at, i) => ({ at, before: known[i]!, change: clean(numbers[at]! - numbers[known[i]!]!) }));
       const falls = steps.filter(({ change }) => change < 0);
       if (counter && falls.length <= Math.max(1, steps.length * 0.1)) {
-        const most = steps.toSorted((a, b) => b.change - a.change)[0]!;
-        const least = steps.filter(({ change }) => change >= 0).toSorted((a, b) => a.change - b.change)[0];
+        // After a mistaken low reading the next step is too large.
+        const sound = steps.filter(({ change }, i) => change >= 0 && (steps[i - 1]?.change ?? 0) >= 0);
+        const most = (sound.length > 0 ? sound : steps).toSorted((a, b) => b.change - a.change)[0]!;
+        const least = sound.toSorted((a, b) => a.change - b.change)[0];
         findings.push({
           kind: 'counter',
           text: `${whose} is a counter: from ${exact(from)} (${when(first)}) to ${exact(to)} (${when(last)}), a difference of ${exact(clean(to - from))}, ${round((to - from) / steps.length)} a step on average; the largest step is ${exact(most.change)} (${when(most.before)} to ${when(most.at)})${least === undefined ? '' : `, the smallest ${exact(least.change)} (${when(least.before)} to ${when(least.at)})`}. Its readings are not added up.`,

@@ -86,3 +86,23 @@ for (const { says, prompt, files, expected, never = [] } of cases) {
     for (const pattern of never) assert.doesNotMatch(report, pattern);
   });
 }
+
+test('only adjacent periods are compared, and the periods around a gap are named', async () => {
+  const rows = '2024-08,100\n2024-09,110\n2024-10,90\n2024-12,400\n2025-01,120\n2025-02,115\n';
+  const { workspace } = await runAgent('How did visitors develop in visits.csv?', { files: { 'visits.csv': `month,visitors\n${rows}` } });
+  const report = workspace.text('report.md');
+  assert.match(report, /the largest rise is from 2024-08 \(100\) to 2024-09 \(110\), \+10 %; the largest fall from 2024-12 \(400\)/);
+  assert.match(report, /Not compared, because periods between them are missing: 2024-10 to 2024-12\./);
+});
+
+test('the step after a mistaken low reading of a counter is not its largest, and counters have no mean over time', async () => {
+  const days = Array.from({ length: 20 }, (_, i) => `2025-02-${String(i + 1).padStart(2, '0')}`);
+  const rows = days.flatMap((day, i) => [`${day},M1,${5000 + i * 25}`, `${day},M2,${i === 12 ? 300 : 800 + i * 5}`]);
+  const { workspace } = await runAgent('How much did each meter use in meters.csv?', {
+    files: { 'meters.csv': `day,meter,reading_kwh\n${rows.join('\n')}\n` },
+  });
+  const report = workspace.text('report.md');
+  assert.match(report, /M2: reading_kwh falls by 555 in row 26/);
+  assert.match(report, /M2: reading_kwh is a counter: [^.]*the largest step is 5 /);
+  assert.doesNotMatch(report, /the mean reading_kwh was highest|From 2025-02-01 \(2,9/);
+});
