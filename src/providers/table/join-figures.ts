@@ -9,6 +9,7 @@ import { enriched, grouped, named } from './join-groups.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
 import { planAndActual, planAndProduct } from './join-plan.ts';
+import { convertedFigures } from './join-rates.ts';
 import { labelOf, mainOf, maxKeyChars, quantities, type Side, table, written } from './join-side.ts';
 import { isPrice, isQuantity } from './plan-figures.ts';
 import { multiplied } from './profile.ts';
@@ -23,6 +24,8 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Find
   const products = [...product(a, b), ...product(b, a)];
   const differing = uniqueness(a.rows) > 0.95 && uniqueness(b.rows) > 0.95 ? differences(a, b) : [];
   return [
+    ...convertedFigures(a, b),
+    ...convertedFigures(b, a),
     ...products.slice(0, 6),
     ...(products.length > 0 || differing.length > 0 ? [] : planAndActual(a, b)),
     ...differing,

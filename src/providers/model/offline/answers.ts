@@ -22,6 +22,9 @@ export function answerRequests(
   const answers: Answer[] = [];
   const remarks: string[] = [];
   for (const request of requests.figures) {
+    // The findings on the joined files have the converted amounts.
+    if (isCurrencyWord(request.column ?? '') && joins.some(({ remarks: said }) => said.some(({ kind }) => kind === 'join_converted')))
+      continue;
     const joined = joinedAnswer(request, joins);
     if (joined !== null) {
       answers.push(joined);
@@ -134,7 +137,7 @@ function answerFigure(conversation: Conversation, request: FigureRequest, table:
 function mixedProblem(word: string | null, mixed: readonly ColumnProfile[], table: TableProfile): string {
   if (word === null || !isCurrencyWord(word)) return '';
   const each = mixed.map(({ name, by_unit: units }) => `${name} is in ${listed((units ?? []).map(({ unit }) => unit || 'no currency'))}`);
-  return `There is no total in ${word}: ${listed(each)} (${table.name}), and amounts in different currencies are added only at exchange rates, which the offline model does not apply.`;
+  return `There is no total in ${word}: ${listed(each)} (${table.name}), and amounts in different currencies are added only at exchange rates; no file gives one for each currency, with a name such as rate_to_eur.`;
 }
 
 /** "how many purchases": rows with that value, different values of a column with that name, or the rows of a table with that name. */

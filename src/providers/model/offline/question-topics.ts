@@ -20,12 +20,12 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
-    kinds: set('sums total unit_figures mixed_units join_difference join_product planned'),
+    kinds: set('join_converted sums total unit_figures mixed_units join_difference join_product planned'),
   },
   {
     words:
       /^(?:most|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
-    kinds: set('group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means'),
+    kinds: set('join_converted group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means'),
   },
   {
     words:
@@ -52,11 +52,11 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:spend|spent|spending|cost|costs|costing|earn|earned|earnings|amount|amounts|ausgegeben|kostet\p{L}?|kosten)$/u,
-    kinds: set('sums unit_figures mixed_units join_product join_difference group'),
+    kinds: set('join_converted sums unit_figures mixed_units join_product join_difference group'),
   },
   {
     words: /^(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|currency|currencies|währung\p{L}{0,2})$/u,
-    kinds: set('mixed_units'),
+    kinds: set('join_converted mixed_units'),
   },
   {
     words: /^(?:many|often|count|counts|number|frequent|share|percentage|viele|oft|anteil|häufig\p{L}{0,4})$/u,

@@ -106,3 +106,22 @@ test('the step after a mistaken low reading of a counter is not its largest, and
   assert.match(report, /M2: reading_kwh is a counter: [^.]*the largest step is 5 /);
   assert.doesNotMatch(report, /the mean reading_kwh was highest|From 2025-02-01 \(2,9/);
 });
+
+test('amounts are converted at the exchange rates of another file if the name of the rate tells the direction', async () => {
+  const costs =
+    'id,team,amount,currency\n1,Red,100,USD\n2,Red,50,EUR\n3,Blue,200,GBP\n4,Blue,30,EUR\n5,Green,400,USD\n6,Green,10,CHF\n7,Red,,EUR\n';
+  const prompt = 'costs.csv and fx.csv: what did we spend in total in euros, and which team spent most?';
+  const reportWith = async (header: string) => {
+    const rates = `currency,${header}\nEUR,1\nUSD,0.9\nGBP,1.2\n`;
+    return (await runAgent(prompt, { files: { 'costs.csv': costs, 'fx.csv': rates } })).workspace.text('report.md');
+  };
+  const report = await reportWith('rate_to_eur');
+  assert.match(report, /amount × rate\\?_to\\?_eur \(costs\.csv at the rates of fx\.csv\) is 770 EUR over 5 rows/);
+  assert.match(
+    report,
+    /by currency, converted: USD 450, EUR 80 and GBP 240; by team: Green 360, Blue 270 and Red 140; largest in row 5 \(5\): 360 EUR/,
+  );
+  assert.match(report, /Not converted, without an amount or a rate: row 6 \(6\) and row 7 \(7\)\./);
+  assert.doesNotMatch(report, /There is no total in euros/);
+  assert.doesNotMatch(await reportWith('rate'), /at the rates of/);
+});
