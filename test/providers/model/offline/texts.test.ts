@@ -270,3 +270,18 @@ test('days relative to the date of a text become dates only if exactly one day i
   assert.equal(day('Ende des Monats')?.iso, '2025-03-31');
   assert.equal(day('the next meeting'), null);
 });
+
+test('actions without a person and without a deadline are listed apart', async () => {
+  const minutes =
+    '# Minutes of the board\n\nDate: 3 March 2025\nPresent: Ann Berg, Bo Clay\n\nAction: Ann to send the plan by 10 March.\nAction: Bo will call the printer.\nAction: someone should check the lease.\n';
+  const { workspace, summary } = await runAgent('Summarise minutes.md: which tasks have no owner or no deadline?', {
+    files: { 'minutes.md': minutes },
+  });
+  const report = workspace.text('summary.md');
+  assert.match(report, /### Actions for which nobody is named\n\n.*\n.*\n\| someone should check the lease\. \| 8 \|\n\n/);
+  assert.match(
+    report,
+    /### Actions without a deadline\n\n.*\n.*\n\| Bo will call the printer\. \| 7 \|\n\| someone should check the lease\. \| 8 \|\n\n/,
+  );
+  assert.match(summary, /Actions without a deadline: Bo will call the printer\. \| someone should check the lease\./);
+});

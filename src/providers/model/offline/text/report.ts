@@ -60,6 +60,9 @@ export function textParts(facts: TextFacts): string[] {
       exact(line),
     ]),
   );
+  const { unowned, undated } = openActions(facts);
+  quotes('Actions for which nobody is named', unowned);
+  quotes('Actions without a deadline', undated);
   quotes('Put off or not decided', facts.undecided);
   quotes('Objections and abstentions', facts.objections);
   quotes(facts.kind === 'transcript' || facts.kind === 'e-mail' ? 'Questions asked' : 'Open questions', facts.questions);
@@ -219,6 +222,15 @@ export function textClosing(name: string, facts: TextFacts, summary: TextSummary
         `${who === null || what.startsWith(who) ? '' : `${who}: `}${what.slice(0, 200)}${due === null || what.includes(due) ? '' : ` (${due})`}`,
     ),
   );
+  const { unowned, undated } = openActions(facts);
+  list(
+    'Actions for which nobody is named',
+    unowned.map(({ text }) => text.slice(0, 200)),
+  );
+  list(
+    'Actions without a deadline',
+    undated.map(({ text }) => text.slice(0, 200)),
+  );
   list(
     'Not decided',
     facts.undecided.map(({ text }) => text.slice(0, 200)),
@@ -233,6 +245,12 @@ export function textClosing(name: string, facts: TextFacts, summary: TextSummary
       facts.questions.map(({ text }) => text.slice(0, 200)),
     );
   return lines;
+}
+
+/** What is not done and has no person or no deadline. */
+function openActions({ actions }: TextFacts) {
+  const open = actions.filter(({ done }) => !done).map(({ what, ...rest }) => ({ ...rest, text: what }));
+  return { unowned: open.filter(({ who }) => who === null), undated: open.filter(({ due }) => due === null) };
 }
 
 export function emptyText(name: string): string {
