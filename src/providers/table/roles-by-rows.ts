@@ -38,7 +38,7 @@ const recountedEachPeriod = new Set(
   ),
 );
 /** The changes of a stock from one period to the next, as a share of it; larger changes may be those of a flow. */
-const mostSteady = 0.1;
+const maxChangedShare = 0.1;
 const minPeriods = 5;
 const monthMs = 27 * 86_400_000;
 
@@ -161,7 +161,7 @@ function isSteady(series: readonly number[][], dates: Float64Array, numbers: Flo
       before += Math.abs(numbers[previous]!);
     }
   }
-  return changed <= before * mostSteady;
+  return changed <= before * maxChangedShare;
 }
 
 /** The capacity of a car park, repeated in each of its rows, is one figure of the car park. */

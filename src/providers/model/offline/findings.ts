@@ -4,22 +4,22 @@ import { addsUp, countOf, exact, mainMeasure, measures, percent, round, safe } f
 import { biggestGroups } from './findings-groups.ts';
 import { trend } from './findings-trend.ts';
 
-const strong = 0.7;
+const minCorrelation = 0.7;
 /** Share of a column's sum at which a single row is worth a warning. */
-const heavy = 0.1;
+const minWeightShare = 0.1;
 
 /** Remarks that explain the figures come before those on the quality of the data. */
-const telling = new Set(
+const explainingKinds = new Set(
   'total flows late open unit_figures rare_state stock promoters ratings rate planned worked worked_by durations balance balance_broken mixed_units rank period_columns period_rows period_growth period_odd period_same period_steady period_each growth ratio matrix margin change date_ends grid_gaps group_odd leaders outcomes hours_of_day column_means row_means counter level join'.split(
     ' ',
   ),
 );
 /** What most questions are about. */
-const foremost = new Set(['growth', 'planned', 'durations', 'late', 'flows']);
+const firstKinds = new Set(['growth', 'planned', 'durations', 'late', 'flows']);
 /** Values that look wrong, and the figures without them. */
-const unusual = new Set(['outlier', 'without_bad']);
+const suspectKinds = new Set(['outlier', 'without_bad']);
 /** Crossed groups and hours are told behind what is simpler. */
-const detailed = new Set(['leaders', 'outcomes', 'hours_of_day']);
+const lastKinds = new Set(['leaders', 'outcomes', 'hours_of_day']);
 /** Notes on the form of a file, which are no problem. */
 const structure = /^Beside the records|is a list in each record|of the record that the entry belongs to/;
 const maxOthers = 6;
@@ -38,15 +38,15 @@ export function findingsWithKinds(profile: TableProfile): Finding[] {
   return [
     ...said.filter(({ kind }) => kind === 'total'),
     ...ofKind('sums', totals(profile)),
-    ...said.filter(({ kind }) => foremost.has(kind)),
-    ...said.filter(({ kind }) => kind !== 'total' && telling.has(kind) && !foremost.has(kind) && !detailed.has(kind)),
-    ...said.filter(({ kind }) => detailed.has(kind)),
+    ...said.filter(({ kind }) => firstKinds.has(kind)),
+    ...said.filter(({ kind }) => kind !== 'total' && explainingKinds.has(kind) && !firstKinds.has(kind) && !lastKinds.has(kind)),
+    ...said.filter(({ kind }) => lastKinds.has(kind)),
     ...ofKind('group', biggestGroups(profile)),
     ...ofKind('trend', trend(profile)),
     ...said.filter(({ kind }) => kind === 'outlier'),
     ...ofKind('weight', weight(profile)),
     ...said.filter(({ kind }) => kind === 'without_bad'),
-    ...said.filter(({ kind }) => !telling.has(kind) && !unusual.has(kind)),
+    ...said.filter(({ kind }) => !explainingKinds.has(kind) && !suspectKinds.has(kind)),
     ...ofKind('correlation', correlations(profile)),
     ...ofKind('missing', missing(profile)),
     ...dataProblems(profile).map((text) => ({ kind: structure.test(text) ? 'structure' : 'data_problem', text })),
@@ -119,7 +119,7 @@ function weight(profile: TableProfile): string[] {
     top === undefined ||
     // A share is meaningless if large amounts of the other sign reduce the sum.
     -measure.numbers.min > measure.numbers.max / 4 ||
-    top.value < measure.numbers.sum * heavy
+    top.value < measure.numbers.sum * minWeightShare
   )
     return [];
   const rest = (sum: number) => exact(Number((sum - top.value).toPrecision(12)));
@@ -139,7 +139,7 @@ function correlations(profile: TableProfile): string[] {
   const follows = (a: string, b: string) => related.some((text) => text.includes(a) && text.includes(b));
   return profile.correlations
     .filter(({ columns }) => !follows(...columns))
-    .filter(({ columns, r, rows }) => Math.abs(r) >= strong && rows >= 8 && columns.every((name) => known.has(name)))
+    .filter(({ columns, r, rows }) => Math.abs(r) >= minCorrelation && rows >= 8 && columns.every((name) => known.has(name)))
     .slice(0, 3)
     .map(
       ({ columns: [a, b], r, rows }) =>

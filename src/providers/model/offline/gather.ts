@@ -35,7 +35,7 @@ const maxPages = 8;
 const pagesFollowed = 3;
 const callsAtOnce = 10;
 const maxRelated = 3;
-const comparing =
+const comparisonPattern =
   /\b(?:compare|comparison|both|together|join|merge|match|reconcile|against|versus|vs|between|beide|vergleiche?|abgleich|zusammen)\b/;
 /** Four tables give six pairs. */
 const maxPairs = 6;
@@ -184,7 +184,7 @@ function relatedTables(conversation: Conversation, found: Gathered): Call[] {
   const [only] = found.tables.filter(({ name }) => conversation.past.some(({ args }) => args.path === name));
   const read = new Set([...found.tables, ...found.texts, ...found.unreadable].map(({ name }) => name));
   if (only === undefined || only.rows === 0 || [...read].filter((name) => tableFile.test(name)).length !== 1) return [];
-  if (request.includes(only.name.toLowerCase()) && !comparing.test(request)) return [];
+  if (request.includes(only.name.toLowerCase()) && !comparisonPattern.test(request)) return [];
   const others = (listedFiles(conversation) ?? []).filter((name) => tableFile.test(name) && !ownFiles.test(name) && !read.has(name));
   if (others.length > maxRelated) return [];
   const calls: Call[] = [];

@@ -210,7 +210,7 @@ const fillers = new Set([
   'into',
   'die',
 ]);
-const holding = new Set(['with', 'containing', 'saying', 'mit']);
+const contentLeads = new Set(['with', 'containing', 'saying', 'mit']);
 const contentNouns = new Set(['the', 'text', 'content', 'contents', 'words', 'line', 'lines', 'dem', 'inhalt', 'following', 'folgendem']);
 /** "with the summary of …" requests a report of that name; it is not the text itself. */
 const reportNouns = new Set([
@@ -253,7 +253,7 @@ function findFiles(text: string, tokens: readonly Token[]): FileOrder[] {
     if (path === undefined || (path.kind !== 'word' && path.kind !== 'quoted') || !isPlainFileName(path.text)) continue;
     at++;
     if (tokens[at]?.lower === 'that' && tokens[at + 1]?.lower === 'says') at += 2;
-    else if (holding.has(tokens[at]?.lower ?? '') || tokens[at]?.text === ':') at++;
+    else if (contentLeads.has(tokens[at]?.lower ?? '') || tokens[at]?.text === ':') at++;
     else continue;
     const plain = at;
     while (at < plain + 4 && contentNouns.has(tokens[at]?.lower ?? '')) at++;

@@ -8,7 +8,7 @@ const set = (list: string) => new Set(list.split(' '));
 const joints = set('per pro je /');
 const skipped = set('the a an each every one der die das den jeden jede jedem einzelnen average mean total');
 const moneyWords = set('price prices cost costs preis kosten revenue income money euro euros pay much');
-const furthest = 6;
+const maxTokensApart = 6;
 
 /** The first pair of columns in the task; null if it names none or the columns do not exist. */
 export function ratioIn(task: string, table: TableProfile): { of: string; per: string } | null {
@@ -28,7 +28,7 @@ export function ratioIn(task: string, table: TableProfile): { of: string; per: s
 }
 
 function before(tokens: readonly string[], at: number, columns: readonly ColumnProfile[], per: ColumnProfile): ColumnProfile | undefined {
-  for (let i = at - 1; i >= 0 && i >= at - furthest; i--) {
+  for (let i = at - 1; i >= 0 && i >= at - maxTokensApart; i--) {
     const found = columnFor(
       tokens[i]!,
       columns.filter((column) => column !== per),
@@ -40,7 +40,7 @@ function before(tokens: readonly string[], at: number, columns: readonly ColumnP
 
 /** "What does it cost per kilometre" means the one column of money. */
 function moneyColumn(tokens: readonly string[], at: number, table: TableProfile, per: ColumnProfile): ColumnProfile | undefined {
-  if (!tokens.slice(Math.max(0, at - furthest), at).some((token) => moneyWords.has(token))) return undefined;
+  if (!tokens.slice(Math.max(0, at - maxTokensApart), at).some((token) => moneyWords.has(token))) return undefined;
   const main = mainMeasure(table);
   return main !== undefined && main !== per && main.derived !== true && addsUp(main) ? main : undefined;
 }

@@ -4,10 +4,10 @@ import { exact, rowList } from '../figure-text.ts';
 import { quantile } from '../number-column.ts';
 import type { Finding } from '../table-profile.ts';
 
-const strong = 0.7;
+const minCorrelation = 0.7;
 const minRows = 12;
 const maxColumns = 8;
-const reach = 3;
+const fenceRanges = 3;
 
 export function withoutFindings(table: ColumnsInMemory): Finding[] {
   const plans = table
@@ -26,7 +26,7 @@ export function withoutFindings(table: ColumnsInMemory): Finding[] {
       const left = rows.filter((at) => out.has(at));
       if (left.length === 0 || left.length > 2 || kept.length < minRows) continue;
       const [all, r] = [correlation(x, y, rows), correlation(x, y, kept)];
-      if (Math.abs(r) < strong || (Math.abs(all) >= strong && Math.sign(all) === Math.sign(r))) continue;
+      if (Math.abs(r) < minCorrelation || (Math.abs(all) >= minCorrelation && Math.sign(all) === Math.sign(r))) continue;
       findings.push({
         kind: 'correlation_without',
         text: `Without ${rowList(left.map((at) => table.row(at)))}, ${a.name} and ${b.name} ${r > 0 ? 'rise together' : 'move against each other'} (correlation ${r.toFixed(2)} over ${exact(kept.length)} rows; ${all.toFixed(2)} with ${left.length === 1 ? 'it' : 'them'}); that is no proof of cause.`,
@@ -40,7 +40,7 @@ function farRows(numbers: Float64Array): number[] {
   const sorted = numbers.filter((value) => !Number.isNaN(value)).sort();
   if (sorted.length < minRows) return [];
   const [q1, q3] = [quantile(sorted, 0.25), quantile(sorted, 0.75)];
-  return [...numbers.keys()].filter((at) => numbers[at]! < q1 - reach * (q3 - q1) || numbers[at]! > q3 + reach * (q3 - q1));
+  return [...numbers.keys()].filter((at) => numbers[at]! < q1 - fenceRanges * (q3 - q1) || numbers[at]! > q3 + fenceRanges * (q3 - q1));
 }
 
 function correlation(x: Float64Array, y: Float64Array, rows: number[]): number {

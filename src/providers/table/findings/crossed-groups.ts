@@ -13,7 +13,7 @@ const maxPairs = 4;
 const minRows = 8;
 const maxRows = 200_000;
 const maxOutcomes = 4;
-const mostOverYears = 2;
+const maxOverYears = 2;
 
 export function crossFindings(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   if (table.count > maxRows) return [];
@@ -28,8 +28,8 @@ function overYears(table: ColumnsInMemory, groups: readonly ColumnPlan[]): Findi
   const measures = table.quantities().filter(({ role, units }) => role === 'measure' && units.size < 2);
   const others = groups.filter((plan) => plan !== years && plan.role !== 'year' && plan.type === 'text');
   if (years === undefined || measures.length === 0) return [];
-  return others.slice(0, mostOverYears).flatMap((group) =>
-    measures.slice(0, mostOverYears).flatMap((measure): Finding[] => {
+  return others.slice(0, maxOverYears).flatMap((group) =>
+    measures.slice(0, maxOverYears).flatMap((measure): Finding[] => {
       const cells = crossed(table, group, years, measure);
       if (cells === null) return [];
       const each = [...cells].flatMap(([key, own]) => {

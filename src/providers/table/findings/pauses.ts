@@ -10,7 +10,7 @@ const minTimes = 12;
 /** A pause is told if it is so many times the usual step, and the usual steps are nearly all that short. */
 const longPause = 20;
 const minDates = 5;
-const farAway = 1.5;
+const minDistanceInRanges = 1.5;
 const minFarMs = 180 * dayMs;
 
 export function pauseFindings(table: ColumnsInMemory): Finding[] {
@@ -48,7 +48,7 @@ function farDates(table: ColumnsInMemory, plan: ColumnPlan, dates: Float64Array,
   ];
   return ends.flatMap(({ at, next, range, what }): Finding[] => {
     const far = Math.abs(dates[at]! - dates[next]!);
-    if (far < minFarMs || far < range * farAway) return [];
+    if (far < minFarMs || far < range * minDistanceInRanges) return [];
     return [
       {
         kind: 'far_date',

@@ -14,8 +14,8 @@ const minRows = 4;
 /** With fewer rows a repeated share may be chance, unless all rows differ. */
 const minForShare = 8;
 const maxRows = 50_000;
-const holding = 0.85;
-const wideTolerances = 20;
+const minShareOfRows = 0.85;
+const roundingUnits = 20;
 const firstChecked = 200;
 const shown = 5;
 const discountWords = new Set('discount rabatt discount_pct nachlass'.split(' '));
@@ -67,7 +67,7 @@ function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<R
   for (const rule of rules) {
     const broken: number[] = [];
     let rows = 0;
-    let telling = 0;
+    let unequalRows = 0;
     for (let at = 0; at < table.count; at++) {
       const value = rule.of(at);
       if (Number.isNaN(value) || Number.isNaN(written[at]!)) continue;
@@ -77,15 +77,15 @@ function firstRule(table: ColumnsInMemory, target: ColumnPlan, rules: Iterable<R
         Math.abs(written[at]!) > tolerance * 4 &&
         rule.of2.every((plan) => table.numbers(plan)[at] !== 0 && table.numbers(plan)[at] !== written[at])
       )
-        telling++;
-      if (broken.length > 3 && broken.length > table.count * (1 - holding)) break;
+        unequalRows++;
+      if (broken.length > 3 && broken.length > table.count * (1 - minShareOfRows)) break;
       // A rule that fails for half of the first rows does not hold; the rest of a long table need not be read.
       if (at === firstChecked && broken.length > firstChecked / 2) break;
     }
     // One row of five may be wrong, or of four where three and more columns are added; with so few rows the others must fit exactly.
     const fewest = (rule.parts ?? 0) >= 3 ? minRows : minRows + 1;
-    const allowed = Math.max(rows * (1 - holding), rows >= fewest && telling >= fewest - 1 ? 1 : 0);
-    if (rows < minRows || telling < 3 || broken.length > allowed) continue;
+    const allowed = Math.max(rows * (1 - minShareOfRows), rows >= fewest && unequalRows >= fewest - 1 ? 1 : 0);
+    if (rows < minRows || unequalRows < 3 || broken.length > allowed) continue;
     if (best === null || broken.length < best.broken.length) best = { rule, broken, rows };
     if (broken.length === 0) break;
   }
@@ -183,9 +183,9 @@ function* shares(table: ColumnsInMemory, target: ColumnPlan, plans: ColumnPlan[]
       .filter((value) => !Number.isNaN(value))
       .map(Math.abs)
       .sort((a, b) => a - b)[ratios.length >> 1]!;
-    const rough = typical < wideTolerances * 10 ** -decimalsOf(table, target);
+    const rough = typical < roundingUnits * 10 ** -decimalsOf(table, target);
     const exactly = rough ? [...numbers.keys()].filter((at) => Math.abs(numbers[at]! * ratio - written[at]!) < 1e-9).length : ratios.length;
-    if (exactly < ratios.length * holding) continue;
+    if (exactly < ratios.length * minShareOfRows) continue;
     yield {
       says: `${exact(clean(ratio * 100))} % of ${base.name}`,
       of: (at) => numbers[at]! * ratio,

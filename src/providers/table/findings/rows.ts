@@ -67,8 +67,8 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
   const numeric = rest.filter(({ reads }) => reads === 'number').length;
   if (numeric === 0 || (!rest.some(({ reads }) => reads === 'date') && (numeric < 2 || rest.length < 4))) return [];
   // In a table with few kinds of rows equal rows are expected, unless they are adjacent.
-  const telling = rest.some(({ reads, values }) => reads !== 'date' && values.distinct >= table.count * 0.5);
-  const alike = repeated(table, rest).filter(([again, first]) => telling || again === first + 1);
+  const hasDistinctColumn = rest.some(({ reads, values }) => reads !== 'date' && values.distinct >= table.count * 0.5);
+  const alike = repeated(table, rest).filter(([again, first]) => hasDistinctColumn || again === first + 1);
   if (alike.length === 0 || alike.length > table.count * 0.1 + 1) return [];
   return [
     {

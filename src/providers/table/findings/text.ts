@@ -133,8 +133,8 @@ function wordsOf(text: string): Bag {
   let beforeForm = '';
   for (const raw of words) {
     const word = raw.replaceAll(/['’]/g, '');
-    const telling = word.length > 2 && !stopWords.has(raw) && !stopWords.has(word) && /\p{L}/u.test(word);
-    if (!telling) {
+    const isContentWord = word.length > 2 && !stopWords.has(raw) && !stopWords.has(word) && /\p{L}/u.test(word);
+    if (!isContentWord) {
       before = '';
       continue;
     }

@@ -7,21 +7,21 @@ import { compareTexts, describeDifference } from './compare.ts';
 import { compareFields } from './compare-fields.ts';
 import { readUnits } from './units.ts';
 
-const comparing = new Set(
-  'compare comparison comparing differ differs difference differences diff changed changes change vs versus vergleiche vergleich unterschied unterschiede geändert'.split(
+const comparisonWords = new Set(
+  'compare comparison comparisonWords differ differs difference differences diff changed changes change vs versus vergleiche vergleich unterschied unterschiede geändert'.split(
     ' ',
   ),
 );
 const asking = new Set('who when where what which why how whose wer wann wo was welche welcher warum wie'.split(' '));
 const maxAnswers = 8;
-const nearest = 3;
+const maxNearest = 3;
 
 export function answerTexts(task: string, texts: readonly TextMaterial[]): Answer[] {
   if (texts.length === 0) return [];
   const tokens = readTokens(task.slice(0, 32_000));
   const words = new Set(tokens.map(({ lower }) => lower));
   const answers: Answer[] = [];
-  if (texts.length >= 2 && [...comparing].some((word) => words.has(word))) {
+  if (texts.length >= 2 && [...comparisonWords].some((word) => words.has(word))) {
     for (let i = 1; i < Math.min(texts.length, 4); i++) {
       const [first, second] = [texts[i - 1]!, texts[i]!];
       const fields = compareFields(first.name, second.name, first.text, second.text);
@@ -272,7 +272,7 @@ function nearestSentences(tokens: readonly Token[], texts: readonly TextMaterial
   const best = rated
     .filter(({ common, kind }) => common > 0 && kind !== 'heading')
     .toSorted((a, b) => b.common - a.common || a.line - b.line)
-    .slice(0, nearest);
+    .slice(0, maxNearest);
   if (best.length === 0)
     return [{ question, short: 'no sentence shares a word with this question', lines: ['No sentence shares a word with this question.'] }];
   return [
