@@ -38,7 +38,9 @@ const alike: readonly ReadonlySet<string>[] = [
   set(
     'expense expenses expenditure expenditures ausgabe ausgaben auslage auslagen dépense dépenses gasto gastos amount betrag montant importe',
   ),
-  set('site sites location locations place places standort standorte branch branches filiale filialen lieu sitio lugar sede ubicación'),
+  set(
+    'site sites location locations place places standort standorte branch branches filiale filialen lieu sitio lugar sede sedes ubicación',
+  ),
   set('date datum fecha day tag jour día'),
   set('month months monat monate mois mes meses'),
   set('year years jahr jahre année an año años'),

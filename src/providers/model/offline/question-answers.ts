@@ -9,7 +9,7 @@ import { columnFor } from './column-synonyms.ts';
 import { countOf, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
-import { topicsOf } from './question-topics.ts';
+import { qualityKinds, topicsOf } from './question-topics.ts';
 import { isInterrogative, questionsIn } from './questions.ts';
 import type { Answer } from './report.ts';
 
@@ -19,6 +19,7 @@ const columnScore = 2;
 /** A finding on the topic, or on two columns of the question. */
 const minScore = 3;
 const noRule = 'No rule of the offline model reads this question; the findings below may answer it';
+const nothingOdd = 'The rules of the offline model found nothing that questions the data: no outlier, gap, duplicate or impossible value';
 /** Findings by the values of a column. */
 const groupKinds = new Set(['group', 'outcomes', 'leaders', 'join_groups']);
 
@@ -67,8 +68,11 @@ function answer(question: string, words: readonly string[], candidates: readonly
   const best = rated[0]?.score ?? 0;
   const close = judged ? onePerKind(rated.filter(({ about }) => about > 0)) : rated.filter(({ score }) => score > best - columnScore);
   const chosen = close.slice(0, maxFindings).map(({ candidate: { file, text } }) => `${file}${text}`);
-  if (chosen.length === 0)
-    return isInterrogative(words[0] ?? '') || question.endsWith('?') ? [{ question, short: noRule, lines: [`${noRule}.`] }] : [];
+  if (chosen.length === 0 && !isInterrogative(words[0] ?? '') && !question.endsWith('?')) return [];
+  if (chosen.length === 0) {
+    const none = topics.length > 0 && topics.every(({ kinds }) => kinds === qualityKinds) ? nothingOdd : noRule;
+    return [{ question, short: none, lines: [`${none}.`] }];
+  }
   const verdict = judged ? [`Only with care: ${countOf(close.length, 'kind')} of findings question the data.`] : [];
   const said = [...verdict, ...chosen];
   return [{ question, short: said[0]!.replace(/\.$/, ''), lines: said.map((text) => `- ${text}`) }];

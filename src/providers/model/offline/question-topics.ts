@@ -4,19 +4,21 @@
 export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true };
 
 const set = (list: string) => new Set(list.split(' '));
-const quality =
-  'outlier weight without_bad out_of_range negative far_date stuck gaps grid_gaps bounds left_out not_numbers relation_broken duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values misspelt spelling mixed_dates mixed_units mixed_styles balance_broken counter_falls data_problem order span_backwards day_first month_first formulas zeros group_odd join_repeats join_only few_rows number_gaps addresses missing_rows';
+/** Findings that question the data. */
+export const qualityKinds: ReadonlySet<string> = set(
+  'outlier weight without_bad out_of_range negative far_date stuck gaps grid_gaps bounds left_out not_numbers relation_broken duplicate_rows duplicate_keys near_duplicates repeated_times repeated_values misspelt spelling mixed_dates mixed_units mixed_styles balance_broken counter_falls data_problem order span_backwards day_first month_first formulas zeros group_odd join_repeats join_only few_rows number_gaps addresses missing_rows',
+);
 
 const topics: readonly Topic[] = [
   {
     words: /^(?:trust|reliable|reliability|rely|believe|quality|plausible|verlassen|zuverlässig|vertrauen)$/,
-    kinds: set(quality),
+    kinds: qualityKinds,
     judges: true,
   },
   {
     words:
       /^(?:odd|wrong|strange|suspicious|suspect|impossible|implausible|unusual|outliers?|invalid|valid|sense|nonsense|anomal\p{L}{0,6}|mistakes?|errors?|faulty|weird|stands?|check|auffällig\p{L}{0,3}|fehler|falsch|ungewöhnlich|seltsam|unplausibel)$/u,
-    kinds: set(quality),
+    kinds: qualityKinds,
   },
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
@@ -24,7 +26,7 @@ const topics: readonly Topic[] = [
   },
   {
     words:
-      /^(?:most|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
+      /^(?:most|more|sells?|sold|better|worse|largest|biggest|highest|best|top|leading|leads?|least|lowest|smallest|worst|fewest|strongest|weakest|cheapest|longest|meisten?|größte\p{L}?|höchste\p{L}?|beste\p{L}?|wenigsten|niedrigste\p{L}?|kleinste\p{L}?)$/u,
     kinds: set('join_converted group rank ratio trend join_groups leaders unit_figures level durations ratings column_means row_means'),
   },
   {
@@ -40,7 +42,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:hours?|o'clock|busiest|peak|time|stunde|uhrzeit)$/,
-    kinds: set('hours_of_day by_weekday weekday rows_by_day'),
+    kinds: set('hours_of_day trend by_weekday weekday rows_by_day'),
   },
   {
     words: /^(?:missing|missed|incomplete|gaps?|empty|absent|lack\p{L}{0,4}|fehl\p{L}{0,4}|lücken?|unvollständig)$/u,

@@ -60,3 +60,16 @@ test('a column is found by a synonym in another language, and a total in one cur
   const inEuros = await runAgent('Give me the total in euros of trips.csv', { files: { 'trips.csv': mixed } });
   assert.match(inEuros.workspace.text('report.md'), /There is no total in euros: amount is in EUR and USD \(trips\.csv\)/);
 });
+
+test('a Spanish file is read by its words, and a question about odd values of a sound file is answered', async () => {
+  const rows = Array.from(
+    { length: 10 },
+    (_, i) => `2025-05-${String(i + 1).padStart(2, '0')},${i % 2 === 0 ? 'Madrid' : 'Sevilla'},${50 + i}`,
+  );
+  const { workspace } = await runAgent('ventas.csv: which location sells more, and is there any odd value?', {
+    files: { 'ventas.csv': `fecha,sede,importe\n${rows.join('\n')}\n` },
+  });
+  const report = workspace.text('report.md');
+  assert.match(report, /\*\*Which location sells more\*\*\n\n- By sede, Sevilla has the largest importe: 275 of 545/);
+  assert.match(report, /\*\*Is there any odd value\?\*\*\n\nThe rules of the offline model found nothing that questions the data/);
+});
