@@ -16,22 +16,22 @@ export type Stage = {
   cluster: ClusterProcesses;
   history: History;
   random: Random;
-  /** Nodes that some fault is at work on. */
+  /** Nodes that a running fault affects. */
   busy: Set<NodeProcess>;
-  /** Faults that have begun and are not healed. */
+  /** Faults that have begun and are not repaired yet. */
   underWay: Set<Promise<unknown>>;
-  /** How many nodes the cluster should have. */
+  /** The number of nodes that the cluster should have. */
   nodes: number;
   /** null where all nodes run this version. */
   earlier: EarlierVersion | null;
 };
 export type Fault = {
   name: string;
-  /** What a run must stand on for it. */
+  /** The part of the topology that the fault needs. */
   needs?: Part;
-  /** Whether it can be done to this cluster at all. */
+  /** Whether this cluster can have the fault. */
   fits(stage: Stage): boolean;
-  /** Resolves when it is healed; with what exactly was done. */
+  /** Resolves with a description of what was done, once the fault is repaired. */
   run(stage: Stage): Promise<string>;
 };
 
@@ -126,7 +126,7 @@ function onVersions(name: string, run: Fault['run']): Fault {
   return { name, needs: 'versions', fits: (stage) => stage.earlier !== null && severalNodes(stage), run };
 }
 
-/** Picks a node that nothing else is done to; one at least stays whole, where there are several. */
+/** Picks a node that no other fault affects. In a cluster of several nodes at least one node stays unaffected. */
 async function onNode(stage: Stage, harm: (node: NodeProcess) => Promise<string>): Promise<string> {
   const free = stage.cluster.up.filter((node) => !stage.busy.has(node));
   if (free.length === 0 || (stage.cluster.redis !== null && free.length === 1)) return 'no node to spare';
@@ -146,7 +146,7 @@ async function killAndRestart(node: NodeProcess, awayMs: number): Promise<string
   return `killed, away for ${awayMs} ms`;
 }
 
-/** Of three or more: one stays. */
+/** Kills two nodes at once; at least one more node stays up. */
 async function killTwo(stage: Stage): Promise<string> {
   const both = await Promise.all([
     onNode(stage, (node) => killAndRestart(node, stage.random.between(0, 4_000))),
@@ -165,7 +165,7 @@ async function killWhileLeaving(node: NodeProcess, random: Random): Promise<stri
   return `killed ${afterMs} ms after its SIGTERM`;
 }
 
-/** A further node that never gets to serve for long, or at all. */
+/** Kills an additional node while it joins or shortly after. */
 async function killWhileJoining({ cluster, random, nodes }: Stage): Promise<string> {
   if (cluster.up.length > nodes) return 'there is one more already';
   const node = await cluster.prepare();
@@ -184,7 +184,7 @@ async function terminateAndRestart({ history }: Stage, node: NodeProcess, awayMs
   return `terminated, drained for ${drainMs} ms, away for ${awayMs} ms`;
 }
 
-/** With the same name and folder, in order or by a kill. */
+/** Restarts a node in the other version, with the same name and folder, after a termination or a kill. */
 async function replaceByOther({ history, random, earlier }: Stage, node: NodeProcess): Promise<string> {
   const manner = random.pick(['terminated', 'killed']);
   const from = versionOf(node);
@@ -195,7 +195,7 @@ async function replaceByOther({ history, random, earlier }: Stage, node: NodePro
   return `${manner}, from ${from} to ${versionOf(node)}`;
 }
 
-/** One node after the other, until all are of one version: a roll, or one taken back. */
+/** Restarts one node after another until all run one version: a rolling update, or its reversal. */
 async function rollToOther(stage: Stage): Promise<string> {
   const { cluster, history, busy, random, earlier } = stage;
   const first = random.pick(cluster.up);
@@ -217,7 +217,7 @@ async function rollToOther(stage: Stage): Promise<string> {
   return `from ${from}: ${rolled.join(', ')}`;
 }
 
-/** As orchestrators do: a node that cannot start now, as another fault keeps the database away, is started again. */
+/** Starts a node again, as orchestrators do, if it cannot start because another fault makes the database unreachable. */
 async function startAgain(node: NodeProcess, attempts = startAttempts): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -264,7 +264,7 @@ async function redisAway({ cluster }: Stage, awayMs: number): Promise<string> {
   return `killed, away for ${awayMs} ms, back empty`;
 }
 
-/** When it continues, Redis has no record of it. */
+/** Freezes a node and empties Redis meanwhile, so that Redis has no record of the node when it continues. */
 function flushWhileFrozen(stage: Stage): Promise<string> {
   return onNode(stage, async (node) => {
     const halfMs = stage.random.between(200, 3_500);
@@ -298,10 +298,10 @@ async function cutPostgres({ cluster }: Stage): Promise<string> {
   return 'all cut';
 }
 
-/** A transaction of another client locks rows of actors or counters of accounts, for less time than callers wait for an answer. */
+/** Locks rows of actors or counters of accounts in a transaction of another client, for less time than callers wait for an answer. */
 async function lockRows({ cluster, random }: Stage): Promise<string> {
   const client = new pg.Client({ connectionString: cluster.databaseUrl() });
-  // Another fault may end the database meanwhile.
+  // Another fault may end the database during this transaction.
   client.on('error', () => {});
   const table = random.pick(['event_counter', 'account', 'task', 'agent', 'wallet', 'card']);
   const forMs = random.between(300, 5_000);
@@ -321,7 +321,7 @@ async function lockRows({ cluster, random }: Stage): Promise<string> {
   }
 }
 
-/** Cut again and again, while a node hands over all that it has and then takes it again. */
+/** Cuts connections repeatedly while a node hands over all of its shards and then acquires shards again. */
 function cutPostgresInHandoffs(stage: Stage): Promise<string> {
   const { cluster, random } = stage;
   return onNode(stage, async (node) => {
@@ -336,7 +336,7 @@ function cutPostgresInHandoffs(stage: Stage): Promise<string> {
     let drainMs: number;
     try {
       drainMs = await terminate(stage.history, node);
-      // A start that meets several cuts ends, and is made again until one goes through between them.
+      // Several cuts during a start end the process, so the start is repeated until it succeeds between two cuts.
       await startAgain(node, startAttempts * 3);
     } finally {
       isOver = true;
@@ -354,18 +354,18 @@ async function postgresSilent({ cluster }: Stage, forMs: number): Promise<string
 
 function cutOff(stage: Stage, manner: 'cut' | 'silence'): Promise<string> {
   return onNode(stage, async (node) => {
-    // From less than it takes to be noticed to longer than it takes to hand everything over.
+    // The shortest cut is not detected; the longest exceeds the time to hand over all shards.
     const forMs = stage.random.between(500, 8_000);
     const heal = stage.cluster.isolate(node, manner);
     await pause(forMs);
     heal();
-    return `${manner === 'cut' ? 'cut off' : 'unheard'} for ${forMs} ms`;
+    return `${manner === 'cut' ? 'cut off' : 'silenced'} for ${forMs} ms`;
   });
 }
 
 function withoutPostgres(stage: Stage, manner: 'cut' | 'silence'): Promise<string> {
   return onNode(stage, async (node) => {
-    // From less than it takes to be noticed to longer than it takes until the others have everything.
+    // The shortest fault is not detected; the longest exceeds the time until other nodes own all shards.
     const forMs = stage.random.between(500, 8_000);
     const heal = stage.cluster.withoutPostgres(node, manner);
     await pause(forMs);
@@ -374,7 +374,7 @@ function withoutPostgres(stage: Stage, manner: 'cut' | 'silence'): Promise<strin
   });
 }
 
-/** Two nodes and the rest. */
+/** Cuts all links between two nodes and the others. */
 async function inTwoParts({ cluster, random }: Stage): Promise<string> {
   const first = random.pick(cluster.up);
   const part = [first, random.pick(cluster.up.filter((node) => node !== first))];

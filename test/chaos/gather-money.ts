@@ -1,18 +1,18 @@
-/** Reads all payments at the end of a run: from every node, and from the books in the database. */
+/** Reads all payments at the end of a run: from every node, and from the ledger in the database. */
 import pg from 'pg';
 import type { Client, Door } from './client.ts';
 import { commandOutcome } from './command-outcome.ts';
 import { inTurn, readOfAKind } from './gather.ts';
 import type { Decided, History } from './history.ts';
 
-/** Amounts are cents. A `day` is that of UTC, as the accounts have it. */
+/** Amounts are in cents. A `day` is a day of UTC, as in spending limits. */
 export type KeptMoney = {
-  /** What each node says. */
+  /** The answers of each node. */
   wallets: { node: string; account: string; balance: number; held: number }[];
   spending: { node: string; account: string; day: string; daySpent: number; monthSpent: number }[];
   cards: { node: string; id: string; limit: number; spent: number; status: string }[];
   orderViews: { node: string; id: string; status: string }[];
-  /** From the database. `mark`: card/merchant. `days`: the first and the last on which the wallet can have counted it. */
+  /** From the database. `mark`: card/merchant. `days`: the first and the last day on which the wallet can have counted the authorization. */
   authorizations: {
     id: string;
     account: string;
@@ -23,7 +23,7 @@ export type KeptMoney = {
     reason: string | null;
     days: [string, string];
   }[];
-  /** `days`: null where it is not approved. */
+  /** `days`: null unless the order is approved. */
   orders: {
     id: string;
     account: string;
@@ -34,12 +34,12 @@ export type KeptMoney = {
     days: [string, string] | null;
   }[];
   entries: { transfer: string; account: string; book: string; amount: number; reference: string }[];
-  /** Of authorizations, deposits and decided orders; `about`: which. */
+  /** Events of authorizations, deposits and decided orders. `about`: the id of the authorization, deposit or order. */
   events: { account: string; type: string; about: string }[];
   openHolds: number;
-  /** Approved orders that there was money for, before the last deposits were made. */
+  /** Approved orders that stayed unpaid although the wallet held enough money, before the last deposits. */
   unpaid: { id: string; account: string; amount: number; available: number }[];
-  /** How `troupe ledger check` ended, and what it said. */
+  /** Exit code and output of `troupe ledger check`. */
   ledgerCheck: { code: number; output: string };
 };
 
@@ -104,7 +104,7 @@ export async function gatherMoney(
   };
 }
 
-/** Approved orders that wait although their wallet holds enough for them. To be asked when nothing is on its way. */
+/** Approved orders that are unpaid although their wallet holds enough money. Valid only when no operation is in flight. */
 export async function unpaidOrders(databaseUrl: string): Promise<KeptMoney['unpaid']> {
   return rowsOf(
     databaseUrl,
@@ -150,7 +150,7 @@ async function rowsOf(url: string, text: string): Promise<any[]> {
   }
 }
 
-/** NaN, which equals nothing, where there was no amount. */
+/** NaN if there is no amount, so that it equals no other amount. */
 function minor(major: number): number {
   return Math.round(major * 100);
 }

@@ -100,7 +100,7 @@ function verdictOf(...operations: RegisterOperation[]): string {
   return judgeRegister(operations.map(numbered)).kind;
 }
 
-/** Takes, again and again, any operation that no other one had ended before. */
+/** Tries every order in which each operation comes before all operations that began after its end. */
 function someOrderExplains(left: readonly RegisterOperation[], version: number, value: string | null): boolean {
   if (left.every(({ returnedMs }) => returnedMs === Number.POSITIVE_INFINITY)) return true;
   return left.some((operation) => {

@@ -1,28 +1,28 @@
 /**
- * Whether what clients saw of one register could have come from a single copy that does one thing at a time: the search of Wing and Gong with
- * Lowe's memory of configurations that were tried. Each operation must take effect at one moment between its call and its return; one with
- * an unknown outcome at any moment after its call, or never.
+ * Checks that the history of one register is linearizable, by the search of Wing and Gong with Lowe's cache of visited configurations. Each
+ * operation must take effect at one moment between its call and its return. An operation with an unknown outcome takes effect at any moment
+ * after its call, or never.
  *
- * The register counts: a write is answered with the version it made, one more than the version before.
+ * The register has a version: the answer to a write is the new version, which is the previous version plus one.
  */
 
 export type RegisterOperation = {
   id: number;
   kind: 'write' | 'read';
-  /** `write`: what was written. `read`: what was seen, null for nothing. */
+  /** `write`: the written value. `read`: the value that was read, null if there was none. */
   value: string | null;
-  /** `write`: the version that was answered; null where the outcome is unknown. */
+  /** `write`: the version in the answer; null if the outcome is unknown. */
   version: number | null;
   invokedMs: number;
-  /** Infinity: the outcome is unknown. Only of writes: a read without an answer proves nothing, and is left out. */
+  /** Infinity if the outcome is unknown, which only writes have: a read without an answer proves nothing and is left out. */
   returnedMs: number;
 };
 
 export type Judgement =
   | { kind: 'linearizable' }
-  /** `stuckAt`: the operation that no order can explain, as far as the best attempt came. */
+  /** `stuckAt`: the operation at which the longest attempt failed. */
   | { kind: 'not linearizable'; stuckAt: number }
-  /** The search was given up: it says nothing. */
+  /** The search was stopped before it had a result. */
   | { kind: 'undecided' };
 
 type State = { version: number; value: string | null };
@@ -57,7 +57,7 @@ export function judgeRegister(history: readonly RegisterOperation[], maxSteps = 
       } else at = at.next;
       continue;
     }
-    // A return whose operation has not taken effect yet (or the end, with some left): the last choice was wrong.
+    // A return whose operation has not taken effect, or the end with operations left, proves the last choice wrong.
     if (at !== null && steps.length > deepest) {
       deepest = steps.length;
       stuckAt = at.operation.id;
@@ -72,14 +72,14 @@ export function judgeRegister(history: readonly RegisterOperation[], maxSteps = 
   return { kind: 'linearizable' };
 }
 
-/** null: it cannot have happened in this state. */
+/** Returns null if the operation cannot take effect in this state. */
 function apply(state: State, { kind, value, version }: RegisterOperation): State | null {
   if (kind === 'read') return state.value === value ? state : null;
   const next = state.version + 1;
   return version === null || version === next ? { version: next, value } : null;
 }
 
-/** Calls and returns by time, calls first where they meet: that forbids less. Returns of unknown outcomes never come. */
+/** Calls and returns in order of time. At equal times calls come first, which forbids fewer orders. Unknown outcomes have no return. */
 function marksOf(operations: readonly RegisterOperation[]): Mark {
   const marks: (Mark & { atMs: number })[] = [];
   operations.forEach((operation, index) => {
@@ -120,8 +120,8 @@ function restore(call: Mark): void {
 }
 
 /**
- * What has taken effect when `added` has, and what it led to. All that was called before the first return that is still to come has taken
- * effect, save what stands in the list before it: few.
+ * A key of the set of operations that have taken effect, including `added`, and of the resulting state. Every operation that was called before the
+ * first return in the list has taken effect, except the few that precede this return in the list.
  */
 function configuration(head: Mark, added: Mark, { version, value }: State): string {
   const missing: number[] = [];

@@ -39,22 +39,22 @@ export type RunOptions = {
   nodes: number;
   /** false: a service of one node. */
   clustered: boolean;
-  /** How long faults are made; nothing when `script` says which. */
+  /** The time during which random faults begin; ignored if `script` is given. */
   minutes: number;
-  /** These faults, in this order, each once. */
+  /** Runs these faults, in this order, each once. */
   script?: readonly Fault[];
-  /** Without a script: at random, of these alone. */
+  /** Without a script: the faults to choose from at random. */
   among?: readonly Fault[];
   load?: Load;
   env?: Record<string, string>;
-  /** What it stands on; as little as can be, if not said. */
+  /** The stores and proxies of the cluster; the smallest topology by default. */
   topology?: Topology;
-  /** Ends it before its time: all is closed, and it rejects. */
+  /** Aborts the run: everything is closed and the run rejects. */
   signal?: AbortSignal;
   onFault?: (line: string) => void;
 };
 
-/** Customers write, read and run tasks, spenders move money, traders trade on paper, deployers publish sites; each with so many clients at a time. */
+/** Customers write, read and run tasks, spenders move money, traders trade on paper, deployers publish sites; each account has several concurrent clients. */
 export type Load = {
   customers: number;
   customerClients: number;
@@ -64,11 +64,11 @@ export type Load = {
   traderClients: number;
   deployers?: number;
   deployerClients?: number;
-  /** Whether every other trader trades at a broker, the second runs a strategy, and prices come from a file. Needs five. */
+  /** Whether every other trader trades at a broker, the second runs a strategy, and prices come from a file. Needs five traders. */
   broker?: boolean;
 };
 
-/** What `--only` names. */
+/** The values of the option `--only`. */
 export const loads = {
   all: { customers: 3, customerClients: 3, spenders: 3, spenderClients: 3, traders: 2, traderClients: 2, deployers: 1, deployerClients: 2 },
   money: { customers: 0, customerClients: 0, spenders: 6, spenderClients: 5, traders: 0, traderClients: 0 },
@@ -89,9 +89,9 @@ export type Report = {
   violations: Violation[];
   history: History;
   summary: Record<string, number>;
-  /** Operations that took longer than a fault explains by itself, in words, the slowest first. */
+  /** Descriptions of operations that took longer than one fault explains, the slowest first. */
   slow: string[];
-  /** The end of what the nodes printed, for diagnosing failures. */
+  /** The last output of each node, for the diagnosis of failures. */
   logs: { node: string; log: string }[];
 };
 
@@ -100,7 +100,7 @@ const streamsWithinMs = 30_000;
 const secondFaultChance = 0.25;
 const slowMs = 6_000;
 const slowShown = 5;
-/** Never printed by a service that works. */
+/** Log text that shows a bug of the service. */
 const neverLogged = /unhandled promise rejection|TypeError|ReferenceError|RangeError|deadlock detected|already consumed/;
 
 export async function run(options: RunOptions): Promise<Report> {
@@ -133,7 +133,7 @@ export async function run(options: RunOptions): Promise<Report> {
     try {
       return await Promise.race([runOn(stage, options, { venue, hosts }), aborted(signal)]);
     } finally {
-      // Each starts again what it has stopped, which must not come after the end.
+      // Each fault restarts what it stopped; these restarts must end before the cluster is closed.
       await Promise.allSettled(stage.underWay);
       await cluster.close();
     }
@@ -144,7 +144,7 @@ export async function run(options: RunOptions): Promise<Report> {
   }
 }
 
-/** Never resolves. */
+/** Rejects when the run is aborted, and never resolves. */
 function aborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     const give = () => reject(new Error('The run was ended before its time'));
@@ -170,7 +170,7 @@ async function runOn(stage: Stage, options: RunOptions, { venue, hosts }: Others
   const deployers = await Promise.all(times(load.deployers ?? 0, (n) => Deployer.register(parts(n + 301))));
   if (venue !== null) {
     const url = running()[0]!.url;
-    // Every other trader has a live key, and test keys trade with no broker.
+    // Every other trader has a live key; brokers do not accept test keys.
     await Promise.all(brokers.map((broker, n) => traders[2 * n]!.connect(url, broker)));
     await traders[1]!.runStrategy();
   }
@@ -257,7 +257,7 @@ function watchPooler({ cluster, history }: Stage, { signal, onFault = () => {} }
   };
 }
 
-/** Resolves with how long each fault's healing took, in milliseconds. */
+/** Resolves with the recovery time after each fault, in milliseconds. */
 async function makeFaults(stage: Stage, { minutes, script, among = faults, signal, onFault = () => {} }: RunOptions): Promise<number[]> {
   const { history, random, cluster, underWay } = stage;
   const recoveries: number[] = [];
@@ -303,7 +303,7 @@ async function makeFaults(stage: Stage, { minutes, script, among = faults, signa
   return recoveries;
 }
 
-/** There is one Redis, one PostgreSQL and one PgBouncer: what is done to it is done by one at a time. */
+/** Whether two faults affect the same Redis, PostgreSQL or PgBouncer, so that they must not run at the same time. */
 function meet(a: Fault, b: Fault): boolean {
   const [part] = a.name.split(' ');
   return ['redis', 'postgres', 'pgbouncer'].includes(part!) && b.name.startsWith(`${part} `);
@@ -322,7 +322,7 @@ async function allEventsArrived({ all }: AllClients, subscribers: readonly Subsc
   }
 }
 
-/** The last act of every node is an orderly end. */
+/** Terminates every node in order. */
 async function endAll(cluster: ClusterProcesses, history: History): Promise<void> {
   await Promise.all(
     cluster.up.map(async (node) => {

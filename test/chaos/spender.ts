@@ -1,8 +1,8 @@
 /**
- * One account and what its clients do with its money: they pay in, pay by card, one card more than all others, place and decide orders, freeze
- * and cancel cards that others are just paying with, several at a time, at random.
+ * One account and its clients. Concurrently and at random the clients deposit money, pay by card (most payments use one card), place and decide
+ * orders, and freeze and cancel cards during payments.
  *
- * Each operation has a unique mark by which it is found in the books, also if its answer with the id was lost: the merchant of an
+ * Each operation has a unique mark that identifies it in the ledger even if the answer with its id was lost: the merchant of an
  * authorization, the description of an order, the amount of a deposit.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,16 +14,16 @@ import type { Decided, History, OperationName } from './history.ts';
 
 export type SpenderParts = { history: History; nodes: () => Door[]; random: Random };
 
-/** What an account's people are like: it decides which of the rules have work. */
+/** The spending pattern of an account. It decides which limits apply. */
 export type Manner = {
-  /** A deposit is this and as many cents as there were deposits before, so that no two are the same. */
+  /** The amount of the first deposit; each later deposit is one cent more, so that all amounts differ. */
   depositFromMinor: number;
   perTransactionMinor: number;
-  /** Where it is not null the day's and the month's limit begin here, and are raised when they are reached. */
+  /** The initial daily and monthly limit, which is raised when it is reached; null for no limit. */
   limitMinor: number | null;
 };
 
-/** With more money than it can spend; always short of money; held by its limits. */
+/** An account with more money than it can spend, one with too little money, and one that its limits restrict. */
 export const manners: readonly Manner[] = [
   { depositFromMinor: 20_000, perTransactionMinor: 1_000_000, limitMinor: null },
   { depositFromMinor: 500, perTransactionMinor: 1_000_000, limitMinor: null },
@@ -33,13 +33,13 @@ export const manners: readonly Manner[] = [
 const wideLimitMinor = 100_000_000_000;
 const limitStepMinor = 6_000;
 const autoApproveMinor = 400;
-/** More than is ever paid in otherwise, and than can wait: 1,000 orders. */
+/** More than all other deposits, and more than the price of 1,000 unpaid orders. */
 const lastDepositFromMinor = 10_000_000;
 const dearestPaymentMinor = 500;
 const dearestOrderMinor = 800;
 const cardsAtOnce = 4;
 const cardLimitsMinor = { hot: 20_000, others: 2_000 };
-/** A card is replaced by another one after so many declines. */
+/** The number of declines after which a card is replaced. */
 const refusalsOfACard = 12;
 const longestThoughtMs = 60;
 const burstSize = 24;
@@ -59,7 +59,7 @@ export class Spender {
   private readonly manner: Manner;
   private readonly mode: Mode;
   private readonly random: Random;
-  /** The first is the hot one. */
+  /** Most payments use the first card. */
   private readonly cards: HeldCard[] = [];
   /** Orders that may still be pending, newest last. */
   private readonly pending: string[] = [];
@@ -100,7 +100,7 @@ export class Spender {
     }
   }
 
-  /** Pays in more than all that waits for money. */
+  /** Deposits more than the price of all unpaid orders. */
   async depositForAll(): Promise<void> {
     await this.deposit(lastDepositFromMinor);
   }
@@ -186,11 +186,11 @@ export class Spender {
       decide(chance < 0.8 ? 'approve' : 'reject'),
       chance < 0.2 ? decide('approve') : chance > 0.9 ? decide('approve') : null,
     ]);
-    // A limit forbade it: perhaps later.
+    // A limit refused the order; a later try may succeed.
     if (first.answer?.status === 422 && second === null) this.pending.push(id);
   }
 
-  /** Somebody tries to pay by it at once. */
+  /** Freezes a card, tries to pay with it at once, and unfreezes it. */
   private async freezeAndUnfreeze(): Promise<void> {
     const which = this.random.between(0, cardsAtOnce - 1);
     const { id } = this.cards[which]!;
@@ -208,7 +208,7 @@ export class Spender {
   }
 
   private async turn(what: 'freeze' | 'unfreeze' | 'cancel', id: string): Promise<void> {
-    // It is so already, cancelled, or has spent all that it may.
+    // 409: the card has this status already, is cancelled, or has reached its limit.
     await this.perform(`${what} card`, id, null, { ...posting(`/v1/commerce/cards/${id}/${what}`, {}), refusals: [409] });
   }
 
@@ -231,7 +231,7 @@ export class Spender {
       });
   }
 
-  /** What is wrong at any moment is wrong. */
+  /** Reads one card and checks rules that hold at all times. */
   private async query(): Promise<void> {
     const card = this.random.pick(this.cards).id;
     const ofCard = await this.client.perform('query', card, null, { method: 'GET', path: `/v1/commerce/cards/${card}`, refusals: [] });

@@ -22,14 +22,14 @@ test('idBeside returns the first stepped id on the same shard, for seeds of ever
       const shard = slowShardOf('wallet', other);
       let steps = 0;
       while (slowShardOf('card', steppedId(id, steps)) !== shard && steps < 20_000) steps++;
-      // For some texts that are not ids no step fits within a reasonable number of tries.
+      // For some texts that are not ids the slow search finds no step in 20,000 tries.
       if (steps < 20_000) assert.equal(colocatedId(id, 'card', { kind: 'wallet', id: other }), steppedId(id, steps));
     }),
     { numRuns: 60 },
   );
 });
 
-/** As it was first written. */
+/** The original implementation of the hash: stored shards depend on its results. */
 function slowShardOf(kind: string, id: string): number {
   let hash = 0x811c9dc5;
   for (const text of [kind, '/', id]) for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

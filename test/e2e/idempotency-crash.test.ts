@@ -5,7 +5,7 @@ import { randomFrom } from '../support/random.ts';
 import { Caller, startService } from '../support/service.ts';
 
 const rounds = 2;
-/** As many at once as the plan allows. */
+/** The number of concurrent requests that the plan allows. */
 const requestsPerRound = 9;
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -22,10 +22,10 @@ test(`commands in progress when their node is killed (-9) have their effect once
   for (let round = 0; round < rounds; round++) {
     const asked = Array.from({ length: requestsPerRound }, (_, i): Asked => {
       const key = `${round}-${i}`;
-      // A second workspace of the same name would be refused, a second key would show in the list.
+      // A repeated creation would be visible: a second workspace of the same name is refused, and a second key is in the list.
       if (i % 3 === 0) return { key, path: '/v1/workspaces', body: { name: `w ${key}` }, answer: null };
       if (i % 3 === 1) return { key, path: '/v1/api-keys', body: { name: `k ${key}`, scopes: ['tasks.read'] }, answer: null };
-      // Far below the market, so that it rests; each has a different quantity.
+      // The limit is far below the market price, so the order stays open. Quantities differ to identify the orders.
       const order = {
         symbol: 'AAPL',
         side: 'buy',
@@ -37,7 +37,7 @@ test(`commands in progress when their node is killed (-9) have their effect once
       return { key, path: '/v1/trading/orders', body: order, answer: null };
     });
     const underWay = asked.map((one) => ask(caller, one).catch(() => null));
-    // Some are answered, some are committed and not, some have not begun.
+    // At the kill some requests are answered, some are committed but not answered, and some have not begun.
     await pause(random.between(0, 30));
     await service.kill();
     await Promise.all(underWay);
@@ -62,12 +62,12 @@ test(`commands in progress when their node is killed (-9) have their effect once
   assert.deepEqual(quantities(orders.data), quantities(all.filter(({ path }) => path === '/v1/trading/orders').map(({ body }) => body)));
 });
 
-/** Remembers the answer; one that was given must be given again. */
+/** Stores the first answer and checks that every repeat gets the same answer. */
 async function ask(caller: Caller, one: Asked): Promise<boolean> {
   const response = await caller.fetch('POST', one.path, one.body, { 'idempotency-key': one.key });
   const answer: any = await response.json();
   if (response.status !== 201) {
-    // The node may consider the first request as running, or may have just started; no other answer is allowed.
+    // Allowed refusals: the first request is still running, or the node has just started.
     assert.ok([409, 429, 503, 504].includes(response.status), `${one.key}: ${response.status} ${JSON.stringify(answer)}`);
     if (response.status === 409) assert.match(answer.detail, /still running/);
     return false;

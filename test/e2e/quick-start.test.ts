@@ -11,7 +11,7 @@ test("the README's first task by curl reports the figures of the file, its first
 }, async (t) => {
   const service = await startService(t, {}, { fresh: true, limited: true });
   const readme = await readFile('README.md', 'utf8');
-  // In one shell, in the order of the README: the card uses variables that the task has set.
+  // The blocks run in one shell in the order of the README, since later blocks use variables of earlier ones.
   const blocks = ['quick-start', 'first-card', 'first-order', 'first-deployment'].map((name) => blockOf(readme, name));
   const script = blocks.join('echo; echo "== next"\n').replaceAll('http://127.0.0.1:8080', service.url);
   const env = { ...process.env, DATA_DIR: service.dataDir };
@@ -43,7 +43,7 @@ for (const status of ['failed', 'cancelled']) {
   test(`the README's wait for the task ends when it is ${status}, and prints this`, { timeout: 300_000 }, async () => {
     const lines = blockOf(await readFile('README.md', 'utf8'), 'quick-start');
     const wait = /# Wait until the task ends\n([\s\S]*?)\n\n/.exec(lines)![1]!;
-    // What the service answers: it runs once, then it is over.
+    // A stand-in for the service: the first answer is `running`, later answers are the final status.
     const answers = `N=$(mktemp); curl() { echo >> $N; if [ $(wc -l < $N) -gt 1 ]; then echo ${status}; else echo running; fi; }; field() { cat; }`;
     const { stdout } = await promisify(execFile)('sh', ['-euc', `BASE=; TASK=; TOKEN=; ${answers}\n${wait}\nrm $N`], { timeout: 300_000 });
     assert.equal(stdout, `The task is ${status}\n`);

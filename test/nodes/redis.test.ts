@@ -10,7 +10,7 @@ import { withoutRedis } from '../support/redis.ts';
 import { World } from './world.ts';
 
 const options = { skip: withoutRedis, timeout: 300_000 };
-/** Beyond every lease and renewal. */
+/** Longer than every lease and renewal interval. */
 const longMs = 4_000;
 
 let world: World;
@@ -39,7 +39,7 @@ for (const [what, harm] of harms)
     for (const [n, node] of cluster.up.entries()) await caller.at(node).upload(world.workspaces[n]!, 'meanwhile.txt', what);
     await stream.until(() => stream.events.length >= cluster.up.length);
     stream.vanish();
-    // What was away is noticed, and then healed, within a lease.
+    // The nodes detect the fault and recover within one lease.
     await pause(1_000);
     await queries.stop();
     assert.deepEqual(queries.failures, []);
