@@ -135,11 +135,11 @@ test('a message continues the trace of the turn that sent it, and turns without 
   const { node } = await service(t, tracer);
   await node.actors.ask(probe, 'alone', 'add', { n: 1 });
   const root = tracer.startSpan('request', null);
-  await tracer.within(root.traceparent, () => node.actors.ask(probe, 'p1', 'tell', { to: 'p2', inputs: ['hello'] }));
+  await tracer.within(root.traceparent, () => node.actors.ask(probe, 'p1', 'send', { to: 'p2', inputs: ['hello'] }));
   root.end();
-  await until(() => collector.spans.some(({ name }) => name === 'turn probe hear'), 'the turn of the message');
-  const sent = named(collector, 'turn probe tell');
-  assert.equal(named(collector, 'turn probe hear').parentSpanId, sent.spanId);
+  await until(() => collector.spans.some(({ name }) => name === 'turn probe receive'), 'the turn of the message');
+  const sent = named(collector, 'turn probe send');
+  assert.equal(named(collector, 'turn probe receive').parentSpanId, sent.spanId);
   assert.ok(!collector.spans.some(({ attributes }) => attributes['troupe.actor.id'] === 'alone'));
 });
 
@@ -196,14 +196,14 @@ test('spans that the collector refuses or does not get are dropped, counted and 
   collector.answers = [400, null, null, null];
   tracer.startSpan('refused', null).end();
   await until(() => sink.dropped === 1, 'the first drop');
-  tracer.startSpan('unheard', null).end();
+  tracer.startSpan('undelivered', null).end();
   await until(() => sink.dropped === 2, 'the second drop');
   assert.deepEqual(dropping, ['the collector answers 400']);
-  tracer.startSpan('heard', null).end();
+  tracer.startSpan('delivered', null).end();
   await until(() => sink.sent === 1, 'the third span');
   assert.deepEqual(
     collector.spans.map(({ name }) => name),
-    ['heard'],
+    ['delivered'],
   );
 });
 

@@ -66,25 +66,25 @@ test('a deadline that passes in the mailbox means certainly not done; after the 
 test('durable work waits while mailboxes are full and is done when there is room', async (t) => {
   const { node, proxy } = await proxiedNode(t, { maxBatchTurns: 1, maxWaiting: 3, outbox: { sweepIntervalMs: 10 } });
   effects.work = async () => 'done';
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [0] });
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: [0] });
   const held = proxy.hold(commits, 'to client');
-  const sent = node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1, 2, 3, 4, 5, 6, 7, 8] });
+  const sent = node.actors.ask(probe, 's', 'send', { to: 'r', inputs: [1, 2, 3, 4, 5, 6, 7, 8] });
   await held.arrived;
   held.release();
   await sent;
   const begin = () => outcomeOf(node.actors.ask(probe, 'e', 'begin', { effect: 'work', input: {} }));
   await until(async () => typeof (await begin()) === 'string', 'room for the ask itself');
   // While all mailboxes together are full, queries are refused too.
-  const heard = async (id: string) => {
+  const received = async (id: string) => {
     try {
-      return (await node.actors.query(probe, id, 'state', null))?.heard;
+      return (await node.actors.query(probe, id, 'state', null))?.received;
     } catch {
       return undefined;
     }
   };
-  await until(async () => (await heard('r'))?.length === 9, 'the messages');
-  await until(async () => (await heard('e'))?.length === 1, 'the outcome');
-  assert.deepEqual(await heard('r'), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  await until(async () => (await received('r'))?.length === 9, 'the messages');
+  await until(async () => (await received('e'))?.length === 1, 'the outcome');
+  assert.deepEqual(await received('r'), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
 test('idle actors leave memory after their idle time, actors without a row earlier, and all of them when memory is short', async (t) => {

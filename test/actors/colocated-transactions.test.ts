@@ -15,14 +15,14 @@ const first = { kind: 'probe', id: 'first' };
 const beside = (name: string) => colocatedId(`${name} 0000000000000000`, 'probe', first);
 const [a, b, c] = [beside('a'), beside('b'), beside('c')];
 
-const heardOf = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+const receivedOf = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.received ?? [];
 
 test('changes of a co-located transaction are committed in one batch, and each actor sees the changes made so far', async (t) => {
   const { node } = await proxiedNode(t);
-  assert.deepEqual(await node.actors.ask(probe, a, 'together', { to: [b, c, b], input: 1 }), [1, 1, 2]);
-  const rows = await node.sql('select id, heard, xmin::text from probe order by id');
+  assert.deepEqual(await node.actors.ask(probe, a, 'sendColocated', { to: [b, c, b], input: 1 }), [1, 1, 2]);
+  const rows = await node.sql('select id, received, xmin::text from probe order by id');
   assert.deepEqual(
-    rows.map(({ id, heard }) => [id, heard]),
+    rows.map(({ id, received }) => [id, received]),
     [
       [a, [1]],
       [b, [1, 1]],
@@ -34,17 +34,17 @@ test('changes of a co-located transaction are committed in one batch, and each a
 
 test('a transaction waits for a participant that must be loaded, and later asks to its first actor wait behind it', async (t) => {
   const { node } = await proxiedNode(t);
-  await node.actors.ask(probe, b, 'hear', 'before');
-  await node.actors.ask(probe, a, 'hear', 'before');
+  await node.actors.ask(probe, b, 'receive', 'before');
+  await node.actors.ask(probe, a, 'receive', 'before');
   for (const activation of node.actors.kinds.get('probe')!.activations.values()) if (activation.id === b) node.actors.passivate(activation);
   const asked = [
-    node.actors.ask(probe, a, 'together', { to: [b], input: 'joint' }),
-    node.actors.ask(probe, a, 'hear', 'after'),
-    node.actors.ask(probe, b, 'hear', 'after'),
+    node.actors.ask(probe, a, 'sendColocated', { to: [b], input: 'joint' }),
+    node.actors.ask(probe, a, 'receive', 'after'),
+    node.actors.ask(probe, b, 'receive', 'after'),
   ];
   await Promise.all(asked);
-  assert.deepEqual(await heardOf(node, a), ['before', 'joint', 'after']);
-  assert.deepEqual((await heardOf(node, b)).toSorted(), ['after', 'before', 'joint']);
+  assert.deepEqual(await receivedOf(node, a), ['before', 'joint', 'after']);
+  assert.deepEqual((await receivedOf(node, b)).toSorted(), ['after', 'before', 'joint']);
   assert.deepEqual(node.errors, []);
 });
 
@@ -52,55 +52,55 @@ test('a co-located transaction with an actor of another shard, or with itself, i
   const { node } = await proxiedNode(t);
   const elsewhere = Array.from({ length: 10 }, (_, n) => `x${n}`).find((id) => shardOf('probe', id) !== shardOf('probe', a))!;
   for (const to of [elsewhere, a]) {
-    assert.deepEqual(await outcomeOf(node.actors.ask(probe, a, 'together', { to: [b, to], input: 1 })), { refused: 'internal' });
-    assert.deepEqual([await heardOf(node, a), await heardOf(node, b), await heardOf(node, elsewhere)], [[], [], []]);
+    assert.deepEqual(await outcomeOf(node.actors.ask(probe, a, 'sendColocated', { to: [b, to], input: 1 })), { refused: 'internal' });
+    assert.deepEqual([await receivedOf(node, a), await receivedOf(node, b), await receivedOf(node, elsewhere)], [[], [], []]);
   }
   assert.equal(node.errors.length, 2);
 });
 
 test('a refusal based on uncommitted state of another actor is answered when that state is committed', async (t) => {
   const { node, proxy } = await proxiedNode(t);
-  await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 'before')));
+  await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'receive', 'before')));
   const held = proxy.hold(commits, 'to client');
-  let told = 0;
-  const first = node.actors.ask(probe, b, 'hear', 'first').then(() => ++told);
-  const refused = outcomeOf(node.actors.ask(probe, a, 'together', { to: [b], input: 'no', how: 'refuse' })).then((outcome) => [
+  let settled = 0;
+  const first = node.actors.ask(probe, b, 'receive', 'first').then(() => ++settled);
+  const refused = outcomeOf(node.actors.ask(probe, a, 'sendColocated', { to: [b], input: 'no', how: 'refuse' })).then((outcome) => [
     outcome,
-    ++told,
+    ++settled,
   ]);
   await held.arrived;
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(told, 0);
+  assert.equal(settled, 0);
   held.release();
   assert.equal(await first, 1);
   assert.deepEqual(await refused, [{ refused: 'conflict' }, 2]);
-  assert.deepEqual(await heardOf(node, a), ['before']);
+  assert.deepEqual(await receivedOf(node, a), ['before']);
 });
 
 test('an actor that changed separately from the other in an unsent batch joins it in the next batch', async (t) => {
   const { node, proxy } = await proxiedNode(t);
-  await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'hear', 0)));
+  await Promise.all([a, b].map((id) => node.actors.ask(probe, id, 'receive', 0)));
   const held = proxy.hold(commits, 'to client');
-  const asked: Promise<unknown>[] = [node.actors.ask(probe, c, 'hear', 0)];
+  const asked: Promise<unknown>[] = [node.actors.ask(probe, c, 'receive', 0)];
   await held.arrived;
-  asked.push(node.actors.ask(probe, a, 'hear', 1), node.actors.ask(probe, b, 'hear', 1));
-  const joint = node.actors.ask(probe, a, 'together', { to: [b], input: 2 });
-  asked.push(node.actors.ask(probe, a, 'hear', 3));
+  asked.push(node.actors.ask(probe, a, 'receive', 1), node.actors.ask(probe, b, 'receive', 1));
+  const joint = node.actors.ask(probe, a, 'sendColocated', { to: [b], input: 2 });
+  asked.push(node.actors.ask(probe, a, 'receive', 3));
   held.release();
   await Promise.all(asked);
   assert.deepEqual(await joint, [3]);
-  assert.deepEqual(await heardOf(node, a), [0, 1, 2, 3]);
+  assert.deepEqual(await receivedOf(node, a), [0, 1, 2, 3]);
 });
 
 test('a refusal of one part by the database refuses the whole transaction, other turns of its actors remain, and a transaction with a defect does not wait', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   const held = proxy.hold(commits, 'to server');
   await Promise.all([a, b, c].map((id) => node.actors.query(probe, id, 'state', null)));
-  const blocker = node.actors.ask(probe, 'elsewhere', 'hear', 0);
+  const blocker = node.actors.ask(probe, 'elsewhere', 'receive', 0);
   await held.arrived;
   // All of them in one unit, so that each must be tried alone, while others continue to ask.
-  const bad = outcomeOf(node.actors.ask(probe, a, 'together', { to: [b], input: { overflow: true } }));
-  const good = Array.from({ length: 10 }, (_, n) => node.actors.ask(probe, n % 2 ? a : c, 'together', { to: [b], input: n }));
+  const bad = outcomeOf(node.actors.ask(probe, a, 'sendColocated', { to: [b], input: { overflow: true } }));
+  const good = Array.from({ length: 10 }, (_, n) => node.actors.ask(probe, n % 2 ? a : c, 'sendColocated', { to: [b], input: n }));
   held.release();
   // New asks arrive all the time, without waiting for earlier answers, so `b` is never idle.
   let settled = false;
@@ -116,18 +116,18 @@ test('a refusal of one part by the database refuses the whole transaction, other
   await Promise.all([blocker, ...good]);
   settled = true;
   await flood;
-  const heard = (await heardOf(node, b)) as number[];
+  const received = (await receivedOf(node, b)) as number[];
   assert.deepEqual(
-    heard.toSorted(),
+    received.toSorted(),
     good.map((_, n) => n),
   );
-  assert.deepEqual([...(await heardOf(node, a)), ...(await heardOf(node, c))].toSorted(), heard.toSorted());
+  assert.deepEqual([...(await receivedOf(node, a)), ...(await receivedOf(node, c))].toSorted(), received.toSorted());
 });
 
 test('a command id takes effect once in a co-located transaction, whatever connection breaks meanwhile', async (t) => {
   const { node, proxy } = await proxiedNode(t);
   for (let n = 0; n < 10; n++) {
-    const ask = () => node.actors.ask(probe, a, 'together', { to: [b], input: n }, { commandId: `joint ${n}` });
+    const ask = () => node.actors.ask(probe, a, 'sendColocated', { to: [b], input: n }, { commandId: `joint ${n}` });
     const held = proxy.hold(commits, n % 2 ? 'to server' : 'to client');
     const asked = ask();
     await held.arrived;
@@ -136,7 +136,7 @@ test('a command id takes effect once in a co-located transaction, whatever conne
     assert.deepEqual(await asked, [n + 1]);
     assert.deepEqual(await ask(), [n + 1]);
   }
-  assert.deepEqual(await heardOf(node, a), await heardOf(node, b));
+  assert.deepEqual(await receivedOf(node, a), await receivedOf(node, b));
 });
 
 test('idBeside is on the same shard, is always the same for the same id, and differs for ids of one millisecond', () => {

@@ -34,7 +34,7 @@ test('until a commit is confirmed none of its results is answered, and a query s
   const { node, proxy, close } = await proxied();
   t.after(close);
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
-  const told = node.events.length;
+  const eventsBefore = node.events.length;
   const held = proxy.hold(commits, 'to client');
   let replies = 0;
   const asked = [
@@ -42,20 +42,20 @@ test('until a commit is confirmed none of its results is answered, and a query s
     // Refused because of uncommitted state: this answer must wait for the commit too.
     outcomeOf(node.actors.ask(probe, 'a', 'expect', { value: 1 })),
     node.actors.ask(probe, 'a', 'touch', null),
-    node.actors.ask(probe, 'a', 'tell', { to: 'b', inputs: ['x'] }),
+    node.actors.ask(probe, 'a', 'send', { to: 'b', inputs: ['x'] }),
   ];
   for (const ask of asked) void ask.then(() => replies++);
   await held.arrived;
   assert.equal((await node.sql(`select value from probe where id = 'a'`))[0].value, 2, 'it is in the database');
   assert.equal(replies, 0);
-  assert.equal(node.events.length, told);
+  assert.equal(node.events.length, eventsBefore);
   assert.equal((await node.actors.query(probe, 'a', 'state', null))?.value, 1);
   // Turns continue on uncommitted state.
   const later = node.actors.ask(probe, 'a', 'add', { n: 5 });
   held.release();
   assert.deepEqual(await Promise.all(asked), [2, { refused: 'conflict' }, 2, null]);
   assert.equal(await later, 7);
-  await until(async () => (await node.actors.query(probe, 'b', 'state', null))?.heard.length === 1, 'the message');
+  await until(async () => (await node.actors.query(probe, 'b', 'state', null))?.received.length === 1, 'the message');
 });
 
 test('several waits for shards without commits in flight do not block other work of the process', async (t) => {
@@ -78,12 +78,12 @@ test('after an answer of the database is lost, callers get the committed replies
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
   const held = proxy.hold(commits, 'to client');
   const asked = ['a', 'b', 'c'].map((id) => node.actors.ask(probe, id, 'add', { n: 10 }));
-  asked.push(node.actors.ask(probe, 'a', 'tell', { to: 'd', inputs: [1, 2] }) as never);
+  asked.push(node.actors.ask(probe, 'a', 'send', { to: 'd', inputs: [1, 2] }) as never);
   await held.arrived;
   held.drop();
   proxy.cut(commits);
   assert.deepEqual(await Promise.all(asked), [11, 10, 10, null]);
-  await until(async () => (await node.actors.query(probe, 'd', 'state', null))?.heard.length === 2, 'the messages');
+  await until(async () => (await node.actors.query(probe, 'd', 'state', null))?.received.length === 2, 'the messages');
   assert.deepEqual(
     node.events.map(({ seq }) => seq),
     [1, 2, 3, 4],
@@ -322,12 +322,12 @@ for (const [what, code] of [
     );
     const good = Array.from({ length: 5 }, (_, i) => node.actors.ask(probe, `good${i}`, 'add', { n: i }));
     const failing = outcomeOf(node.actors.ask(probe, 'sick', 'add', { n: 1 }));
-    await node.actors.ask(probe, 'teller', 'tell', { to: 'sick', inputs: ['a', 'b'] });
+    await node.actors.ask(probe, 'teller', 'send', { to: 'sick', inputs: ['a', 'b'] });
     assert.deepEqual(await Promise.all(good), [0, 1, 2, 3, 4]);
     assert.deepEqual(await failing, { refused: 'unavailable' });
     await node.sql('drop trigger break_down on probe');
-    await until(async () => (await node.actors.query(probe, 'sick', 'state', null))?.heard.length === 2, 'the messages');
-    assert.deepEqual((await node.actors.query(probe, 'sick', 'state', null))?.heard, ['a', 'b']);
+    await until(async () => (await node.actors.query(probe, 'sick', 'state', null))?.received.length === 2, 'the messages');
+    assert.deepEqual((await node.actors.query(probe, 'sick', 'state', null))?.received, ['a', 'b']);
     assert.deepEqual(await node.sql('select error from dead_letter'), []);
   });
 }

@@ -6,7 +6,7 @@ import { newEnvelope } from '../../src/actors/envelope.ts';
 import { NotYet } from '../../src/actors/not-yet.ts';
 import { monotonicMs } from '../../src/clock.ts';
 import { noLog } from '../../src/log.ts';
-import { effects, hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { effects, probe, probeActor, probeOptions, receiving } from '../support/probe-actor.ts';
 import { proxiedNode } from '../support/proxied-node.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import type { Scope } from '../support/scope.ts';
@@ -18,7 +18,7 @@ async function start(t: Scope, options: object = {}): Promise<TestRuntime> {
   return node;
 }
 
-const heard = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+const received = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.received ?? [];
 const count = async (node: TestRuntime, table: string) => (await node.sql(`select count(*)::int as n from ${table}`))[0].n;
 
 test('messages of one actor to another arrive once, in order, whatever their contents', async (t) => {
@@ -36,27 +36,27 @@ test('messages of one actor to another arrive once, in order, whatever their con
     false,
     [],
   ];
-  for (let i = 0; i < 30; i++) void node.actors.ask(probe, 'sender', 'tell', { to: 'receiver', inputs: [i, i + 0.5] });
-  await node.actors.ask(probe, 'sender', 'tell', { to: 'receiver', inputs });
-  await until(async () => (await heard(node, 'receiver')).length === 60 + inputs.length, 'all messages');
-  assert.deepEqual(await heard(node, 'receiver'), [...Array.from({ length: 60 }, (_, i) => i / 2), ...inputs]);
+  for (let i = 0; i < 30; i++) void node.actors.ask(probe, 'sender', 'send', { to: 'receiver', inputs: [i, i + 0.5] });
+  await node.actors.ask(probe, 'sender', 'send', { to: 'receiver', inputs });
+  await until(async () => (await received(node, 'receiver')).length === 60 + inputs.length, 'all messages');
+  assert.deepEqual(await received(node, 'receiver'), [...Array.from({ length: 60 }, (_, i) => i / 2), ...inputs]);
   assert.equal(await count(node, 'message'), 0);
   await node.restart();
-  assert.deepEqual(await heard(node, 'receiver'), [...Array.from({ length: 60 }, (_, i) => i / 2), ...inputs]);
+  assert.deepEqual(await received(node, 'receiver'), [...Array.from({ length: 60 }, (_, i) => i / 2), ...inputs]);
 });
 
 test('messages survive crashes: each is consumed once and in order', async (t) => {
   const node = await start(t, { maxBatchTurns: 3 });
   for (let round = 0; round < 4; round++) {
-    const told = Array.from({ length: 25 }, (_, i) => node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [round * 25 + i] }));
+    const asks = Array.from({ length: 25 }, (_, i) => node.actors.ask(probe, 's', 'send', { to: 'r', inputs: [round * 25 + i] }));
     // During the work: some asks are committed and some messages delivered, others are not.
-    await told[8 + round];
-    for (const ask of told) void ask.catch(() => {});
+    await asks[8 + round];
+    for (const ask of asks) void ask.catch(() => {});
     await node.crashAndRestart();
   }
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['end'] });
-  await until(async () => (await heard(node, 'r')).includes('end'), 'the last message');
-  const numbers = (await heard(node, 'r')).slice(0, -1) as number[];
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: ['end'] });
+  await until(async () => (await received(node, 'r')).includes('end'), 'the last message');
+  const numbers = (await received(node, 'r')).slice(0, -1) as number[];
   assert.deepEqual(
     numbers,
     [...new Set(numbers)].sort((a, b) => a - b),
@@ -69,21 +69,21 @@ test('messages survive crashes: each is consumed once and in order', async (t) =
 test('messages for full mailboxes wait in the database and keep their order', async (t) => {
   const node = await start(t, { outbox: { maxInFlight: 3, sweepIntervalMs: 10 } });
   const inputs = Array.from({ length: 40 }, (_, i) => i);
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: inputs.slice(0, 20) });
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: inputs.slice(20) });
-  await until(async () => (await heard(node, 'r')).length === 40, 'all messages');
-  assert.deepEqual(await heard(node, 'r'), inputs);
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: inputs.slice(0, 20) });
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: inputs.slice(20) });
+  await until(async () => (await received(node, 'r')).length === 40, 'all messages');
+  assert.deepEqual(await received(node, 'r'), inputs);
 });
 
 for (const poison of ['throw', 'overflow']) {
   test(`a message that fails repeatedly (${poison}) becomes a dead letter and delays no other; a refused message is consumed`, async (t) => {
     const node = await start(t);
-    await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1, poison, 2, 'refuse', 3] });
-    await until(async () => (await heard(node, 'r')).length === 3, 'its neighbours');
-    assert.deepEqual(await heard(node, 'r'), [1, 2, 3]);
+    await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: [1, poison, 2, 'refuse', 3] });
+    await until(async () => (await received(node, 'r')).length === 3, 'its neighbours');
+    assert.deepEqual(await received(node, 'r'), [1, 2, 3]);
     await until(async () => (await count(node, 'dead_letter')) === 1, 'the dead letter');
     const [letter] = await node.sql('select kind, actor_id, command, input from dead_letter');
-    assert.deepEqual(letter, { kind: 'probe', actor_id: 'r', command: 'hear', input: poison });
+    assert.deepEqual(letter, { kind: 'probe', actor_id: 'r', command: 'receive', input: poison });
     assert.equal(await count(node, 'message'), 0);
     assert.equal(await node.actors.ask(probe, 'r', 'add', { n: 1 }), 1);
   });
@@ -91,10 +91,10 @@ for (const poison of ['throw', 'overflow']) {
 
 /** While this is true, messages to the probe arrive too early. */
 function tooEarly(t: Scope, isEarly: (input: unknown) => boolean): void {
-  hearing.before = (input) => {
+  receiving.before = (input) => {
     if (isEarly(input)) throw new NotYet('What it needs has not come');
   };
-  t.after(() => (hearing.before = () => {}));
+  t.after(() => (receiving.before = () => {}));
 }
 
 test('a message that arrives before its dependency is retried until the dependency arrives and does not become a dead letter', async (t) => {
@@ -103,16 +103,16 @@ test('a message that arrives before its dependency is retried until the dependen
   tooEarly(t, (input) => input === 'early' && !isThere);
   const { earlyWork } = node.runtime.actors.completion;
   const tries = () => earlyWork.tries.read()[0]?.value ?? 0;
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['early', 'behind it'] });
-  await node.actors.ask(probe, 'other', 'tell', { to: 'r', inputs: ['of another'] });
-  await until(async () => tries() >= 5 && (await heard(node, 'r')).length > 0, 'more tries than a message with a fault has');
-  assert.deepEqual(await heard(node, 'r'), ['of another']);
-  assert.deepEqual(earlyWork.tries.read(), [{ labels: { kind: 'probe', command: 'hear' }, value: tries() }]);
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: ['early', 'behind it'] });
+  await node.actors.ask(probe, 'other', 'send', { to: 'r', inputs: ['of another'] });
+  await until(async () => tries() >= 5 && (await received(node, 'r')).length > 0, 'more tries than a message with a fault has');
+  assert.deepEqual(await received(node, 'r'), ['of another']);
+  assert.deepEqual(earlyWork.tries.read(), [{ labels: { kind: 'probe', command: 'receive' }, value: tries() }]);
   assert.equal(earlyWork.size.count, 1);
-  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'r', 'hear', 'early')), { refused: 'unavailable' });
+  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'r', 'receive', 'early')), { refused: 'unavailable' });
   isThere = true;
-  await until(async () => (await heard(node, 'r')).length === 3, 'the message');
-  assert.deepEqual(await heard(node, 'r'), ['of another', 'early', 'behind it']);
+  await until(async () => (await received(node, 'r')).length === 3, 'the message');
+  assert.deepEqual(await received(node, 'r'), ['of another', 'early', 'behind it']);
   assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), earlyWork.size.count, node.errors], [0, 0, 0, []]);
 });
 
@@ -122,24 +122,24 @@ test('a message whose dependency does not arrive within ten minutes becomes a de
   const early = new EarlyWork(noLog, () => nowMs);
   Object.assign(node.runtime.actors.completion, { earlyWork: early });
   tooEarly(t, (input) => input === 'early');
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['early', 'behind it'] });
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: ['early', 'behind it'] });
   await until(() => early.size.count === 1, 'the first try');
   nowMs = 599_000;
   assert.equal(early.size.oldestS, 599);
   nowMs = 600_000;
-  await until(async () => (await heard(node, 'r')).length === 1, 'the one behind it');
+  await until(async () => (await received(node, 'r')).length === 1, 'the one behind it');
   const letters = await node.sql('select command, input, attempts, error from dead_letter');
-  assert.deepEqual(letters, [{ command: 'hear', input: 'early', attempts: 2, error: 'NotYet: What it needs has not come' }]);
+  assert.deepEqual(letters, [{ command: 'receive', input: 'early', attempts: 2, error: 'NotYet: What it needs has not come' }]);
   assert.equal(early.size.count, 0);
 });
 
 test('messages that arrive too early are retried with pauses from 0.1 to 30 s', () => {
   let nowMs = 0;
   const early = new EarlyWork(noLog, () => nowMs);
-  const envelope = newEnvelope('hear', null, Infinity, null);
+  const envelope = newEnvelope('receive', null, Infinity, null);
   const pauses: number[] = [];
   for (;;) {
-    const pauseMs = early.pauseMs(envelope, new NotYet('early'), { kind: 'probe', id: 'r', command: 'hear' });
+    const pauseMs = early.pauseMs(envelope, new NotYet('early'), { kind: 'probe', id: 'r', command: 'receive' });
     if (pauseMs === null) break;
     pauses.push(pauseMs);
     nowMs += pauseMs;
@@ -163,9 +163,9 @@ test("a message that PostgreSQL refuses without the message's fault is consumed 
   const node = await start(t);
   // The error of a failing disk.
   const heal = await refuseRows(node, 'probe', `new.id = 'r'`, '58030');
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [1] });
-  await node.actors.ask(probe, 's', 'tell', { to: 'well', inputs: [1] });
-  await until(async () => (await heard(node, 'well')).length === 1, 'the neighbour of the one that is refused');
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: [1] });
+  await node.actors.ask(probe, 's', 'send', { to: 'well', inputs: [1] });
+  await until(async () => (await received(node, 'well')).length === 1, 'the neighbour of the one that is refused');
   const { refusedWork } = node.runtime.actors.completion;
   const tries = () => refusedWork.retries.read()[0]?.value ?? 0;
   await until(() => tries() >= 3, 'as many tries as a message with a fault has');
@@ -173,7 +173,7 @@ test("a message that PostgreSQL refuses without the message's fault is consumed 
   assert.equal(refusedWork.size.count, 1);
   assert.ok(refusedWork.size.oldestS > 0.5);
   await heal();
-  await until(async () => (await heard(node, 'r')).length === 1, 'the message');
+  await until(async () => (await received(node, 'r')).length === 1, 'the message');
   assert.deepEqual([await count(node, 'dead_letter'), await count(node, 'message'), refusedWork.size.count], [0, 0, 0]);
 });
 
@@ -193,7 +193,7 @@ test('an outcome that another node delivers repeatedly while PostgreSQL refuses 
   assert.equal(refusedWork.size.count, 1);
   await heal();
   assert.deepEqual(await Promise.all(brought), [null, null, null]);
-  assert.deepEqual([await heard(node, 'a'), await count(node, 'effect')], [[input.outcome], 0]);
+  assert.deepEqual([await received(node, 'a'), await count(node, 'effect')], [[input.outcome], 0]);
 });
 
 test('if the dead letter of some work is refused, the dead letter is retried with growing pauses, and the command does not run again', async (t) => {
@@ -201,7 +201,7 @@ test('if the dead letter of some work is refused, the dead letter is retried wit
   const heal = await refuseRows(node, 'dead_letter', 'true', '23514');
   effects.work = async () => 'poison';
   await node.actors.ask(probe, 'a', 'begin', { effect: 'work', input: {} });
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: ['throw'] });
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: ['throw'] });
   const { refusedWork } = node.runtime.actors.completion;
   const tries = () => refusedWork.retries.read().map(({ labels, value }) => [labels!.source, labels!.code, value]);
   await until(() => refusedWork.size.oldestS > 2, 'two seconds of refusals');
@@ -340,9 +340,9 @@ test('an effect ends with its outcome: done, refused, failed unexpectedly, unkno
   const inputs = ['done', 'refuse', 'throw', 'unknown', 'circular'];
   for (const how of inputs) {
     await node.actors.ask(probe, how, 'begin', { effect: 'work', input: { how } });
-    await until(async () => (await heard(node, how)).length === 1, how);
+    await until(async () => (await received(node, how)).length === 1, how);
   }
-  assert.deepEqual((await Promise.all(inputs.map((how) => heard(node, how)))).flat(), [
+  assert.deepEqual((await Promise.all(inputs.map((how) => received(node, how)))).flat(), [
     { kind: 'done', value: { how: 'done' } },
     { kind: 'failed', message: 'Closed on Sundays' },
     { kind: 'failed', message: 'It failed unexpectedly' },
@@ -370,8 +370,8 @@ test('an effect that asks an actor while its node stops does not fail: it runs a
   const restarting = node.restart();
   open();
   await restarting;
-  await until(async () => (await heard(node, 'a')).length === 1, 'the second run');
-  assert.deepEqual([await heard(node, 'a'), await waiting], [[{ kind: 'done', value: 'again' }], { refused: 'outcome_unknown' }]);
+  await until(async () => (await received(node, 'a')).length === 1, 'the second run');
+  assert.deepEqual([await received(node, 'a'), await waiting], [[{ kind: 'done', value: 'again' }], { refused: 'outcome_unknown' }]);
 });
 
 test('after a crash a repeatable effect runs again under the same id; another one is unknown; a finished one is not run', async (t) => {
@@ -390,17 +390,17 @@ test('after a crash a repeatable effect runs again under the same id; another on
     return name;
   };
   const quick = await node.actors.ask(probe, 'quick', 'begin', { effect: 'work', input: { name: 'quick' } });
-  await until(async () => (await heard(node, 'quick')).length === 1, 'the quick one');
+  await until(async () => (await received(node, 'quick')).length === 1, 'the quick one');
   const slow = await node.actors.ask(probe, 'slow', 'begin', { effect: 'work', input: { name: 'slow' } });
   const mail = await node.actors.ask(probe, 'mail', 'begin', { effect: 'mail', input: { name: 'mail' } });
   await until(() => runs.length === 3, 'both to begin');
   await node.crashAndRestart();
-  await until(async () => (await heard(node, 'mail')).length === 1, 'the unknown outcome');
+  await until(async () => (await received(node, 'mail')).length === 1, 'the unknown outcome');
   open();
-  await until(async () => (await heard(node, 'slow')).length === 1, 'the second run');
+  await until(async () => (await received(node, 'slow')).length === 1, 'the second run');
   assert.deepEqual(runs.sort(), [`mail ${mail}`, `quick ${quick}`, `slow ${slow}`, `slow ${slow}`].sort());
-  assert.deepEqual(await heard(node, 'mail'), [{ kind: 'unknown' }]);
-  assert.deepEqual(await heard(node, 'slow'), [{ kind: 'done', value: 'slow' }]);
+  assert.deepEqual(await received(node, 'mail'), [{ kind: 'unknown' }]);
+  assert.deepEqual(await received(node, 'slow'), [{ kind: 'done', value: 'slow' }]);
 });
 
 test('a cancelled effect is aborted and its outcome is dropped, even if it ended at the same moment', async (t) => {
@@ -418,7 +418,7 @@ test('a cancelled effect is aborted and its outcome is dropped, even if it ended
   await ended;
   await until(() => node.runtime.effects.size.running === 0, 'its place');
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
-  assert.deepEqual(await heard(node, 'a'), []);
+  assert.deepEqual(await received(node, 'a'), []);
   assert.equal(await count(node, 'effect'), 0);
   assert.ok(aborted <= 1);
 });
@@ -450,7 +450,7 @@ test('an outcome that its actor cannot process becomes a dead letter, and the ef
   await node.actors.ask(probe, 'a', 'begin', { effect: 'work', input: {} });
   await until(async () => (await count(node, 'dead_letter')) === 1, 'the dead letter');
   assert.equal(await count(node, 'effect'), 0);
-  assert.deepEqual(await heard(node, 'a'), []);
+  assert.deepEqual(await received(node, 'a'), []);
 });
 
 test('timers fire once when due: moved ones at their new time, cleared ones never, overdue ones after a restart', async (t) => {
@@ -467,14 +467,14 @@ test('timers fire once when due: moved ones at their new time, cleared ones neve
   await wake('cleared', clearedMs);
   await wake('cleared', null);
   await wake('last', clearedMs + 1);
-  await until(async () => (await heard(node, 'a')).length === 7, 'the timers');
-  assert.deepEqual([...(await heard(node, 'a'))].sort(), ['last', 'moved', 'now', 'periodic', 'periodic', 'periodic', 'periodic']);
+  await until(async () => (await received(node, 'a')).length === 7, 'the timers');
+  assert.deepEqual([...(await received(node, 'a'))].sort(), ['last', 'moved', 'now', 'periodic', 'periodic', 'periodic', 'periodic']);
   assert.deepEqual(await node.sql('select name from timer'), [{ name: 'far' }]);
   await node.restart();
   await node.sql(`update timer set due_at = now() - interval '1 day'`);
   await node.crashAndRestart();
-  await until(async () => (await heard(node, 'a')).includes('far'), 'the overdue one');
-  assert.equal((await heard(node, 'a')).length, 8);
+  await until(async () => (await received(node, 'a')).includes('far'), 'the overdue one');
+  assert.equal((await received(node, 'a')).length, 8);
   assert.equal(await count(node, 'timer'), 0);
 });
 
@@ -487,8 +487,8 @@ test('a timer moved by a turn that fails still fires', async (t) => {
     const moved = outcomeOf(node.actors.ask(probe, 'a', 'wake', { name: 't2', dueMs: null }));
     const bad = outcomeOf(node.actors.ask(probe, 'a', 'put', { value: 2_000_000 }));
     await Promise.all([moved, bad]);
-  } while ((await heard(node, 'a')).length === 0);
-  assert.deepEqual(await heard(node, 'a'), ['t']);
+  } while ((await received(node, 'a')).length === 0);
+  assert.deepEqual(await received(node, 'a'), ['t']);
   assert.equal(await count(node, 'timer'), 0);
 });
 
@@ -499,10 +499,10 @@ test('a clock step forward fires timers that are then due; a step back fires no 
   await node.actors.ask(probe, 'a', 'wake', { name: 'beyond', dueMs: Date.now() + 90_000 });
   offsetMs = 50_000;
   node.runtime.timers.fireDue();
-  await until(async () => (await heard(node, 'a')).length === 1, 'the first');
+  await until(async () => (await received(node, 'a')).length === 1, 'the first');
   offsetMs = 0;
   node.runtime.timers.fireDue();
   await node.actors.ask(probe, 'a', 'add', { n: 1 });
-  assert.deepEqual(await heard(node, 'a'), ['soon']);
+  assert.deepEqual(await received(node, 'a'), ['soon']);
   assert.deepEqual(await node.sql('select name from timer'), [{ name: 'beyond' }]);
 });

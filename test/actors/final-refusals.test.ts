@@ -5,22 +5,22 @@ import fc from 'fast-check';
 import { isFinalRefusal, recordedRefusal, refusalRecord } from '../../src/actors/recorded-refusal.ts';
 import { monotonicMs } from '../../src/clock.ts';
 import { AppError, invalidField } from '../../src/errors.ts';
-import { effects, hearing, probe, probeActor, probeOptions } from '../support/probe-actor.ts';
+import { effects, probe, probeActor, probeOptions, receiving } from '../support/probe-actor.ts';
 import { outcomeOf, type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
 let node: TestRuntime;
 /** Ids of probes that refuse messages. */
 const unanswering = new Set<string>();
-const hearBefore = hearing.before;
+const receivingBefore = receiving.before;
 before(async () => {
   node = await testRuntime([probeActor], probeOptions);
-  hearing.before = (input) => {
+  receiving.before = (input) => {
     if (unanswering.has(String(input))) throw invalidField(['body'], 'It is deaf', 'deaf');
   };
 });
 after(async () => {
-  hearing.before = hearBefore;
+  receiving.before = receivingBefore;
   await node.close();
 });
 
@@ -30,28 +30,28 @@ async function tryOf(commandId: string, name: string, id: string, input: unknown
   return node.actors.answer({ ...about, kind: 'probe', id, name, input, commandId, repeat });
 }
 
-const heard = async (id: string) => (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+const received = async (id: string) => (await node.actors.query(probe, id, 'state', null))?.received ?? [];
 const recorded = async (commandId: string) => (await node.sql('select from command_record where id = $1', [commandId])).length === 1;
 
 test('an earlier try that arrives after a repeat was refused gets the same refusal, although the command would now succeed', async () => {
   unanswering.add('a');
-  const refused: any = await tryOf('cmd-a', 'hear', 'a', 'a', true).catch((error) => error);
+  const refused: any = await tryOf('cmd-a', 'receive', 'a', 'a', true).catch((error) => error);
   assert.deepEqual([refused.code, refused.issues[0].type], ['invalid', 'deaf']);
   unanswering.delete('a');
-  const late: any = await tryOf('cmd-a', 'hear', 'a', 'a', false).catch((error) => error);
+  const late: any = await tryOf('cmd-a', 'receive', 'a', 'a', false).catch((error) => error);
   assert.deepEqual([late.code, late.message, late.issues], [refused.code, refused.message, refused.issues]);
   await node.crashAndRestart();
-  assert.deepEqual(await outcomeOf(tryOf('cmd-a', 'hear', 'a', 'a', false)), { refused: 'invalid' });
-  assert.deepEqual(await heard('a'), []);
+  assert.deepEqual(await outcomeOf(tryOf('cmd-a', 'receive', 'a', 'a', false)), { refused: 'invalid' });
+  assert.deepEqual(await received('a'), []);
 });
 
 test('a command that is tried once leaves no record of its refusal', async () => {
   unanswering.add('b');
-  assert.deepEqual(await outcomeOf(tryOf('cmd-b', 'hear', 'b', 'b', false)), { refused: 'invalid' });
+  assert.deepEqual(await outcomeOf(tryOf('cmd-b', 'receive', 'b', 'b', false)), { refused: 'invalid' });
   assert.equal(await recorded('cmd-b'), false);
   unanswering.delete('b');
-  assert.equal(await tryOf('cmd-b', 'hear', 'b', 'b', false), null);
-  assert.equal(await tryOf('cmd-b', 'hear', 'b', 'b', true), null, 'a repeat gets the reply of the first');
+  assert.equal(await tryOf('cmd-b', 'receive', 'b', 'b', false), null);
+  assert.equal(await tryOf('cmd-b', 'receive', 'b', 'b', true), null, 'a repeat gets the reply of the first');
 });
 
 test('if a later turn refuses a repeat, the refusal is final for the repeat and for earlier tries', async () => {
@@ -67,11 +67,11 @@ test('if a later turn refuses a repeat, the refusal is final for the repeat and 
 test('the refusal of a request that repeats a command on the same node is final', async () => {
   unanswering.add('d');
   const end = node.actors.repeated.begin(['cmd-d']);
-  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
+  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'receive', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
   end();
   unanswering.delete('d');
-  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'hear', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
-  assert.deepEqual(await heard('d'), []);
+  assert.deepEqual(await outcomeOf(node.actors.ask(probe, 'd', 'receive', 'd', { commandId: 'cmd-d' })), { refused: 'invalid' });
+  assert.deepEqual(await received('d'), []);
 });
 
 test('the refusal of an effect that runs again after a crash is final, also for the ask of the dead process under the same id', async (t) => {
@@ -82,17 +82,17 @@ test('the refusal of an effect that runs again after a crash is final, also for 
   const runs: string[] = [];
   effects.work = async (_input, { effectId }) => {
     if (runs.push(effectId) === 1) return new Promise(() => {});
-    return outcomeOf(node.actors.ask(probe, 'e', 'hear', 'e', { commandId: effectId }));
+    return outcomeOf(node.actors.ask(probe, 'e', 'receive', 'e', { commandId: effectId }));
   };
   unanswering.add('e');
   await node.actors.ask(probe, 'asking', 'begin', { effect: 'work', input: {} });
   await until(() => runs.length === 1, 'the first run');
   await node.crashAndRestart();
-  await until(async () => (await heard('asking')).length === 1, 'the second run');
-  assert.deepEqual(await heard('asking'), [{ kind: 'done', value: { refused: 'invalid' } }]);
+  await until(async () => (await received('asking')).length === 1, 'the second run');
+  assert.deepEqual(await received('asking'), [{ kind: 'done', value: { refused: 'invalid' } }]);
   unanswering.delete('e');
-  assert.deepEqual(await outcomeOf(tryOf(runs[0]!, 'hear', 'e', 'e', false)), { refused: 'invalid' }, 'asked by the first run');
-  assert.deepEqual(await heard('e'), []);
+  assert.deepEqual(await outcomeOf(tryOf(runs[0]!, 'receive', 'e', 'e', false)), { refused: 'invalid' }, 'asked by the first run');
+  assert.deepEqual(await received('e'), []);
 });
 
 test('refusals that ask the caller to retry, and failures of the service, are not final', () => {
@@ -130,8 +130,8 @@ test("tries, repeats and changes of the state in any order: a result or a repeat
         else if (one.do === 'close') unanswering.add(id);
         else {
           const before = reported;
-          const answered = outcomeOf(tryOf(`cmd-${id}`, 'hear', id, id, one.do === 'repeat')).then((outcome) => {
-            if (before !== null) assert.deepEqual({ outcome }, before, 'as it was told before');
+          const answered = outcomeOf(tryOf(`cmd-${id}`, 'receive', id, id, one.do === 'repeat')).then((outcome) => {
+            if (before !== null) assert.deepEqual({ outcome }, before, 'the first outcome');
             if (one.do === 'repeat' || outcome === null) reported ??= { outcome };
           });
           if (one.awaited) await answered;
@@ -141,9 +141,9 @@ test("tries, repeats and changes of the state in any order: a result or a repeat
       await Promise.all(asked);
       unanswering.delete(id);
       const before = reported as { outcome: unknown } | null;
-      const outcome = await outcomeOf(tryOf(`cmd-${id}`, 'hear', id, id, false));
+      const outcome = await outcomeOf(tryOf(`cmd-${id}`, 'receive', id, id, false));
       assert.deepEqual({ outcome }, before ?? { outcome: null });
-      assert.deepEqual(await heard(id), outcome === null ? [id] : []);
+      assert.deepEqual(await received(id), outcome === null ? [id] : []);
     }),
     { numRuns: 60 },
   );

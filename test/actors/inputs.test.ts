@@ -74,9 +74,9 @@ test('an invalid input becomes a dead letter before its command runs; an effect 
   });
   await insertNeutralRow(node.database, 'effect', { ...row, id: 'eff_1', name: 'work', input: { never: 'no' } });
   await Promise.all([node.runtime.sweepTimers(), node.runtime.effects.recover()]);
-  const heard = async () => (await node.actors.query(probe, 'p', 'state', null))?.heard ?? [];
-  await until(async () => (await heard()).length === 1, 'the outcome');
-  assert.deepEqual(await heard(), [{ kind: 'failed', message: 'It was asked for in a form that is not known here' }]);
+  const received = async () => (await node.actors.query(probe, 'p', 'state', null))?.received ?? [];
+  await until(async () => (await received()).length === 1, 'the outcome');
+  assert.deepEqual(await received(), [{ kind: 'failed', message: 'It was asked for in a form that is not known here' }]);
   await until(async () => (await node.sql('select from dead_letter')).length === 1, 'the dead letter');
   const [letter] = await node.sql('select command, input, error from dead_letter');
   assert.deepEqual([letter.command, letter.input], ['woke', { name: 1, text: 'no' }]);
@@ -92,6 +92,6 @@ test('inputs with missing optional fields or fields of a newer version are valid
   const row = { shard: shardOf('probe', 'p'), kind: 'probe', actor_id: 'p', name: 'm', command: 'woke', due_at: new Date(0) };
   await insertNeutralRow(node.database, 'timer', { ...row, input });
   await node.runtime.sweepTimers();
-  await until(async () => ((await node.actors.query(probe, 'p', 'state', null))?.heard ?? []).length === 2, 'both');
+  await until(async () => ((await node.actors.query(probe, 'p', 'state', null))?.received ?? []).length === 2, 'both');
   assert.deepEqual(await node.sql('select from dead_letter'), []);
 });

@@ -20,10 +20,10 @@ test('a node killed repeatedly during its work loses no acknowledged work and do
     });
     const exited = once(child, 'exit');
     await new Promise<void>((resolve) => {
-      let heard = 0;
+      let received = 0;
       child.on('message', (i: number) => {
         acknowledged.push(i);
-        if (++heard === 40 + 67 * round) resolve();
+        if (++received === 40 + 67 * round) resolve();
       });
     });
     child.kill('SIGKILL');
@@ -37,14 +37,14 @@ test('a node killed repeatedly during its work loses no acknowledged work and do
   // The database shows a commit a little before the node knows of it.
   const changed = ['receiver', ...Array.from({ length: 5 }, (_, worker) => `worker ${worker}`)];
   await Promise.all(changed.map((id) => node.actors.ask(probe, id, 'touch', null)));
-  const heard = ((await node.actors.query(probe, 'receiver', 'state', null))?.heard ?? []) as number[];
+  const received = ((await node.actors.query(probe, 'receiver', 'state', null))?.received ?? []) as number[];
   assert.deepEqual(
-    heard,
-    [...new Set(heard)].sort((a, b) => a - b),
+    received,
+    [...new Set(received)].sort((a, b) => a - b),
     'each message once, in order',
   );
-  const told = new Set(heard);
-  for (const i of acknowledged) assert.ok(told.has(i), `message ${i} was acknowledged`);
+  const numbers = new Set(received);
+  for (const i of acknowledged) assert.ok(numbers.has(i), `message ${i} was acknowledged`);
 
   const repeats = await Promise.all(acknowledged.map((i) => node.actors.ask(probe, 'counter', 'add', { n: 1 }, { commandId: `add ${i}` })));
   assert.equal(new Set(repeats).size, acknowledged.length, 'each command has its own first reply');
@@ -54,7 +54,7 @@ test('a node killed repeatedly during its work loses no acknowledged work and do
   const outcomes: number[] = [];
   for (let worker = 0; worker < 5; worker++) {
     const state = await node.actors.query(probe, `worker ${worker}`, 'state', null);
-    outcomes.push(...((state?.heard ?? []) as { value: number }[]).map(({ value }) => value));
+    outcomes.push(...((state?.received ?? []) as { value: number }[]).map(({ value }) => value));
   }
   assert.equal(new Set(outcomes).size, outcomes.length, 'each outcome once');
   for (const i of acknowledged) assert.ok(outcomes.includes(i), `effect ${i} was acknowledged`);

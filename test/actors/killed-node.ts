@@ -16,7 +16,7 @@ await runtime.start();
 for (let i = from; ; i++) {
   const { actors } = runtime;
   void Promise.all([
-    actors.ask(probe, 'sender', 'tell', { to: 'receiver', inputs: [i] }),
+    actors.ask(probe, 'sender', 'send', { to: 'receiver', inputs: [i] }),
     actors.ask(probe, 'counter', 'add', { n: 1 }, { commandId: `add ${i}` }),
     actors.ask(probe, `worker ${i % 5}`, 'begin', { effect: 'work', input: { i } }),
   ]).then(() => process.send!(i));

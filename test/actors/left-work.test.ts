@@ -23,12 +23,12 @@ async function inTheRoll(
   return { cluster, older, newer, onOlder, onNewer };
 }
 
-async function heard(node: TestNode, id: string): Promise<unknown[]> {
-  return (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+async function received(node: TestNode, id: string): Promise<unknown[]> {
+  return (await node.actors.query(probe, id, 'state', null))?.received ?? [];
 }
 
-async function tell({ actors }: TestNode, from: string, to: string, command: 'hear' | 'listen', input: unknown): Promise<void> {
-  await actors.ask(probe, from, 'tell', { to, inputs: [input], command });
+async function send({ actors }: TestNode, from: string, to: string, command: 'receive' | 'receiveNew', input: unknown): Promise<void> {
+  await actors.ask(probe, from, 'send', { to, inputs: [input], command });
 }
 
 test(
@@ -37,9 +37,9 @@ test(
   async (t) => {
     const { cluster, older, newer, onOlder, onNewer } = await inTheRoll(t);
     const shard = shardOf('probe', onOlder);
-    await tell(newer, onNewer, onOlder, 'hear', 1);
-    await tell(newer, onNewer, onOlder, 'listen', 2);
-    await tell(newer, onNewer, onOlder, 'hear', 3);
+    await send(newer, onNewer, onOlder, 'receive', 1);
+    await send(newer, onNewer, onOlder, 'receiveNew', 2);
+    await send(newer, onNewer, onOlder, 'receive', 3);
     // Recorded by a newer owner of the shard, before the shard returned to the older node.
     await cluster.sql(
       `insert into timer (kind, actor_id, name, shard, command, input, due_at) values ('probe', $1, 'nap', $2, 'woke', '{"name":"nap","text":"awake"}', now())`,
@@ -53,7 +53,7 @@ test(
       cluster.sql(
         `select to_json(m) as row from message m union all select to_json(t) from timer t union all select to_json(e) from effect e`,
       );
-    await until(async () => (await heard(older, onOlder)).length === 1, 'what the older node knows');
+    await until(async () => (await received(older, onOlder)).length === 1, 'what the older node knows');
     const before = await rows();
     assert.equal(before.length, 4);
     for (let poll = 0; poll < 3; poll++) {
@@ -61,11 +61,11 @@ test(
       await older.runtime.effects.recover();
       await older.runtime.left.count();
     }
-    assert.deepEqual(await heard(older, onOlder), [1], 'what came later from the same sender waits behind it');
+    assert.deepEqual(await received(older, onOlder), [1], 'what came later from the same sender waits behind it');
     assert.deepEqual(await rows(), before);
     const left = older.runtime.left.found.map(({ place, kind, name, rows: n }) => ({ place, kind, name, n }));
     assert.deepEqual(left, [
-      { place: 'message', kind: 'probe', name: 'listen', n: 1 },
+      { place: 'message', kind: 'probe', name: 'receiveNew', n: 1 },
       { place: 'timer', kind: 'probe', name: 'woke', n: 1 },
       { place: 'effect', kind: 'probe', name: 'work', n: 1 },
     ]);
@@ -76,8 +76,8 @@ test(
     );
 
     await older.leave();
-    await until(async () => (await heard(newer, onOlder)).length === 5, 'all of it at the newer node');
-    const all = await heard(newer, onOlder);
+    await until(async () => (await received(newer, onOlder)).length === 5, 'all of it at the newer node');
+    const all = await received(newer, onOlder);
     assert.deepEqual(
       all.filter((one) => typeof one === 'number'),
       [1, 2, 3],
@@ -90,13 +90,13 @@ test(
 
 test('discarded work delays no later work; an ask for an unknown command is refused with the advice to retry', options, async (t) => {
   const { cluster, older, newer, onOlder, onNewer } = await inTheRoll(t);
-  await tell(newer, onNewer, onOlder, 'listen', 1);
-  await tell(newer, onNewer, onOlder, 'hear', 2);
+  await send(newer, onNewer, onOlder, 'receiveNew', 1);
+  await send(newer, onNewer, onOlder, 'receive', 2);
   await until(() => older.runtime.left.namesIn('message').length === 1, 'the message to be left');
-  await cluster.sql(`delete from message where command = 'listen'`);
+  await cluster.sql(`delete from message where command = 'receiveNew'`);
   await older.runtime.left.count();
-  await until(async () => (await heard(older, onOlder)).length === 1, 'the next one');
-  assert.deepEqual(await heard(older, onOlder), [2]);
+  await until(async () => (await received(older, onOlder)).length === 1, 'the next one');
+  assert.deepEqual(await received(older, onOlder), [2]);
   const ask = {
     kind: 'probe',
     id: onOlder,
@@ -107,6 +107,6 @@ test('discarded work delays no later work; an ask for an unknown command is refu
     commandId: null,
     trace: null,
   };
-  assert.throws(() => older.actors.answer({ ...ask, name: 'listen', effectId: null }), { code: 'unavailable' });
+  assert.throws(() => older.actors.answer({ ...ask, name: 'receiveNew', effectId: null }), { code: 'unavailable' });
   assert.throws(() => older.actors.answer({ ...ask, name: 'ended', effectId: 'eff_1' }), { code: 'shard_not_owned' });
 });

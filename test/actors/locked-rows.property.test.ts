@@ -24,7 +24,7 @@ const step = fc.oneof(
       n: fc.integer({ min: 1, max: 9 }),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('tell' as const), actor, to: actor }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('send' as const), actor, to: actor }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('lock actor' as const), actor }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('lock counter' as const), account: fc.constantFrom(...accounts) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('unlock' as const) }) },
@@ -36,7 +36,7 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 class World {
   private readonly sums = new Map(actors.map((id): [string, number] => [id, 0]));
-  private readonly told = new Map<string, string[]>();
+  private readonly sent = new Map<string, string[]>();
   private readonly asked: { id: string; commandId: string; ask: () => Promise<unknown>; outcome: Promise<unknown> }[] = [];
   private readonly node: TestRuntime;
   private readonly proxy: TcpProxy;
@@ -55,10 +55,10 @@ class World {
       this.adds++;
       this.sums.set(s.actor, this.sums.get(s.actor)! + s.n);
       this.ask(s.actor, (commandId) => node.actors.ask(probe, s.actor, 'add', { n: s.n, account: s.account }, { commandId }));
-    } else if (s.kind === 'tell') {
+    } else if (s.kind === 'send') {
       const input = `${s.actor} ${this.asked.length}`;
-      this.told.set(s.to, [...(this.told.get(s.to) ?? []), input]);
-      this.ask(s.actor, (commandId) => node.actors.ask(probe, s.actor, 'tell', { to: s.to, inputs: [input] }, { commandId }));
+      this.sent.set(s.to, [...(this.sent.get(s.to) ?? []), input]);
+      this.ask(s.actor, (commandId) => node.actors.ask(probe, s.actor, 'send', { to: s.to, inputs: [input] }, { commandId }));
     } else if (s.kind === 'lock actor') await otherClient.query('select from probe where id = $1 for update skip locked', [s.actor]);
     else if (s.kind === 'lock counter')
       await otherClient.query('select from event_counter where account_id = $1 for update skip locked', [s.account]);
@@ -82,16 +82,16 @@ class World {
       for (let answer = await outcome; typeof answer === 'object' && answer !== null; ) answer = await outcomeOf(ask());
     }
     for (const id of actors) {
-      const told = this.told.get(id) ?? [];
+      const sent = this.sent.get(id) ?? [];
       await until(
-        async () => ((await node.actors.query(probe, id, 'state', null))?.heard.length ?? 0) >= told.length,
+        async () => ((await node.actors.query(probe, id, 'state', null))?.received.length ?? 0) >= sent.length,
         `the messages to ${id}`,
       );
       const state = await node.actors.query(probe, id, 'state', null);
       assert.equal(state?.value ?? 0, this.sums.get(id), id);
-      assert.deepEqual([...(state?.heard ?? [])].sort(), [...told].sort(), `each message to ${id} once`);
-      const [row] = await node.sql('select value, heard from probe where id = $1', [id]);
-      assert.deepEqual(row ?? null, state === null ? null : { value: state.value, heard: state.heard });
+      assert.deepEqual([...(state?.received ?? [])].sort(), [...sent].sort(), `each message to ${id} once`);
+      const [row] = await node.sql('select value, received from probe where id = $1', [id]);
+      assert.deepEqual(row ?? null, state === null ? null : { value: state.value, received: state.received });
     }
     const rows = await node.sql('select account_id, seq::int, id from event order by account_id, seq');
     assert.equal(rows.length, this.adds);

@@ -36,9 +36,9 @@ async function checkEvents(node: TestRuntime): Promise<void> {
     assert.equal(seq, (last.get(account_id) ?? 0) + 1);
     last.set(account_id, seq);
   }
-  const told = node.events.map(({ accountId, seq, id }) => ({ account_id: accountId, seq, id }));
-  told.sort((a, b) => (a.account_id < b.account_id ? -1 : a.account_id > b.account_id ? 1 : a.seq - b.seq));
-  assert.deepEqual(told, rows);
+  const published = node.events.map(({ accountId, seq, id }) => ({ account_id: accountId, seq, id }));
+  published.sort((a, b) => (a.account_id < b.account_id ? -1 : a.account_id > b.account_id ? 1 : a.seq - b.seq));
+  assert.deepEqual(published, rows);
 }
 
 const lockWaits = `select from pg_stat_activity where datname = current_database() and application_name like 'troupe commit%' and wait_event_type = 'Lock'`;
@@ -124,7 +124,7 @@ test('a blocked turn of a durable message delays no other work, and is committed
     lockTimeoutMs: 10,
     outbox: { sweepIntervalMs: 20 },
   });
-  await node.actors.ask(probe, 'teller', 'tell', { to: 'a', inputs: ['x', 'y'] });
+  await node.actors.ask(probe, 'teller', 'send', { to: 'a', inputs: ['x', 'y'] });
   // The lock timeout has expired several times.
   await until(() => node.runtime.commit.notCommitted.read().some(({ value }) => value >= 3), 'tries given up');
   const before = node.runtime.commit.notCommitted.read();
@@ -132,8 +132,8 @@ test('a blocked turn of a durable message delays no other work, and is committed
   assert.deepEqual(new Set(replies), new Set([1]));
   assert.ok(before.every(({ labels }) => labels?.outcome === 'unavailable'));
   await release();
-  await until(async () => ((await node.actors.query(probe, 'a', 'state', null))?.heard.length ?? 0) >= 2, 'the messages');
-  assert.deepEqual((await node.actors.query(probe, 'a', 'state', null))?.heard, ['x', 'y']);
+  await until(async () => ((await node.actors.query(probe, 'a', 'state', null))?.received.length ?? 0) >= 2, 'the messages');
+  assert.deepEqual((await node.actors.query(probe, 'a', 'state', null))?.received, ['x', 'y']);
   assert.deepEqual(await node.sql('select from message'), []);
   assert.deepEqual(await node.sql('select from dead_letter'), []);
   await checkEvents(node);

@@ -26,11 +26,11 @@ const step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('bad' as const), actor }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('query' as const), actor }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('tell' as const), actor, to: actor, count: fc.integer({ min: 1, max: 3 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('send' as const), actor, to: actor, count: fc.integer({ min: 1, max: 3 }) }) },
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constant('together' as const),
+      do: fc.constant('sendColocated' as const),
       among: fc.constantFrom(['a', 'b'], ['b', 'a'], ['a', 'b', 'd'], ['d', 'a']),
       goes: fc.constantFrom('well' as const, 'well' as const, 'well' as const, 'refuse' as const, 'throw' as const, 'bad' as const),
       once: fc.boolean(),
@@ -50,10 +50,10 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 type Model = {
   value: number;
   acknowledged: number;
-  heard: Map<string, number[]>;
+  received: Map<string, number[]>;
   timers: string[];
   once: Map<number, number>;
-  together: number[];
+  colocated: number[];
 };
 
 let runs = 0;
@@ -69,7 +69,7 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
   const account = (name: string) => `${run} ${name}`;
   const models = new Map<string, Model>();
   const model = (name: string): Model => {
-    const known = models.get(name) ?? { value: 0, acknowledged: 0, heard: new Map(), timers: [], once: new Map(), together: [] };
+    const known = models.get(name) ?? { value: 0, acknowledged: 0, received: new Map(), timers: [], once: new Map(), colocated: [] };
     models.set(name, known);
     return known;
   };
@@ -78,11 +78,11 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
     checked.catch(() => {});
     checks.push(checked);
   };
-  const check = (answer: Promise<unknown>, expected: unknown, told: () => void = () => {}) =>
+  const check = (answer: Promise<unknown>, expected: unknown, onAnswer: () => void = () => {}) =>
     collect(
       outcomeOf(answer).then((outcome) => {
         assert.deepEqual(outcome, expected);
-        told();
+        onAnswer();
       }),
     );
   const events = { x: [] as string[], y: [] as string[] };
@@ -106,7 +106,7 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
       const state = model(step.actor);
       const commandId = `${run} ${step.actor} ${step.command}`;
       state.once.set(step.command, 1);
-      check(actors.ask(probe, id(step.actor), 'hear', { once: step.command }, { ...options(), commandId }), null);
+      check(actors.ask(probe, id(step.actor), 'receive', { once: step.command }, { ...options(), commandId }), null);
     } else if (step.do === 'expect') {
       const { value } = model(step.actor);
       const expected = step.right ? value : value + 1;
@@ -125,28 +125,28 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
         assert.ok(seen >= acknowledged && seen <= model(step.actor).value, `${acknowledged} <= ${seen} <= ${value}`);
       if (answer instanceof Promise) collect(answer.then((found) => readCounter(found?.value ?? 0)));
       else readCounter(answer?.value ?? 0);
-    } else if (step.do === 'tell') {
+    } else if (step.do === 'send') {
       const inputs = Array.from({ length: step.count }, () => ({ from: step.actor, number: ++unique }));
-      const { heard } = model(step.to);
-      heard.set(step.actor, [...(heard.get(step.actor) ?? []), ...inputs.map(({ number }) => number)]);
-      check(actors.ask(probe, id(step.actor), 'tell', { to: id(step.to), inputs }, options()), null);
-    } else if (step.do === 'together') {
+      const { received } = model(step.to);
+      received.set(step.actor, [...(received.get(step.actor) ?? []), ...inputs.map(({ number }) => number)]);
+      check(actors.ask(probe, id(step.actor), 'send', { to: id(step.to), inputs }, options()), null);
+    } else if (step.do === 'sendColocated') {
       const { among, goes } = step;
       const [asked, ...others] = among.map(id) as [string, ...string[]];
-      const input = { together: ++unique, ...(goes === 'bad' && { overflow: true }) };
-      const commandId = step.once ? `${run} together ${unique}` : undefined;
+      const input = { colocated: ++unique, ...(goes === 'bad' && { overflow: true }) };
+      const commandId = step.once ? `${run} colocated ${unique}` : undefined;
       const asking = outcomeOf(
         actors.ask(
           probe,
           asked,
-          'together',
+          'sendColocated',
           { to: others, input, ...(goes === 'refuse' || goes === 'throw' ? { how: goes } : {}) },
           { ...options(), commandId },
         ),
       );
-      if (goes === 'well') for (const name of among) model(name).together.push(unique);
+      if (goes === 'well') for (const name of among) model(name).colocated.push(unique);
       const expected = goes === 'well' ? 'array' : goes === 'refuse' ? 'conflict' : 'internal';
-      collect(asking.then((told: any) => assert.equal(Array.isArray(told) ? 'array' : told.refused, expected)));
+      collect(asking.then((answer: any) => assert.equal(Array.isArray(answer) ? 'array' : answer.refused, expected)));
     } else if (step.do === 'defer') {
       const key = `k${++unique}`;
       check(actors.ask(probe, id(step.actor), 'defer', { key, n: 0 }, options()), { key });
@@ -177,29 +177,29 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
   }
   await Promise.all(checks);
 
-  const heardOf = async (name: string) =>
-    (await node.actors.query(probe, id(name), 'state', null))?.heard as (
+  const receivedOf = async (name: string) =>
+    (await node.actors.query(probe, id(name), 'state', null))?.received as (
       | { from: string; number: number }
       | { once: number }
-      | { together: number }
+      | { colocated: number }
       | string
     )[];
-  for (const [name, { value, heard, timers, once, together }] of models) {
-    const total = [...heard.values()].flat().length + timers.length + once.size + together.length;
-    await until(async () => ((await heardOf(name)) ?? []).length >= total, `${name} to hear ${total}`);
-    const all = (await heardOf(name)) ?? [];
+  for (const [name, { value, received, timers, once, colocated }] of models) {
+    const total = [...received.values()].flat().length + timers.length + once.size + colocated.length;
+    await until(async () => ((await receivedOf(name)) ?? []).length >= total, `${name} to receive ${total}`);
+    const all = (await receivedOf(name)) ?? [];
     assert.equal(all.length, total, 'nothing twice');
-    for (const [from, numbers] of heard)
+    for (const [from, numbers] of received)
       assert.deepEqual(
         all.flatMap((input) => (typeof input === 'object' && 'from' in input && input.from === from ? [input.number] : [])),
         numbers,
       );
-    const numbersTogether = all.flatMap((input) => (typeof input === 'object' && 'together' in input ? [input.together] : []));
-    assert.deepEqual(numbersTogether.sort(), together.sort(), 'each of them, or none');
+    const colocatedNumbers = all.flatMap((input) => (typeof input === 'object' && 'colocated' in input ? [input.colocated] : []));
+    assert.deepEqual(colocatedNumbers.sort(), colocated.sort(), 'each of them, or none');
     assert.deepEqual(all.filter((input) => typeof input === 'string').sort(), [...timers].sort());
-    const [row] = await node.sql('select value, heard from probe where id = $1', [id(name)]);
+    const [row] = await node.sql('select value, received from probe where id = $1', [id(name)]);
     assert.equal(row?.value ?? 0, value);
-    assert.deepEqual(row?.heard ?? [], all);
+    assert.deepEqual(row?.received ?? [], all);
   }
   for (const name of ['x', 'y'] as const) {
     const rows = await node.sql('select seq::int, id, data from event where account_id = $1 order by seq', [account(name)]);
@@ -209,11 +209,11 @@ async function play(node: TestRuntime, proxy: TcpProxy, steps: Step[]): Promise<
       'no gap',
     );
     assert.deepEqual(rows.map(({ data }) => `${data.id}=${data.value}`).sort(), [...events[name]].sort());
-    const told = node.events.filter(({ accountId }) => accountId === account(name)).map(({ seq, id }) => ({ seq, id }));
+    const published = node.events.filter(({ accountId }) => accountId === account(name)).map(({ seq, id }) => ({ seq, id }));
     assert.deepEqual(
-      told,
+      published,
       rows.map(({ seq, id }) => ({ seq, id })),
-      'told once, in order, under the true numbers',
+      'published once, in order, under the true numbers',
     );
   }
   const [left] = await node.sql(

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import test from 'node:test';
 import { type TestCluster, type TestNode, testCluster } from '../support/cluster-nodes.ts';
-import { hearing, probe } from '../support/probe-actor.ts';
+import { probe, receiving } from '../support/probe-actor.ts';
 import { type Random, randomFrom } from '../support/random.ts';
 import { withoutRedis } from '../support/redis.ts';
 
@@ -24,22 +24,22 @@ test("each actor takes each sender's messages once and in order, despite moves, 
   const outbox = { maxInFlight: 60, sweepIntervalMs: 30 };
   const cluster = await testCluster(t, { leaseMs: 1_000, renewEveryMs: 100, runtime: { outbox, maxBatchTurns: 20 } });
   const world = { cluster, random, withFaults: true, refusals: 0.2 };
-  hearing.before = () => {
-    if (random.next() < world.refusals) throw new TypeError('cannot hear it yet');
+  receiving.before = () => {
+    if (random.next() < world.refusals) throw new TypeError('cannot receive it yet');
   };
-  t.after(() => (hearing.before = () => {}));
+  t.after(() => (receiving.before = () => {}));
 
   for (const name of ['a', 'b']) weather(await cluster.join(name), world);
   await cluster.settled();
-  const told = new Map<string, number>();
-  const telling = new Map(senders.map((sender) => [sender, Promise.resolve()]));
+  const sentCounts = new Map<string, number>();
+  const sending = new Map(senders.map((sender) => [sender, Promise.resolve()]));
   let joined = 0;
   for (let step = 0; step < steps; step++) {
     for (let n = random.between(1, 12); n > 0; n--) {
       const [sender, to, count] = [random.pick(senders), random.pick(receivers), random.between(1, 4)];
-      telling.set(
+      sending.set(
         sender,
-        telling.get(sender)!.then(() => sendMessages(world, told, sender, to, count)),
+        sending.get(sender)!.then(() => sendMessages(world, sentCounts, sender, to, count)),
       );
     }
     const what = random.next();
@@ -49,7 +49,7 @@ test("each actor takes each sender's messages once and in order, despite moves, 
     else if (what < 0.35) cut(world);
     else await new Promise((resolve) => setTimeout(resolve, random.between(0, 30)));
   }
-  await Promise.all(telling.values());
+  await Promise.all(sending.values());
   world.withFaults = false;
   world.refusals = 0;
   const untilMs = Date.now() + hangMs;
@@ -59,33 +59,35 @@ test("each actor takes each sender's messages once and in order, despite moves, 
   for (const to of receivers) {
     // The database shows a commit a little before its node knows of it.
     await cluster.nodes[0]!.actors.ask(probe, to, 'touch', null);
-    const heard = ((await cluster.nodes[0]!.actors.query(probe, to, 'state', null))?.heard ?? []) as [string, number][];
+    const received = ((await cluster.nodes[0]!.actors.query(probe, to, 'state', null))?.received ?? []) as [string, number][];
     for (const sender of senders) {
-      const of = heard.filter(([from]) => from === sender).map(([, n]) => n);
-      const all = Array.from({ length: told.get(`${sender} ${to}`) ?? 0 }, (_, n) => n).filter((n) => !dead.has(`${to} ${[sender, n]}`));
-      assert.deepEqual(of, all, `what ${sender} told ${to} (SEED=${seed})`);
+      const of = received.filter(([from]) => from === sender).map(([, n]) => n);
+      const all = Array.from({ length: sentCounts.get(`${sender} ${to}`) ?? 0 }, (_, n) => n).filter(
+        (n) => !dead.has(`${to} ${[sender, n]}`),
+      );
+      assert.deepEqual(of, all, `messages from ${sender} to ${to} (SEED=${seed})`);
     }
   }
-  t.diagnostic(`${[...told.values()].reduce((sum, n) => sum + n, 0)} messages, ${dead.size} of them dead letters`);
+  t.diagnostic(`${[...sentCounts.values()].reduce((sum, n) => sum + n, 0)} messages, ${dead.size} of them dead letters`);
 });
 
 type World = { cluster: TestCluster; random: Random; withFaults: boolean; refusals: number };
 
 /** Repeated with its id until it has certainly been sent. */
-async function sendMessages(world: World, told: Map<string, number>, sender: string, to: string, count: number): Promise<void> {
+async function sendMessages(world: World, sentCounts: Map<string, number>, sender: string, to: string, count: number): Promise<void> {
   const { cluster, random } = world;
   const pair = `${sender} ${to}`;
-  const from = told.get(pair) ?? 0;
+  const from = sentCounts.get(pair) ?? 0;
   const inputs = Array.from({ length: count }, (_, i) => [sender, from + i]);
-  const commandId = `tell ${pair} ${from}`;
+  const commandId = `send ${pair} ${from}`;
   for (let done = false; !done; ) {
     const at = random.pick(cluster.nodes);
-    done = await at.actors.ask(probe, sender, 'tell', { to, inputs }, { commandId, deadlineMs: Date.now() + 3_000 }).then(
+    done = await at.actors.ask(probe, sender, 'send', { to, inputs }, { commandId, deadlineMs: Date.now() + 3_000 }).then(
       () => true,
       () => false,
     );
   }
-  told.set(pair, from + count);
+  sentCounts.set(pair, from + count);
 }
 
 /** Notifications of messages to other nodes are late, lost or duplicated. */

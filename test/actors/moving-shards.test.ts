@@ -37,8 +37,8 @@ function heldEffect(t: TestContext, name: 'work' | 'mail') {
   return runs;
 }
 
-async function heard(node: TestNode, id: string): Promise<unknown[]> {
-  return (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+async function received(node: TestNode, id: string): Promise<unknown[]> {
+  return (await node.actors.query(probe, id, 'state', null))?.received ?? [];
 }
 
 for (const effect of ['work', 'mail'] as const) {
@@ -51,8 +51,8 @@ for (const effect of ['work', 'mail'] as const) {
     await until(() => b.owned().length === 1024, 'b to own everything');
     await b.actors.ask(probe, onA, 'touch', null);
     runs[0]!.finish('result');
-    await until(async () => (await heard(b, onA)).length === 1, 'the outcome');
-    assert.deepEqual(await heard(b, onA), [{ kind: 'done', value: 'result' }]);
+    await until(async () => (await received(b, onA)).length === 1, 'the outcome');
+    assert.deepEqual(await received(b, onA), [{ kind: 'done', value: 'result' }]);
     assert.equal(runs.length, 1);
     assert.deepEqual(await cluster.sql('select id from effect'), []);
   });
@@ -70,8 +70,8 @@ test('a repeatable effect of a killed node runs again at the new owner; another 
   const counted = await cluster.sql(`select starts from effect where name = 'work'`);
   assert.deepEqual(counted, [{ starts: 1 }], 'it is counted before it begins (E5)');
   work[1]!.finish('again');
-  await until(async () => (await heard(b, onA)).length === 2, 'both outcomes');
-  const kinds = (await heard(b, onA)).map((outcome) => (outcome as { kind: string }).kind).sort();
+  await until(async () => (await received(b, onA)).length === 2, 'both outcomes');
+  const kinds = (await received(b, onA)).map((outcome) => (outcome as { kind: string }).kind).sort();
   assert.deepEqual(kinds, ['done', 'unknown']);
   assert.equal(mail.length, 1);
   assert.equal(work[1]!.effectId, work[0]!.effectId);
@@ -89,7 +89,7 @@ test("an effect of a moved actor whose node dies runs again at the actor's new o
   await a.kill();
   await until(() => runs.length === 2, 'it to run again');
   runs[1]!.finish('second');
-  await until(async () => (await heard(b, onA)).length === 1, 'the outcome');
+  await until(async () => (await received(b, onA)).length === 1, 'the outcome');
   assert.deepEqual(await cluster.sql('select id from effect'), []);
 });
 
@@ -101,10 +101,10 @@ test('messages reach actors of other nodes in the order in which they were sent,
     if (round === 20) cluster.links.heal(a.incarnation, b.incarnation);
     const inputs = [round * 3, round * 3 + 1, round * 3 + 2];
     all.push(...inputs);
-    await a.actors.ask(probe, onA, 'tell', { to: onB, inputs });
+    await a.actors.ask(probe, onA, 'send', { to: onB, inputs });
   }
-  await until(async () => (await heard(b, onB)).length === all.length, 'all messages');
-  assert.deepEqual(await heard(b, onB), all);
+  await until(async () => (await received(b, onB)).length === all.length, 'all messages');
+  assert.deepEqual(await received(b, onB), all);
   assert.deepEqual(await cluster.sql('select id from message'), []);
 });
 
@@ -113,7 +113,7 @@ test('messages sent while their receiver moves are each consumed once', options,
   let sent = 0;
   let stop = false;
   const sending = (async () => {
-    while (!stop) await a.actors.ask(probe, onA, 'tell', { to: onB, inputs: [sent++] });
+    while (!stop) await a.actors.ask(probe, onA, 'send', { to: onB, inputs: [sent++] });
   })();
   await until(() => sent > 20, 'some to be sent');
   await b.leave();
@@ -121,9 +121,9 @@ test('messages sent while their receiver moves are each consumed once', options,
   await until(() => sent > reached + 20, 'some more to be sent');
   stop = true;
   await sending;
-  await until(async () => (await heard(a, onB)).length >= sent, 'all messages');
+  await until(async () => (await received(a, onB)).length >= sent, 'all messages');
   assert.deepEqual(
-    [...(await heard(a, onB))].sort((x, y) => Number(x) - Number(y)),
+    [...(await received(a, onB))].sort((x, y) => Number(x) - Number(y)),
     Array.from({ length: sent }, (_, n) => n),
   );
   assert.deepEqual(await cluster.sql('select id from message'), []);
@@ -164,9 +164,9 @@ test('timers of a dead node fire at the new owner, once', options, async (t) => 
   const { cluster, a, b, onA } = await twoNodes(t);
   await a.actors.ask(probe, onA, 'wake', { name: 'soon', dueMs: Date.now() + 300 });
   await a.kill();
-  await until(async () => (await heard(b, onA)).length > 0, 'the timer to fire');
+  await until(async () => (await received(b, onA)).length > 0, 'the timer to fire');
   await cluster.settled();
-  assert.deepEqual(await heard(b, onA), ['soon']);
+  assert.deepEqual(await received(b, onA), ['soon']);
   assert.deepEqual(await cluster.sql('select name from timer'), []);
 });
 

@@ -12,7 +12,7 @@ import { effects, probe, probeActor, probeOptions } from '../support/probe-actor
 import { type TestRuntime, testRuntime } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
 
-const heard = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.heard;
+const received = async (node: TestRuntime, id: string) => (await node.actors.query(probe, id, 'state', null))?.received;
 const failed = { kind: 'failed', message: abandonedMessage, abandoned: true };
 
 test('an effect that ends its process each time becomes a dead letter, and concurrent effects end normally', async (t) => {
@@ -35,13 +35,13 @@ test('an effect that ends its process each time becomes a dead letter, and concu
   }
   assert.deepEqual(exits, [7, 7, 7, 7, 7, null], 'five starts, five deaths, and then it is left alone');
   await node.crashAndRestart();
-  assert.deepEqual(await heard(node, 'p1'), [failed]);
+  assert.deepEqual(await received(node, 'p1'), [failed]);
   for (const [id, value] of [
     ['p0', 200],
     ['p2', 100],
     ['p3', 300],
   ] as const)
-    assert.deepEqual(await heard(node, id), [{ kind: 'done', value }]);
+    assert.deepEqual(await received(node, id), [{ kind: 'done', value }]);
   assert.deepEqual(await node.sql('select kind, actor_id, command, input, error from dead_letter'), [
     { kind: 'probe', actor_id: 'p1', command: 'effect work', input: { ms: 20, ends: true }, error: abandonedMessage },
   ]);
@@ -61,8 +61,8 @@ test('an effect on a node that is killed four times for other reasons ends norma
     if (kills === 4) effects.work = async () => 'done after all';
     await node.crashAndRestart();
   }
-  await until(async () => (await heard(node, 'a'))?.length === 1, 'its outcome');
-  assert.deepEqual(await heard(node, 'a'), [{ kind: 'done', value: 'done after all' }]);
+  await until(async () => (await received(node, 'a'))?.length === 1, 'its outcome');
+  assert.deepEqual(await received(node, 'a'), [{ kind: 'done', value: 'done after all' }]);
 });
 
 test('a suspect may release its slot at its first restart, and not where suspects run one at a time', async (t) => {
@@ -113,5 +113,5 @@ test('orderly stops of nodes are never counted, and neither are effects that onl
   effects.work = async () => 'done';
   await node.crashAndRestart();
   await until(async () => (await node.sql('select id from effect')).length === 0, 'both');
-  for (const id of ['a', 'b']) assert.deepEqual(await heard(node, id), [{ kind: 'done', value: 'done' }]);
+  for (const id of ['a', 'b']) assert.deepEqual(await received(node, id), [{ kind: 'done', value: 'done' }]);
 });

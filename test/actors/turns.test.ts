@@ -82,8 +82,8 @@ test('a caller left waiting is answered by a later turn, after that turn is comm
   const first = node.actors.ask(probe, 'd', 'defer', { key: 'k', n: 1 });
   const second = node.actors.ask(probe, 'd', 'defer', { key: 'k', n: 1 });
   await node.actors.ask(probe, 'd', 'add', { n: 0 });
-  await node.actors.ask(probe, 'd', 'answer', { key: 'k', reply: { told: true } });
-  assert.deepEqual(await Promise.all([first, second]), [{ told: true }, { told: true }]);
+  await node.actors.ask(probe, 'd', 'answer', { key: 'k', reply: { accepted: true } });
+  assert.deepEqual(await Promise.all([first, second]), [{ accepted: true }, { accepted: true }]);
   const refused = outcomeOf(node.actors.ask(probe, 'd', 'defer', { key: 'r', n: 1 }));
   await node.actors.ask(probe, 'd', 'answer', { key: 'r', reply: null, refuse: true });
   assert.deepEqual(await refused, { refused: 'conflict' });
@@ -108,6 +108,6 @@ test('an idle activation leaves memory and is loaded again with the same state',
   const state = (await node.actors.query(probe, 'sleeper', 'state', null))!;
   assert.deepEqual(
     { ...state },
-    { id: 'sleeper', value: 1, name: null, ratio: 0.25, heard: [], text: 'kept', data: { deep: [1, null, 'x'] }, accountId: null },
+    { id: 'sleeper', value: 1, name: null, ratio: 0.25, received: [], text: 'kept', data: { deep: [1, null, 'x'] }, accountId: null },
   );
 });

@@ -39,7 +39,7 @@ findsEach([
     },
   },
   {
-    what: 'a payment by a frozen card that no client was told of',
+    what: 'a payment by a frozen card that no client knows of',
     rule: 'frozen',
     words: /book.* is approved, after .*freeze/,
     run(run) {

@@ -163,7 +163,7 @@ const breakages: Breakage[] = [
     },
   },
   {
-    what: 'an order that stays open with an unknown outcome of which no event told',
+    what: 'an order that stays open with an unknown outcome without an event about it',
     rule: 'ended',
     words: /ord_2 is still submitted/,
     breakIt({ kept }) {
@@ -173,20 +173,20 @@ const breakages: Breakage[] = [
   },
   {
     what: 'a fill with two events',
-    rule: 'told',
-    words: /fil_2 of ord_1 is told 2 times/,
+    rule: 'emitted',
+    words: /fil_2 of ord_1 is emitted 2 times/,
     breakIt: ({ kept }) => kept.events.push({ type: 'trade.filled', order: 'ord_1', fill: 'fil_2' }),
   },
   {
     what: 'an event of a fill that is not stored',
-    rule: 'told',
-    words: /fil_9 of ord_1 is told, and is not so/,
+    rule: 'emitted',
+    words: /fil_9 of ord_1 is emitted, but did not happen/,
     breakIt: ({ kept }) => kept.events.push({ type: 'trade.filled', order: 'ord_1', fill: 'fil_9' }),
   },
   {
     what: 'an end without an event',
-    rule: 'told',
-    words: /trade\.cancelled ord_4 is told 0 times/,
+    rule: 'emitted',
+    words: /trade\.cancelled ord_4 is emitted 0 times/,
     breakIt: ({ kept }) => kept.events.pop(),
   },
   {
@@ -234,7 +234,7 @@ const breakages: Breakage[] = [
   {
     what: 'an order that the broker has and that is still unknown here',
     rule: 'venue',
-    words: /ord_3 is at the broker, which tells it/,
+    words: /ord_3 is reported by the broker/,
     breakIt: ({ kept }) => Object.assign(kept.orders[2]!, { isUnknown: true }),
   },
   {

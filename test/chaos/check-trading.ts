@@ -12,7 +12,7 @@ export const tradingRules = {
   placed: 'each order of a client is placed once, and no others exist',
   cancelled: 'an order whose cancel was confirmed is cancelled',
   ended: 'every order comes to its end, or an event says that only the end of its session decides its outcome',
-  told: 'an order and each of its fills has one event',
+  emitted: 'an order and each of its fills has one event',
   positions: 'positions are the sum of the fills, on every node',
   shown: 'every node shows an order as it is kept',
   venue: 'an order is at its broker once, and filled there as it is here',
@@ -26,7 +26,7 @@ export function checkTrading(operations: readonly Operation[], kept: KeptTrading
     placed: placedOnce(operations, kept),
     cancelled: cancelsHeld(operations, kept),
     ended: kept.orders.filter(mustHaveEnded).map(({ id, status }) => `${id} is still ${status}`),
-    told: emittedOnce(kept),
+    emitted: emittedOnce(kept),
     positions: positionsRight(kept),
     shown: shownRight(kept),
     venue: venueAgrees(kept),
@@ -81,7 +81,7 @@ function emittedOnce({ orders, fills, events }: KeptTrading): string[] {
     times.set(about, (times.get(about) ?? Number.NaN) + 1);
   }
   return [...times].flatMap(([event, count]) =>
-    count === 1 ? [] : [Number.isNaN(count) ? `${event} is told, and is not so` : `${event} is told ${count} times`],
+    count === 1 ? [] : [Number.isNaN(count) ? `${event} is emitted, but did not happen` : `${event} is emitted ${count} times`],
   );
 }
 
@@ -110,7 +110,7 @@ function venueAgrees({ orders, venue }: KeptTrading): string[] {
     if (filledBy !== 'broker') return found.length === 0 ? [] : [`${id} of the paper broker is at the broker`];
     if (found.length === 0)
       return Number(filled) === 0 && status !== 'filled' ? [] : [`${id} is ${status} with ${filled}, and the broker does not have it`];
-    if (isUnknown) return [`${id} is at the broker, which tells it, and its outcome is still unknown`];
+    if (isUnknown) return [`${id} is reported by the broker, and its outcome is still unknown`];
     return found[0]!.filled === Number(filled) ? [] : [`${id} is filled with ${filled}, at the broker with ${found[0]!.filled}`];
   });
   return [...foreign, ...wrong];

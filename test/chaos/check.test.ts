@@ -32,7 +32,12 @@ const breakages: [string, keyof typeof rules, RegExp, (run: { seen: Seen; kept: 
   ['a version answered to two writes', 'once', /version 1 .*two writes/, ({ seen }) => (operation(seen, 2).result = 1)],
   ['a version that is gone', 'once', /version 2 .* 1 is the last/, ({ kept }) => (kept.files[0]!.version = 1)],
   ['a version that no client wrote', 'once', /4 versions from 2 writes/, ({ kept }) => (kept.files[0]!.version = 4)],
-  ['a version told twice', 'once', /events have the versions 1,2,1/, ({ kept }) => kept.events.push({ ...kept.events[0]!, account: 'b' })],
+  [
+    'a version emitted twice',
+    'once',
+    /events have the versions 1,2,1/,
+    ({ kept }) => kept.events.push({ ...kept.events[0]!, account: 'b' }),
+  ],
   ['a stale read', 'linearizable', /no order .* number 3/, ({ seen }) => (operation(seen, 3).result = 'a')],
   ['a node that ends with an older value', 'linearizable', /no order/, ({ kept }) => (kept.registers[1]!.value = 'a')],
   ['a missing event', 'streams', /after 1 came 3/, ({ seen }) => seen.received.splice(1, 1)],

@@ -10,7 +10,7 @@ const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const load = { customers: 2, customerClients: 3, spenders: 3, spenderClients: 2, traders: 2, traderClients: 1 };
 const script = ['kill', 'redis emptied', 'postgres connections cut', 'clocks a minute apart', 'clock stepped', 'term'].map(faultNamed);
 
-test(`three nodes under load, of which one is killed and one told to stop, break no rule (seed ${seed})`, {
+test(`three nodes under load, of which one is killed and one ordered to stop, break no rule (seed ${seed})`, {
   // Half a minute of both processors, which a run on every change has not; the suites of nodes have each of these faults alone.
   skip: process.env.CI ? 'not on every change: npm run chaos, or npm test' : withoutRedis,
   timeout: 360_000,

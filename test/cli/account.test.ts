@@ -111,9 +111,9 @@ test('wrong usage is reported before any query, with the usage and exit 2; help 
     [['show', 'ann@example.com', '--plan', 'pro'], /--plan is an option of account set, not of account show/],
   ];
   for (const [args, message] of wrong) assert.throws(() => readAccountOptions(args), { name: 'Failure', kind: 'usage', message });
-  const told = await account('set', 'ann@example.com');
-  assert.deepEqual([told.code, told.out], [2, '']);
-  assert.match(told.error, /^Give at least one option to set\nUsage: npm run troupe -- account set EMAIL/);
+  const result = await account('set', 'ann@example.com');
+  assert.deepEqual([result.code, result.out], [2, '']);
+  assert.match(result.error, /^Give at least one option to set\nUsage: npm run troupe -- account set EMAIL/);
   const { code, out } = await account('--help');
   assert.equal(code, 0);
   assert.match(out, /^Usage: npm run troupe -- account set EMAIL/);

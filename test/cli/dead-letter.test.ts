@@ -30,7 +30,7 @@ test('dead letters are shown without their payload; a letter retried by two conc
   t.after(() => node.close());
   const command = await commandAt(t, node.url);
   effects.work = async () => 'poison';
-  await node.actors.ask(probe, 's', 'tell', { to: 'r', inputs: [poison] });
+  await node.actors.ask(probe, 's', 'send', { to: 'r', inputs: [poison] });
   await node.actors.ask(probe, 'a', 'begin', { effect: 'work', input: {} });
   await until(async () => (await letters(node)).length === 2, 'the dead letters');
   // As a version wrote it that named no source, with an error that repeats the payload.
@@ -54,7 +54,7 @@ test('dead letters are shown without their payload; a letter retried by two conc
     {
       source: 'message',
       actor: { kind: 'probe', id: 'r' },
-      name: 'hear',
+      name: 'receive',
       attempts: 3,
       size_bytes: JSON.stringify(poison).length,
     },
@@ -62,7 +62,7 @@ test('dead letters are shown without their payload; a letter retried by two conc
   assert.match(error, /^error: .* violates check constraint/);
   assert.deepEqual([byId.get(outcome!).source, byId.get('msg_old').source, byId.get('msg_old').attempts], ['outcome', 'effect', null]);
   assert.equal(byId.get('msg_old').error, 'TypeError: "[secret]" is too much');
-  assert.match(shown.out, /\nactor {4}probe\/r\ncommand {2}hear\ntries {4}3 tries\nsize {5}\d+ B\nerror {4}error: /);
+  assert.match(shown.out, /\nactor {4}probe\/r\ncommand {2}receive\ntries {4}3 tries\nsize {5}\d+ B\nerror {4}error: /);
   assert.ok(!shown.out.includes('seats') && payload.out.includes('"seats": 3') && payload.out.includes(`"account": "${account}"`));
   assert.match(payload.out, /"code": "\(masked\)"[^}]*"\(text of 6 characters\)"[^}]*"password": "\(masked\)"/);
   for (const { out } of [list, shown, payload]) assert.ok(!out.includes(secret) && !out.includes('271828') && !out.includes('please'), out);
@@ -75,9 +75,9 @@ test('dead letters are shown without their payload; a letter retried by two conc
     both.find(({ code }) => code === 1)!.error,
     new RegExp(`^${message} is no longer a dead letter: \\S+@\\S+ retried it at 20\\d\\d-\\S+Z\n$`),
   );
-  await until(async () => (await heard(node, 'r')).length > 0, 'the message');
+  await until(async () => (await received(node, 'r')).length > 0, 'the message');
   await node.actors.ask(probe, 'r', 'touch', null);
-  assert.deepEqual([await heard(node, 'r'), await node.sql('select id from message')], [[poison], []]);
+  assert.deepEqual([await received(node, 'r'), await node.sql('select id from message')], [[poison], []]);
 
   const [effect, discarded] = (await Promise.all([command('retry', 'msg_old'), command('discard', outcome!, 'msg_none', '--json')])) as [
     Ended,
@@ -123,9 +123,9 @@ test('wrong usage exits with 2 and one line, an unreachable database with 4', as
 
 async function letters(node: TestRuntime): Promise<string[]> {
   // The message's first.
-  return (await node.sql(`select id from dead_letter order by command = 'hear' desc, id`)).map(({ id }) => id);
+  return (await node.sql(`select id from dead_letter order by command = 'receive' desc, id`)).map(({ id }) => id);
 }
 
-async function heard(node: TestRuntime, id: string): Promise<unknown[]> {
-  return (await node.actors.query(probe, id, 'state', null))?.heard ?? [];
+async function received(node: TestRuntime, id: string): Promise<unknown[]> {
+  return (await node.actors.query(probe, id, 'state', null))?.received ?? [];
 }

@@ -22,7 +22,7 @@ test('work recorded by a newer version is listed and put aside as dead letters; 
   const shard = shardOf('probe', 'r');
   await node.sql(
     `insert into message (id, shard, kind, actor_id, command, input, sender, created_at) select 'msg_' || n, $1, 'probe', 'r', command, to_json(n), 'probe/s', now() - interval '1 h'
-      from unnest(array['listen', 'listen', 'hear']) with ordinality m(command, n)`,
+      from unnest(array['receiveNew', 'receiveNew', 'receive']) with ordinality m(command, n)`,
     [shard],
   );
   await node.sql(
@@ -38,32 +38,32 @@ test('work recorded by a newer version is listed and put aside as dead letters; 
     JSON.parse(listed.out).waiting.map(({ place, name, rows }: any) => [place, name, rows]),
     [
       ['effect', 'work', 1],
-      ['message', 'hear', 1],
-      ['message', 'listen', 2],
+      ['message', 'receive', 1],
+      ['message', 'receiveNew', 2],
       ['timer', 'woke', 1],
     ],
   );
-  const messages = await run('put-aside', 'message', 'probe/listen');
+  const messages = await run('put-aside', 'message', 'probe/receiveNew');
   assert.deepEqual(
     [messages.code, messages.out],
-    [0, '2 of message probe/listen are dead letters now: see dead-letter list --kind probe\n'],
+    [0, '2 of message probe/receiveNew are dead letters now: see dead-letter list --kind probe\n'],
   );
-  await until(async () => ((await node.actors.query(probe, 'r', 'state', null))?.heard.length ?? 0) === 1, 'what waited behind them');
+  await until(async () => ((await node.actors.query(probe, 'r', 'state', null))?.received.length ?? 0) === 1, 'what waited behind them');
   assert.equal((await run('put-aside', 'timer', 'probe/woke')).code, 0);
   const letters = await node.sql('select actor_id, command, source, source_id, error from dead_letter order by source_id');
   assert.deepEqual(
     letters.map(({ command, source, source_id }) => [command, source, source_id]),
     [
-      ['listen', 'message', 'msg_1'],
-      ['listen', 'message', 'msg_2'],
+      ['receiveNew', 'message', 'msg_1'],
+      ['receiveNew', 'message', 'msg_2'],
       ['woke', 'timer', 'nap'],
     ],
   );
   for (const { error } of letters) assert.match(error, /^Put aside by \S+@\S+: no node had taken it$/);
   assert.deepEqual(await node.sql('select name from timer'), [{ name: 'later' }]);
   assert.deepEqual(await node.sql('select id from message'), []);
-  const again = await run('put-aside', 'message', 'probe/listen');
-  assert.deepEqual([again.code, again.error], [1, 'No message probe/listen has waited for 10 minutes: see left-work list\n']);
+  const again = await run('put-aside', 'message', 'probe/receiveNew');
+  assert.deepEqual([again.code, again.error], [1, 'No message probe/receiveNew has waited for 10 minutes: see left-work list\n']);
 });
 
 test('missing and superfluous options are refused', () => {

@@ -291,10 +291,10 @@ test('a person without an account', { timeout: 480_000 }, async (t) => {
     const [approval] = (await api(where, `/v1/tasks/${id}`)).approvals;
     await api(where, `/v1/agents/${approval.agent_id}/approve/${approval.id}`, { approved: true });
     assert.equal(await command.exit, 0, command.stderr());
-    const told = command.stdout().trimEnd().split('\n').slice(0, -1);
+    const printed = command.stdout().trimEnd().split('\n').slice(0, -1);
     const history = (await api(where, `/v1/tasks/${id}/events?limit=100`)).data;
     assert.deepEqual(
-      told.map((line) => JSON.parse(line).id),
+      printed.map((line) => JSON.parse(line).id),
       history.map((event: { id: string }) => event.id),
     );
   });

@@ -45,8 +45,8 @@ test('an effect that had not started when its shard was lost does not run twice 
   const { cluster, a, b, id, hold } = await unheard(t, {}, { runtime, begin });
   await until(() => mails.length === 2, 'a to run the second');
   mails[1]!('sent');
-  const heard = async () => (await a.actors.query(probe, id, 'state', null))!.heard;
-  await until(async () => (await heard()).length === 2, 'both outcomes');
+  const received = async () => (await a.actors.query(probe, id, 'state', null))!.received;
+  await until(async () => (await received()).length === 2, 'both outcomes');
   cluster.links.heal(a.incarnation, b.incarnation);
   hold.release();
   await cluster.settled();
@@ -54,7 +54,7 @@ test('an effect that had not started when its shard was lost does not run twice 
   mails[0]!('sent');
   await until(() => b.runtime.effects.size.running + b.runtime.effects.size.waiting === 0, 'b to be done');
   assert.equal(mails.length, 2);
-  const outcomes = (await heard()) as { kind: string }[];
+  const outcomes = (await received()) as { kind: string }[];
   assert.deepEqual(outcomes.map(({ kind }) => kind).sort(), ['done', 'unknown']);
 });
 
@@ -75,7 +75,7 @@ test(
         const answer = b.actors.query(probe, id, 'state', null);
         waits = answer instanceof Promise;
         const state = await answer;
-        assert.ok(state!.value >= before, `${state!.value} was shown after ${before} was told`);
+        assert.ok(state!.value >= before, `${state!.value} was shown after ${before} was answered`);
         shown++;
       }
     })();
@@ -128,10 +128,10 @@ test('a message to an actor behind a cut link is delivered', options, async (t) 
   await cluster.settled();
   cluster.links.harm(a.incarnation, b.incarnation, 'cut');
   const to = idOf(b);
-  await a.actors.ask(probe, idOf(a), 'tell', { to, inputs: ['one', 'two'] });
+  await a.actors.ask(probe, idOf(a), 'send', { to, inputs: ['one', 'two'] });
   // The cut link isolates one of the nodes, which then answers no query, so the test reads the database.
-  const heard = async () => (await cluster.sql('select heard from probe where id = $1', [to]))[0]?.heard;
-  await until(async () => (await heard())?.length === 2, 'the messages');
+  const received = async () => (await cluster.sql('select received from probe where id = $1', [to]))[0]?.received;
+  await until(async () => (await received())?.length === 2, 'the messages');
 });
 
 test(
@@ -212,8 +212,8 @@ test(
     const lost = await cluster.sql('select shard, epoch::float8 from shard order by shard');
     const ids = all.filter((id) => c.placement.epochOf(shardOf('probe', id)) !== null);
     await Promise.all(ids.map((id) => b.actors.ask(probe, id, 'add', { n: 10 })));
-    const heard = { a: 0, b: 0, c: 0 };
-    for (const node of [a, b, c]) node.placement.onLostCommits(() => heard[node.name as 'a']++);
+    const notifications = { a: 0, b: 0, c: 0 };
+    for (const node of [a, b, c]) node.placement.onLostCommits(() => notifications[node.name as 'a']++);
     await cluster.sql(`with o as (update probe set value = 1 returning 1), e as (delete from event where seq > 60 returning 1),
     c as (update event_counter set last_seq = 60 returning 1)
     update shard set epoch = before.epoch, owner = before.owner from shard_before before where before.shard = shard.shard`);
@@ -228,8 +228,8 @@ test(
     const notified = cluster.lines.filter(({ message }) => message.startsWith('the database has lost'));
     assert.ok(notified.length >= 1 && notified.length <= 6, `it is said: ${notified.length} times`);
     assert.ok(
-      Object.values(heard).every((times) => times >= 1),
-      `every node is told, whoever found it: ${JSON.stringify(heard)}`,
+      Object.values(notifications).every((times) => times >= 1),
+      `every node is notified, whichever found it: ${JSON.stringify(notifications)}`,
     );
   },
 );

@@ -46,7 +46,7 @@ test(
     assert.deepEqual(refused, { refused: 'overloaded' });
 
     heal(cluster, [c], [a, b]);
-    await until(() => c.placement.state === 'ready', 'c to be heard');
+    await until(() => c.placement.state === 'ready', 'c to be ready');
     await cluster.settled();
     assert.deepEqual(await cluster.shares(), before);
     assert.deepEqual(new Set(await Promise.all(ids.map((id) => c.actors.ask(probe, id, 'add', { n: 1 })))), new Set([4]));
@@ -105,7 +105,7 @@ test('of two parts that do not reach each other one owns all shards, and the nod
     ids.map(() => 1),
   );
   heal(cluster, nodes.slice(0, 2), nodes.slice(2));
-  await until(() => nodes.every(({ placement }) => placement.state === 'ready'), 'all to be heard');
+  await until(() => nodes.every(({ placement }) => placement.state === 'ready'), 'all to be ready');
   await cluster.settled();
   assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b', 'c', 'd']);
 });
@@ -178,7 +178,7 @@ test(
     };
     assert.deepEqual(new Set(await Promise.all(ids.map(again))), new Set([2]));
     t.diagnostic(`answered elsewhere after ${Math.round(performance.now() - beganMs)} ms`);
-    await until(() => c.placement.state === 'unable' && c.owned().length === 0, 'c to hear of it from the others');
+    await until(() => c.placement.state === 'unable' && c.owned().length === 0, 'c to learn it from the others');
     assert.equal(a.membership.view.members.length, 3, 'it is a member');
     const metrics = new Metrics(noLog);
     addClusterMetrics(metrics, { node: a.placement, membership: a.membership, transport: { counters: {} } } as never);
@@ -244,15 +244,15 @@ test(
     await until(() => runs.length === 1, 'the effect to run');
     cut(cluster, [c], [a, b]);
     await until(() => runs.length === 2, 'it to run elsewhere');
-    runs[0]!.end('told by nobody');
+    runs[0]!.end('unreported');
     runs[1]!.end('done');
-    const heard = async (node: TestNode) => (await node.actors.query(probe, id, 'state', null))?.heard;
-    await until(async () => (await heard(a))?.length === 1, 'its outcome');
+    const received = async (node: TestNode) => (await node.actors.query(probe, id, 'state', null))?.received;
+    await until(async () => (await received(a))?.length === 1, 'its outcome');
     heal(cluster, [c], [a, b]);
-    await until(() => c.placement.state === 'ready', 'c to be heard');
+    await until(() => c.placement.state === 'ready', 'c to be ready');
     await cluster.settled();
-    await until(() => c.runtime.effects.size.running === 0 && b.runtime.effects.size.running === 0, 'nothing to be told any more');
-    assert.deepEqual(await heard(b), [{ kind: 'done', value: 'done' }]);
+    await until(() => c.runtime.effects.size.running === 0 && b.runtime.effects.size.running === 0, 'no outcome left to report');
+    assert.deepEqual(await received(b), [{ kind: 'done', value: 'done' }]);
   },
 );
 

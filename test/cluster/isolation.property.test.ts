@@ -45,8 +45,8 @@ test('I1 the order of the members and the side that reports a lost link do not c
       assert.deepEqual(isolatedOf(viewOf(shuffled.map(({ each }) => each))), isolated);
       const both = members.map((a) => ({ ...a, unreachable: members.filter((b) => !linked(a, b)).map((b) => b.incarnation) }));
       assert.deepEqual(isolatedOf(viewOf(both)), isolated);
-      const strangers = members.map((each) => ({ ...each, unreachable: [...each.unreachable!, 'gone/1', each.incarnation] }));
-      assert.deepEqual(isolatedOf(viewOf(strangers)), isolated, 'who is no member is nobody');
+      const unknownNodes = members.map((each) => ({ ...each, unreachable: [...each.unreachable!, 'gone/1', each.incarnation] }));
+      assert.deepEqual(isolatedOf(viewOf(unknownNodes)), isolated, 'a node that is no member is ignored');
     }),
   );
 });

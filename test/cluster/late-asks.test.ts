@@ -5,7 +5,7 @@ import { planOf } from '../../src/cluster/placement-plan.ts';
 import { AppError } from '../../src/errors.ts';
 import { probeIdIn, type TestNode, testCluster } from '../support/cluster-nodes.ts';
 import { Link } from '../support/link.ts';
-import { hearing, probe } from '../support/probe-actor.ts';
+import { probe, receiving } from '../support/probe-actor.ts';
 import { withoutRedis } from '../support/redis.ts';
 import { outcomeOf } from '../support/runtime.ts';
 import { until } from '../support/until.ts';
@@ -34,20 +34,20 @@ async function threeNodes(t: TestContext) {
 
 test('a delayed command that was asked again and refused has no effect when it arrives', { skip: withoutRedis }, async (t) => {
   const { a, b, c, links, onB } = await threeNodes(t);
-  const before = hearing.before;
-  t.after(() => (hearing.before = before));
+  const before = receiving.before;
+  t.after(() => (receiving.before = before));
   await c.actors.ask(probe, onB, 'touch', null);
   await a.actors.ask(probe, onB, 'touch', null);
-  hearing.before = () => {
+  receiving.before = () => {
     throw new AppError('conflict', 'Not now');
   };
   const tries = b.transport!.counters.asksReceived;
   const heal = links.b!.silence();
-  assert.deepEqual(await outcomeOf(a.actors.ask(probe, onB, 'hear', 'late', { commandId: 'command' })), { refused: 'conflict' });
+  assert.deepEqual(await outcomeOf(a.actors.ask(probe, onB, 'receive', 'late', { commandId: 'command' })), { refused: 'conflict' });
   assert.equal(b.transport!.counters.asksReceived, tries + 1, 'the try that came by way of c');
-  hearing.before = before;
+  receiving.before = before;
   heal();
   await until(() => b.transport!.counters.asksReceived === tries + 2, 'the try that was held back');
   await until(() => b.actors.pending.size === 0, 'its answer');
-  assert.deepEqual((await c.actors.query(probe, onB, 'state', null))?.heard ?? [], []);
+  assert.deepEqual((await c.actors.query(probe, onB, 'state', null))?.received ?? [], []);
 });

@@ -10,27 +10,27 @@ const options = { skip: withoutRedis };
 test('M7 a node with another SECRET_KEY is refused, with the digests shortened', options, async (t) => {
   const redis = await testRedis(t);
   await joinedNodes(t, redis.url, ['a']);
-  const stranger = testNode(t, redis.url, 'b', { shared: { secretKeyDigest: 'b'.repeat(64) } });
-  await assert.rejects(stranger.membership.start(), {
+  const joiner = testNode(t, redis.url, 'b', { shared: { secretKeyDigest: 'b'.repeat(64) } });
+  await assert.rejects(joiner.membership.start(), {
     code: 'conflict',
     message:
       'SECRET_KEY of this node (digest bbbbbbbb) is not the one of the running nodes (digest aaaaaaaa): give all nodes of a cluster the same key',
   });
-  assert.equal(stranger.membership.state, 'stopped');
+  assert.equal(joiner.membership.state, 'stopped');
 });
 
 test('M7 a node with another number of shards is refused', options, async (t) => {
   const redis = await testRedis(t);
   await joinedNodes(t, redis.url, ['a']);
-  const stranger = testNode(t, redis.url, 'b', { shared: { shardCount: 512 } });
-  await assert.rejects(stranger.membership.start(), { code: 'conflict', message: /into 512 shards, but the running nodes into 1024/ });
+  const joiner = testNode(t, redis.url, 'b', { shared: { shardCount: 512 } });
+  await assert.rejects(joiner.membership.start(), { code: 'conflict', message: /into 512 shards, but the running nodes into 1024/ });
 });
 
 test('M7 a node whose address the others could not reach is refused', options, async (t) => {
   const redis = await testRedis(t);
   await joinedNodes(t, redis.url, ['a']);
-  const stranger = testNode(t, redis.url, 'b', { shared: { network: 'loopback of b' } });
-  await assert.rejects(stranger.membership.start(), {
+  const joiner = testNode(t, redis.url, 'b', { shared: { network: 'loopback of b' } });
+  await assert.rejects(joiner.membership.start(), {
     code: 'conflict',
     message: /^This node announces 127\.0\.0\.1:4000 \(loopback of b\), but .* \(any\): set CLUSTER_HOST/,
   });

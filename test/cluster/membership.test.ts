@@ -96,7 +96,7 @@ test('M6 a node that was expelled while it was paused detects it, drops its stat
   await agreed([a]);
   const before = sleeper.membership.view.number;
   held.release();
-  await until(() => sleeper.expelled === 1, 'it hears');
+  await until(() => sleeper.expelled === 1, 'the expulsion');
   assert.equal(sleeper.membership.state, 'joining');
   await a.membership.refresh();
   assert.deepEqual(incarnations(a.membership.view), [a.incarnation], 'not a member while it drops');
@@ -127,8 +127,8 @@ test('a node is notified once when an operator asks it to leave', options, async
   const { readCluster, requestDrain } = await import('../../src/cluster/membership-reading.ts');
   const redis = await testRedis(t);
   const [a, b] = await joinedNodes(t, redis.url, ['a', 'b']);
-  let heard = 0;
-  b!.membership.onDrainRequested(() => (heard += 1));
+  let drainRequests = 0;
+  b!.membership.onDrainRequested(() => (drainRequests += 1));
   assert.deepEqual(await requestDrain(redis.url, 'test', 'nobody'), { kind: 'unknown', names: ['a', 'b'] });
   assert.deepEqual(await requestDrain(redis.url, 'test', 'b'), { kind: 'asked' });
   const reading = await readCluster(redis.url, 'test');
@@ -140,11 +140,11 @@ test('a node is notified once when an operator asks it to leave', options, async
       [true, { lowest: 1, highest: 2 }],
     ],
   );
-  await until(() => heard > 0, 'b hears');
+  await until(() => drainRequests > 0, 'the request at b');
   await b!.membership.leaving();
   assert.deepEqual(await requestDrain(redis.url, 'test', 'b'), { kind: 'leaving' });
   await b!.membership.refresh();
-  assert.equal(heard, 1);
+  assert.equal(drainRequests, 1);
 });
 
 test('a reading of the cluster without Redis reports the cause', options, async (t) => {

@@ -8,66 +8,66 @@ import { MemoryLinks } from '../support/memory-links.ts';
 import { until } from '../support/until.ts';
 
 test('messages go only to the owners of their shards', async () => {
-  const { relays, heard, owners } = await nodes();
+  const { relays, received, owners } = await nodes();
   owners.set(1, 'b').set(2, 'c');
   relays.a!.relay([message('m1', 1), message('m2', 2), message('m3', 1)]);
-  await until(() => heard.b!.length > 0 && heard.c!.length > 0, 'the messages');
-  assert.deepEqual([heard.a, heard.b, heard.c], [[], [['m1', 'm3']], [['m2']]]);
+  await until(() => received.b!.length > 0 && received.c!.length > 0, 'the messages');
+  assert.deepEqual([received.a, received.b, received.c], [[], [['m1', 'm3']], [['m2']]]);
 });
 
 test('P1 after a cut link is repaired the receiver is asked to rescan before it gets further messages', async () => {
-  const { relays, heard, owners, links } = await nodes();
+  const { relays, received, owners, links } = await nodes();
   owners.set(1, 'b');
   links.harm('a', 'b', 'cut');
   links.harm('a', 'c', 'cut');
   relays.a!.relay([message('m1', 1)]);
   links.heal('a', 'b');
-  await until(() => heard.b!.length > 0, 'word');
-  assert.deepEqual(heard.b, [null]);
+  await until(() => received.b!.length > 0, 'the message');
+  assert.deepEqual(received.b, [null]);
   relays.a!.relay([message('m2', 1)]);
-  await until(() => heard.b!.length > 1, 'the next');
-  assert.deepEqual(heard.b, [null, ['m2']]);
+  await until(() => received.b!.length > 1, 'the next');
+  assert.deepEqual(received.b, [null, ['m2']]);
 });
 
 test('P1 a stream that breaks after messages were sent causes a rescan, since they may be lost', async () => {
-  const { relays, heard, owners, links } = await nodes();
+  const { relays, received, owners, links } = await nodes();
   owners.set(1, 'b');
   relays.a!.relay([message('m1', 1)]);
   links.harm('a', 'b', 'cut');
   links.heal('a', 'b');
-  await until(() => heard.b!.includes(null), 'the look');
+  await until(() => received.b!.includes(null), 'the rescan');
 });
 
 test('P3 while a link is cut a third node forwards the request to rescan', async () => {
-  const { relays, heard, owners, links } = await nodes();
+  const { relays, received, owners, links } = await nodes();
   owners.set(1, 'b');
   links.harm('a', 'b', 'cut');
   relays.a!.relay([message('m1', 1)]);
-  await until(() => heard.b!.includes(null), 'the look');
-  assert.deepEqual(heard.c, []);
+  await until(() => received.b!.includes(null), 'the rescan');
+  assert.deepEqual(received.c, []);
 });
 
 test('P2 messages for a shard without an owner, or with another one, cause a rescan by its new owner', async () => {
-  const { relays, heard, owners } = await nodes();
+  const { relays, received, owners } = await nodes();
   owners.set(1, null).set(2, 'c');
   relays.a!.relay([message('m1', 1), message('m2', 2)]);
-  await until(() => heard.c!.length > 0, 'c to hear');
+  await until(() => received.c!.length > 0, 'the message at c');
   const moved = [1, 2].map((shard) => ({ shard, epoch: 9, owner: 'b' }));
   relays.a!.moved(moved);
   relays.a!.moved(moved);
-  await until(() => heard.b!.length > 0, 'b to hear');
-  assert.deepEqual(heard.b, [null], 'once for both');
+  await until(() => received.b!.length > 0, 'the message at b');
+  assert.deepEqual(received.b, [null], 'once for both');
 });
 
 test('too many messages for one notification cause a rescan', async () => {
-  const { relays, heard, owners } = await nodes();
+  const { relays, received, owners } = await nodes();
   owners.set(1, 'b').set(2, 'c');
   relays.a!.relay([...Array.from({ length: 501 }, (_, i) => message(`m${i}`, 1)), message('large', 2, 'x'.repeat(300_000))]);
-  await until(() => heard.b!.length > 0 && heard.c!.length > 0, 'word');
-  assert.deepEqual([heard.b, heard.c], [[null], [null]]);
+  await until(() => received.b!.length > 0 && received.c!.length > 0, 'the message');
+  assert.deepEqual([received.b, received.c], [[null], [null]]);
 });
 
-/** Three nodes with streams between all of them. `heard`: the ids of messages, or null for a rescan. */
+/** Three nodes with streams between all of them. `received`: the ids of messages, or null for a rescan. */
 async function nodes() {
   const links = new MemoryLinks();
   const names = ['a', 'b', 'c'];
@@ -75,12 +75,12 @@ async function nodes() {
     names.map((name): [string, Member] => [name, { incarnation: name, name, host: '127.0.0.1', port: 1, roles: [], leaving: false }]),
   );
   const owners = new Map<number, string | null>();
-  const heard: Record<string, (string[] | null)[]> = {};
+  const received: Record<string, (string[] | null)[]> = {};
   const relays: Record<string, MessageRelay> = {};
   let streams = 0;
   for (const name of names) {
     const peers = links.peersOf(name);
-    const notes: (string[] | null)[] = (heard[name] = []);
+    const notes: (string[] | null)[] = (received[name] = []);
     const relay = (relays[name] = new MessageRelay({
       self: name,
       peers,
@@ -97,9 +97,9 @@ async function nodes() {
     peers.setMembers([...members.values()].filter(({ incarnation }) => incarnation !== name));
   }
   await until(() => streams >= 6, 'the streams');
-  return { links, relays, heard, owners };
+  return { links, relays, received, owners };
 }
 
 function message(id: string, shard: number, input: unknown = null): MessageDraft {
-  return { id, shard, kind: 'probe', actorId: 'x', command: 'hear', input, createdAt: 0 } as MessageDraft;
+  return { id, shard, kind: 'probe', actorId: 'x', command: 'receive', input, createdAt: 0 } as MessageDraft;
 }

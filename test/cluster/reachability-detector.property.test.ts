@@ -13,7 +13,7 @@ test('H1 H2 a member is reported after enough unreachable samples, and no longer
       const detector = new ReachabilityDetector(options);
       const seen: boolean[] = [];
       let changes = 0;
-      for (const isReached of runs.flatMap(([heard, times]) => Array<boolean>(times).fill(heard))) {
+      for (const isReached of runs.flatMap(([reached, times]) => Array<boolean>(times).fill(reached))) {
         const before = detector.unreachable.length > 0;
         const isNew = detector.sample(['x'], () => isReached);
         const after = detector.unreachable.length > 0;
@@ -48,14 +48,14 @@ test('H2 a link that flaps is trusted later each time, and as before after it wa
 test('H3 more unreachable members than the limit are not reported; the samples of a member are dropped when it leaves', () => {
   const detector = new ReachabilityDetector(options);
   const sample = (members: string[]) => {
-    for (let samples = 0; samples < options.doubtAfter; samples++) detector.sample(members, (incarnation) => incarnation === 'heard');
+    for (let samples = 0; samples < options.doubtAfter; samples++) detector.sample(members, (incarnation) => incarnation === 'reached');
     return detector.unreachable;
   };
-  assert.deepEqual(sample(['z', 'heard', 'y']), ['y', 'z']);
-  assert.deepEqual(sample(['z', 'heard', 'y', 'x']), []);
-  assert.deepEqual(sample(['heard', 'x']), ['x']);
+  assert.deepEqual(sample(['z', 'reached', 'y']), ['y', 'z']);
+  assert.deepEqual(sample(['z', 'reached', 'y', 'x']), []);
+  assert.deepEqual(sample(['reached', 'x']), ['x']);
   assert.equal(
-    detector.sample(['heard'], () => true),
+    detector.sample(['reached'], () => true),
     true,
   );
   assert.deepEqual(detector.unreachable, []);

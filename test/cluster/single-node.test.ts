@@ -122,7 +122,7 @@ test('while another session holds shards, as a claim does, commits of other shar
 });
 
 test('N4 a node whose database another node has taken over shows no old state, drops all actors, logs it once and does not disturb the other', async (t) => {
-  const told: string[] = [];
+  const notified: string[] = [];
   const lockWay = Promise.withResolvers<TcpProxy>();
   const first = await testRuntime([probeActor], {
     ...probeOptions,
@@ -130,7 +130,7 @@ test('N4 a node whose database another node has taken over shows no old state, d
       lockWay.resolve(await TcpProxy.before(url));
       return (await lockWay.promise).url;
     },
-    placement: { checkIntervalMs: 20, onTakenOver: (error) => void told.push(error.message) },
+    placement: { checkIntervalMs: 20, onTakenOver: (error) => void notified.push(error.message) },
   });
   const way = await lockWay.promise;
   t.after(() => first.close().then(() => way.close()));
@@ -151,13 +151,13 @@ test('N4 a node whose database another node has taken over shows no old state, d
   await Promise.all(asks);
   assert.ok(['overloaded', 'unavailable'].includes(((await refused) as { refused: string }).refused));
   way.refusing = false;
-  await until(() => first.placement.state === 'taken over', 'the first to hear of it');
+  await until(() => first.placement.state === 'taken over', 'the first node to detect it');
   assert.deepEqual(await outcomeOf(first.actors.ask(probe, 'a', 'add', { n: 1 })), { refused: 'unavailable' });
   assert.deepEqual(await outcomeOf(Promise.resolve(first.actors.query(probe, 'a', 'state', null))), { refused: 'unavailable' });
   assert.equal(await second.actors.ask(probe, 'b', 'add', { n: 1 }), 11);
   assert.deepEqual(second.cuts, [], 'nobody ended its connections');
-  assert.equal(told.length, 1);
-  assert.match(told[0]!, /Another node has taken over this database.*REDIS_URL/);
+  assert.equal(notified.length, 1);
+  assert.match(notified[0]!, /Another node has taken over this database.*REDIS_URL/);
 });
 
 test('a node whose lock another node held temporarily drops its state, and continues when the other node has ended', async (t) => {

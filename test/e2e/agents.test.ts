@@ -72,7 +72,7 @@ test('agents', { timeout: 600_000 }, async (t) => {
     );
     assert.equal(task.status, 'complete');
     const last = world.requestsOf('plan-second').at(-1)!;
-    assert.match(JSON.stringify(last.body.messages), /agent 0 of.*words of the second/s, 'who waited is told what came before');
+    assert.match(JSON.stringify(last.body.messages), /agent 0 of.*words of the second/s, 'the waiting agent gets what came before');
     assert.equal(task.total_tokens_used, 4 * tokensPerAnswer);
   });
 
@@ -163,8 +163,8 @@ test('agents', { timeout: 600_000 }, async (t) => {
     const path = `/v1/agents/${approval.agent_id}/approve`;
     assert.equal((await caller.fetch('POST', `${path}/appr_nonsense`, { approved: true })).status, 404);
     assert.equal((await caller.fetch('POST', `${path}/${approval.id}`, { approved: 'maybe' })).status, 422);
-    const stranger = await Caller.register(service);
-    assert.equal((await stranger.fetch('POST', `${path}/${approval.id}`, { approved: true })).status, 404);
+    const otherAccount = await Caller.register(service);
+    assert.equal((await otherAccount.fetch('POST', `${path}/${approval.id}`, { approved: true })).status, 404);
     const decide = async (approved: boolean) => (await caller.fetch('POST', `${path}/${approval.id}`, { approved })).status;
     assert.deepEqual((await Promise.all([decide(true), decide(false)])).sort(), [200, 409], 'of two who decide at once, one does');
     const task = await caller.untilTask(id, endStatuses);
@@ -341,8 +341,8 @@ test('agents', { timeout: 600_000 }, async (t) => {
     const task = await caller.untilTask(id, endStatuses, 400_000);
     assert.deepEqual([task.status, task.agents[0].result], ['complete', '2']);
     // The second text: on a busy machine the minute of the effect ends first.
-    const told = /not finished: output\.json could not be checked( against the schema: it took too much time)?\. Write/;
-    assert.match(JSON.stringify(world.requestsOf('output-trap')[3]!.body.messages), told);
+    const refusal = /not finished: output\.json could not be checked( against the schema: it took too much time)?\. Write/;
+    assert.match(JSON.stringify(world.requestsOf('output-trap')[3]!.body.messages), refusal);
   });
 
   await t.test('delegated work runs as another agent, its final answer is returned, and max_agents holds', async () => {

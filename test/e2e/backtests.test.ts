@@ -42,7 +42,7 @@ test('backtests are created, followed and read over HTTP', { timeout: 840_000 },
   await t.test('a cancelled backtest has failed, and leaves no file', () => cancelled(site));
   await t.test('a sweep reports the number of runs and the choice by past results', () => sweeps(site));
   await t.test('the bars and dividends that a backtest of a period uses can be read', () => bars(site));
-  await t.test("another account's and the other mode's are 404", () => strangers(site));
+  await t.test("another account's and the other mode's are 404", () => foreignBacktests(site));
   await t.test('a kill during a backtest changes no result', () => killed(site));
 });
 
@@ -149,8 +149,8 @@ async function ofFiles({ caller, service, workspaceId }: Site): Promise<void> {
   assert.deepEqual(await refusal(caller, { ...pair, data_file_ids: { AAA: whole } }), [422, ['body', 'data_file_ids', 'BBB'], 'missing']);
   const none = await run(caller, '/v1/trading/backtest', { ...body, start_date: '2023-01-01', end_date: '2023-12-31' });
   assert.equal(none.status, 'failed');
-  const stranger = await Caller.register(service);
-  assert.equal((await refusal(stranger, body))[0], 404);
+  const otherAccount = await Caller.register(service);
+  assert.equal((await refusal(otherAccount, body))[0], 404);
   const trader = await caller.program('live', ['trading.read', 'trading.write']);
   assert.equal((await refusal(trader, body))[0], 403);
 }
@@ -335,7 +335,7 @@ async function bars({ caller }: Site): Promise<void> {
   );
 }
 
-async function strangers({ caller, service }: Site): Promise<void> {
+async function foreignBacktests({ caller, service }: Site): Promise<void> {
   const other = await Caller.register(service);
   const tester = await caller.program('test', ['trading.read', 'trading.write']);
   const { data } = await caller.json('GET', '/v1/trading/backtests?limit=1');

@@ -193,9 +193,9 @@ async function within(service: Service, act: () => Promise<unknown>): Promise<vo
 
 /** Since the last time it was asked. */
 async function longestTurn(service: Service): Promise<number> {
-  const told = () => [...service.output().matchAll(/longest turn ([\d.]+) ms\n/g)].map(([, ms]) => Number(ms));
-  const before = told().length;
+  const longestTurns = () => [...service.output().matchAll(/longest turn ([\d.]+) ms\n/g)].map(([, ms]) => Number(ms));
+  const before = longestTurns().length;
   process.kill(service.pid, 'SIGUSR2');
-  while (told().length === before) await once(AbortSignal.timeout(5), 'abort');
-  return told().at(-1)!;
+  while (longestTurns().length === before) await once(AbortSignal.timeout(5), 'abort');
+  return longestTurns().at(-1)!;
 }

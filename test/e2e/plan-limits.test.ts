@@ -33,7 +33,7 @@ async function untilWaits(caller: Caller, id: string, what: string): Promise<any
 }
 
 /** Types of an account's events about tasks, in their order, with the task they are about. */
-async function told(caller: Caller, types: RegExp): Promise<string[]> {
+async function taskEvents(caller: Caller, types: RegExp): Promise<string[]> {
   return (await caller.events()).filter(({ type }) => types.test(type)).map(({ type, data }) => `${type} ${data.task_id}`);
 }
 
@@ -63,7 +63,7 @@ test('on the free plan tasks work one at a time, in the order of their creation;
   gate.resolve();
   for (const { id } of [first, second, fourth]) assert.equal((await caller.untilTask(id, endStatuses)).status, 'complete');
   const inTurn = [first, second, fourth].flatMap(({ id }) => [`task.planning ${id}`, `task.completed ${id}`]);
-  assert.deepEqual(await told(caller, /^task\.(planning|completed)$/), inTurn);
+  assert.deepEqual(await taskEvents(caller, /^task\.(planning|completed)$/), inTurn);
   // Without the one that was cancelled while it waited.
   await untilTasksUsed(caller, 3);
 });

@@ -130,8 +130,10 @@ test('the rights of a key through its tasks', { timeout: 300_000 }, async (t) =>
         await caller.json('POST', end === 'task' ? `/v1/tasks/${id}/cancel` : `/v1/agents/${approval.agent_id}/cancel`);
         assert.equal((await caller.untilTask(id, endStatuses)).approvals[0].status, 'expired');
         assert.equal((await decide(caller, approval, { approved: true })).status, 409);
-        const told = (await caller.events()).filter(({ type, data }) => type === 'approval.expired' && data.approval_id === approval.id);
-        assert.equal(told.length, 1);
+        const expiredEvents = (await caller.events()).filter(
+          ({ type, data }) => type === 'approval.expired' && data.approval_id === approval.id,
+        );
+        assert.equal(expiredEvents.length, 1);
       }
     },
   );

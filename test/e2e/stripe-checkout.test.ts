@@ -106,12 +106,12 @@ test('a notification without a valid signature of Stripe has no effect: another 
   await until(async () => (await planOf(ann)) === 'pro');
   for (const type of ['payment_intent.succeeded', 'checkout.session.completed', 'invoice.paid', 'customer.subscription.deleted'])
     assert.equal((await deliver(service.url, stripe.event(type, { id: 'x', object: 'y', metadata: {} }))).status, 200, type);
-  const stranger = {
+  const foreignEvent = {
     ...event,
     id: 'evt_x',
     data: { object: { ...(event.data.object as StripeSession), metadata: { troupe_checkout: 'cs_0' } } },
   };
-  assert.equal((await deliver(service.url, stranger)).status, 200, 'a checkout of another service');
+  assert.equal((await deliver(service.url, foreignEvent)).status, 200, 'a checkout of another service');
 });
 
 test('a payment without a notification is found when the customer returns; it cannot be paid on a page of this service', async () => {

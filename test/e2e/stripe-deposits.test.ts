@@ -92,11 +92,11 @@ test("a deposit is pending until it is paid on Stripe's page; after three notifi
 
 test('after three concurrent notifications while the customer returns, the wallet has it once; a payment without a notification is found when the customer returns', async () => {
   const ann = await Caller.register(service);
-  const [told, untold] = [await deposit(ann, 7), await deposit(ann, 5)];
-  const [session, other] = [stripe.pay(told.checkout_url), stripe.pay(untold.checkout_url)];
+  const [notified, unnotified] = [await deposit(ann, 7), await deposit(ann, 5)];
+  const [session, other] = [stripe.pay(notified.checkout_url), stripe.pay(unnotified.checkout_url)];
   const events = [1, 2, 3].map(() => eventOf(session));
   await Promise.all([...events.map((event) => deliver(service.url, event)), fetch(session.success_url), fetch(other.success_url)]);
-  for (const { id } of [told, untold]) await until(async () => (await find(ann, id)).status === 'completed', 'the money');
+  for (const { id } of [notified, unnotified]) await until(async () => (await find(ann, id)).status === 'completed', 'the money');
   assert.equal(await balanceOf(ann), 12);
   assert.deepEqual((await transactionsOf(ann)).map(({ amount }: any) => amount).sort(), [5, 7]);
 });

@@ -66,9 +66,9 @@ async function isDecided(column: 'id' | 'card_id', value: string): Promise<boole
 async function proven(caller: Caller, id: string, { balance, spent }: { balance: number; spent: number }): Promise<void> {
   await until(async () => (await balanceOf(caller)) === balance && (await isIdle()), `a balance of ${balance}`);
   assert.equal(await spentOn(caller, id), spent);
-  const standing = (await authorizationsOf(caller, id)).filter(({ status }: any) => status === 'approved');
+  const approvals = (await authorizationsOf(caller, id)).filter(({ status }: any) => status === 'approved');
   assert.equal(
-    standing.reduce((sum: number, { amount }: any) => sum + Math.round(amount * 100), 0),
+    approvals.reduce((sum: number, { amount }: any) => sum + Math.round(amount * 100), 0),
     Math.round(spent * 100),
   );
   assert.deepEqual((await checkLedger(database, null)).findings, []);
@@ -280,8 +280,8 @@ test('an amount that Stripe refuses, reverses or lets expire after an approval i
   );
   const { data } = await caller.json('GET', '/v1/commerce/wallet/transactions');
   assert.equal(data.filter(({ type }: any) => type === 'card_reversal').length, 3);
-  const told = (await caller.events()).filter(({ type }: any) => type === 'card.reversed').map(({ data }: any) => data.reason);
-  assert.deepEqual(told, ['not_approved', 'reversed', 'expired']);
+  const reasons = (await caller.events()).filter(({ type }: any) => type === 'card.reversed').map(({ data }: any) => data.reason);
+  assert.deepEqual(reasons, ['not_approved', 'reversed', 'expired']);
   assert.equal((await caller.json('GET', '/v1/commerce/spending-limits')).daily_spent, 0);
 });
 

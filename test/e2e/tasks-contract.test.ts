@@ -10,7 +10,7 @@ const id = (prefix: string) => new RegExp(`^${prefix}[0-9a-hjkmnp-tv-z]{26}$`);
 
 test('tasks and agents', { timeout: 300_000 }, async (t) => {
   const { service, caller, begin, play, request } = await scriptedService(t);
-  const stranger = await Caller.register(service);
+  const otherAccount = await Caller.register(service);
 
   await t.test('answers for a task have the fields of both variants, when it is created, read and ended', async () => {
     const created = await begin(
@@ -168,12 +168,12 @@ test('tasks and agents', { timeout: 300_000 }, async (t) => {
       ['POST', `/v1/agents/${agentId}/resume`],
       ['POST', `/v1/agents/${agentId}/cancel`],
     ] as const) {
-      const response = await stranger.fetch(method, foreign);
+      const response = await otherAccount.fetch(method, foreign);
       assert.deepEqual([response.status, typeof ((await response.json()) as any).detail], [404, 'string'], foreign);
     }
-    assert.equal((await stranger.fetch('POST', path, { message: 'hello' })).status, 404);
+    assert.equal((await otherAccount.fetch('POST', path, { message: 'hello' })).status, 404);
     const theirs = (await caller.json('GET', `/v1/tasks/${taskId}`)).workspace_id;
-    assert.equal((await stranger.fetch('POST', '/v1/tasks', { prompt: 'x', workspace_id: theirs })).status, 404);
+    assert.equal((await otherAccount.fetch('POST', '/v1/tasks', { prompt: 'x', workspace_id: theirs })).status, 404);
     await caller.json('POST', `/v1/tasks/${taskId}/cancel`);
   });
 

@@ -150,9 +150,9 @@ test('a key gets events of its own mode only, by socket and webhook, and manages
     [person, 'live'],
     [trial, 'test'],
   ] as const) {
-    const heard = (await caller.events()).filter(({ type }) => types.includes(type));
+    const emitted = (await caller.events()).filter(({ type }) => types.includes(type));
     assert.deepEqual(
-      heard.map(({ type, data }) => [type, data.mode]),
+      emitted.map(({ type, data }) => [type, data.mode]),
       types.map((type) => [type, mode]),
     );
   }

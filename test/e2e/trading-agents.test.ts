@@ -59,9 +59,9 @@ test('an order of an agent needs approval, and another one after a large change 
   assert.equal(task.status, 'complete', task.error);
   const { data } = await caller.json('GET', '/v1/trading/orders?client_order_id=of-an-agent');
   assert.equal(data.length, 1);
-  const told = JSON.parse(String(requestsOf('order').at(-1)!.body.messages.at(-1)!.content));
-  assert.deepEqual([told.mode, told.session, told.order.id, told.order.status], ['PAPER', 'open', data[0].id, 'accepted']);
-  assert.equal(told.limits.daily_loss_remaining, 2_500);
+  const result = JSON.parse(String(requestsOf('order').at(-1)!.body.messages.at(-1)!.content));
+  assert.deepEqual([result.mode, result.session, result.order.id, result.order.status], ['PAPER', 'open', data[0].id, 'accepted']);
+  assert.equal(result.limits.daily_loss_remaining, 2_500);
   const { data: history } = await caller.json('GET', `/v1/tasks/${id}/events?limit=100`);
   const asked = history.filter(({ type }: any) => type === 'approval.required').map((one: any) => one.data.summary);
   assert.deepEqual(asked, [first.summary, second.summary]);

@@ -22,7 +22,7 @@ const limitAt = (limit_price: number, more: object = {}) => ({ ...aapl, order_ty
 const stopAt = (stop_price: number, more: object = {}) => ({ ...aapl, order_type: 'stop', stop_price, ...more });
 
 /** The order's events, in order, with the quantity and price of fills. */
-async function told(trader: Trader, orderId: string): Promise<unknown[]> {
+async function eventsOf(trader: Trader, orderId: string): Promise<unknown[]> {
   const events = (await trader.caller.events()).filter(({ type, data }) => type.startsWith('trade.') && data.order_id === orderId);
   return events.map(({ type, data: { fill } }) => (fill === undefined ? type : [type, fill.quantity, fill.price, fill.position_quantity]));
 }
@@ -88,14 +88,14 @@ test('a market order fills at the next quote, a buy at the ask and a sell at the
   });
   const { cash, equity, day_pnl } = await ann.account();
   assert.deepEqual([cash, equity, day_pnl], [98_989.9, 99_999.8, -0.2]);
-  assert.deepEqual(await told(ann, id), ['trade.submitted', 'trade.accepted', ['trade.filled', 10, 101.01, 10]]);
+  assert.deepEqual(await eventsOf(ann, id), ['trade.submitted', 'trade.accepted', ['trade.filled', 10, 101.01, 10]]);
 
   const sale = await ann.place({ ...aapl, side: 'sell', quantity: 4 });
   await show({ AAPL: quote(102) });
   assert.equal((await ann.until(sale.id, 'filled')).filled_avg_price, 101.99);
   const left = await ann.position('AAPL');
   assert.deepEqual([left.id, left.quantity, left.avg_entry_price, left.unrealized_pnl], [positionId, 6, 101.01, 5.88]);
-  assert.deepEqual((await told(ann, sale.id)).at(-1), ['trade.filled', 4, 101.99, 6]);
+  assert.deepEqual((await eventsOf(ann, sale.id)).at(-1), ['trade.filled', 4, 101.99, 6]);
 });
 
 test('a limit order fills when the other side is at its price or better, at that side’s price', async () => {
@@ -170,7 +170,7 @@ test('a quote fills at most a tenth of its volume, without volume nothing, and e
       [40, 100.01],
     ],
   );
-  assert.deepEqual(await told(ann, id), [
+  assert.deepEqual(await eventsOf(ann, id), [
     'trade.submitted',
     'trade.accepted',
     ['trade.partially_filled', 40, 100.01, 40],
@@ -190,7 +190,7 @@ test('the part of an ioc order that cannot fill at the next quote is cancelled',
   assert.equal((await ann.until(missed.id, 'cancelled')).filled_quantity, 0);
   const { filled_quantity, remaining_quantity } = await ann.until(part.id, 'cancelled');
   assert.deepEqual([filled_quantity, remaining_quantity], [30, 20]);
-  assert.deepEqual((await told(ann, part.id)).slice(2), [['trade.partially_filled', 30, 100.01, 30], 'trade.cancelled']);
+  assert.deepEqual((await eventsOf(ann, part.id)).slice(2), [['trade.partially_filled', 30, 100.01, 30], 'trade.cancelled']);
 });
 
 test('crypto trades in fractions of nine places, and closes to exactly zero', async () => {

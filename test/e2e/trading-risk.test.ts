@@ -25,7 +25,7 @@ const testKey = async (trader: Trader) => new Trader(await trader.caller.program
 const idsOf = (orders: Json[]) => orders.map(({ id }) => id);
 /** Blocked by a loss, until the days have passed. */
 let loser: Trader | null = null;
-async function told(trader: Trader, type: string): Promise<Json[]> {
+async function dataOf(trader: Trader, type: string): Promise<Json[]> {
   return (await trader.caller.events()).filter((event) => event.type === type).map(({ data }) => data);
 }
 
@@ -125,9 +125,9 @@ test('a halt by a user cancels open orders and refuses new ones until the user r
   assert.equal((await ann.ask('POST', 'resume', { broker_id: 'brk_none' })).status, 404);
   assert.equal((await ann.account()).halted, false);
   for (const trader of [ann, tester]) await trader.place(limitAt(90));
-  const [first] = await told(ann, 'trading.halted');
+  const [first] = await dataOf(ann, 'trading.halted');
   assert.deepEqual([first.reason, first.cancelled.toSorted(), first.not_cancelled], ['a test', cancelled.toSorted(), []]);
-  assert.ok((await told(ann, 'trading.resumed')).length >= 1);
+  assert.ok((await dataOf(ann, 'trading.resumed')).length >= 1);
 });
 
 test('test keys have a separate account for paper trading only', async () => {
@@ -216,7 +216,7 @@ test('a loss equal to the limit cancels all orders, and only reducing orders are
   const account = await ann.account();
   assert.deepEqual(account.blocked, { equity: '2026-11-23T14:30:00.000Z', crypto: '2026-11-21T00:00:00.000Z' });
   assert.deepEqual([account.blocked_until, account.day_pnl], ['2026-11-23T14:30:00.000Z', -100]);
-  const [blocked] = await told(ann, 'trading.blocked');
+  const [blocked] = await dataOf(ann, 'trading.blocked');
   assert.deepEqual([blocked.day_pnl, blocked.daily_loss_limit, blocked.blocked_until], [-100, 100, account.blocked_until]);
   for (const order of [limitAt(90), { symbol: 'BTC-USD', quantity: 0.01 }, { ...aapl, side: 'sell', quantity: 101 }])
     assert.equal(await ann.refusal(order), 409);
@@ -261,7 +261,7 @@ test('outside the session orders are accepted and wait for the opening; day orde
   site.market.setClock('2026-11-20T21:00:00Z');
   await show({ AAPL: quote(80) });
   await ann.until(day.id, 'expired');
-  assert.equal((await told(ann, 'trade.expired')).length, 1);
+  assert.equal((await dataOf(ann, 'trade.expired')).length, 1);
   assert.equal((await ann.order(gtc.id)).status, 'accepted', 'closed: nothing fills');
   assert.equal((await ann.caller.json('GET', '/v1/trading/quotes/AAPL')).session, 'closed');
   assert.deepEqual(await ann.refusal({ ...aapl, time_in_force: 'ioc' }), [['time_in_force', 'session_closed']]);

@@ -124,7 +124,7 @@ async function refusesTooLong(site: Site): Promise<void> {
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   const row = Buffer.from('a,b,c\n'.repeat(10_000));
   const content = Buffer.alloc(maxFileBytes + 1, row);
-  refused(await upload(site, Buffer.concat([head, content, tail])), [413], 'told its length');
+  refused(await upload(site, Buffer.concat([head, content, tail])), [413], 'with its length');
 
   // Without an end and without a length: it is interrupted while it is sent. TCP may lose the answer to a sender that continues.
   const endless = await begin(site, { 'transfer-encoding': 'chunked' });

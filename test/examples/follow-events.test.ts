@@ -98,7 +98,7 @@ test('a client like the example sees every event once while the service is kille
 
 test('a client like the example resumes after its last event, whatever ended the stream, and does not reconnect if that cannot help', async (t) => {
   const event = (prev: number, seq: number) => ({ type: 'event', prev, event: { seq } });
-  /** What each visit is told, and what it is ended with. */
+  /** What each connection is sent, and the code that closes it. */
   const visits: [object[], number][] = [
     [[{ type: 'auth_ok', seq: 7, resumed: false }, event(7, 8)], 4430],
     [[{ type: 'auth_ok', seq: 20, resumed: true }, event(8, 11), event(12, 13)], 0],

@@ -60,8 +60,8 @@ test('a task that was created on one node is followed, read and downloaded on ev
       '# Done',
       'a link of one node opens at another',
     );
-    const told = (await caller.at(third).json('GET', `/v1/tasks/${id}/events?limit=100`)).data.map((event: any) => event.type);
-    assert.equal(told.at(-1), 'task.completed');
+    const eventTypes = (await caller.at(third).json('GET', `/v1/tasks/${id}/events?limit=100`)).data.map((event: any) => event.type);
+    assert.equal(eventTypes.at(-1), 'task.completed');
   }
 });
 

@@ -14,9 +14,9 @@ import { Caller } from '../support/service.ts';
 const options = { skip: withoutRedis, timeout: 300_000 };
 const authorizations = 1_000;
 const deposits = 50;
-/** Of an authorization. */
+/** The largest amount of an authorization. */
 const largestMinor = 56;
-/** A thousand callers that retry at a fixed short pause keep a slow machine busy with refusals alone. */
+/** The pause grows, since a thousand callers with a short fixed pause would occupy a slow machine with refusals alone. */
 const retryMs = (tries: number, n: number) => backoffMs(tries, 50, 2_000) * (0.5 + (n % 10) / 10);
 
 test(
@@ -40,7 +40,7 @@ test(
     let answered = 0;
     const send = async (n: number, path: string, body: object): Promise<any> => {
       for (let tries = 0; ; tries++) {
-        // After a time-out of the test the loops would go on, in the process of other tests.
+        // Without this check the loops would continue after a time-out of the test, in the process of other tests.
         t.signal.throwIfAborted();
         const by = tries === 0 && n % 2 === 0 ? caller.at(victim) : survivor;
         const response = await by.fetch('POST', path, body, { 'idempotency-key': `k${n}` }).catch(() => null);
@@ -78,8 +78,8 @@ test(
 
     const { findings, approvedIds } = await books(cluster.databaseUrl());
     assert.deepEqual(findings, []);
-    const heard = approved.map(({ id }) => id).sort();
-    assert.deepEqual(approvedIds, heard, 'nothing was approved that nobody heard of, and nothing is gone');
+    const answeredIds = approved.map(({ id }) => id).sort();
+    assert.deepEqual(approvedIds, answeredIds, 'each approval in the database was answered, and none is lost');
   },
 );
 

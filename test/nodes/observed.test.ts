@@ -110,9 +110,9 @@ test('nodes of a running cluster report every documented metric and no other', o
   };
   await until(async () => (await missing()).length === 0, 'every metric').catch(async () => assert.deepEqual(await missing(), []));
   const [text] = await Promise.all(admins.map(async (url) => (await fetch(`${url}/metrics`)).text()));
-  const told = text!.match(/(?<=^# TYPE )troupe_\w+/gm)!;
+  const exposed = text!.match(/(?<=^# TYPE )troupe_\w+/gm)!;
   assert.deepEqual(
-    told.toSorted(),
+    exposed.toSorted(),
     described.map(({ name }) => name).sort(),
     'test/support/all-metrics.ts knows the metrics of every domain',
   );

@@ -26,7 +26,7 @@ for (const [what, env, line] of cases)
     const said = output.split('\n').filter((one) => one !== '' && !one.startsWith('{'));
     assert.equal(said.length, 1, output);
     assert.match(said[0]!, line);
-    assert.ok(!output.includes(node.env.SECRET_KEY!), 'no key is told');
+    assert.ok(!output.includes(node.env.SECRET_KEY!), 'no key is printed');
     await cluster.node('node-1').untilReady();
     const caller = await Caller.register(cluster.node('node-1'));
     await caller.json('POST', '/v1/workspaces', { name: what });

@@ -83,7 +83,7 @@ for (const [what, skip] of [
     const start = () => startNode(productOf(domains), config, log, disposers, never, never);
     const { address } = await startWithRetries({ start, undo, log, firstPauseMs: 10 });
     assert.equal((await fetch(`${address}/health/live`)).status, 200);
-    assert.equal(warnings().length, 1, 'told once');
+    assert.equal(warnings().length, 1, 'logged once');
     const purposes = ['troupe migrations', 'troupe lists', 'troupe reads', 'troupe node', ...(redis ? ['troupe cluster identity'] : [])];
     for (const purpose of purposes) assert.ok(refused.has(purpose), `${purpose} is among ${[...refused].join(', ')}`);
   });
@@ -195,7 +195,7 @@ test('a start that is refused permanently ends at once with a line that has the 
   }
 });
 
-test('a start is not retried after the node is told to stop', options, async () => {
+test('a start is not retried after the node is ordered to stop', options, async () => {
   const passing = Object.assign(new Error('the database system is starting up'), { code: '57P03' });
   let tries = 0;
   const start = async () => {

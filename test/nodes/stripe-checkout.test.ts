@@ -24,11 +24,11 @@ test(
 
     const session = stripe.pay(opened.url);
     const event = stripe.event('checkout.session.completed', session);
-    const looked = stripe.next(new RegExp(session.id));
-    const told = cluster.nodes.map(({ url }) => deliver(url, event).catch(() => null));
-    await looked;
+    const queried = stripe.next(new RegExp(session.id));
+    const deliveries = cluster.nodes.map(({ url }) => deliver(url, event).catch(() => null));
+    await queried;
     await victim.kill();
-    await Promise.all(told);
+    await Promise.all(deliveries);
     // Stripe repeats a notification until it is accepted.
     while ((await deliver(survivor.url, event)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50));
     const back = ann.at(survivor);

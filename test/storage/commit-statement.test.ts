@@ -79,7 +79,7 @@ test('nulls before and after the values of a column are stored as nulls, and a c
     assert.deepEqual([stored!.name, stored!.ratio, stored!.data], [name, null, null]);
   }
   const table = node.database.table(ProbeEntity);
-  const sent = table.parameters(rows.map((row) => ({ ...row, value: 0, heard: [], text: '' })));
+  const sent = table.parameters(rows.map((row) => ({ ...row, value: 0, received: [], text: '' })));
   const of = (property: string) => sent[table.columns.findIndex((column) => column.property === property)];
   assert.deepEqual([of('name'), of('ratio')], ['{NULL,"a",NULL,"b"}', '{}']);
   assert.equal(of('data')!.split('\x1e').length, rows.length);
@@ -97,7 +97,7 @@ for (const accounts of [1, 2_000]) {
     await node.sql(
       `insert into timer select 'probe', 'a' || i, 't', 1, 'woke', '{}', now() + interval '1 day' from generate_series(1, 20000) i`,
     );
-    await node.sql(`insert into message select 'm' || i, 1, 'probe', 'a', 'hear', '{}', now() from generate_series(1, 20000) i`);
+    await node.sql(`insert into message select 'm' || i, 1, 'probe', 'a', 'receive', '{}', now() from generate_series(1, 20000) i`);
     await node.sql(`insert into effect select 'e' || i, 1, 'probe', 'a', 'work', '{}', null, now() from generate_series(1, 20000) i`);
     await node.sql('analyze');
     await client.query(commitSession);
@@ -188,7 +188,7 @@ test('commits that wait for each other because an account is new end with the fa
   const probes = node.database.table(probeOptions.entities[0]!);
   const commit = async (marker: string, accounts: string[], id?: string) => {
     const batch = eventsOf(marker, accounts);
-    const row = { id, value: 1, name: null, ratio: null, heard: [], text: '', data: {} };
+    const row = { id, value: 1, name: null, ratio: null, received: [], text: '', data: {} };
     if (id !== undefined) batch[0]!.parts.push({ kind: 'probe', id, table: probes, row, timers: null });
     const { text, values } = commitStatement(batch, node.placement, { marker, batch: 1 }, tables);
     await (await session()).query({ text, values });
@@ -251,10 +251,10 @@ function runtimeTables(table: (entity: any) => any) {
 function units(size: number, accounts: number, table: (entity: any) => any): CommitUnit[] {
   return Array.from({ length: size }, (_, i) => {
     const unit = new CommitUnit(i % 1024, () => {});
-    const row = { id: `a${i + 1}`, value: 1, name: null, ratio: null, heard: [], text: '', data: {} };
+    const row = { id: `a${i + 1}`, value: 1, name: null, ratio: null, received: [], text: '', data: {} };
     const createdAt = Date.now();
     unit.events.push({ accountId: `acct${i % accounts}`, id: `evt${i}`, type: 'x', taskId: null, data: new RawJson({}), createdAt });
-    unit.messages.push({ id: `new${i}`, shard: 1, kind: 'probe', actorId: 'b', command: 'hear', input: 1, createdAt });
+    unit.messages.push({ id: `new${i}`, shard: 1, kind: 'probe', actorId: 'b', command: 'receive', input: 1, createdAt });
     unit.consumedMessages.push(`m${i + 1}`);
     unit.consumedEffects.push(`e${i + 1}`);
     unit.cancelledEffects.push(`e${i + 10_000}`);

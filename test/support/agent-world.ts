@@ -266,7 +266,7 @@ export class World {
     if (after.phase === 'asking' && before?.phase !== 'asking') this.assertGuidanceStored(after.id);
     if (after.phase === 'ended' && after.status === 'complete') this.assertGuidanceStored(after.id);
     if (after.phase === 'ended' && before?.phase !== 'ended') {
-      assert.equal(ctx.events.filter((one) => /^agent\.(completed|error|cancelled)$/.test(one.type)).length, 1, 'an end is told once');
+      assert.equal(ctx.events.filter((one) => /^agent\.(completed|error|cancelled)$/.test(one.type)).length, 1, 'an end is emitted once');
     }
   }
 
@@ -297,8 +297,8 @@ export class World {
       const isFree = after.autonomyLevel === 100 && (!after.holdsUntrusted || call!.trusted === true);
       assert.ok(isFree || approval?.status === 'approved', 'somebody approved it');
     }
-    const heard = this.history.get(after.id)!.some((entry) => entry.role === 'tool' && entry.untrusted);
-    assert.ok(!heard || after.holdsUntrusted, 'text of others is remembered');
+    const hasUntrusted = this.history.get(after.id)!.some((entry) => entry.role === 'tool' && entry.untrusted);
+    assert.ok(!hasUntrusted || after.holdsUntrusted, 'text of others is remembered');
     if (after.waitingService !== null) {
       assert.deepEqual([after.phase, after.effectId, call?.source?.connection], ['calling', null, null]);
     } else if (after.status === 'waiting') assert.equal(approval?.status, 'pending', 'a waiting agent waits for a person or a connection');
@@ -341,7 +341,7 @@ export class World {
     if (limitReached === this.task.limitReached) return;
     assert.ok(
       this.effects.some((one) => one.name === 'startedTasks') || this.task.status === 'pending' || this.task.status === 'planning',
-      'a started task has heard of the limit, or will',
+      'a started task knows the limit, or will be notified',
     );
   }
 
@@ -364,8 +364,9 @@ export class World {
   }
 
   private assertGuidanceStored(agentId: string): void {
-    const heard = this.history.get(agentId)!.flatMap((entry) => (entry.role === 'user' ? [entry.text] : []));
-    for (const words of this.said.get(agentId) ?? []) assert.ok(heard.includes(`A person says: ${words}`), `"${words}" was not heard`);
+    const userTexts = this.history.get(agentId)!.flatMap((entry) => (entry.role === 'user' ? [entry.text] : []));
+    for (const words of this.said.get(agentId) ?? [])
+      assert.ok(userTexts.includes(`A person says: ${words}`), `"${words}" was not received`);
   }
 
   private checkTask(before: TaskRow | null, after: TaskRow): void {

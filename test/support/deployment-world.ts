@@ -169,8 +169,8 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
       return world.row(id);
     },
     /** Types of its events, in order, without the lines of its log. */
-    events: (id: string): string[] => world.told(id).map(({ type }) => type.slice('deployment.'.length)),
-    told: (id: string): { type: string; shown: DeploymentView }[] =>
+    events: (id: string): string[] => world.eventsOf(id).map(({ type }) => type.slice('deployment.'.length)),
+    eventsOf: (id: string): { type: string; shown: DeploymentView }[] =>
       runtime.events
         .filter(({ type }) => type.startsWith('deployment.') && type !== 'deployment.log')
         .map(({ type, data }) => ({ type, shown: JSON.parse(data.text).deployment as DeploymentView }))

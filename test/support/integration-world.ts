@@ -36,7 +36,7 @@ export type IntegrationWorld = {
   accountId: string;
   id: string;
   /** Notifications to agents. */
-  told: object[];
+  notifications: object[];
   /** Where a person consents. */
   begin(): Promise<URL>;
   /** @param to another service of `others`, what the body of the request gives beside the code, and the state that came with it */
@@ -74,7 +74,7 @@ export async function integrationWorld(
   const clients = new ServiceClients(services, Object.fromEntries(all.map(([name, own]) => [name, { ...noServiceSettings, ...own }])));
   const box = tokenBox(secretKey);
   const stats = new IntegrationStats();
-  const told: object[] = [];
+  const notifications: object[] = [];
   // The runtime is replaced when it crashes: what uses it asks for the present one.
   let runtime: TestRuntime;
   const actors = {
@@ -86,8 +86,8 @@ export async function integrationWorld(
     received: (id, query) => receivedBy(runtime.database, id, query),
   });
   const agents = {
-    release: async (lost: object) => void told.push(lost),
-    announce: async (made: object) => void told.push(made),
+    release: async (lost: object) => void notifications.push(lost),
+    announce: async (made: object) => void notifications.push(made),
   };
   const effects = integrationEffects({ actors, outbound, clients, box, calls, agents, stats, log: noLog });
   const shown = (row: IntegrationRow) => integrationView(row, clients, 'https://troupe.test');
@@ -113,7 +113,7 @@ export async function integrationWorld(
     calls,
     accountId,
     id,
-    told,
+    notifications,
     idOf,
     rowOf: async (name) => (await actors.query(integration, idOf(name), 'get', null))!,
     async begin() {

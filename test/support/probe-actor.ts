@@ -24,7 +24,7 @@ export const ProbeEntity = defineEntity({
     /** Unique where it is given. */
     name: p.string().length(20).nullable(),
     ratio: p.double().nullable(),
-    heard: json<unknown[]>(),
+    received: json<unknown[]>(),
     text: p.text(),
     data: json<unknown>(),
     /** Whose effects it runs. */
@@ -40,7 +40,7 @@ export const ProbeNote = defineEntity({
 });
 
 export const probeTables = [
-  'create table probe (id text primary key, value int not null check (value <= 1000000), name varchar(20) unique, ratio float8, heard json not null, text text not null, data json not null, account_id text)',
+  'create table probe (id text primary key, value int not null check (value <= 1000000), name varchar(20) unique, ratio float8, received json not null, text text not null, data json not null, account_id text)',
   'create table probe_note (id text primary key, text text not null)',
 ];
 
@@ -56,15 +56,15 @@ export type ProbeContract = {
     /** Refuses when the value is not what it should be. */
     expect(input: { value: number }): number;
     put(input: Partial<ProbeState> & { note?: string }): number;
-    hear(input: unknown): null;
-    /** As 'hear', but new in this version of the probe: 'olderProbe' does not know it. */
-    listen(input: unknown): null;
-    tell(input: { to: string; inputs: unknown[]; command?: 'hear' | 'listen' }): null;
+    receive(input: unknown): null;
+    /** As 'receive', but new in this version of the probe: 'olderProbe' does not know it. */
+    receiveNew(input: unknown): null;
+    send(input: { to: string; inputs: unknown[]; command?: 'receive' | 'receiveNew' }): null;
     /**
      * Takes the input itself and lets each of the others take it in one co-located transaction; then fails, if asked to. Returns what they
      * have taken.
      */
-    together(input: { to: string[]; input: unknown; how?: 'refuse' | 'throw' }): number[];
+    sendColocated(input: { to: string[]; input: unknown; how?: 'refuse' | 'throw' }): number[];
     count(input: null): number;
     defer(input: { key: string; n: number }): unknown;
     answer(input: { key: string; reply: unknown; refuse?: boolean }): null;
@@ -91,7 +91,7 @@ export const effects = {
 };
 
 /** Called before the probe takes an input; tests make it throw. */
-export const hearing = { before(_input: unknown): void {} };
+export const receiving = { before(_input: unknown): void {} };
 
 type State = ProbeState | null;
 
@@ -114,7 +114,7 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
     addAndFail(state, { n, how }, ctx): Turn<State, number> {
       const next = { ...(state ?? blank(ctx.id)), value: (state?.value ?? 0) + n };
       ctx.emit({ accountId: 'acct', type: 'probe.never', data: {} });
-      ctx.send(probe, 'other', 'hear', 'never');
+      ctx.send(probe, 'other', 'receive', 'never');
       ctx.run('work', { never: true });
       ctx.schedule('never', ctx.nowMs, 'woke', { name: 'never', text: 'never' });
       ctx.append(ProbeNote, { id: `${ctx.id}-never`, text: 'never' });
@@ -134,31 +134,31 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
       ctx.emit({ accountId: 'acct', type: 'probe.put', data: values });
       return { state: { ...(state ?? blank(ctx.id)), ...values } as ProbeState, reply: 1 };
     },
-    hear(state, input, ctx) {
-      hearing.before(input);
-      if (input === 'throw') throw new TypeError('cannot hear');
-      if (input === 'refuse') throw new AppError('conflict', 'will not hear');
+    receive(state, input, ctx) {
+      receiving.before(input);
+      if (input === 'throw') throw new TypeError('cannot receive it');
+      if (input === 'refuse') throw new AppError('conflict', 'will not receive it');
       const value = input === 'overflow' || (input as { overflow?: boolean } | null)?.overflow === true ? 2_000_000 : (state?.value ?? 0);
-      return { state: { ...(state ?? blank(ctx.id)), value, heard: [...(state?.heard ?? []), input] }, reply: null };
+      return { state: { ...(state ?? blank(ctx.id)), value, received: [...(state?.received ?? []), input] }, reply: null };
     },
-    listen: (state, input, ctx) => ({
-      state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), input] },
+    receiveNew: (state, input, ctx) => ({
+      state: { ...(state ?? blank(ctx.id)), received: [...(state?.received ?? []), input] },
       reply: null,
     }),
-    tell(state, { to, inputs, command = 'hear' }, ctx) {
+    send(state, { to, inputs, command = 'receive' }, ctx) {
       for (const input of inputs) ctx.send(probe, to, command, input);
       return { state, reply: null };
     },
-    together(state, { to, input, how }, ctx) {
+    sendColocated(state, { to, input, how }, ctx) {
       const reply = to.map((id) => {
-        ctx.callColocated(probe, id, 'hear', input);
+        ctx.callColocated(probe, id, 'receive', input);
         return ctx.callColocated(probe, id, 'count', null);
       });
       if (how === 'refuse') throw new AppError('conflict', 'Refused after all');
       if (how === 'throw') throw new TypeError('thrown after all');
-      return { state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), input] }, reply };
+      return { state: { ...(state ?? blank(ctx.id)), received: [...(state?.received ?? []), input] }, reply };
     },
-    count: (state) => ({ state, reply: state?.heard.length ?? 0 }),
+    count: (state) => ({ state, reply: state?.received.length ?? 0 }),
     defer(state, { key, n }, ctx) {
       ctx.defer(key);
       return { state: { ...(state ?? blank(ctx.id)), value: (state?.value ?? 0) + n }, reply: 'not this' };
@@ -178,7 +178,7 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
     ended(state, result, ctx) {
       const { kind } = result.outcome;
       if (kind === 'done' && result.outcome.value === 'poison') throw new TypeError('cannot take it');
-      return { state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), result.outcome] }, reply: null };
+      return { state: { ...(state ?? blank(ctx.id)), received: [...(state?.received ?? []), result.outcome] }, reply: null };
     },
     wake(state, { name, dueMs, text = name, again }, ctx) {
       if (dueMs === null) ctx.unschedule(name);
@@ -187,7 +187,7 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
     },
     woke(state, { name, text, again }, ctx) {
       if (again !== undefined && again > 0) ctx.schedule(name, ctx.nowMs, 'woke', { name, text, again: again - 1 });
-      return { state: { ...(state ?? blank(ctx.id)), heard: [...(state?.heard ?? []), text] }, reply: null };
+      return { state: { ...(state ?? blank(ctx.id)), received: [...(state?.received ?? []), text] }, reply: null };
     },
   },
   inputs: { woke: Type.Object({ name: Type.String(), text: Type.String(), again: Type.Optional(Type.Integer()) }) },
@@ -216,17 +216,17 @@ export const probeActor = defineActor<ProbeState, ProbeContract>({
   },
 });
 
-/** The version of the probe before `listen`, timers and effects came. */
+/** The version of the probe before `receiveNew`, timers and effects came. */
 export const olderProbe: AnyActor = {
   ...probeActor,
-  commands: { hear: probeActor.commands.hear, touch: probeActor.commands.touch, tell: probeActor.commands.tell },
+  commands: { receive: probeActor.commands.receive, touch: probeActor.commands.touch, send: probeActor.commands.send },
   effects: {},
 };
 
 export const probeOptions = { entities: [ProbeEntity, ProbeNote], tables: probeTables };
 
 function blank(id: string): ProbeState {
-  return { id, value: 0, name: null, ratio: null, heard: [], text: '', data: {}, accountId: null } as unknown as ProbeState;
+  return { id, value: 0, name: null, ratio: null, received: [], text: '', data: {}, accountId: null } as unknown as ProbeState;
 }
 
 export type ProbeContext = TurnContext;

@@ -72,7 +72,7 @@ export class StripeIssuingServer extends StripeStandIn<IssuingRequest> {
   /** What the next requests for such a path meet. */
   failures: { path: RegExp; failure: Failure; times: number }[] = [];
   /** Where it asks; its service may move. */
-  serviceUrl: () => string = () => assert.fail('no service is told of');
+  serviceUrl: () => string = () => assert.fail('no address of the service is set');
   private readonly kept = new Map<string, Answer>();
 
   get env(): Record<string, string> {

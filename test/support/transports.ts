@@ -20,8 +20,8 @@ export type TestNode = {
   member: Member;
   /** Every `onUp` and `onDown`, in order: `up`, or the reason. */
   received: { from: string; what: 'up' | DownReason }[];
-  /** Resolves when the next one that matches has been heard, also when it was heard already. */
-  hears(what: 'up' | DownReason, from?: Member, times?: number): Promise<void>;
+  /** Resolves after `times` notifications that match, earlier ones included. */
+  waitsFor(what: 'up' | DownReason, from?: Member, times?: number): Promise<void>;
 };
 
 /** A node that listens; it is closed when the test ends. It knows nobody yet. */
@@ -39,7 +39,7 @@ export async function testNode(t: TestContext, name: string, options: Partial<Tr
   };
   transport.onUp((from) => add(from, 'up'));
   transport.onDown((from, reason) => add(from, reason));
-  const hears: TestNode['hears'] = (what, from, times = 1) =>
+  const waitsFor: TestNode['waitsFor'] = (what, from, times = 1) =>
     new Promise((resolve) => {
       const check = (): void => {
         const count = received.filter((each) => each.what === what && (from === undefined || each.from === from.incarnation)).length;
@@ -50,14 +50,14 @@ export async function testNode(t: TestContext, name: string, options: Partial<Tr
       waiting.add(check);
       check();
     });
-  return { transport, member, received, hears };
+  return { transport, member, received, waitsFor };
 }
 
 /** Nodes that know each other and have streams to each other. */
 export async function testCluster(t: TestContext, names: readonly string[], options: Partial<TransportOptions> = {}): Promise<TestNode[]> {
   const nodes = await Promise.all(names.map((name) => testNode(t, name, options)));
   connectAll(nodes);
-  await Promise.all(nodes.flatMap((node) => nodes.filter((other) => other !== node).map(({ member }) => node.hears('up', member))));
+  await Promise.all(nodes.flatMap((node) => nodes.filter((other) => other !== node).map(({ member }) => node.waitsFor('up', member))));
   return nodes;
 }
 
@@ -75,7 +75,7 @@ export async function rawWire(t: TestContext, { member }: TestNode, incarnation:
   return outcome.wire;
 }
 
-/** Such a stream by which batches of frames are written; `heard` are the frames that come, as text. */
+/** Such a stream by which batches of frames are written; `received` are the frames that arrive, as text. */
 export async function rawStream(t: TestContext, node: TestNode, incarnation: string) {
   const wire = await rawWire(t, node, incarnation);
   const received: string[] = [];
@@ -83,7 +83,7 @@ export async function rawStream(t: TestContext, node: TestNode, incarnation: str
     ({ batch }) => received.push(...(JSON.parse(batch!.toString()) as unknown[]).map((frame) => JSON.stringify(frame))),
     () => {},
   );
-  return { wire, heard: received, write: (...frames: string[]) => wire.write({ batch: Buffer.from(`[${frames.join()}]`) }) };
+  return { wire, received, write: (...frames: string[]) => wire.write({ batch: Buffer.from(`[${frames.join()}]`) }) };
 }
 
 /** An ask with 10 s to go, of which a test changes what it is about. */

@@ -34,7 +34,7 @@ import { until } from './until.ts';
 export type CrierContract = { commands: { cry(input: { events: NewEvent[] }): null }; queries: Record<never, never> };
 export const crier = actorRef<CrierContract>('crier');
 
-/** Emits what it is told. */
+/** Emits the events of its input. */
 export const crierActor = defineActor<CanaryRow, CrierContract>({
   ref: crier,
   entity: Canary,

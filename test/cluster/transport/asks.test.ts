@@ -35,15 +35,15 @@ test('null, undefined, false and 0 are returned unchanged', async (t) => {
   const [a, b] = await testCluster(t, ['a', 'b']);
   const replies = [null, undefined, false, 0, ''];
   b!.transport.serve(({ id }) => replies[Number(id)]);
-  const heard = await Promise.all(replies.map((_, i) => a!.transport.ask(b!.member, someAsk({ id: String(i) }))));
-  assert.deepEqual(heard, replies);
+  const received = await Promise.all(replies.map((_, i) => a!.transport.ask(b!.member, someAsk({ id: String(i) }))));
+  assert.deepEqual(received, replies);
 });
 
 test('asks and notifications are handled in the order in which they were sent, on both sides at once', async (t) => {
   const nodes = await testCluster(t, ['a', 'b'], { windowBytes: 2_000 });
-  const heard = new Map<string, number[]>(nodes.map(({ member }) => [member.incarnation, []]));
+  const received = new Map<string, number[]>(nodes.map(({ member }) => [member.incarnation, []]));
   for (const { transport, member } of nodes) {
-    const own = heard.get(member.incarnation)!;
+    const own = received.get(member.incarnation)!;
     transport.serve(({ input }) => void own.push(input as number));
     transport.onNotification('number', (payload) => own.push(payload as number));
   }
@@ -57,7 +57,7 @@ test('asks and notifications are handled in the order in which they were sent, o
   }
   await Promise.all(asks);
   const inOrder = Array.from({ length: count }, (_, i) => i);
-  for (const numbers of heard.values()) assert.deepEqual(numbers.slice(0, count), inOrder);
+  for (const numbers of received.values()) assert.deepEqual(numbers.slice(0, count), inOrder);
 });
 
 test('a refusal keeps its code, text, issues and retry time; a defect reveals nothing', async (t) => {
@@ -106,7 +106,7 @@ test('a deadline is sent as the remaining time, independent of the clocks of the
   const nodes = [await testNode(t, 'a'), await testNode(t, 'b', { clock: { nowMs: () => Date.now() + aheadMs } })];
   connectAll(nodes);
   const [a, b] = nodes as [TestNode, TestNode];
-  await Promise.all([a.hears('up'), b.hears('up')]);
+  await Promise.all([a.waitsFor('up'), b.waitsFor('up')]);
   let leftMs = 0;
   b.transport.serve(({ deadlineMs }: RemoteAsk) => void (leftMs = deadlineMs - monotonicMs()));
   await a.transport.ask(b.member, someAsk({ deadlineMs: monotonicMs() + 10_000 }));

@@ -65,7 +65,7 @@ test('under any faults each ask is settled once, no command is served twice, and
         }
         nodes[0].transport.setMembers([reached[1]!]);
         nodes[1].transport.setMembers([reached[0]!]);
-        await Promise.all(nodes.map((node) => node.hears('up')));
+        await Promise.all(nodes.map((node) => node.waitsFor('up')));
         for (const current of steps) {
           if (current.kind === 'cut') for (const proxy of proxies) proxy.cut(/./);
           if (current.kind === 'hold')
@@ -100,7 +100,7 @@ test('under any faults each ask is settled once, no command is served twice, and
           assert.equal(settled.get(id), 1);
           assert.ok(outcome === 'answered' || codes.has(outcome), outcome);
           if (outcome === 'answered') assert.equal(times, 1);
-          if (!query && outcome === 'shard_not_owned') assert.equal(times, 0, `${id} was told as not taken, and was`);
+          if (!query && outcome === 'shard_not_owned') assert.equal(times, 0, `${id} was answered as not taken, but was`);
         }
         for (const { transport } of nodes) assert.equal(transport.counters.asksWaiting, 0);
       } finally {

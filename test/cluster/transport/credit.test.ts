@@ -14,14 +14,14 @@ async function throughProxy(t: TestContext): Promise<{ a: TestNode; b: TestNode;
   const proxy = await TcpProxy.before(`tcp://127.0.0.1:${b.member.port}`);
   t.after(() => proxy.close());
   a.transport.setMembers([{ ...b.member, port: Number(new URL(proxy.url).port) }]);
-  await Promise.all([a.hears('up'), b.hears('up')]);
+  await Promise.all([a.waitsFor('up'), b.waitsFor('up')]);
   return { a, b, proxy };
 }
 
 test('a peer that processes nothing fills the window, then the queue; then asks are overloaded and notifications are refused', async (t) => {
   const { a, b, proxy } = await throughProxy(t);
-  const heard: number[] = [];
-  b.transport.serve(({ input }) => heard.push((input as number[])[0]!));
+  const received: number[] = [];
+  b.transport.serve(({ input }) => received.push((input as number[])[0]!));
   const held = proxy.hold(/./, 'to server');
   const asks: Promise<unknown>[] = [];
   const filler = Array.from({ length: 100 }, () => 7);
@@ -45,7 +45,7 @@ test('a peer that processes nothing fills the window, then the queue; then asks 
   const outcomes = await Promise.allSettled(asks);
   assert.deepEqual(outcomes.filter(({ status }) => status === 'rejected').length, 1);
   assert.deepEqual(
-    heard,
+    received,
     Array.from({ length: asks.length - 1 }, (_, i) => i),
   );
 });

@@ -99,7 +99,7 @@ test('asks, notifications, pings and goodbyes are read in every form that a vers
   });
   node.transport.onNotification('known', (payload) => notified.push(payload));
   node.transport.onNotification('rescan', (payload) => notified.push(payload));
-  const { wire, heard, write } = await rawStream(t, node, 'a peer');
+  const { wire, received, write } = await rawStream(t, node, 'a peer');
   const beganMs = monotonicMs();
   write(...asksRead.map(([bytes]) => bytes));
   await until(() => served.length === asksRead.length);
@@ -118,7 +118,7 @@ test('asks, notifications, pings and goodbyes are read in every form that a vers
     '[5,"rescan"]',
     '[7,3]',
   );
-  await until(() => heard.includes('[8,3]'));
+  await until(() => received.includes('[8,3]'));
   assert.equal((gone as AbortSignal | null)?.aborted, true);
   assert.deepEqual(notified, [{ accounts: ['acct_1'] }, undefined]);
   write('[9]');
@@ -128,17 +128,17 @@ test('asks, notifications, pings and goodbyes are read in every form that a vers
 
 test('replies, failures, credit and pongs are read in every form that a version has written', async (t) => {
   const node = await testNode(t, 'node', { windowBytes: 1 });
-  const { wire, heard, write } = await rawStream(t, node, 'a peer');
+  const { wire, received, write } = await rawStream(t, node, 'a peer');
   const peer = { ...node.member, incarnation: 'a peer' };
   for (const [bytes, read] of answersRead) {
-    heard.length = 0;
+    received.length = 0;
     const answer = node.transport
       .ask(peer, someAsk())
       .catch(({ code, message, issues, retryAfterS }) => ({ code, message, issues, retryAfterS }));
     // Grants more credit than the ask used; without it the next ask would not be sent.
     write('[6,1000]', '[8,1]');
-    await until(() => heard.some((each) => each.startsWith('[1,')));
-    const asked = heard.find((each) => each.startsWith('[1,'))!;
+    await until(() => received.some((each) => each.startsWith('[1,')));
+    const asked = received.find((each) => each.startsWith('[1,'))!;
     assert.match(asked, /^\[1,\d+,[\d.]+,"counter","c1","add",null,0\]$/);
     write(bytes.replace('#', String(JSON.parse(asked)[1])));
     assert.deepEqual(await answer, read, bytes);

@@ -11,7 +11,7 @@ import { noLog } from '../../../src/log.ts';
 import { clusterKey, connectAll, someAsk, type TestNode, testNode } from '../../support/transports.ts';
 import { until } from '../../support/until.ts';
 
-const stranger = 'stranger/1';
+const unknownNode = 'unknown/1';
 type Call = ConstructorParameters<typeof Wire>[0];
 
 const clock: Clock = { nowMs: () => Date.now() };
@@ -23,7 +23,7 @@ test('nodes of version N and N + 1 use the highest common protocol, whichever di
   const older = await testNode(t, 'older', { protocol: { lowest: 1, highest: 2 }, log });
   const newer = await testNode(t, 'newer', { protocol: { lowest: 2, highest: 3 }, log });
   connectAll([older, newer]);
-  await Promise.all([older.hears('up'), newer.hears('up')]);
+  await Promise.all([older.waitsFor('up'), newer.waitsFor('up')]);
   assert.deepEqual(
     lines.filter((line) => 'protocol' in line),
     [{ protocol: 2 }, { protocol: 2 }],
@@ -40,7 +40,7 @@ test('nodes without a common protocol reject each other, and both log the reason
   };
   const [older, newer] = [await node('older', { lowest: 1, highest: 1 }), await node('newer', { lowest: 2, highest: 3 })];
   connectAll([older, newer]);
-  await Promise.all([older.hears('rejected'), newer.hears('rejected')]);
+  await Promise.all([older.waitsFor('rejected'), newer.waitsFor('rejected')]);
   await assert.rejects(older.transport.ask(newer.member, someAsk()), refused);
   const line = `no common protocol: ${older.member.incarnation} speaks 1, ${newer.member.incarnation} speaks 2 to 3`;
   await until(() => said.get('older')!.includes(line) && said.get('newer')!.includes(line));
@@ -50,7 +50,7 @@ test('nodes with different values of SECRET_KEY reject each other in both direct
   const [ours, theirs] = [await testNode(t, 'ours'), await testNode(t, 'theirs', { secretKey: `${clusterKey}!` })];
   for (const { transport } of [ours, theirs]) transport.serve(() => assert.fail('served'));
   connectAll([ours, theirs]);
-  await Promise.all([ours.hears('rejected'), theirs.hears('rejected')]);
+  await Promise.all([ours.waitsFor('rejected'), theirs.waitsFor('rejected')]);
   assert.equal(ours.transport.notify(theirs.member, 'news', 1), false);
   assert.deepEqual(
     [ours, theirs].map(({ transport }) => transport.counters.peersUp),
@@ -61,17 +61,17 @@ test('nodes with different values of SECRET_KEY reject each other in both direct
 test('nodes whose clocks differ by more than a minute reject each other', async (t) => {
   const [now, ahead] = [await testNode(t, 'now'), await testNode(t, 'ahead', { clock: { nowMs: () => Date.now() + 180_000 } })];
   connectAll([now, ahead]);
-  await Promise.all([now.hears('rejected'), ahead.hears('rejected')]);
+  await Promise.all([now.waitsFor('rejected'), ahead.waitsFor('rejected')]);
 });
 
 test('if another incarnation answers, the wanted one is reported as other', async (t) => {
   const [a, b] = [await testNode(t, 'a'), await testNode(t, 'b')];
   const former = { ...b.member, incarnation: 'b/former' };
   a.transport.setMembers([former]);
-  await a.hears('other', former);
+  await a.waitsFor('other', former);
   const itself = { ...a.member, incarnation: 'z/lost' };
   a.transport.setMembers([itself]);
-  await a.hears('other', itself);
+  await a.waitsFor('other', itself);
   assert.equal(b.transport.counters.peersUp, 0);
 });
 
@@ -116,19 +116,19 @@ test("a proof is valid only if it is signed with the cluster's key, now, for thi
     'of another protocol': (claims) => tokens.sign({ ...claims, protocol: 2 }),
     'of the other side': (claims) => tokens.sign({ ...claims, side: 'acceptor' }),
     'for a person': async () =>
-      (await createTokens({ secretKey: clusterKey, clock })).accessToken({ userId: stranger, accountId: 'acct_1', sessionId: 'ses_1' }),
+      (await createTokens({ secretKey: clusterKey, clock })).accessToken({ userId: unknownNode, accountId: 'acct_1', sessionId: 'ses_1' }),
   };
   for (const [name, sign] of Object.entries({ ...wrong, good: (claims: ClusterClaims) => tokens.sign(claims) })) {
     const wire = open();
     wire.write({ hello: hello(node) });
     const { nonce, protocol } = (await wire.next())!.challenge!;
-    const claims = { from: stranger, to: node.member.incarnation, side: 'dialer', protocol, nonce } as const;
+    const claims = { from: unknownNode, to: node.member.incarnation, side: 'dialer', protocol, nonce } as const;
     wire.write({ proof: { token: await sign(claims) } });
     const answer = (await wire.next())!;
     assert.equal(answer.refusal?.reason, name === 'good' ? undefined : 'NOT_AUTHENTIC', name);
     if (name === 'good') assert.ok(answer.welcome);
   }
-  assert.deepEqual(node.received, [{ from: stranger, what: 'up' }]);
+  assert.deepEqual(node.received, [{ from: unknownNode, what: 'up' }]);
 });
 
 test('a recorded handshake cannot be replayed', async (t) => {
@@ -138,7 +138,7 @@ test('a recorded handshake cannot be replayed', async (t) => {
   const first = open();
   first.write({ hello: said });
   const { nonce, protocol } = (await first.next())!.challenge!;
-  const token = await tokens.sign({ from: stranger, to: node.member.incarnation, side: 'dialer', protocol, nonce });
+  const token = await tokens.sign({ from: unknownNode, to: node.member.incarnation, side: 'dialer', protocol, nonce });
   first.write({ proof: { token } });
   assert.ok((await first.next())!.welcome);
 
@@ -151,7 +151,7 @@ test('a recorded handshake cannot be replayed', async (t) => {
 });
 
 test('a server that cannot prove that it has the key is rejected, and gets nothing after the proof', async (t) => {
-  const heard: string[] = [];
+  const sentByDialer: string[] = [];
   const server = new Server();
   server.addService(ClusterService.service, {
     connect: async (call: Call) => {
@@ -159,12 +159,12 @@ test('a server that cannot prove that it has the key is rejected, and gets nothi
       const { from, to } = (await wire.next())!.hello!;
       wire.write({ challenge: { protocol: 1, nonce: randomBytes(32) } });
       const proof = await wire.next();
-      heard.push(...Object.keys(proof!));
+      sentByDialer.push(...Object.keys(proof!));
       // The dialer's own token, sent back.
       assert.ok(from !== to);
       wire.write({ welcome: { token: proof!.proof!.token } });
       const next = await wire.next();
-      heard.push(...Object.keys(next ?? { 'the end': 1 }));
+      sentByDialer.push(...Object.keys(next ?? { 'the end': 1 }));
     },
   });
   const port = await new Promise<number>((resolve) =>
@@ -172,10 +172,10 @@ test('a server that cannot prove that it has the key is rejected, and gets nothi
   );
   t.after(() => server.forceShutdown());
   const node = await testNode(t, 'node');
-  node.transport.setMembers([{ ...node.member, incarnation: stranger, port }]);
-  await node.hears('rejected');
-  await until(() => heard.length >= 2);
-  assert.deepEqual(heard.slice(0, 2), ['proof', 'the end']);
+  node.transport.setMembers([{ ...node.member, incarnation: unknownNode, port }]);
+  await node.waitsFor('rejected');
+  await until(() => sentByDialer.length >= 2);
+  assert.deepEqual(sentByDialer.slice(0, 2), ['proof', 'the end']);
 });
 
 test('handshakes that stall are ended, and their number is limited', async (t) => {
@@ -194,8 +194,8 @@ test('handshakes that stall are ended, and their number is limited', async (t) =
 
 async function nodeAndRawClient(t: TestContext, options = {}): Promise<{ node: TestNode; open: () => Wire }> {
   const node = await testNode(t, 'node', options);
-  node.transport.serve(() => assert.fail('a stranger was served'));
-  node.transport.onNotification('news', () => assert.fail('a stranger was heard'));
+  node.transport.serve(() => assert.fail('an unknown node was served'));
+  node.transport.onNotification('news', () => assert.fail('an unknown node was notified'));
   const open = (): Wire => {
     const client = new ClusterService(`127.0.0.1:${node.member.port}`, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
@@ -208,5 +208,5 @@ async function nodeAndRawClient(t: TestContext, options = {}): Promise<{ node: T
 }
 
 function hello(node: TestNode) {
-  return { lowestProtocol: 1, highestProtocol: 1, from: stranger, to: node.member.incarnation, nonce: randomBytes(32) };
+  return { lowestProtocol: 1, highestProtocol: 1, from: unknownNode, to: node.member.incarnation, nonce: randomBytes(32) };
 }

@@ -35,9 +35,9 @@ test('a node that is not in the list yet is served when it dials, and stays conn
   const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => testNode(t, name)));
   a!.transport.serve(() => 'served');
   b!.transport.setMembers([a!.member]);
-  await b!.hears('up');
+  await b!.waitsFor('up');
   a!.transport.setMembers([c!.member]);
-  await a!.hears('up', c!.member);
+  await a!.waitsFor('up', c!.member);
   a!.transport.setMembers([]);
   assert.equal(await b!.transport.ask(a!.member, someAsk()), 'served');
 });
@@ -47,32 +47,32 @@ test('a killed node is reported as broken and then as refused; its open commands
   const { child, member } = await childNode(t);
   child.send([node.member]);
   node.transport.setMembers([member]);
-  await node.hears('up');
+  await node.waitsFor('up');
   const command = node.transport.ask(member, someAsk({ name: 'never' }));
   const query = node.transport.ask(member, someAsk({ name: 'never', query: true }));
   assert.equal(await node.transport.ask(member, someAsk()), child.pid);
   child.kill('SIGKILL');
   await Promise.all([assert.rejects(command, { code: 'outcome_unknown' }), assert.rejects(query, { code: 'shard_not_owned' })]);
-  await node.hears('refused');
+  await node.waitsFor('refused');
   assert.deepEqual(
     node.received.map(({ what }) => what),
     ['up', 'broken', 'refused'],
   );
-  await node.hears('refused', member, 2);
+  await node.waitsFor('refused', member, 2);
 });
 
 test('a paused process is silent, and is reached again when it continues', async (t) => {
   const node = await testNode(t, 'node', { receiveTimeoutMs: 1_000, dialWithinMs: 5_000 });
   const { child, member } = await childNode(t);
   node.transport.setMembers([member]);
-  await node.hears('up');
+  await node.waitsFor('up');
   child.kill('SIGSTOP');
   const asked = assert.rejects(node.transport.ask(member, someAsk()), { code: 'outcome_unknown' });
-  await node.hears('silent', member, 2);
+  await node.waitsFor('silent', member, 2);
   await asked;
   await assert.rejects(node.transport.ask(member, someAsk()), { code: 'shard_not_owned' });
   child.kill('SIGCONT');
-  await node.hears('up', member, 2);
+  await node.waitsFor('up', member, 2);
   assert.equal(await node.transport.ask(member, someAsk()), child.pid);
 });
 
@@ -82,14 +82,14 @@ for (const direction of ['to server', 'to client'] as const) {
     const [a, b] = [await testNode(t, 'a', options), await testNode(t, 'b', options)];
     const proxy = await proxyTo(t, b);
     a.transport.setMembers([proxy.member]);
-    await Promise.all([a.hears('up'), b.hears('up')]);
+    await Promise.all([a.waitsFor('up'), b.waitsFor('up')]);
     const held = proxy.hold(/./, direction);
-    await a.hears('silent');
+    await a.waitsFor('silent');
     await until(() => b.transport.counters.peersUp === 0);
     held.drop();
     proxy.cut(/./);
     b.transport.serve(() => 'served');
-    await a.hears('up', b.member, 2);
+    await a.waitsFor('up', b.member, 2);
     assert.equal(await a.transport.ask(b.member, someAsk()), 'served');
   });
 }
@@ -104,7 +104,7 @@ test('if only one of two nodes reaches the other, both use its stream', async (t
     proxy.hold(/./, 'to server');
     to.transport.setMembers([proxy.member]);
     from.transport.setMembers([to.member]);
-    await Promise.all([from.hears('up'), to.hears('up')]);
+    await Promise.all([from.waitsFor('up'), to.waitsFor('up')]);
     from.transport.serve(() => 'served');
     assert.equal(await to.transport.ask(from.member, someAsk()), 'served');
   }
@@ -115,12 +115,12 @@ test('a cut link is reported as broken and reopened at once', async (t) => {
   const proxy = await proxyTo(t, b);
   a.transport.setMembers([proxy.member]);
   b.transport.serve(({ name }) => (name === 'never' ? new Promise(() => {}) : 'served'));
-  await a.hears('up');
+  await a.waitsFor('up');
   const asked = a.transport.ask(b.member, someAsk({ name: 'never' }));
   await until(() => b.transport.counters.asksServed === 1);
   proxy.cut(/./);
   await assert.rejects(asked, { code: 'outcome_unknown' });
-  await a.hears('up', b.member, 2);
+  await a.waitsFor('up', b.member, 2);
   await until(() => b.transport.counters.asksServed === 0);
   assert.deepEqual(
     a.received.map(({ what }) => what),
@@ -159,7 +159,7 @@ test('a node that closes answers its open asks, gets no new ones, and then stops
   answers[0]!();
   assert.equal(await open, 'answered');
   await closed;
-  await a.hears('refused');
+  await a.waitsFor('refused');
   assert.deepEqual(
     a.received.filter(({ what }) => what === 'broken' || what === 'silent'),
     [],

@@ -15,11 +15,11 @@ test('a node without a certificate, or with one of another authority, gets no st
   const a = await testNode(t, 'a', { tls: await ours.node('a') });
   const others = [
     await testNode(t, 'plain'),
-    await testNode(t, 'stranger', { tls: await theirs.node('b') }),
+    await testNode(t, 'foreign', { tls: await theirs.node('b') }),
     await testNode(t, 'half', { tls: { ...(await theirs.node('c')), ca: (await ours.node('d')).ca } }),
   ];
   for (const { transport } of [a, ...others]) transport.serve(() => assert.fail('served'));
   connectAll([a, ...others]);
-  await Promise.all(others.flatMap((other) => [other.hears('broken', a.member), a.hears('broken', other.member)]));
+  await Promise.all(others.flatMap((other) => [other.waitsFor('broken', a.member), a.waitsFor('broken', other.member)]));
   assert.equal(a.transport.counters.peersUp, 0);
 });

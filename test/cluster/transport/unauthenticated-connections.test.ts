@@ -26,7 +26,7 @@ test('silent connections of an address are limited: further ones are closed at o
 
   const peer = await testNode(t, 'peer');
   connectAll([node, peer]);
-  await Promise.all([node.hears('up'), peer.hears('up')]);
+  await Promise.all([node.waitsFor('up'), peer.waitsFor('up')]);
   // Authenticated connections do not count against the limit.
   for (let i = 0; i < 3; i++) assert.ok(!(await dial(t, node.member.port)).closed);
 });

@@ -40,7 +40,7 @@ class Story {
   nowMs = 0;
   turn = new Turn('cs_1');
 
-  tell(command: Command, input: Json): this {
+  run(command: Command, input: Json): this {
     this.turn = new Turn('cs_1', this.nowMs);
     this.state = play(actor, command, this.state, input, this.turn).state;
     return this;
@@ -51,7 +51,7 @@ class Story {
 }
 
 const opened = (input: object = asked) =>
-  new Story().tell('open', input).tell('opened', done({ sessionId: 'cs_test_1', url: 'https://pay' }));
+  new Story().run('open', input).run('opened', done({ sessionId: 'cs_test_1', url: 'https://pay' }));
 
 test('without a notification the processor is queried at growing intervals, and the checkout closes exactly after half an hour', () => {
   const story = opened();
@@ -59,26 +59,26 @@ test('without a notification the processor is queried at growing intervals, and 
   for (;;) {
     story.nowMs = story.turn.dueMs!;
     looks.push(story.nowMs / 60_000);
-    story.tell('lookAgain', {});
+    story.run('lookAgain', {});
     const [name, input] = story.effects[0]!;
     assert.equal(name, 'look');
     assert.equal(input.close, story.nowMs >= checkoutLifeMs);
     if (input.close) break;
-    story.tell('looked', done({ kind: 'open' }));
+    story.run('looked', done({ kind: 'open' }));
   }
   assert.deepEqual(looks, [1, 2, 4, 8, 16, 30]);
-  story.tell('looked', failed);
+  story.run('looked', failed);
   assert.ok(story.turn.dueMs! > story.nowMs, 'it is asked until it answers');
   story.nowMs = story.turn.dueMs!;
-  assert.equal(story.tell('lookAgain', {}).effects[0]![1].close, true);
-  assert.equal(story.tell('looked', done({ kind: 'ended' })).state!.status, 'expired');
-  assert.deepEqual(story.tell('look', null).effects, [], 'a decided checkout is not queried again');
+  assert.equal(story.run('lookAgain', {}).effects[0]![1].close, true);
+  assert.equal(story.run('looked', done({ kind: 'ended' })).state!.status, 'expired');
+  assert.deepEqual(story.run('look', null).effects, [], 'a decided checkout is not queried again');
 });
 
 test('a payment in the last moment counts, also after the expiry', () => {
   const story = opened();
   story.nowMs = checkoutLifeMs + 5_000;
-  story.tell('lookAgain', {}).tell('looked', done({ kind: 'paid', payer }));
+  story.run('lookAgain', {}).run('looked', done({ kind: 'paid', payer }));
   assert.equal(story.state!.status, 'paying');
   assert.deepEqual(story.effects[0]![0], 'subscribe');
   assert.equal(story.effects[0]![1].isRenewed, true);
@@ -86,21 +86,21 @@ test('a payment in the last moment counts, also after the expiry', () => {
 
 test('a deposit is sent to the wallet once, in the turn that finds the payment; it cannot be decided on a page of this service', () => {
   const story = opened(deposit);
-  for (const command of ['pay', 'cancel', 'contact'] as const) assert.throws(() => story.tell(command, null), { code: 'conflict' });
+  for (const command of ['pay', 'cancel', 'contact'] as const) assert.throws(() => story.run(command, null), { code: 'conflict' });
   story
-    .tell('look', null)
-    .tell('look', null)
-    .tell('looked', done({ kind: 'waits' }));
+    .run('look', null)
+    .run('look', null)
+    .run('looked', done({ kind: 'waits' }));
   assert.deepEqual([story.state!.status, story.turn.messages], ['waiting', []]);
-  story.tell('looked', done({ kind: 'paid', payer }));
+  story.run('looked', done({ kind: 'paid', payer }));
   assert.deepEqual(story.effects, [], 'no plan changes');
   const input = { transferId: 'txn_1', amountMinor: 4_900, source: 'card' };
   assert.deepEqual(story.turn.messages, [{ kind: 'wallet', id: 'acct_1', command: 'deposit', input }]);
-  for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(story.tell('looked', done({ kind, payer })).turn.messages, []);
-  for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain'] as const) assert.deepEqual(story.tell(command, {}).effects, []);
+  for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(story.run('looked', done({ kind, payer })).turn.messages, []);
+  for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain'] as const) assert.deepEqual(story.run(command, {}).effects, []);
   assert.equal(story.state!.status, 'paid');
   for (const kind of ['ended', 'mismatched'])
-    assert.deepEqual(opened(deposit).tell('look', null).tell('looked', done({ kind })).turn.messages, []);
+    assert.deepEqual(opened(deposit).run('look', null).run('looked', done({ kind })).turn.messages, []);
   const elsewhere = checkoutActor({} as never, { takesPayments: false }).commands;
   const { state } = elsewhere.open(null, deposit, new Turn('cs_1'));
   assert.throws(() => elsewhere.pay(state, null, new Turn('cs_1')), { code: 'conflict' });
@@ -111,17 +111,17 @@ test('for any order of notifications, results and requests, the wallet gets a de
   const others = ['open', 'look', 'lookAgain', 'pay', 'cancel', 'contact', 'subscribeAgain', 'returnAgain'].map((name) => [name, deposit]);
   const outcomes = ['opened', 'looked', 'subscribed', 'returned'].map((name) => [name, failed]);
   const page = ['opened', done({ sessionId: 'cs_test_1', url: 'https://pay' })];
-  const step = fc.record({ told: fc.constantFrom(...finds, ...others, ...outcomes, page), laterMs: fc.nat(checkoutLifeMs) });
+  const step = fc.record({ call: fc.constantFrom(...finds, ...others, ...outcomes, page), laterMs: fc.nat(checkoutLifeMs) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
-      const story = new Story().tell('open', deposit);
+      const story = new Story().run('open', deposit);
       let sent = 0;
-      for (const { told, laterMs } of steps) {
+      for (const { call, laterMs } of steps) {
         const before = story.state!.status;
-        const [command, input] = told as [Command, Json];
+        const [command, input] = call as [Command, Json];
         story.nowMs += laterMs;
         try {
-          story.tell(command, input);
+          story.run(command, input);
         } catch (error) {
           assert.ok(error instanceof AppError, `${error}`);
           continue;
@@ -135,15 +135,15 @@ test('for any order of notifications, results and requests, the wallet gets a de
 });
 
 test('a notification before the page is known is repeated, and overlapping queries decide once', () => {
-  const early = new Story().tell('open', asked);
-  assert.throws(() => early.tell('look', null), { code: 'unavailable' });
-  const story = opened().tell('look', null).tell('look', null);
-  story.tell('looked', done({ kind: 'paid', payer }));
+  const early = new Story().run('open', asked);
+  assert.throws(() => early.run('look', null), { code: 'unavailable' });
+  const story = opened().run('look', null).run('look', null);
+  story.run('looked', done({ kind: 'paid', payer }));
   assert.equal(story.effects.length, 1);
-  for (const kind of ['open', 'ended', 'mismatched', 'waits']) assert.deepEqual(story.tell('looked', done({ kind })).effects, []);
+  for (const kind of ['open', 'ended', 'mismatched', 'waits']) assert.deepEqual(story.run('looked', done({ kind })).effects, []);
   assert.equal(story.state!.status, 'paying');
-  assert.throws(() => story.tell('pay', null), { code: 'conflict' });
-  assert.throws(() => story.tell('cancel', null), { code: 'conflict' });
+  assert.throws(() => story.run('pay', null), { code: 'conflict' });
+  assert.throws(() => story.run('cancel', null), { code: 'conflict' });
 });
 
 test("the difference to the processor's minimum becomes credit; free plans and earlier checkouts are not paid on this page", () => {
@@ -153,19 +153,19 @@ test("the difference to the processor's minimum becomes credit; free plans and e
     small.state!.lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
     50,
   );
-  const lesser = new Story().tell('open', { ...asked, plan: 'free', amountMinor: 0, lines: [] });
+  const lesser = new Story().run('open', { ...asked, plan: 'free', amountMinor: 0, lines: [] });
   assert.deepEqual([lesser.state!.status, lesser.effects], ['open', []]);
-  assert.equal(lesser.tell('pay', null).state!.status, 'paying');
+  assert.equal(lesser.run('pay', null).state!.status, 'paying');
   const old = new Story();
   old.state = { ...lesser.state!, status: 'open', amountMinor: 4_900 };
-  assert.throws(() => old.tell('pay', null), { code: 'conflict' });
+  assert.throws(() => old.run('pay', null), { code: 'conflict' });
 });
 
 test('a page whose creation failed can be requested again, otherwise not', () => {
-  const story = new Story().tell('open', asked).tell('opened', failed);
+  const story = new Story().run('open', asked).run('opened', failed);
   assert.equal(story.state!.status, 'failed');
   story.nowMs = 1_000;
-  story.tell('open', asked);
+  story.run('open', asked);
   assert.deepEqual([story.state!.status, story.state!.createdAt, story.effects[0]![0]], ['opening', 1_000, 'openPage']);
-  assert.deepEqual(story.tell('open', asked).effects, [], 'one page is asked for at a time');
+  assert.deepEqual(story.run('open', asked).effects, [], 'one page is asked for at a time');
 });

@@ -87,16 +87,16 @@ class World {
   });
   readonly actor = renewalActor(this.effects);
   readonly pending: RecordedEffect[] = [];
-  readonly told: RecordedMessage[] = [];
+  readonly sent: RecordedMessage[] = [];
   state: RenewalRow | null = null;
   dueMs: number | null = null;
   nowMs = 0;
 
-  tell(...[command, input]: Call<RenewalContract>): void {
+  runCommand(...[command, input]: Call<RenewalContract>): void {
     const turn = new Turn('cs_1', this.nowMs);
     this.state = play(this.actor, command, this.state, input, turn).state;
     this.pending.push(...turn.effects);
-    this.told.push(...turn.messages);
+    this.sent.push(...turn.messages);
     this.dueMs = turn.dueMs ?? (turn.unscheduled ? null : this.dueMs);
     assert.ok(this.processor.live.length <= 1, 'never is more than one thing charged');
     const changing = this.pending.filter(({ name }) => name !== 'look');
@@ -124,7 +124,7 @@ class World {
     }
     this.pending.splice(this.pending.indexOf(effect), 1);
     const { outcome: command } = this.effects[effect.name as keyof typeof this.effects]!;
-    this.tell(...([command, { effectId: effect.id, outcome, tookMs: 1 }] as Call<RenewalContract>));
+    this.runCommand(...([command, { effectId: effect.id, outcome, tookMs: 1 }] as Call<RenewalContract>));
   }
 
   pass(ms: number): void {
@@ -133,7 +133,7 @@ class World {
       this.nowMs = Math.max(this.nowMs, this.dueMs);
       this.dueMs = null;
       this.processor.passTo(this.nowMs);
-      this.tell('goOn', {});
+      this.runCommand('goOn', {});
       if (this.pending.length > 0) break;
     }
     this.nowMs = Math.max(this.nowMs, Math.min(untilMs, this.dueMs ?? untilMs));
@@ -163,13 +163,13 @@ test('for any changes, losses and repeats, no time is charged twice, and the acc
       const world = new World();
       const payer = { customer: 'cus_1', method: 'pm_1', payment: 'pi_1' };
       const paidUntilMs = 20 * dayMs;
-      world.tell('begin', { accountId: 'acct_1', plan: 'pro', billingPeriod: 'monthly', payer, paidUntilMs });
+      world.runCommand('begin', { accountId: 'acct_1', plan: 'pro', billingPeriod: 'monthly', payer, paidUntilMs });
       for (const { choose, billingPeriod, act, how, days, hint, replace } of steps) {
-        if (choose !== undefined) world.tell('change', { plan: choose, billingPeriod });
+        if (choose !== undefined) world.runCommand('change', { plan: choose, billingPeriod });
         else if (act !== undefined) await world.act(act, how);
         else if (days !== undefined) world.pass(days * dayMs);
-        else if (hint) world.tell('look', null);
-        else if (replace) world.tell('replaced', {});
+        else if (hint) world.runCommand('look', null);
+        else if (replace) world.runCommand('replaced', {});
       }
       await world.settle();
 
@@ -189,11 +189,11 @@ test('for any changes, losses and repeats, no time is charged twice, and the acc
         assert.ok(startsAtMs >= untilMs, 'no time is paid twice');
         untilMs = endsAtMs;
       }
-      const heard = world.told.filter(({ command }) => command === 'periodPaid').map(({ input }) => input.paymentId);
+      const reported = world.sent.filter(({ command }) => command === 'periodPaid').map(({ input }) => input.paymentId);
       const charged = terms.map(({ paymentId }) => paymentId);
-      assert.deepEqual(heard, charged.slice(0, heard.length));
-      if (status === 'ending') assert.deepEqual(heard, charged);
-      const ends = world.told.filter(({ command }) => command === 'subscriptionEnded');
+      assert.deepEqual(reported, charged.slice(0, reported.length));
+      if (status === 'ending') assert.deepEqual(reported, charged);
+      const ends = world.sent.filter(({ command }) => command === 'subscriptionEnded');
       assert.ok(ends.length <= 1);
       if (ends.length === 1) assert.equal(status, 'over');
     }),

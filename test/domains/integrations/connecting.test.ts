@@ -310,8 +310,8 @@ test('a refusal at the service is returned to the caller, and its state ends', a
   const state = stateOf(await begin(ann, 'github'));
   const path = `/v1/integrations/callback?error=access_denied&error_description=No&state=${encodeURIComponent(state)}`;
   const { status, location } = await send(Caller.withToken(world.service, ''), 'GET', path);
-  const told = Object.fromEntries(new URL(location).searchParams);
-  assert.deepEqual([status, told], [302, { x: '1', error: 'access_denied', error_description: 'No', state }]);
+  const parameters = Object.fromEntries(new URL(location).searchParams);
+  assert.deepEqual([status, parameters], [302, { x: '1', error: 'access_denied', error_description: 'No', state }]);
   await expectIssue(send(ann, 'POST', '/v1/integrations', { service: 'github', oauth_code: 'good', state }), 'body', 'state');
   assert.equal((await send(ann, 'GET', '/integrations/callback?code=x&state=nonsense')).status, 400);
   assert.equal((await send(ann, 'GET', '/integrations/callback')).status, 400);

@@ -90,9 +90,9 @@ test('a domain in one folder is served completely by adding it to the list', { t
     const removed = await new Maintenance({ databaseUrl: database.url, jobs, log: noLog }).runOnce();
     assert.deepEqual(removed, { notes: 1 });
     assert.equal((await client.query('select from note')).rowCount, 2);
-    const told = new Metrics(noLog);
-    metrics!(told);
-    assert.match(await told.text(), /^troupe_notes 1$/m);
+    const registry = new Metrics(noLog);
+    metrics!(registry);
+    assert.match(await registry.text(), /^troupe_notes 1$/m);
   });
   stream.vanish();
 });

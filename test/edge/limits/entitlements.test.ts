@@ -42,13 +42,13 @@ async function node(t: TestContext, options = {}) {
   });
   const websockets = async (accountId: string) => (await entitlements.of(accountId)).websockets;
   const queryCount = () => database.sent.filter((name) => name === 'entitlements').length;
-  return { database, ids, entitlements, websockets, looks: queryCount };
+  return { database, ids, entitlements, websockets, queryCount };
 }
 
 const free = planLimits.free.websockets;
 
 test('an account without overrides has the limits of its plan, and is queried once', async (t) => {
-  const { entitlements, looks: queryCount } = await node(t);
+  const { entitlements, queryCount } = await node(t);
   const { requestsPerMinute, concurrentRequests, websockets } = planLimits.free;
   const first = await entitlements.of('acct_1');
   assert.deepEqual(first, { requestsPerMinute, concurrentRequests, websockets });
@@ -57,7 +57,7 @@ test('an account without overrides has the limits of its plan, and is queried on
 });
 
 test('accounts requested at the same time are read by one query', async (t) => {
-  const { database, ids, websockets, looks: queryCount } = await node(t);
+  const { database, ids, websockets, queryCount } = await node(t);
   await setOverrides(database, 'acct_7', { websockets: 7 });
   const all = await Promise.all(ids.map(websockets));
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('accounts requested at the same time are read by one query', async (t) => {
 });
 
 test('a change is seen at the next poll, which is one query for any number of known accounts', async (t) => {
-  const { database, ids, entitlements, websockets, looks: queryCount } = await node(t);
+  const { database, ids, entitlements, websockets, queryCount } = await node(t);
   for (const id of ids.slice(0, 20)) await entitlements.of(id);
   await setOverrides(database, 'acct_1', { websockets: 5, plan: 'business' });
   await setOverrides(database, 'acct_2', { websockets: -1 });
@@ -86,7 +86,7 @@ test('a change is seen at the next poll, which is one query for any number of kn
 });
 
 test('an account without requests is no longer polled, and is read again by its next request', async (t) => {
-  const { database, entitlements, websockets, looks: queryCount } = await node(t);
+  const { database, entitlements, websockets, queryCount } = await node(t);
   await websockets('acct_1');
   await entitlements.refresh();
   await entitlements.refresh();
@@ -119,7 +119,7 @@ test('while the database is unavailable known limits apply, and changes are seen
 });
 
 test('memory is bounded, and an evicted account is queried again', async (t) => {
-  const { database, ids, websockets, looks: queryCount } = await node(t, { maxAccounts: 10 });
+  const { database, ids, websockets, queryCount } = await node(t, { maxAccounts: 10 });
   await setOverrides(database, 'acct_0', { websockets: 1 });
   for (const id of ids.slice(0, 30)) await websockets(id);
   assert.equal(await websockets('acct_0'), 1);

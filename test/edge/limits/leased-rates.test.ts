@@ -86,7 +86,7 @@ test('when Redis is back, tokens granted meanwhile are counted', options, async 
   for (const way of ways) way.manner = 'well';
   clock.us += 500_000;
   for (const node of nodes) await node.take(caller, 60);
-  await until(() => ways.every(({ answers }) => answers === 1), 'each node to have told Redis');
+  await until(() => ways.every(({ answers }) => answers === 1), 'each node to have reported to Redis');
   assert.equal((await allowedOf(0, 50, 60)) + (await allowedOf(1, 50, 60)), 0);
 });
 

@@ -34,7 +34,7 @@ test('events committed on three nodes reach subscribers on each in order, at ful
       client.events.forEach(({ prev, event }, n) => assert.deepEqual([prev, event.seq], [n, n + 1]));
     }
     await until(() => a.relay.subscribedAccounts === 2 && b.relay.subscribedAccounts === 2);
-    t.diagnostic(`read pages ${nodes.map(({ hub }) => hub.counts.pagesRead)}, told ${nodes.map(({ relay }) => relay.counts.received)}`);
+    t.diagnostic(`read pages ${nodes.map(({ hub }) => hub.counts.pagesRead)}, received ${nodes.map(({ relay }) => relay.counts.received)}`);
   } finally {
     await Promise.all(nodes.map((node) => node.close()));
     await database.close();

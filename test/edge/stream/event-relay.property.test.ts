@@ -11,7 +11,7 @@ import type { Fate } from '../../support/linked-peers.ts';
 import type { StreamClient } from '../../support/stream-client.ts';
 
 type Action =
-  | { do: 'commit'; node: number; account: number; count: number; tell: boolean }
+  | { do: 'commit'; node: number; account: number; count: number; publishes: boolean }
   | { do: 'weather'; from: number; to: number; fate: Fate }
   | { do: 'cut' | 'heal'; one: number; other: number }
   | { do: 'join'; edge: number; account: number; fromStart: boolean }
@@ -27,7 +27,13 @@ const account = fc.nat(1);
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 12,
-    arbitrary: fc.record({ do: fc.constant('commit' as const), node, account, count: fc.integer({ min: 1, max: 5 }), tell: fc.boolean() }),
+    arbitrary: fc.record({
+      do: fc.constant('commit' as const),
+      node,
+      account,
+      count: fc.integer({ min: 1, max: 5 }),
+      publishes: fc.boolean(),
+    }),
   },
   {
     weight: 12,
@@ -36,7 +42,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       node,
       account,
       count: fc.integer({ min: 1, max: 5 }),
-      tell: fc.constant(true),
+      publishes: fc.constant(true),
     }),
   },
   {
@@ -119,12 +125,12 @@ class World {
   }
 
   /** A node's commits follow one another; those of several nodes do not. */
-  private commit(by: EdgeNode, { account, count, tell }: Action & { do: 'commit' }): void {
+  private commit(by: EdgeNode, { account, count, publishes }: Action & { do: 'commit' }): void {
     const before = this.commits.get(by) ?? Promise.resolve();
     const committed = before.then(() => by.commit(this.accountId(account), count));
     this.commits.set(
       by,
-      committed.then((events) => (tell ? by.publish(events) : undefined)),
+      committed.then((events) => (publishes ? by.publish(events) : undefined)),
     );
   }
 

@@ -29,7 +29,7 @@ const speakerActor = defineActor<ProbeState, SpeakerContract>({
   commands: {
     say(state, { account, events }, ctx) {
       for (const { type, taskId, data = {} } of events) ctx.emit({ accountId: account, type, taskId, data });
-      const blank = { id: ctx.id, value: 0, name: null, ratio: null, heard: [], text: '', data: {} } as unknown as ProbeState;
+      const blank = { id: ctx.id, value: 0, name: null, ratio: null, received: [], text: '', data: {} } as unknown as ProbeState;
       return { state: { ...(state ?? blank), value: (state?.value ?? 0) + 1 }, reply: null };
     },
   },
@@ -49,7 +49,7 @@ const revoked = new Set<string>();
 const connections: Connection<unknown>[] = [];
 let connectionsOpened = 0;
 /** The committed events of the account whose notifications a test sends to the hub itself. */
-const told: (EventDraft & { seq: number })[] = [];
+const published: (EventDraft & { seq: number })[] = [];
 
 const slowLookUp = Promise.withResolvers<void>();
 /** Tokens are `account` or `account scope,scope`. `nobody` is unknown, `down` cannot be looked up, `slow` waits for the test. */
@@ -113,7 +113,7 @@ before(async () => {
   runtime.runtime.onEvents((events, seqs) => {
     hub.publish(events, seqs);
     events.forEach((event, i) => {
-      if (event.accountId === 'acct_gappy') told.push({ ...event, seq: seqs[i]! });
+      if (event.accountId === 'acct_gappy') published.push({ ...event, seq: seqs[i]! });
     });
   });
   runtime.placement.onLostCommits(() => hub.endAll());
@@ -408,18 +408,18 @@ test('events notified twice, in the wrong order or not at all reach the reader o
   const client = await subscribe(account, 0, '/gappy');
   await client.untilMessage('replayed');
   for (let i = 0; i < 30; i++) await say(account, ...words(3));
-  assert.equal(told.length, 90);
+  assert.equal(published.length, 90);
   const publish = (...events: (EventDraft & { seq: number })[]) =>
     gappyHub.publish(
       events,
       events.map((event) => event.seq),
     );
-  publish(told[1]!);
-  publish(told[1]!, told[0]!);
-  publish(told[5]!, told[4]!, told[3]!);
-  publish(told[2]!);
-  for (let i = 10; i < 89; i += 7) publish(told[i]!);
-  publish(told[89]!);
+  publish(published[1]!);
+  publish(published[1]!, published[0]!);
+  publish(published[5]!, published[4]!, published[3]!);
+  publish(published[2]!);
+  for (let i = 10; i < 89; i += 7) publish(published[i]!);
+  publish(published[89]!);
   await client.until(() => client.events.length === 90);
   assert.deepEqual(assertChain(client, 0), range(1, 90));
   client.vanish();
@@ -427,11 +427,11 @@ test('events notified twice, in the wrong order or not at all reach the reader o
 
 test('an event notified while an earlier page is being read arrives without a further notification', async () => {
   const account = 'acct_gappy';
-  const before = told.length;
+  const before = published.length;
   afterRead = async () => {
     afterRead = null;
     await say(account, ...words(1));
-    gappyHub.publish([told.at(-1)!], [told.at(-1)!.seq]);
+    gappyHub.publish([published.at(-1)!], [published.at(-1)!.seq]);
   };
   const client = await subscribe(account, before, '/gappy');
   await client.untilMessage('replayed');
@@ -445,7 +445,7 @@ test('a reader of a notified event that does not exist must resume, and the sear
   await say(account, ...words(1));
   const client = await subscribe(account, 0, '/gappy');
   await client.untilMessage('replayed');
-  const last = told.at(-1)!;
+  const last = published.at(-1)!;
   gappyHub.publish([last], [last.seq + 9]);
   assert.equal(await client.ended(), 4430);
 });

@@ -160,50 +160,50 @@ describe('the browser', { skip: path === undefined && 'no Chromium on this machi
   });
 
   /** After 15 s a page is read as it is: `timeMs` is less, so that what goes on without end is always an error. `beside` it another page is read. */
-  const hostile: Record<string, { page: Page; told: RegExp | null; timeMs?: number; beside?: true }> = {
-    'a script without end': { page: '<script>for (;;);</script>', told: /do not end/, timeMs: 1_500, beside: true },
-    'dialogs without end': { page: '<script>for (;;) alert(1)</script>', told: /dialogs without end/ },
-    'a question before it closes': { page: '<p>ask</p><script>onbeforeunload = (e) => e.preventDefault()</script>', told: null },
-    'windows without end': { page: '<script>for (;;) open("/page")</script>', told: /windows without end|do not end/, timeMs: 10_000 },
+  const hostile: Record<string, { page: Page; expected: RegExp | null; timeMs?: number; beside?: true }> = {
+    'a script without end': { page: '<script>for (;;);</script>', expected: /do not end/, timeMs: 1_500, beside: true },
+    'dialogs without end': { page: '<script>for (;;) alert(1)</script>', expected: /dialogs without end/ },
+    'a question before it closes': { page: '<p>ask</p><script>onbeforeunload = (e) => e.preventDefault()</script>', expected: null },
+    'windows without end': { page: '<script>for (;;) open("/page")</script>', expected: /windows without end|do not end/, timeMs: 10_000 },
     'documents without end': {
       page: '<script>location.href = "/hostile?" + Math.random()</script>',
-      told: /without end|do not end/,
+      expected: /without end|do not end/,
       timeMs: 10_000,
     },
     'a download': {
       page: (_, response) => response.writeHead(200, { 'content-disposition': 'attachment; filename=a.zip' }).end('zip'),
-      told: /is a download/,
+      expected: /is a download/,
     },
-    'a download by its script': { page: '<p>given</p><a id=a download=x href="/data"></a><script>a.click()</script>', told: null },
+    'a download by its script': { page: '<p>given</p><a id=a download=x href="/data"></a><script>a.click()</script>', expected: null },
     'an answer without end': {
       page: `<script>fetch('/endless').then((r) => r.blob())</script>`,
-      told: /transfers more than 64 MB/,
+      expected: /transfers more than 64 MB/,
     },
     'memory without end': {
       page: '<script>const all = []; for (;;) all.push(new Uint8Array(2 ** 26).fill(1))</script>',
-      told: /crashed the browser tab/,
+      expected: /crashed the browser tab/,
       beside: true,
     },
-    'an answer that never begins': { page: () => {}, told: /do not end/, timeMs: 500 },
-    'a cut answer': { page: (request) => request.socket.destroy(), told: /ERR_EMPTY_RESPONSE/ },
+    'an answer that never begins': { page: () => {}, expected: /do not end/, timeMs: 500 },
+    'a cut answer': { page: (request) => request.socket.destroy(), expected: /ERR_EMPTY_RESPONSE/ },
     'a large text in its console, without end': {
       page: '<script>const s = "x".repeat(2 ** 28); for (let i = 0; ; i++) console.log(s + i)</script>',
-      told: /crashed the browser tab|do not end|browser ended/,
+      expected: /crashed the browser tab|do not end|browser ended/,
       timeMs: 3_000,
       beside: true,
     },
     'properties that hide the document': {
       page: '<p>hidden</p><form name=documentElement><input name=outerHTML></form><img name=title><script>String.prototype.slice = () => "lie"</script>',
-      told: null,
+      expected: null,
     },
   };
-  for (const [name, { page, told, timeMs, beside }] of Object.entries(hostile)) {
+  for (const [name, { page, expected, timeMs, beside }] of Object.entries(hostile)) {
     test(`a page with ${name} ends with a clear result${beside ? ', and affects no other page' : ''}`, async () => {
       pages['/hostile'] = page;
       const read = browser.render({ ...request('/hostile', 'agnt_hostile'), timeMs });
       const other = beside && render('/page', 'agnt_other');
-      if (told === null) assert.match((await read).html, /<p>/);
-      else await assert.rejects(read, { name: 'ToolError', message: told });
+      if (expected === null) assert.match((await read).html, /<p>/);
+      else await assert.rejects(read, { name: 'ToolError', message: expected });
       if (other !== undefined) assert.match((await other).html, /made by its script/);
     });
   }

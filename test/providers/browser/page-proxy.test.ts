@@ -138,12 +138,12 @@ test('P2: what a page transfers in both directions is limited', async (t) => {
 
 test('P3: an unknown address is not served, and is reported where requested', async (t) => {
   const before = reached;
-  const strangers: string[] = [];
+  const refusedPeers: string[] = [];
   const isPeer = (address: string) => address === '127.0.0.1';
-  const { proxy, dial } = await openProxy(t, { isPeer, onRefusedPeer: (host, address) => strangers.push(`${address} ${host}`) });
+  const { proxy, dial } = await openProxy(t, { isPeer, onRefusedPeer: (host, address) => refusedPeers.push(`${address} ${host}`) });
   proxy.beginPage(1_000, () => {});
   assert.equal(await ask(await dial('127.0.0.2'), '127.0.0.1'), undefined);
-  assert.deepEqual([strangers, reached], [['127.0.0.2 127.0.0.1'], before]);
+  assert.deepEqual([refusedPeers, reached], [['127.0.0.2 127.0.0.1'], before]);
   assert.equal(await ask(await dial(), '127.0.0.1'), 0);
 });
 

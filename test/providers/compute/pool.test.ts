@@ -208,11 +208,15 @@ test('idle processes are ended, and a closed pool leaves none', async () => {
   await assert.rejects(short.run(jobOf(1_000), { deed: 'echo' }, { account: 'a' }), { code: 'draining' });
 });
 
-test('a job that waits without computing is ended by the wall clock, and its caller is told to try again later', onLinux, async () => {
-  await assert.rejects(run('idle', null, { wallMs: 50 }), (error) => error instanceof JobStalled && error.code === 'unavailable');
-  const outcomes = pool.stats.jobs.read().map(({ labels }) => labels!.outcome);
-  assert.ok(outcomes.includes('stopped_wall'));
-});
+test(
+  'a job that waits without computing is ended by the wall clock, and its caller gets an error that says to try again later',
+  onLinux,
+  async () => {
+    await assert.rejects(run('idle', null, { wallMs: 50 }), (error) => error instanceof JobStalled && error.code === 'unavailable');
+    const outcomes = pool.stats.jobs.read().map(({ labels }) => labels!.outcome);
+    assert.ok(outcomes.includes('stopped_wall'));
+  },
+);
 
 test('an aborted job does not wait for its process to start', onLinux, async () => {
   const single = new ComputePool({ processes: 1 });

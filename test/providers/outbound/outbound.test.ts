@@ -283,19 +283,20 @@ describe('bounds', () => {
     closers.push(() => made.close());
     const reached: string[] = [];
     const { url } = await serve((request) => void reached.push(request.url!));
-    const told = (address: string, timeoutMs: number) => made.fetch(address, { timeoutMs, account: 'one' }).catch((error) => error);
+    const fetched = (address: string, timeoutMs: number) => made.fetch(address, { timeoutMs, account: 'one' }).catch((error) => error);
     // One connection of the two is the account's, and this takes it.
-    const first = told(`${url}/first`, 3_000);
+    const first = fetched(`${url}/first`, 3_000);
     await until(() => reached.length > 0, 'the first request');
-    const second = await told(`${url}/second`, 100);
+    const second = await fetched(`${url}/second`, 100);
     assert.deepEqual([second instanceof NeverSent, second.code], [true, 'unavailable']);
     assert.match(second.message, /did not answer within 0.1 s/);
     const late = await first;
     assert.deepEqual([late instanceof NeverSent, late.code], [false, 'unavailable']);
     assert.deepEqual(reached, ['/first']);
-    for (const address of ['http://127.0.0.1:1/', 'http://10.0.0.1/']) assert.ok((await told(address, 400)) instanceof NeverSent, address);
+    for (const address of ['http://127.0.0.1:1/', 'http://10.0.0.1/'])
+      assert.ok((await fetched(address, 400)) instanceof NeverSent, address);
     for (const answer of ['', 'SSH-2.0-OpenSSH\r\n\r\n'])
-      assert.ok(!((await told(await serveRaw((socket) => socket.end(answer)), 10_000)) instanceof NeverSent), answer);
+      assert.ok(!((await fetched(await serveRaw((socket) => socket.end(answer)), 10_000)) instanceof NeverSent), answer);
   });
 
   test('an abort ends the request with its reason, before the answer and within it', async () => {

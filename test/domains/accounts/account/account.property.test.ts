@@ -42,7 +42,7 @@ class Months {
   /** The stored working times: one row for each agent and period. */
   readonly agentUsage = new Map<string, { agentId: string; periodStartsAt: number; workedMs: number }>();
 
-  tell(...[command, input]: Call<AccountContract>): void {
+  runCommand(...[command, input]: Call<AccountContract>): void {
     const before = this.account;
     const ctx = new RecordedTurn('acct_1', this.nowMs);
     const { state } = play(actor, command, before, structuredClone(input), ctx);
@@ -76,7 +76,7 @@ class Months {
     const { taskPlaces, agentPlaces, tasksUsed, tokensUsed, limitReached, periodEndsAt } = this.account!;
     assert.ok(taskPlaces.held <= Math.max(this.limit, before?.taskPlaces.held ?? 0), 'no more tasks than allowed are let in');
     assert.ok(agentPlaces.held <= Math.max(this.limit, before?.agentPlaces.held ?? 0), 'no more agents than allowed are let in');
-    assert.deepEqual([tasksUsed, tokensUsed], [this.used.tasks, this.used.tokens], 'what is told is counted, in the period it is told in');
+    assert.deepEqual([tasksUsed, tokensUsed], [this.used.tasks, this.used.tokens], 'reported usage is counted in the period of its report');
     assert.equal(this.account!.workedMs, this.breakdownMs(), 'the total is what its agents have worked in the period, each of them');
     assert.equal(limitReached, limitIsReached(this.account!));
     assert.ok(this.nowMs < periodEndsAt);
@@ -106,11 +106,11 @@ class Months {
     this.toAccount.push(['taskWaits', { taskId: id }]);
   }
 
-  hear([id, command, input]: ToTask): void {
+  turnOfTask([id, command, input]: ToTask): void {
     const task = this.tasks.get(id)!;
     if (task.status === 'ended') return;
     if (command === 'begin') {
-      assert.equal(task.status, 'pending', 'a task is told to begin once');
+      assert.equal(task.status, 'pending', 'a task is started once');
       task.status = 'started';
       this.toAccount.push(['planned', { taskId: id, tokens: 0 }]);
     } else if (command === 'planLimit') task.limitReached = input.reached;
@@ -152,7 +152,7 @@ class Months {
       credits: 1,
       agentMinutes: -1,
     } as Overrides;
-    this.tell('limitsChanged', { overrides, changedAtMs: this.nowMs });
+    this.runCommand('limitsChanged', { overrides, changedAtMs: this.nowMs });
   }
 
   use(id: string, tokens: number): void {
@@ -172,9 +172,9 @@ class Months {
       this.looks.push({ ids: started, areAll: true });
     } else if (this.looks.length > 0 && which % 5 === 0) {
       const value = this.looks.splice(which % this.looks.length, 1)[0]!;
-      this.tell('tellTasks', { effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
-    } else if (this.toAccount.length > 0 && which % 2 === 0) this.tell(...this.toAccount.shift()!);
-    else if (this.toTasks.length > 0) this.hear(this.toTasks.shift()!);
+      this.runCommand('tellTasks', { effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
+    } else if (this.toAccount.length > 0 && which % 2 === 0) this.runCommand(...this.toAccount.shift()!);
+    else if (this.toTasks.length > 0) this.turnOfTask(this.toTasks.shift()!);
   }
 
   get isQuiet(): boolean {
@@ -216,7 +216,7 @@ test('for any order of messages: first come, first served, within the limits, no
         else if (what < 93) months.use(id, which);
         else if (what < 96) months.setLimits([1, 2, 5, -1][which % 4]!, [0, 1, 3, -1][(which % 4) ^ 1]!);
         else if (what < 98) months.nowMs += (which % 40) * dayMs;
-        else months.tell('beginPeriod', {});
+        else months.runCommand('beginPeriod', {});
         if (what === 99) {
           months.settle();
           months.assertAgreed();

@@ -86,10 +86,10 @@ test('an account that is killed repeatedly admits its tasks one after the other,
   );
   assert.deepEqual([tasksUsed, tokensUsed], [count, count * 1_000], 'each is used once');
   // Changes whose notification was lost in a crash are still events.
-  const told = await node.sql("select type, task_id from event where type in ('task.planning', 'task.failed') order by seq");
+  const events = await node.sql("select type, task_id from event where type in ('task.planning', 'task.failed') order by seq");
   const inTurn = Array.from({ length: count }, (_, n) => `task_${String(n).padStart(2, '0')}`);
   assert.deepEqual(
-    told.map(({ type, task_id }) => `${type} ${task_id}`),
+    events.map(({ type, task_id }) => `${type} ${task_id}`),
     inTurn.flatMap((id) => [`task.planning ${id}`, `task.failed ${id}`]),
     'one at a time, in the order of their creation',
   );
@@ -138,8 +138,8 @@ test('a paid plan is renewed without requests: although nodes die at the end of 
     [4_900, 4_900, 4_900, 4_900],
   );
   for (const [n, { period_start }] of all.slice(1).entries()) assert.deepEqual(period_start, all[n]!.period_end);
-  const told = await node.sql("select count(*)::int as n from event where type = 'invoice.created'");
-  assert.deepEqual(told, [{ n: 4 }]);
+  const invoiceCount = await node.sql("select count(*)::int as n from event where type = 'invoice.created'");
+  assert.deepEqual(invoiceCount, [{ n: 4 }]);
 });
 
 test('an override activates an account that is not in memory and emits one event, and a late older override has no effect', async (t) => {
@@ -174,11 +174,12 @@ test('all started tasks are notified of a limit and of its end, for any number o
   const begun = async () => (await node.sql("select count(*)::int as n from task where status in ('planning', 'running', 'paused')"))[0].n;
   await until(async () => (await begun()) === ids.length, 'all to start');
   assert.equal((await row()).taskPlaces.held, ids.length);
-  const told = async (reached: boolean) => (await node.sql('select count(*)::int as n from task where limit_reached = $1', [reached]))[0].n;
+  const notified = async (reached: boolean) =>
+    (await node.sql('select count(*)::int as n from task where limit_reached = $1', [reached]))[0].n;
   await set({ credits: 0 });
-  await until(async () => (await told(true)) === ids.length, 'all to hear of the limit');
+  await until(async () => (await notified(true)) === ids.length, 'all tasks to have the limit');
   await set({ credits: null });
-  await until(async () => (await told(false)) === ids.length, 'all to hear of its end');
+  await until(async () => (await notified(false)) === ids.length, 'all tasks without the limit');
   held.resolve();
   await until(async () => (await row()).taskPlaces.held === 0, 'all to end');
 });

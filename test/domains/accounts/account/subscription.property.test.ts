@@ -21,7 +21,7 @@ class Customer {
   nowMs: number;
   account: AccountRow;
   readonly invoices: InvoiceRow[] = [];
-  readonly told: string[] = [];
+  readonly emitted: string[] = [];
   private payments = 0;
 
   constructor(signedUp: string) {
@@ -30,16 +30,16 @@ class Customer {
     this.wake();
   }
 
-  tell(...[command, input]: Call<AccountContract>): Json {
+  runCommand(...[command, input]: Call<AccountContract>): Json {
     const ctx = new RecordedTurn('acct_1', this.nowMs);
     const { state, reply } = play(actor, command, this.account, input, ctx);
     this.account = state;
     this.invoices.push(...ctx.rows);
-    this.told.push(...ctx.events.map(({ type, data }) => `${type} ${data.plan}`));
+    this.emitted.push(...ctx.events.map(({ type, data }) => `${type} ${data.plan}`));
     return reply;
   }
   wake(): void {
-    this.tell('beginPeriod', {});
+    this.runCommand('beginPeriod', {});
   }
   quote(plan: Plan, billingPeriod: BillingPeriod): number {
     return quoteFor(this.account, { plan, billingPeriod }, this.nowMs).amountMinor;
@@ -52,7 +52,7 @@ class Customer {
     processorId: string | null = null,
   ) {
     const paymentId = `cs_${++this.payments}`;
-    return this.tell('changePlan', { plan, billingPeriod, amountMinor, paymentId, processorId });
+    return this.runCommand('changePlan', { plan, billingPeriod, amountMinor, paymentId, processorId });
   }
   at(moment: string): this {
     this.nowMs = Date.parse(moment);
@@ -104,7 +104,7 @@ test('a paid plan is renewed, a lower one begins after the paid term, and the fr
   ann.at('2026-06-30T00:00:00Z').wake();
   ann.at('2026-07-31T00:00:00Z').wake();
   assert.deepEqual([ann.account.plan, ann.account.subscription, ann.amounts.length], ['free', null, 5]);
-  assert.deepEqual(ann.told.slice(-2), ['invoice.created pro', 'plan.changed free']);
+  assert.deepEqual(ann.emitted.slice(-2), ['invoice.created pro', 'plan.changed free']);
 });
 
 test('a year is paid at once and renewed after a year, or monthly from then on if that was chosen', () => {
@@ -182,13 +182,13 @@ test('a plan that a payment processor renews is not renewed here: the processor 
     startsAtMs: Date.parse('2026-12-01T12:00:00Z'),
     paidUntilMs: Date.parse('2027-01-01T12:00:00Z'),
   } as const;
-  assert.deepEqual([ann.tell('periodPaid', paid), ann.tell('periodPaid', paid)], [true, false]);
-  assert.equal(ann.tell('periodPaid', { ...paid, processorId: 'sub_2', paidUntilMs: paid.paidUntilMs + dayMs }), false);
+  assert.deepEqual([ann.runCommand('periodPaid', paid), ann.runCommand('periodPaid', paid)], [true, false]);
+  assert.equal(ann.runCommand('periodPaid', { ...paid, processorId: 'sub_2', paidUntilMs: paid.paidUntilMs + dayMs }), false);
   assert.deepEqual([ann.last, ann.amounts.length], [[['Pro, monthly, 2026-12-01 to 2027-01-01', 4_900]], 2]);
   assert.equal(ann.choose('power', 'monthly', 14_900, 'sub_3').replaced, 'sub_1');
-  assert.equal(ann.tell('subscriptionEnded', { processorId: 'sub_1' }), false, 'the one that was replaced');
+  assert.equal(ann.runCommand('subscriptionEnded', { processorId: 'sub_1' }), false, 'the one that was replaced');
   ann.choose('pro');
-  assert.equal(ann.tell('subscriptionEnded', { processorId: 'sub_3' }), true);
+  assert.equal(ann.runCommand('subscriptionEnded', { processorId: 'sub_3' }), true);
   assert.deepEqual([ann.account.plan, ann.account.subscription], ['free', null], 'nobody has paid for the plan that waited');
 });
 

@@ -127,9 +127,9 @@ async function play(
     const [sure, most] = [deposited[mode], deposited[mode] + unsure[mode]];
     assert.ok(booked >= sure && booked <= most, `${booked} of ${sure} to ${most} were paid into the ${mode} wallet`);
   }
-  const told = service.events.filter((event) => event.accountId === accountId && event.type === 'card.authorized');
+  const authorizations = service.events.filter((event) => event.accountId === accountId && event.type === 'card.authorized');
   const approved = rows.filter(({ status }) => status === 'approved').map(({ id }) => id);
-  for (const { data } of told) {
+  for (const { data } of authorizations) {
     const { authorization_id: id, mode } = JSON.parse(data.text);
     assert.ok(approved.includes(id));
     assert.equal(mode, known.get(id).mode);

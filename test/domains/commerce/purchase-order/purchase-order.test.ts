@@ -49,8 +49,8 @@ test('an approved order is paid from the wallet at once, and events report each 
   assert.ok(approved.approvedAt !== null);
   assert.equal((await order(id)).status, 'complete');
   assert.deepEqual(await books(), { balance: 7_500, paid: [{ reference: id, amount: 2_500 }] });
-  const told = node.events.filter(({ type }) => type.startsWith('order.')).map(({ type }) => type);
-  assert.deepEqual(told, ['order.created', 'order.approved', 'order.complete']);
+  const types = node.events.filter(({ type }) => type.startsWith('order.')).map(({ type }) => type);
+  assert.deepEqual(types, ['order.created', 'order.approved', 'order.complete']);
 });
 
 test('without money an order stays approved with the reason; waiting orders are paid in order when money arrives', async (t) => {

@@ -65,7 +65,7 @@ test('a deployment is pending, building, deploying and live, with one event each
   assert.deepEqual(Object.fromEntries(world.host.made[0]!.files!), { 'index.html': 'one', 'about/index.html': 'about' });
   assert.deepEqual(world.events(json.id), ['building', 'deploying', 'live']);
   assert.deepEqual(
-    world.told(json.id).map(({ shown }) => [shown.status, shown.url]),
+    world.eventsOf(json.id).map(({ shown }) => [shown.status, shown.url]),
     [
       ['building', null],
       ['deploying', null],
@@ -90,8 +90,8 @@ test('the log has the lines of all parts in order, without credentials, by GET a
   assert.deepEqual([json.total, json.has_more], [json.data.length, false]);
   const part = (await world.send('GET', `/v1/deployments/${id}/logs?limit=1&offset=1`)).json;
   assert.deepEqual(part, { data: [json.data[1]], has_more: true, total: json.total });
-  const told = world.runtime.events.filter(({ type }) => type === 'deployment.log').map(({ data }) => JSON.parse(data.text));
-  const lines = told.filter((one) => one.deployment_id === id).flatMap((one) => one.lines);
+  const logs = world.runtime.events.filter(({ type }) => type === 'deployment.log').map(({ data }) => JSON.parse(data.text));
+  const lines = logs.filter((one) => one.deployment_id === id).flatMap((one) => one.lines);
   assert.deepEqual(lines, json.data);
 });
 
@@ -100,7 +100,7 @@ test('a test key publishes nothing and gets a preview, with the same events and 
   const row = await world.ended(id);
   assert.deepEqual([row.status, row.config, world.host.moments], ['live', null, []]);
   assert.deepEqual(world.events(id), ['building', 'deploying', 'live']);
-  assert.equal(world.told(id)[2]!.shown.url, `https://troupe.test/preview/${id}/`);
+  assert.equal(world.eventsOf(id)[2]!.shown.url, `https://troupe.test/preview/${id}/`);
   assert.equal((await world.send('GET', `/v1/deployments/${id}`)).status, 404);
   const listed = (await world.send('GET', '/v1/deployments', undefined, `${world.accountId} test`)).json;
   assert.deepEqual([listed.total, listed.data[0].id, listed.data[0].mode], [1, id, 'test']);

@@ -34,7 +34,7 @@ test("the SDK of Cloudflare publishes a Worker with assets at the test server, a
   assert.ok(completed);
   const metadata = { assets: { jwt: completed }, annotations: { 'workers/tag': 'dep_1' }, compatibility_date: '2025-05-05' };
   const file = new File(['export default {}'], 'worker.js', { type: 'application/javascript+module' });
-  // The SDK says application/javascript of what it sends as a form, unless told otherwise.
+  // The SDK says application/javascript for what it sends as a form, unless the caller sets the type.
   await sdk.workers.scripts.update('site', { ...account, metadata, files: [file] }, { headers: { 'Content-Type': null } });
   assert.deepEqual(standIn.scripts.live!.get('/a/b.txt'), Buffer.from('b'));
   const again = await sdk.workers.scripts.assets.upload.create('site', { ...account, manifest });

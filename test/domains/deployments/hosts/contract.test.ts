@@ -77,12 +77,12 @@ for (const row of hostRows) {
     assert.deepEqual([made.length, made[1]!.files, made[1]!.tag.startsWith(second)], [2, changed, true]);
   });
 
-  test(named('credentials are tried by one request, and what the host does not take is told in its words without the token'), async (t) => {
+  test(named('credentials are tried by one request, and a refusal of the host is reported in its words, without the token'), async (t) => {
     const world = await start(t);
     await masked(row.host).identify(world.access, signal);
     assert.equal(world.standIn.requestsOf(requests.identify).length, 1);
     assert.equal(world.standIn.requests.length, 1);
-    const wrong = 'wrong-token-of-a-stranger';
+    const wrong = 'wrong-token-of-another';
     const access = world.accessWith({ ...credentialsOf(row), token: wrong }, outbound);
     for (const run of [() => masked(row.host).identify(access, signal), () => world.publish(first, world.site, {}, access)]) {
       const failure = await failureOf(run());
@@ -198,7 +198,7 @@ for (const row of hostRows) {
     assert.match(failure.message, message);
   });
 
-  test(named('what fails at the host is told by its code and the text of the host'), async (t) => {
+  test(named('a failure at the host is reported with its code and text'), async (t) => {
     for (const [code, prepare] of Object.entries(row.failures)) {
       const world = await start(t);
       prepare(world.standIn);

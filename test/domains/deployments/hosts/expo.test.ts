@@ -48,7 +48,7 @@ test('an export is published to the channel production, with the public part of 
   );
   assert.deepEqual([update!.manifest.assets[0]!.fileExtension, update!.manifest.assets[0]!.contentType], ['.png', 'image/png']);
   for (const { headers } of standIn.requestsOf(/storage/))
-    assert.equal(headers.authorization, undefined, 'the storage is not told the token');
+    assert.equal(headers.authorization, undefined, 'the storage does not get the token');
 });
 
 test('two platforms with different runtime versions are two groups, which a repeat finds and a cancellation deletes', async () => {

@@ -84,8 +84,8 @@ test('of many concurrent guesses at most five get an answer about their password
   const email = newEmail();
   await register(email, password);
   const guesses = await Promise.all(Array.from({ length: 24 }, (_, n) => login(email, `wrong guess ${n}`)));
-  const told = guesses.filter(({ status }) => status === 401);
-  assert.equal(told.length, 5);
+  const unauthorized = guesses.filter(({ status }) => status === 401);
+  assert.equal(unauthorized.length, 5);
   assert.ok(guesses.every(({ status }) => status === 401 || status === 429 || status === 503));
 });
 

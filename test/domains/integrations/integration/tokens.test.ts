@@ -186,7 +186,7 @@ test('the new refresh token is stored before the first request that has the new 
 });
 
 test('disconnecting revokes access at the service, with three retries, ends agents, and is final', async (t) => {
-  const { service, runtime, id, told, row, request, events } = await connected(t);
+  const { service, runtime, id, notifications, row, request, events } = await connected(t);
   service.apiFaults = [{ status: 500 }, { status: 503 }];
   await runtime.actors.ask(integration, id, 'disconnect', null);
   await runtime.actors.ask(integration, id, 'disconnect', null);
@@ -197,7 +197,7 @@ test('disconnecting revokes access at the service, with three retries, ends agen
   assert.match(first!.text, /^\{"access_token":"access-1-/);
   const { status, tokens } = await row();
   assert.deepEqual([status, tokens], ['disconnected', '']);
-  assert.deepEqual(told.at(-1), { accountId: (await row()).accountId, connection: id, message: 'GitHub was disconnected' });
+  assert.deepEqual(notifications.at(-1), { accountId: (await row()).accountId, connection: id, message: 'GitHub was disconnected' });
   assert.equal((await failureOf(request())).type, 'forbidden');
   assert.deepEqual(events(), ['integration.connected', 'integration.disconnected']);
 });
@@ -313,12 +313,12 @@ test('scopes that allow no tool are reported as an error, when connecting and wh
   const service = await OAuthStandIn.start(t);
   const { url } = service;
   const settings = { clientId: 'id', clientSecret: 'secret', apiUrl: `${url}/api`, tokenUrl: `${url}/token` };
-  const { connect, request, clock, row, events, runtime, told } = await integrationWorld(t, 'gmail', settings);
+  const { connect, request, clock, row, events, runtime, notifications } = await integrationWorld(t, 'gmail', settings);
   const readonly = 'https://www.googleapis.com/auth/gmail.readonly';
   service.scope = 'openid email';
   const poor = await connect();
   assert.deepEqual([poor.status, poor.reason], ['error', 'scope_missing']);
-  assert.deepEqual([events(), told], [['integration.error'], []]);
+  assert.deepEqual([events(), notifications], [['integration.error'], []]);
   const shown = JSON.parse(runtime.events.find(({ type }) => type === 'integration.error')!.data.text).integration;
   assert.deepEqual([shown.available_tools, shown.granted_scopes, shown.reason], [[], ['openid', 'email'], 'scope_missing']);
   assert.equal(shown.reconnect_url, 'https://troupe.test/integrations/connect?service=gmail');

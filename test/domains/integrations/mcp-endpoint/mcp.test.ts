@@ -304,10 +304,10 @@ async function checkDecision(world: ScriptedService, mcp: McpCaller): Promise<vo
   const task = async () => (await mcp.tool('get_task', { task_id: id })).structuredContent;
   await until(async () => (await task()).approvals.length === 1);
   const [approval] = (await task()).approvals;
-  const stranger = new McpCaller(world.service.url, (await Caller.register(world.service)).token);
+  const otherAccount = new McpCaller(world.service.url, (await Caller.register(world.service)).token);
   const decide = (by: McpCaller, approvalId: string) =>
     by.tool('decide_approval', { approval_id: approvalId, approved: false, reason: 'Not now' });
-  assert.deepEqual((await decide(stranger, approval.id)).structuredContent, { detail: 'Approval not found' });
+  assert.deepEqual((await decide(otherAccount, approval.id)).structuredContent, { detail: 'Approval not found' });
   assert.equal((await decide(mcp, 'appr_nope')).isError, true);
   assert.equal((await decide(mcp, approval.id)).structuredContent.id, approval.agent_id);
   await world.caller.untilTask(id, ['complete']);

@@ -71,20 +71,20 @@ async function refusalOf(work: Promise<unknown>): Promise<ToolError> {
   return error;
 }
 
-const told = ({ accountId }: McpServerRow) =>
+const statusEvents = ({ accountId }: McpServerRow) =>
   world.events(accountId).map(({ type, data }) => [type, (data.integration as Json).status, (data.integration as Json).reason]);
 
 test('ended access emits an event with the address to connect again, and restored access emits an event', async () => {
   const row = await world.connect(server.url);
   await consent(row);
-  assert.deepEqual(told(row), [['integration.connected', 'connected', null]]);
+  assert.deepEqual(statusEvents(row), [['integration.connected', 'connected', null]]);
   oauth.taken.clear();
   oauth.refreshTokens.clear();
   const refused = await refusalOf(world.call(row, 'mcp_docs_echo'));
   const page = `https://troupe.test/integrations/mcp/${row.id}/connect`;
   assert.equal(refused.details?.type, 'forbidden');
   assert.ok(refused.message.includes(page), refused.message);
-  assert.deepEqual(told(row).slice(1), [['integration.error', 'error', 'revoked']]);
+  assert.deepEqual(statusEvents(row).slice(1), [['integration.error', 'error', 'revoked']]);
   const { integration } = world.events(row.accountId)[1]!.data as Json;
   assert.deepEqual(
     [integration.service, integration.name, integration.available_tools, integration.reconnect_url],
@@ -92,7 +92,7 @@ test('ended access emits an event with the address to connect again, and restore
   );
   assert.doesNotMatch(JSON.stringify(integration), /access-|refresh-/);
   await consent(row);
-  assert.deepEqual(told(row).slice(2), [['integration.recovered', 'connected', null]]);
+  assert.deepEqual(statusEvents(row).slice(2), [['integration.recovered', 'connected', null]]);
   assert.equal(await world.call(row, 'mcp_docs_echo'), 'echo done {}');
 });
 
@@ -119,7 +119,7 @@ test('a call with a missing scope is forbidden with the scope; the next consent 
     );
   }
   assert.equal(await world.call(row, 'mcp_docs_echo'), 'echo done {}');
-  assert.deepEqual(told(row).slice(1), [['integration.error', 'connected', 'scope_missing']]);
+  assert.deepEqual(statusEvents(row).slice(1), [['integration.error', 'connected', 'scope_missing']]);
   // A renewal brings no scope.
   oauth.taken.clear();
   await world.call(row, 'mcp_docs_echo');
@@ -128,7 +128,7 @@ test('a call with a missing scope is forbidden with the scope; the next consent 
   assert.equal(asked.get('scope'), 'tools files:write');
   lacking.clear();
   assert.equal(await world.call(row, 'mcp_docs_write'), 'write done {}');
-  assert.deepEqual(told(row).slice(2), [['integration.recovered', 'connected', null]]);
+  assert.deepEqual(statusEvents(row).slice(2), [['integration.recovered', 'connected', null]]);
   lacking.set('write', 'bad\\scope');
   assert.deepEqual((await refusalOf(world.call(row, 'mcp_docs_write'))).details, { type: 'forbidden' });
 });

@@ -150,7 +150,7 @@ for (const row of serviceRows) {
       }
     });
 
-  test(named('a limit is told as one, in each form that the service has'), async (t) => {
+  test(named('a rate limit is reported as such, in each form that the service has'), async (t) => {
     const standIn = await row.start(t);
     for (const [tool, { args, path }] of toolsWithRequests(row))
       for (const answer of [row.limited.plain, row.limited.withRetryAfter('600')]) {

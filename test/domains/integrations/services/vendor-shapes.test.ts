@@ -83,7 +83,7 @@ test("Stripe: answers of the stand-in have the fields and types of Stripe's own 
       const sample = resources[one.object];
       if (sample === undefined) continue;
       seen.add(one.object);
-      assert.deepEqual(strangers(one, sample, one.object), []);
+      assert.deepEqual(unknownFields(one, sample, one.object), []);
     }
   assert.deepEqual([...seen].sort(), Object.keys(resources).sort());
 });
@@ -116,7 +116,7 @@ function fits(schema: object, value: unknown, what: string): void {
 }
 
 /** Fields that the sample lacks, or has in another kind. Lists and objects of customers (`metadata`) are not looked into. */
-function strangers(value: Record<string, unknown>, sample: Record<string, unknown>, at: string): string[] {
+function unknownFields(value: Record<string, unknown>, sample: Record<string, unknown>, at: string): string[] {
   return Object.entries(value).flatMap(([name, field]) => {
     if (!Object.hasOwn(sample, name)) return [`${at}.${name} is unknown`];
     const expected = sample[name];

@@ -32,7 +32,7 @@ for (const [what, command, state] of [
     assert.deepEqual(turn.events.find(({ type }) => type === 'agent.error')?.data.error, abandonedMessage);
     assert.ok(
       turn.messages.some(({ kind, id }) => kind === 'task' && id === 'task_1'),
-      'the task is told',
+      'the task is notified',
     );
   });
 }

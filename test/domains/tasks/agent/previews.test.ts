@@ -66,8 +66,8 @@ test('a call that its preview refuses needs no approval, and the agent gets the 
   const { done, agent, world } = trading(0);
   done('preview', { result: { error: 'There is no symbol' }, isError: true });
   assert.deepEqual([agent().approvals, agent().calls], [[], []]);
-  const told = world.history.get(agent().id)!.at(-1)!;
-  assert.ok(told.role === 'tool' && told.isError);
+  const toolEntry = world.history.get(agent().id)!.at(-1)!;
+  assert.ok(toolEntry.role === 'tool' && toolEntry.isError);
 });
 
 test('with full autonomy there is no preview, and a rejected call is not made', () => {

@@ -39,7 +39,7 @@ import { type TestRuntime, testRuntime } from '../../../support/runtime.ts';
 import { until } from '../../../support/until.ts';
 
 /** Where the node may die, in the order in which they are passed. */
-const steps = ['approved', 'called', 'asked', 'answered', 'told'] as const;
+const steps = ['approved', 'called', 'asked', 'answered', 'reported'] as const;
 type Step = (typeof steps)[number];
 /** What a crash at a step leaves undone forever. */
 const never = new Promise<never>(() => {});
@@ -65,14 +65,14 @@ test('an agent makes an approved payment once, whenever its node dies, and gets 
   await fc.assert(
     fc.asyncProperty(spending, fc.subarray([...steps]), async (wanted, crashes) => {
       const { tool, amountMinor, autonomy } = wanted;
-      const told = await world.spend(wanted, new Set(crashes));
+      const reported = await world.spend(wanted, new Set(crashes));
       const isAllowed = amountMinor <= limitMinor;
       const status = tool === 'charge_card' ? 'approved' : isAllowed ? 'complete' : 'pending';
-      assert.equal(told.asked, autonomy < 100, 'below full autonomy a person is asked');
-      if (isAllowed) assert.equal(told.result.status, status);
-      else if (tool === 'charge_card') assert.match(told.result.error, /declined: per_transaction_limit\. Nothing was paid/);
-      else assert.deepEqual([told.result.status, told.result.payment_error], ['pending', 'per_transaction_limit']);
-      assert.deepEqual(await world.paid(told.accountId), {
+      assert.equal(reported.asked, autonomy < 100, 'below full autonomy a person is asked');
+      if (isAllowed) assert.equal(reported.result.status, status);
+      else if (tool === 'charge_card') assert.match(reported.result.error, /declined: per_transaction_limit\. Nothing was paid/);
+      else assert.deepEqual([reported.result.status, reported.result.payment_error], ['pending', 'per_transaction_limit']);
+      assert.deepEqual(await world.paid(reported.accountId), {
         amounts: isAllowed ? [amountMinor] : [],
         charges: tool === 'charge_card' ? 1 : 0,
         orders: tool === 'charge_card' ? 0 : 1,
@@ -91,9 +91,13 @@ test('an agent makes an approved payment once, whenever its node dies, and gets 
 });
 
 test('a rejected payment is not made, and the agent gets the reason', { timeout: 240_000 }, async () => {
-  const told = await world.spend({ tool: 'charge_card', amountMinor: 100, autonomy: 99 }, new Set(['approved', 'told']), 'too dear');
-  assert.match(told.result.error, /rejected this: too dear/);
-  assert.deepEqual(await world.paid(told.accountId), { amounts: [], charges: 0, orders: 0, balanceMinor });
+  const reported = await world.spend(
+    { tool: 'charge_card', amountMinor: 100, autonomy: 99 },
+    new Set(['approved', 'reported']),
+    'too dear',
+  );
+  assert.match(reported.result.error, /rejected this: too dear/);
+  assert.deepEqual(await world.paid(reported.accountId), { amounts: [], charges: 0, orders: 0, balanceMinor });
 });
 
 type Spending = { tool: string; amountMinor: number; autonomy: number };
@@ -114,7 +118,7 @@ async function spendingWorld() {
     async turn({ messages }) {
       const said = { inputTokens: 1, outputTokens: 1, costMillicents: 0, model: 'scripted' };
       if (!messages.some(({ role }) => role === 'tool')) return { ...said, text: '', toolCalls: [{ id: 'call_1', ...call }] };
-      await pass('told');
+      await pass('reported');
       return { ...said, text: 'Done.', toolCalls: [] };
     },
   };

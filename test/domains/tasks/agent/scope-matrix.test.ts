@@ -141,8 +141,8 @@ test('a call of a tool that the task may not use is refused with its scope, and 
       }
       assert.deepEqual(ctx.effects, [], about);
       assert.equal(state.phase, 'asking', 'it thinks again');
-      const told = ctx.rows.find(({ entry }) => entry.role === 'tool').entry;
-      assert.ok(told.isError && told.result.error.includes(`needs the scope ${needed}`), about);
+      const toolEntry = ctx.rows.find(({ entry }) => entry.role === 'tool').entry;
+      assert.ok(toolEntry.isError && toolEntry.result.error.includes(`needs the scope ${needed}`), about);
     }
   }
 });
@@ -216,9 +216,9 @@ test('from the turn that reads guidance by a key, an agent has only the rights o
   assert.equal(approved.state.scopes, null, 'what waits was asked for before');
   const queued = turn(approved.state, 'turnGranted', {}).state;
   const outcome = { kind: 'done' as const, value: { result: {}, isError: false } };
-  const heard = turn(queued, 'toolDone', { effectId: queued.effectId!, outcome, tookMs: 0 }).state;
-  assert.deepEqual([heard.scopes, heard.guideScopes, heard.guidance], [['agents.write', 'workspaces.read'], null, []]);
-  const again = answered(turn(heard, 'turnGranted', {}).state, [order]);
+  const afterTool = turn(queued, 'toolDone', { effectId: queued.effectId!, outcome, tookMs: 0 }).state;
+  assert.deepEqual([afterTool.scopes, afterTool.guideScopes, afterTool.guidance], [['agents.write', 'workspaces.read'], null, []]);
+  const again = answered(turn(afterTool, 'turnGranted', {}).state, [order]);
   assert.ok(again.ctx.rows.some(({ entry }) => entry.role === 'tool' && entry.isError && /commerce\.write/.test(entry.result.error)));
   const passed = answered(turn(again.state, 'turnGranted', {}).state, [
     { id: 'd', name: 'delegate', arguments: { type: 'email', prompt: 'order it for me' } },

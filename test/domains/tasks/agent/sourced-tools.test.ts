@@ -205,11 +205,11 @@ test('a result over 32 KB is cut, and a workspace file that is not a deliverable
     const one = await world.begin([[[['read_emails', {}]]]], { accountId });
     const { deliverables, workspaceId } = await one.ended();
     assert.deepEqual(deliverables, []);
-    const told = (await one.results())[0]!.result as { file: string; truncated: boolean };
-    assert.match(told.file, new RegExp(`^read_emails-\\d+\\.${extension}$`));
+    const stored = (await one.results())[0]!.result as { file: string; truncated: boolean };
+    assert.match(stored.file, new RegExp(`^read_emails-\\d+\\.${extension}$`));
     const row = await one.agent();
     const access = world.services.workspace({ ...row, workspaceId }, { mode: 'live', scopes: null, ownsWorkspace: true }, 'x');
-    const whole = await text((await access.open(told.file)).stream);
+    const whole = await text((await access.open(stored.file)).stream);
     assert.equal(whole, typeof result === 'string' ? result : JSON.stringify(result));
     const [sent] = wire(accountId);
     assert.ok(Buffer.byteLength(JSON.stringify(sent!.value)) <= 32_000);
@@ -327,7 +327,7 @@ test('a service that is not connected is offered only to tasks that may connect,
 
 test('a connection that is made during a call without it is not missed', async () => {
   const accountId = account();
-  const looked = Promise.withResolvers<void>();
+  const queried = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const source = world.services.sources[0]!;
   const original = source.toolsOf;
@@ -336,14 +336,14 @@ test('a connection that is made during a call without it is not missed', async (
     const tools = await original(owner);
     // The third look of this account is the one of the call.
     if (owner.accountId === accountId && ++calls === 3) {
-      looked.resolve();
+      queried.resolve();
       await goOn.promise;
     }
     return tools;
   };
   try {
     const one = await world.begin([[[['read_channel', {}]]]], { accountId, config: { allow_connect: true } });
-    await looked.promise;
+    await queried.promise;
     await connect(accountId, 'chat');
     goOn.resolve();
     assert.equal((await one.ended()).status, 'complete');

@@ -31,21 +31,21 @@ class TurnBesideDeployments extends RecordedTurn {
 function ended(config: TaskConfig, how: AgentReport['status'] | 'cancel', mode: 'live' | 'test' = 'live') {
   let state: TaskRow | null = null;
   const sent: unknown[] = [];
-  const tell = (...[command, input]: Call<TaskContract>) => {
+  const runCommand = (...[command, input]: Call<TaskContract>) => {
     const ctx = new TurnBesideDeployments(taskId, 1);
     ({ state } = play(actor, command, state, input, ctx));
     sent.push(...ctx.called);
     return state as TaskRow;
   };
-  tell('create', { accountId, userId: 'usr_1', mode, scopes: null, prompt: 'p', config, workspaceId: 'ws_1' });
-  const { planEffectId } = tell('begin', {});
+  runCommand('create', { accountId, userId: 'usr_1', mode, scopes: null, prompt: 'p', config, workspaceId: 'ws_1' });
+  const { planEffectId } = runCommand('begin', {});
   const plan = { agents: [{ type: 'builder', title: 'Page', prompt: 'Write it', after: [] }] };
   const value = { result: { plan }, tokens: 1, costMillicents: 0 };
-  const { agents } = tell('planned', { effectId: planEffectId!, outcome: { kind: 'done', value }, tookMs: 1 });
+  const { agents } = runCommand('planned', { effectId: planEffectId!, outcome: { kind: 'done', value }, tookMs: 1 });
   const report = { agentId: agents[0]!.id, currentTool: null, progress: 100, result: 'done', error: null, turn: null, approval: null };
-  if (how === 'cancel') tell('cancel', {});
-  const last = tell('report', { ...report, status: how === 'cancel' ? 'complete' : how, rests: true, work: null });
-  tell('report', { ...report, status: 'complete', rests: true, work: null });
+  if (how === 'cancel') runCommand('cancel', {});
+  const last = runCommand('report', { ...report, status: how === 'cancel' ? 'complete' : how, rests: true, work: null });
+  runCommand('report', { ...report, status: 'complete', rests: true, work: null });
   return { sent, task: last };
 }
 

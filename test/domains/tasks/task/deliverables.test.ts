@@ -15,7 +15,7 @@ test('the id of a deliverable has the slot of its account and does not change wi
   const id = newId(tasksIds.task, accountId);
   const earlier = derivedId(tasksIds.deliverable, null, id, 'old.md');
   let state: TaskRow = { ...newTask(id, { accountId, workspaceId: 'ws_1' } as never, 1), deliverables: [earlier] };
-  const told = ['old.md', 'new.md', 'new.md', 'old.md'].map((name) => {
+  const emitted = ['old.md', 'new.md', 'new.md', 'old.md'].map((name) => {
     const ctx = new RecordedTurn(id, 1);
     state = delivered(state, { name, type: 't', sizeBytes: 1, sha256: '', contentKey: 'k' }, ctx).state!;
     const { type, data } = ctx.events[0]!;
@@ -25,7 +25,7 @@ test('the id of a deliverable has the slot of its account and does not change wi
   const fresh = state.deliverables[1]!;
   assert.deepEqual(state.deliverables, [earlier, fresh]);
   assert.equal(fresh.slice(-2), accountId.slice(-2));
-  assert.deepEqual(told, [
+  assert.deepEqual(emitted, [
     ['deliverable.updated', earlier],
     ['deliverable.created', fresh],
     ['deliverable.updated', fresh],

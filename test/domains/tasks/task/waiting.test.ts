@@ -15,7 +15,7 @@ const account = accountActor({ startedTasks: null as never });
 const task = taskActor({ plan: null as never });
 
 /** An account of one agent at once after these commands, and what the last of them sent to tasks. */
-function told(...commands: Call<AccountContract>[]) {
+function messagesAfter(...commands: Call<AccountContract>[]) {
   let state: AccountRow | null = null;
   let sent: [string, string, string][] = [];
   const one = { plan: 'pro', concurrentTasks: -1, concurrentAgents: 1, tasksLimit: -1, credits: -1, agentMinutes: -1 } as Overrides;
@@ -31,8 +31,8 @@ function told(...commands: Call<AccountContract>[]) {
 test('a freed slot goes to the first in the queue, and its task is notified if another agent of it still waits', () => {
   const asks = (place: string): Call<AccountContract> => ['agentWaits', { place }];
   const queue = [asks('task_a/1'), asks('task_b/1'), asks('task_a/2')];
-  assert.deepEqual(told(...queue), [['task_a', 'placeLacking', 'task_a/2']]);
-  assert.deepEqual(told(...queue, ['agentRests', { place: 'task_a/1' }]), [
+  assert.deepEqual(messagesAfter(...queue), [['task_a', 'placeLacking', 'task_a/2']]);
+  assert.deepEqual(messagesAfter(...queue, ['agentRests', { place: 'task_a/1' }]), [
     ['task_b', 'placeGiven', 'task_b/1'],
     ['task_a', 'placeLacking', 'task_a/2'],
   ]);
@@ -44,23 +44,23 @@ test('a task emits its reason to wait once, again when the reason changes, and n
   const events: [string, unknown][] = [];
   const config = { max_agents: 1, autonomy_level: 100, auto_deploy: false, deploy_target: null };
   let state: TaskRow | null = null;
-  const tell = (...[command, input]: Call<TaskContract>) => {
+  const runCommand = (...[command, input]: Call<TaskContract>) => {
     const ctx = new RecordedTurn('task_1', 1);
     ({ state } = play(task, command, state, input, ctx));
     for (const { type, data } of ctx.events) events.push([type, data.waiting_for]);
     return waitingView(state!);
   };
-  tell('create', { accountId: 'acct_1', userId: 'usr_1', mode: 'live', scopes: null, prompt: 'p', config, workspaceId: 'ws_1' });
+  runCommand('create', { accountId: 'acct_1', userId: 'usr_1', mode: 'live', scopes: null, prompt: 'p', config, workspaceId: 'ws_1' });
   const queued = 'as many as its plan allows at once: this task goes on when it is its turn.';
   const oneTask = { waiting_for: 'concurrency', waiting_message: `1 task of this account is at work, ${queued}` };
-  assert.deepEqual(tell('mustWait', { waitingFor: line }), oneTask);
-  assert.deepEqual(tell('mustWait', { waitingFor: line }), oneTask);
-  assert.deepEqual(tell('mustWait', { waitingFor: limit }), {
+  assert.deepEqual(runCommand('mustWait', { waitingFor: line }), oneTask);
+  assert.deepEqual(runCommand('mustWait', { waitingFor: line }), oneTask);
+  assert.deepEqual(runCommand('mustWait', { waitingFor: limit }), {
     waiting_for: 'plan_limit',
     waiting_message: "The plan's 50 tasks of this billing period are used up: upgrade the plan, or wait until 2026-12-22.",
   });
-  assert.deepEqual(tell('begin', {}), { waiting_for: null, waiting_message: null });
-  assert.deepEqual(tell('mustWait', { waitingFor: line }), { waiting_for: null, waiting_message: null }, 'it has begun since');
+  assert.deepEqual(runCommand('begin', {}), { waiting_for: null, waiting_message: null });
+  assert.deepEqual(runCommand('mustWait', { waitingFor: line }), { waiting_for: null, waiting_message: null }, 'it has begun since');
   assert.deepEqual(events, [
     ['task.created', undefined],
     ['task.waiting', 'concurrency'],

@@ -15,11 +15,11 @@ test("alpaca's own client places, finds, fills, lists and cancels an order at th
   const { trading } = new Alpaca({ keyId, secret, paper: true, retry: false, rateLimit: false, fetchApi });
   const stream = new streaming.TradingStream({ credentials: { keyId, secret }, url: `${server.url.replace('http', 'ws')}/stream` });
   try {
-    const heard: string[] = [];
+    const received: string[] = [];
     const subscribed = new Promise<void>((resolve) => stream.on(streaming.EVENT.SUBSCRIPTION, () => resolve()));
     const filled = new Promise<void>((resolve) =>
       stream.onTradeUpdate(({ event, order }) => {
-        heard.push(`${event} ${order.clientOrderId}`);
+        received.push(`${event} ${order.clientOrderId}`);
         resolve();
       }),
     );
@@ -35,7 +35,7 @@ test("alpaca's own client places, finds, fills, lists and cancels an order at th
     assert.equal((await trading.orders.getOrderByClientOrderId({ clientOrderId: 'ord_client' })).id, order.id);
     server.fill(server.orders[0]!, 1, 100);
     await filled;
-    assert.deepEqual(heard, ['partial_fill ord_client']);
+    assert.deepEqual(received, ['partial_fill ord_client']);
     const [fill] = await trading.accountActivities.getAccountActivitiesByActivityType({ activityType: 'FILL' });
     // It reads every activity as one that is not a trade, so price and order are lost.
     assert.deepEqual([fill!.activityType, fill!.qty, (fill as { symbol?: string }).symbol], ['FILL', '1', 'AAPL']);

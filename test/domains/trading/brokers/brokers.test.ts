@@ -101,7 +101,7 @@ for (const name of names) {
     );
     const fills = await broker.fills({ cursor: null, sinceMs: Date.now() - 60_000 });
     assert.ok(fills.kind === 'known');
-    const told = fills.value.fills.map(({ venueTradeId, brokerOrderId: of, symbol, side, quantity, price }) => ({
+    const listed = fills.value.fills.map(({ venueTradeId, brokerOrderId: of, symbol, side, quantity, price }) => ({
       venueTradeId: venueTradeId.split('::').at(-1),
       of,
       symbol,
@@ -117,7 +117,7 @@ for (const name of names) {
       quantity: String(order.quantity / 2),
       price: '100',
     };
-    assert.deepEqual(told, broker.fillSource === 'trades' ? [expected] : []);
+    assert.deepEqual(listed, broker.fillSource === 'trades' ? [expected] : []);
     assert.equal((await broker.fills({ cursor: fills.value.cursor, sinceMs: 0 })).kind, 'known');
     const open = async () => {
       const current = await broker.currentOrders();
@@ -198,27 +198,27 @@ for (const name of names) {
   test(`${name}: the stream reports changed orders, and reconnects after it was cut`, async () => {
     const venue = venues[name];
     const { broker, order } = await placed(venue);
-    const heard: string[] = [];
+    const notifications: string[] = [];
     let wake = () => {};
-    const hear = (what: string) => {
-      heard.push(what);
+    const notify = (what: string) => {
+      notifications.push(what);
       wake();
     };
     const until = async (what: string) => {
-      while (!heard.includes(what)) await new Promise<void>((resolve) => (wake = resolve));
-      heard.length = 0;
+      while (!notifications.includes(what)) await new Promise<void>((resolve) => (wake = resolve));
+      notifications.length = 0;
     };
     const stream = broker.updates({
-      connected: () => hear('connected'),
-      lost: () => hear('lost'),
-      changed: ({ brokerOrderId }) => hear(`changed ${brokerOrderId}`),
+      connected: () => notify('connected'),
+      lost: () => notify('lost'),
+      changed: ({ brokerOrderId }) => notify(`changed ${brokerOrderId}`),
     });
     try {
       await until('connected');
       // A venue that answers no subscription may not have read it yet.
-      const telling = setInterval(() => venue.server.sendUpdate(order), 20);
+      const updating = setInterval(() => venue.server.sendUpdate(order), 20);
       await until(`changed ${order.id}`);
-      clearInterval(telling);
+      clearInterval(updating);
       for (const socket of venue.server.sockets) socket.cut();
       await until('lost');
       await until('connected');
@@ -228,16 +228,16 @@ for (const name of names) {
   });
 }
 
-/** Takes an order to the venue as an actor does: each action is an effect, each outcome a turn. @returns what was told, until the outcome is known */
+/** Takes an order to the venue as an actor does: each action is an effect, each outcome a turn. @returns the kinds of its actions and the last step */
 async function deliver({ open, terms }: Venue, rules: OutboundTiming): Promise<string[]> {
   const broker = open();
   const body = broker.bodyOf(ourId, terms, false);
   let { state, actions } = beginOutbound();
-  const told: string[] = [];
-  for (let queue = actions; state.step !== 'known' && queue.length > 0 && told.length < 40; queue = actions) {
+  const actionKinds: string[] = [];
+  for (let queue = actions; state.step !== 'known' && queue.length > 0 && actionKinds.length < 40; queue = actions) {
     const events: OutboundEvent[] = [];
     for (const action of queue) {
-      told.push(action.kind);
+      actionKinds.push(action.kind);
       if (action.kind === 'post') events.push({ kind: 'posted', post: action.post, answer: postAnswerOf(await broker.place(body)) });
       if (action.kind === 'look_up') {
         const found = await broker.lookUp(lookUp(terms));
@@ -255,16 +255,16 @@ async function deliver({ open, terms }: Venue, rules: OutboundTiming): Promise<s
       actions.push(...move.actions);
     }
   }
-  told.push(...actions.map(({ kind }) => kind), state.step);
-  return told;
+  actionKinds.push(...actions.map(({ kind }) => kind), state.step);
+  return actionKinds;
 }
 
 for (const name of names) {
   test(`${name}: an order whose answer is lost is placed once and found in the end`, async () => {
     const { server } = venues[name];
     server.faults = ['lost'];
-    const told = await deliver(venues[name], { lookUpMs: 5_000, reconcileMs: 1_000 });
-    assert.equal(told.at(-1), 'known');
+    const actionKinds = await deliver(venues[name], { lookUpMs: 5_000, reconcileMs: 1_000 });
+    assert.equal(actionKinds.at(-1), 'known');
     assert.equal(server.orders.length, 1);
   });
 }
@@ -277,9 +277,9 @@ test('an order that never arrived is sent again where a repeat is safe, and at T
     assert.equal(venues[name].server.orders.length, 1);
   }
   tradier.faults = ['cut'];
-  const told = await deliver(venues.tradier, rules);
+  const actionKinds = await deliver(venues.tradier, rules);
   assert.deepEqual(
-    [told.filter((kind) => kind === 'post').length, told.includes('ask_for_attention'), told.at(-1) === 'known'],
+    [actionKinds.filter((kind) => kind === 'post').length, actionKinds.includes('ask_for_attention'), actionKinds.at(-1) === 'known'],
     [1, true, false],
   );
   assert.equal(tradier.orders.length, 0);

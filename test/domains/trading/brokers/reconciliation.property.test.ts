@@ -28,7 +28,7 @@ type Action =
   | { kind: 'round'; extent: 'orders' | 'all'; fault: Fault; shuffle: number }
   | { kind: 'wait'; ms: number };
 /** `die`: after this number of orders was reported, and before the cursor is stored. `late`: reported after the next round. */
-type Fault = { kind: 'none' } | { kind: 'lost'; call: number } | { kind: 'die'; told: number } | { kind: 'twice' } | { kind: 'late' };
+type Fault = { kind: 'none' } | { kind: 'lost'; call: number } | { kind: 'die'; applied: number } | { kind: 'twice' } | { kind: 'late' };
 
 type VOrder = VenueOrder & { listedAtMs: number };
 
@@ -190,21 +190,21 @@ class Holder {
   lookUp(): void {
     for (const [id, { state }] of this.orders) {
       const order = state.unknownOutcome ? this.venue.orders.find(({ ourId }) => ourId === id) : undefined;
-      if (order !== undefined) this.tell(id, [{ kind: 'accepted', brokerOrderId: order.brokerOrderId }]);
+      if (order !== undefined) this.apply(id, [{ kind: 'accepted', brokerOrderId: order.brokerOrderId }]);
     }
   }
 
   private take(result: RoundResult, fault: Fault, before: Record<string, string>): void {
     const steps = [
-      ...result.updates.map((seen) => () => this.tell(seen.orderId, eventsOf(seen))),
+      ...result.updates.map((seen) => () => this.apply(seen.orderId, eventsOf(seen))),
       ...result.foreign.map((seen) => () => {
         const id = `f-${seen.order.brokerOrderId}`;
         if (!this.orders.has(id)) this.orders.set(id, { ...seen.order, state: newOrder(quantityOf(seen.order)), external: true });
-        this.tell(id, eventsOf(seen));
+        this.apply(id, eventsOf(seen));
       }),
     ];
     const dies = fault.kind === 'die';
-    for (const step of dies ? steps.slice(0, fault.told) : steps) step();
+    for (const step of dies ? steps.slice(0, fault.applied) : steps) step();
     // State that is only in memory is lost.
     if (dies) return this.booked.clear();
     for (const { fills } of result.updates) for (const { venueTradeId } of fills) this.booked.add(venueTradeId);
@@ -224,7 +224,7 @@ class Holder {
     this.halted ||= mismatches.length > 0;
   }
 
-  private tell(id: string, events: OrderEvent[]): void {
+  private apply(id: string, events: OrderEvent[]): void {
     for (const event of events) {
       const own = this.orders.get(id)!;
       const move = moveOrder(own.state, event);
@@ -318,7 +318,7 @@ const end = fc.record({
 const fault: fc.Arbitrary<Fault> = fc.oneof(
   fc.constant<Fault>({ kind: 'none' }),
   fc.record({ kind: fc.constant('lost' as const), call: fc.nat(5) }),
-  fc.record({ kind: fc.constant('die' as const), told: fc.nat(3) }),
+  fc.record({ kind: fc.constant('die' as const), applied: fc.nat(3) }),
   fc.constant<Fault>({ kind: 'twice' }),
   fc.constant<Fault>({ kind: 'late' }),
 );
@@ -350,8 +350,8 @@ test('both sides are equal in the end, despite lost, duplicate, late, reordered 
           assert.ok(order.createdAtMs < holder.sinceMs + 60_000 || (order.filledQuantity === '0' && order.state !== 'working'));
           continue;
         }
-        const told = [own.state.status === 'accepted' || own.state.status === 'partially_filled' ? 'working' : own.state.status];
-        assert.deepEqual([...told, own.state.fills.quantity], [order.state, order.filledQuantity], order.brokerOrderId);
+        const statuses = [own.state.status === 'accepted' || own.state.status === 'partially_filled' ? 'working' : own.state.status];
+        assert.deepEqual([...statuses, own.state.fills.quantity], [order.state, order.filledQuantity], order.brokerOrderId);
       }
       const theirs = Object.entries(venue.held()).filter(([, quantity]) => quantity !== 0);
       assert.deepEqual(Object.entries(holder.ours()).toSorted(), theirs.map(([symbol, quantity]) => [symbol, String(quantity)]).toSorted());

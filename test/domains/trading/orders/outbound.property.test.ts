@@ -50,12 +50,12 @@ class Venue {
   }
 }
 
-type Run = { state: OutboundState; told: OutboundAction[]; venue: Venue; bodies: number; nowMs: number };
+type Run = { state: OutboundState; requested: OutboundAction[]; venue: Venue; bodies: number; nowMs: number };
 
 /** Everything that is due, in the order of its time, until nothing is left or the machine is known; at most 100 steps. */
 function run(script: Script): Run {
   const venue = new Venue(script);
-  const told: OutboundAction[] = [];
+  const requested: OutboundAction[] = [];
   const due: { atMs: number; act: () => OutboundEvent | null }[] = [];
   let nowMs = 0;
   let bodies = 0;
@@ -68,7 +68,7 @@ function run(script: Script): Run {
   };
   const perform = (actions: OutboundAction[]) => {
     for (const action of actions) {
-      told.push(action);
+      requested.push(action);
       if (action.kind === 'wake') due.push({ atMs: action.atMs, act: () => ({ kind: 'due' }) });
       if (action.kind === 'look_up') {
         const isAnswered = (script.lookUps[lookUps++] ?? 'answered') === 'answered';
@@ -123,7 +123,7 @@ function run(script: Script): Run {
     const isRepeated = event.kind !== 'due' && event.kind !== 'cancel_requested';
     if (isRepeated) assert.deepEqual(moveOutbound(state, event, { afterUnknown: script.afterUnknown, ...timing }, nowMs).actions, []);
   }
-  return { state, told, venue, bodies, nowMs };
+  return { state, requested, venue, bodies, nowMs };
 }
 
 const fate = fc.record<Fate>({
@@ -151,32 +151,32 @@ test('an order is never placed twice at a venue (U1, U3)', () => {
 });
 
 test('an order that the venue has is never marked as rejected or cancelled unsent (U2, U4, U5)', () => {
-  check(({ venue, told }) => {
-    const isDenied = told.some(({ kind }) => kind === 'reject' || kind === 'cancel');
+  check(({ venue, requested }) => {
+    const isDenied = requested.some(({ kind }) => kind === 'reject' || kind === 'cancel');
     assert.ok(!(isDenied && venue.orders.length > 0));
   });
 });
 
 test('an order marked as known and not rejected exists at the venue', () => {
-  check(({ venue, told, state }) => {
-    const isDenied = told.some(({ kind }) => kind === 'reject' || kind === 'cancel');
+  check(({ venue, requested, state }) => {
+    const isDenied = requested.some(({ kind }) => kind === 'reject' || kind === 'cancel');
     if (state.step === 'known' && !isDenied) assert.equal(venue.orders.length, 1);
   });
 });
 
 test('an order that the venue lists is found in the end, and an unknown order is reported to a person', () => {
-  check(({ venue, told, state, nowMs }, { listedAfterMs }) => {
+  check(({ venue, requested, state, nowMs }, { listedAfterMs }) => {
     const [order] = venue.orders;
     const settledMs = order === undefined ? 0 : order.atMs + listedAfterMs + 10 * timing.reconcileMs;
     if (order !== undefined && nowMs > settledMs) assert.equal(state.step, 'known');
-    if (state.step !== 'known' && nowMs > 10 * timing.lookUpMs) assert.ok(told.some(({ kind }) => kind === 'ask_for_attention'));
+    if (state.step !== 'known' && nowMs > 10 * timing.lookUpMs) assert.ok(requested.some(({ kind }) => kind === 'ask_for_attention'));
   });
 });
 
 test('after a cancel no order is sent', () => {
-  check(({ told, state }, { cancelAtMs }) => {
+  check(({ requested, state }, { cancelAtMs }) => {
     if (cancelAtMs !== 0 || !state.cancelled) return;
-    assert.equal(told.filter(({ kind }) => kind === 'post').length, 1);
+    assert.equal(requested.filter(({ kind }) => kind === 'post').length, 1);
   });
 });
 

@@ -163,9 +163,11 @@ test('code that throws, loops or returns no number trades nothing on that bar, a
     assert.equal((await one.account.orders()).length, 1, 'only the first bar was traded');
     assert.equal(await held(one), quantityOf(rows[n]!), 'what is held stays');
   }
-  const told = world.runtime.events.filter(({ type }) => type === 'trading.attention').map(({ data }) => JSON.parse(JSON.stringify(data)));
+  const notices = world.runtime.events
+    .filter(({ type }) => type === 'trading.attention')
+    .map(({ data }) => JSON.parse(JSON.stringify(data)));
   assert.deepEqual(
-    told.map(({ strategy_id, reason }) => [strategy_id, reason]).sort(),
+    notices.map(({ strategy_id, reason }) => [strategy_id, reason]).sort(),
     failing.map(({ id }) => [id, 'strategy_stopped']).sort(),
   );
   assert.deepEqual(Object.values(await world.start(failing[0]!.account, failing[0]!.id).then(({ status, error }) => ({ status, error }))), [

@@ -148,7 +148,7 @@ test('after a repeated call was refused before placing its order, an earlier run
   const repeated = await agent.place(buy, placed);
   isTraded = true;
   again();
-  assert.equal(repeated.result.order.id, result.order.id, 'an order that was placed is told, whatever is refused now');
+  assert.equal(repeated.result.order.id, result.order.id, 'a placed order is answered again, whatever is refused now');
   assert.equal((await agent.orders()).length, 1);
 });
 

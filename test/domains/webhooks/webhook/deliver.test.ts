@@ -287,7 +287,7 @@ test('deliveries interrupted by a crash are repeated under the same id, reported
   const receiver = await startReceiver(t);
   const { id } = await node.register(receiver.url);
   const release: (() => void)[] = [];
-  await node.cry([{ taskId: 'task_a', data: { n: 'told' } }]);
+  await node.cry([{ taskId: 'task_a', data: { n: 'delivered' } }]);
   await node.untilRow(id, ({ cursor, lanes }) => cursor === 1 && lanes.length === 0, 'the record');
   receiver.answer = (_received, response) => void release.push(() => response.end());
   await node.cry([
@@ -300,7 +300,7 @@ test('deliveries interrupted by a crash are repeated under the same id, reported
   await until(() => receiver.received.length === 4, 'the third');
   assert.deepEqual(
     receiver.received.map(({ event }) => event.data.n),
-    ['told', 'interrupted', 'interrupted', 'later'],
+    ['delivered', 'interrupted', 'interrupted', 'later'],
   );
   assert.equal(receiver.received[1]!.headers['webhook-id'], receiver.received[2]!.headers['webhook-id']);
   for (const end of release) end();

@@ -27,16 +27,16 @@ const halfOf = ({ terms }: Broker) => Number(terms.quantity) / 2;
 const priceOf = ({ name }: Broker) => (name === 'coinbase' ? 50_000 : 100);
 const filled = (order: { state: { fills: { quantity: string } } }) => order.state.fills.quantity;
 /** The sequence of events of one order. */
-const toldOf = (broker: Broker, orderId: string) =>
+const eventTypesOf = (broker: Broker, orderId: string) =>
   world
     .events(broker.accountId)
     .filter(({ type, data }) => type.startsWith('trade.') && data.order_id === orderId)
     .map(({ type }) => type.slice('trade.'.length));
 
 /** Events arrive shortly after their commit is visible. */
-async function told(broker: Broker, orderId: string, expected: string[]): Promise<void> {
-  await until(() => toldOf(broker, orderId).length >= expected.length, 'the events');
-  assert.deepEqual(toldOf(broker, orderId), expected);
+async function assertEvents(broker: Broker, orderId: string, expected: string[]): Promise<void> {
+  await until(() => eventTypesOf(broker, orderId).length >= expected.length, 'the events');
+  assert.deepEqual(eventTypesOf(broker, orderId), expected);
 }
 
 /** Accepted by the broker, and known there as ours. */
@@ -58,7 +58,7 @@ for (const name of names) {
     assert.equal(filled(order), broker.terms.quantity);
     assert.equal(order.state.brokerOrderId, there.id);
     assert.equal(await world.held(broker), broker.terms.quantity);
-    await told(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
+    await assertEvents(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
     assert.equal(broker.server.posts.length, 1);
   });
 
@@ -218,7 +218,7 @@ test('alpaca: fills that are listed twice, late or reordered are booked once, al
   const late = await world.orderBecomes(id, (order) => filled(order) === '4', 'the late fill');
   assert.equal(late.status, 'cancelled');
   assert.equal(await world.held(broker), '4');
-  assert.deepEqual(toldOf(broker, id).filter((type) => type === 'cancelled').length, 1);
+  assert.deepEqual(eventTypesOf(broker, id).filter((type) => type === 'cancelled').length, 1);
 });
 
 test('tradier: an order that is accepted with 200 and rejected afterwards is rejected, with the reason', async () => {
@@ -226,7 +226,7 @@ test('tradier: an order that is accepted with 200 and rejected afterwards is rej
   world.tradier.rejectsWith = 'Buying power is too low';
   const order = await world.status((await world.place(broker)).id, 'rejected');
   assert.equal(order.state.rejectReason, 'Buying power is too low');
-  await told(broker, order.id, ['submitted', 'rejected']);
+  await assertEvents(broker, order.id, ['submitted', 'rejected']);
 });
 
 test('coinbase: success false is a rejection; a used id is the order with this id', async () => {
@@ -250,7 +250,7 @@ test('alpaca: while it lists no fills, the filled quantities of orders are booke
   await until(async () => (await world.connection(broker)).cursor !== null, 'a whole round');
   assert.equal(filled(await world.order(id)), '4');
   assert.equal(await world.held(broker), '4');
-  await told(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
+  await assertEvents(broker, id, ['submitted', 'accepted', 'partially_filled', 'filled']);
 });
 
 test("alpaca: a cancel without effect is repeated, notifies a person once, and the order keeps the broker's state", async () => {

@@ -119,13 +119,13 @@ test('each class uses the newest broker that trades it: Tradier’s quotes for e
     ['BRK/B', { bid: 480.1, ask: 0, bidsize: 3, asksize: 0, bid_date: atMs, ask_date: 0, last: 480 }],
   ]);
   coinbase.books = new Map([['BTC-USD', { bid: ['68923.66', '0.17189468'], ask: ['68923.67', '0.16987193'], atMs }]]);
-  const told = async (symbol: string) => {
+  const shownQuote = async (symbol: string) => {
     const { source, bid, ask, last, volume, atMs: at } = (await quoteOf(owner, symbol))!;
     return [source, bid, ask, last, volume, at];
   };
-  assert.deepEqual(await told('AAPL'), ['broker', 172.6, 172.7, 172.65, 3, atMs]);
-  assert.deepEqual(await told('BRK.B'), ['broker', 480.1, 480.1, 480.1, 0, atMs], 'nothing trades against a side that nobody offers');
-  assert.deepEqual(await told('BTC-USD'), ['broker', 68923.66, 68923.67, 68923.66, 0.34176661, atMs]);
+  assert.deepEqual(await shownQuote('AAPL'), ['broker', 172.6, 172.7, 172.65, 3, atMs]);
+  assert.deepEqual(await shownQuote('BRK.B'), ['broker', 480.1, 480.1, 480.1, 0, atMs], 'nothing trades against a side that nobody offers');
+  assert.deepEqual(await shownQuote('BTC-USD'), ['broker', 68923.66, 68923.67, 68923.66, 0.34176661, atMs]);
   assert.equal(await quoteOf(owner, 'NOSUCH'), null);
 });
 
