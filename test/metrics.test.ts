@@ -150,12 +150,12 @@ test('a part that cannot be read is missing from the scrape, and the others are 
 
 test('concurrent scrapes are answered by one reading', async () => {
   const metrics = new Metrics(noLog);
-  let looks = 0;
-  metrics.gauge('troupe_test', 'For this test', () => ++looks);
+  let reads = 0;
+  metrics.gauge('troupe_test', 'For this test', () => ++reads);
   await Promise.all([metrics.text(), metrics.text(), metrics.text()]);
-  assert.equal(looks, 1);
+  assert.equal(reads, 1);
   await metrics.text();
-  assert.equal(looks, 2);
+  assert.equal(reads, 2);
 });
 
 test('requests are counted by route pattern, never by path; failures by code', async (t) => {

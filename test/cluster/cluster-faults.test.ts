@@ -15,7 +15,7 @@ const options = { skip: withoutRedis };
 const quick = { leaseMs: 600, renewEveryMs: 60 };
 
 test('an expelled node that no other node reaches writes nothing, shows no old state, and rejoins automatically', options, async (t) => {
-  const { cluster, a, b, id, hold } = await unheard(t);
+  const { cluster, a, b, id, hold } = await withoutNotifications(t);
   assert.equal(await a.actors.ask(probe, id, 'add', { n: 10 }), 11, 'after the lease');
   assert.notEqual(b.placement.epochOf(shardOf('probe', id)), null, 'b believes that it owns it');
   const written = outcomeOf(b.actors.ask(probe, id, 'add', { n: 100 }, { deadlineMs: Date.now() + 2_000 }));
@@ -42,7 +42,7 @@ test('an effect that had not started when its shard was lost does not run twice 
     for (let n = 0; n < 2; n++) await b.actors.ask(probe, id, 'begin', { effect: 'mail', input: {} });
     await until(() => mails.length === 1, 'the first to run');
   };
-  const { cluster, a, b, id, hold } = await unheard(t, {}, { runtime, begin });
+  const { cluster, a, b, id, hold } = await withoutNotifications(t, {}, { runtime, begin });
   await until(() => mails.length === 2, 'a to run the second');
   mails[1]!('sent');
   const received = async () => (await a.actors.query(probe, id, 'state', null))!.received;
@@ -63,7 +63,7 @@ test(
   options,
   async (t) => {
     // Longer than usual, so that it lasts while a gets the shards.
-    const { cluster, a, b, id, hold, database } = await unheard(t, { readLeaseMs: 1_500, renewReadLeaseMs: 1_000 });
+    const { cluster, a, b, id, hold, database } = await withoutNotifications(t, { readLeaseMs: 1_500, renewReadLeaseMs: 1_000 });
     const checks = database.hold(/troupe shards/, 'to server');
     let notified = 1;
     let ended = false;
@@ -297,7 +297,7 @@ async function renewed(cluster: TestCluster, times: number): Promise<void> {
 }
 
 /** Two nodes; b's link and Redis are cut, so b can detect changes only by its own queries. It has shown the actor just before. */
-async function unheard(
+async function withoutNotifications(
   t: TestContext,
   timings: Partial<ClusterTimings> = {},
   { runtime, begin }: { runtime?: object; begin?: (b: TestNode, id: string) => Promise<void> } = {},

@@ -70,10 +70,10 @@ test('events reach the subscribers on every node directly from the node that com
 
 test('a node gets only the events of accounts with subscribers on it', async () => {
   await withNodes(neverMs, async ([a, b], { network }) => {
-    const client = await listen(a, 'acct_heard');
+    const client = await listen(a, 'acct_watched');
     await knows(b, 1);
-    b.publish(await b.commit('acct_unheard', 5));
-    b.publish(await b.commit('acct_heard', 1));
+    b.publish(await b.commit('acct_unwatched', 5));
+    b.publish(await b.commit('acct_watched', 1));
     await client.until(() => client.events.length === 1);
     const relayed = network.sent.filter(({ kind }) => kind === 'events');
     assert.deepEqual(
@@ -83,7 +83,7 @@ test('a node gets only the events of accounts with subscribers on it', async () 
     assert.equal(b.relay.counts.sent, 1);
     client.vanish();
     await knows(b, 0);
-    b.publish(await b.commit('acct_heard', 1));
+    b.publish(await b.commit('acct_watched', 1));
     assert.equal(b.relay.counts.sent, 1);
   });
 });

@@ -89,14 +89,14 @@ test('@netlify/api creates a site, deploys by hashes, cancels and is refused at 
   const hashOf = (content: string) => createHash('sha1').update(content).digest('hex');
   const files = Object.fromEntries(Object.entries(plainSite).map(([path, content]) => [path, hashOf(content)]));
   const made = await netlify.createSiteDeploy({ siteId: site.id, title: 'By hand', body: { files, async: true, draft: false } });
-  const look = () => netlify.getSiteDeploy({ siteId: site.id, deployId: made.id });
-  assert.equal((await look()).state, 'preparing');
-  const prepared = await look();
+  const poll = () => netlify.getSiteDeploy({ siteId: site.id, deployId: made.id });
+  assert.equal((await poll()).state, 'preparing');
+  const prepared = await poll();
   assert.deepEqual([prepared.state, [...prepared.required].sort()], ['prepared', [...new Set(Object.values(files))].sort()]);
   for (const [path, content] of Object.entries(plainSite))
     if (prepared.required.includes(hashOf(content)))
       await netlify.uploadDeployFile({ deployId: made.id, path: encodeURI(path), body: () => content });
-  for (let looks = 0; (await look()).state !== 'ready'; looks += 1) assert.ok(looks < 5);
+  for (let polls = 0; (await poll()).state !== 'ready'; polls += 1) assert.ok(polls < 5);
   const page = await fetch(`${(await netlify.getDeploy({ deployId: made.id })).ssl_url}/`);
   assert.equal(await page.text(), plainSite['index.html']);
   assert.equal((await netlify.listSiteDeploys({ siteId: site.id }))[0].title, 'By hand');

@@ -58,7 +58,7 @@ test('vercel: a deployment is live at the address of production, and only with i
   const { world, standIn } = await atVercel(t);
   const made = await world.publish('dep_1');
   const states = [];
-  for (let looks = 0; looks < 4; looks += 1) states.push(await world.state(made));
+  for (let polls = 0; polls < 4; polls += 1) states.push(await world.state(made));
   assert.deepEqual(
     states.map((state) => (state.kind === 'working' ? state.detail : state.kind)),
     ['queued', 'building', 'ready', 'live'],
@@ -139,11 +139,11 @@ test('netlify: the site of a team is created in the team, and a name with # or ?
 test('netlify: contents required during and after the comparison of hashes are sent once each', async (t) => {
   const { world, standIn } = await atNetlify(t);
   const hashes = [...new Set(await world.publication('dep_1', world.site).sha1())];
-  let looks = 0;
+  let polls = 0;
   standIn.distort = (json) => {
     if (json.state === 'preparing') return { ...json, required: [hashes[0]] };
-    looks += 1;
-    return looks === 1 ? { ...json, required: hashes } : json;
+    polls += 1;
+    return polls === 1 ? { ...json, required: hashes } : json;
   };
   await world.end(await world.publish('dep_1'));
   assert.equal(standIn.uploads.length, hashes.length);
