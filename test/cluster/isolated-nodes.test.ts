@@ -21,7 +21,8 @@ test(
   'a node that no other node reaches keeps its lease and hands over its shards; after the repair it owns the same shards again',
   options,
   async (t) => {
-    const cluster = await testCluster(t, quick);
+    // On a busy machine a node may claim an offered shard late: the offer stands, so that each shard moves once.
+    const cluster = await testCluster(t, { ...quick, timings: { ...quick.timings, offerTimeoutMs: 30_000 } });
     const [a, b, c] = [await cluster.join('a'), await cluster.join('b'), await cluster.join('c')];
     await cluster.settled();
     const [before, changes] = [await cluster.shares(), await countShardChanges(cluster.sql)];
@@ -41,7 +42,9 @@ test(
     assert.deepEqual(Object.keys(await cluster.shares()).sort(), ['a', 'b']);
     assert.equal(a.membership.view.members.length, 3, 'it is a member');
     const moved = await changes();
-    moved.forEach((times, shard) => assert.equal(times, owned.has(shard) ? 2 : 0, 'released and claimed, and no others'));
+    moved.forEach((times, shard) =>
+      assert.equal(times, owned.has(shard) ? 2 : 0, `shard ${shard}: released and claimed, and no others; ${JSON.stringify(cluster.lines)}`),
+    );
     const refused = await outcomeOf(c.actors.ask(probe, ids[0]!, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 }));
     assert.deepEqual(refused, { refused: 'overloaded' });
 
