@@ -73,3 +73,19 @@ test('a Spanish file is read by its words, and a question about odd values of a 
   assert.match(report, /\*\*Which location sells more\*\*\n\n- By sede, Sevilla has the largest importe: 275 of 545/);
   assert.match(report, /\*\*Is there any odd value\?\*\*\n\nThe rules of the offline model found nothing that questions the data/);
 });
+
+test('a subject is not called absent if a column names, abbreviates or translates it, or the task explains a column', async () => {
+  const absent = async (prompt: string, header: string) => {
+    const rows = Array.from({ length: 6 }, (_, i) => `2024-01-0${i + 1},v${i % 2},${i}`).join('\n');
+    const { workspace } = await runAgent(`${prompt} See data.csv.`, { files: { 'data.csv': `${header}\n${rows}\n` } });
+    return /no column tells ([^(]+) \(/.exec(workspace.text('report.md'))?.[1] ?? null;
+  };
+  assert.equal(await absent('Which departments spend most?', 'Datum,Département,Montant'), null);
+  assert.equal(await absent('Which departments spend most?', 'Fecha,DEPARTAMENTO,Importe'), null);
+  assert.equal(await absent('Are customers satisfied?', 'date,team,csat'), null);
+  assert.equal(await absent('Are customers satisfied?', 'date,team,Évaluation'), null);
+  assert.equal(await absent('Are customers satisfied (zx is 1 to 5)?', 'date,team,zx'), null);
+  assert.equal(await absent('zx means the satisfaction. What is the satisfaction by team?', 'date,team,zx'), null);
+  assert.equal(await absent('Are customers satisfied?', 'date,team,zx'), 'satisfaction or rating');
+  assert.equal(await absent('Which departments spend most?', 'date,sensor,zx'), 'department or team');
+});
