@@ -58,7 +58,8 @@ function answer(question: string, words: readonly string[], candidates: readonly
       const { columns, values } = mentionedOf(candidate.columns);
       const named = [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
       const valued = groupKinds.has(candidate.kind) && values.some((value) => mentions(candidate.text, safe(value)));
-      const about = topics.filter(({ kinds }) => kinds.has(candidate.kind)).length + (valued ? 1 : 0);
+      const about =
+        topics.filter(({ kinds, named: only }) => kinds.has(candidate.kind) && (only !== true || named > 0)).length + (valued ? 1 : 0);
       return { candidate, i, about, named, score: about * topicScore + Math.min(named, 2) * columnScore };
     })
     .filter(({ score, about }) => score >= minScore && (about > 0 || topics.length === 0))

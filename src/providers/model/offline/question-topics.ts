@@ -1,7 +1,8 @@
 /** What a question is about, by its words, and the kinds of findings that answer it. */
 
-/** `judges`: whether the data can be trusted. `weak`: counts only in a question without another topic, such as the months of "is a month missing". */
-export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true };
+/** `judges`: whether the data can be trusted. `weak`: counts only in a question without another topic, such as the months of "is a month missing".
+ * `named`: counts only for findings on a column of the question. */
+export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true; named?: true };
 
 const set = (list: string) => new Set(list.split(' '));
 /** Findings that question the data. */
@@ -71,6 +72,17 @@ const topics: readonly Topic[] = [
   {
     words: /^(?:satisf\p{L}{0,8}|happy|content|rated?|ratings?|scores?|zufrieden\p{L}{0,5}|bewert\p{L}{0,5})$/u,
     kinds: set('ratings promoters group sums rate'),
+  },
+  {
+    words:
+      /^(?:e?nps|promoters?|detractors?|recommend\p{L}{0,8}|weiterempf\p{L}{0,8}|empfehl\p{L}{0,6}|recommand\p{L}{0,8}|recom[ie]+nd\p{L}{0,8})$/u,
+    kinds: set('promoters'),
+  },
+  {
+    words: /^(?:compare[ds]?|comparison|vergleich\p{L}{0,6}|compar\p{L}{0,8})$/u,
+    kinds: set('promoters group trend rank level ratings durations join_groups planned'),
+    weak: true,
+    named: true,
   },
   {
     words: /^(?:complain\p{L}{0,4}|comments?|say|said|mention\p{L}{0,3}|topics?|feedback|beschwer\p{L}{0,5}|kommentar\p{L}{0,2})$/u,

@@ -49,7 +49,7 @@ function wholeRows(table: ColumnsInMemory, profile: TableProfile): Finding[] {
     return [
       {
         kind: 'duplicate_rows',
-        text: `${exact(repeats.length)} ${repeats.length === 1 ? 'row is an exact duplicate' : 'rows are exact duplicates'} of an earlier row: ${each.join('; ')}${more}. ${repeats.length === 1 ? 'It is' : 'They are'} counted in all figures${without(
+        text: `${exact(repeats.length)} ${repeats.length === 1 ? 'row is an exact duplicate' : 'rows are exact duplicates'} of an earlier row: ${each.join('; ')}${more}. ${repeats.length === 1 ? 'It is' : 'They are'} counted in all figures that do not say otherwise${without(
           table,
           repeats.map(([again]) => again),
         )}.${remaining(

@@ -2,12 +2,15 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
-import { countOf, exact, percent, round } from '../figure-text.ts';
+import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
+import { spellingsOf } from '../plan-figures.ts';
 import { sizeWords } from '../roles-by-rows.ts';
 import type { Finding } from '../table-profile.ts';
 
 export const recommendWords = new Set(
-  'nps recommend recommendation weiterempfehlung weiterempfehlen empfehlen likelihood likely'.split(' '),
+  'nps enps recommend recommendation recommander recomendar recomendaría weiterempfehlung weiterempfehlen empfehlen likelihood likely'.split(
+    ' ',
+  ),
 );
 /** Words for a total count, and for a part of it. */
 const wholeWords = new Set(
@@ -24,25 +27,105 @@ const partWords = new Set(
 const capacityWords = new Set('goal target capacity seats kapazität plätze'.split(' '));
 const aimWords = new Set(['goal', 'target', 'ziel']);
 const maxRates = 4;
+const maxRateGroups = 8;
+const maxScoreGroups = 12;
+/** Fewer answers allow no conclusion. */
+const minAnswers = 5;
+/** With a larger share of values outside 0 to 10 the column has another scale. */
+const maxOutside = 0.1;
 
 export function scoreFindings(table: ColumnsInMemory): Finding[] {
   return [...table.quantities().flatMap((plan) => promoters(table, plan)), ...rates(table)];
 }
 
+/** The score over all answers and by group. Values outside the scale, and repeated rows of a table with a name for each row, are left out. */
 function promoters(table: ColumnsInMemory, plan: ColumnPlan): Finding[] {
-  if (!has(nameTokens(plan.name), recommendWords) || plan.min < 0 || plan.max > 10 || plan.max < 6) return [];
-  const values = [...table.numbers(plan)].filter((value) => !Number.isNaN(value));
-  if (values.length < 5 || values.some((value) => !Number.isInteger(value))) return [];
-  const high = values.filter((value) => value >= 9).length;
-  const low = values.filter((value) => value <= 6).length;
-  const middle = values.length - high - low;
-  const each = (what: string, count: number) => `${exact(count)} ${what} (${percent(count, values.length)})`;
+  const tokens = nameTokens(plan.name);
+  if (!has(tokens, recommendWords)) return [];
+  const values = table.numbers(plan);
+  const repeated = repeatedRows(table);
+  const all = [...values.keys()].filter((at) => !Number.isNaN(values[at]!) && !repeated.has(at));
+  const [inside, outside] = [all.filter((at) => isAnswer(values[at]!)), all.filter((at) => !isAnswer(values[at]!))];
+  if (inside.length < minAnswers || outside.length > all.length * maxOutside) return [];
+  // A scale that ends at 5 or 7 has no promoters with 9 or 10.
+  if (!tokens.includes('10') && !tokens.some((token) => token.endsWith('nps')) && !inside.some((at) => values[at]! >= 8)) return [];
+  const whole = scoreOf(inside.map((at) => values[at]!));
+  const each = (what: string, count: number) => `${exact(count)} ${what} (${percent(count, whole.answers)})`;
+  const notes = [
+    ...(outside.length > 0
+      ? [
+          `${outside.length === 1 ? 'Left out, because it is' : 'Left out, because they are'} no whole number from 0 to 10: ${listed(
+            outside.map((at) => `${exact(values[at]!)} in ${table.rowName(at)}`),
+            6,
+          )}.`,
+        ]
+      : []),
+    ...(repeated.size > 0 ? [`Repeated rows are counted once: without ${rowList([...repeated].map((at) => table.row(at)))}.`] : []),
+  ];
   return [
     {
       kind: 'promoters',
-      text: `${plan.name}, read as a net promoter score: ${each('promoters', high)} with 9 or 10, ${each('passives', middle)} with 7 or 8, ${each('detractors', low)} with 0 to 6; score ${round(clean(((high - low) / values.length) * 100))} (share of promoters − share of detractors, over ${countOf(values.length, 'answer')}).`,
+      text: [
+        `${plan.name}, read as a net promoter score (NPS; of employees, eNPS): ${each('promoters', whole.high)} with 9 or 10, ${each('passives', whole.answers - whole.high - whole.low)} with 7 or 8, ${each('detractors', whole.low)} with 0 to 6; score ${round(whole.score)} (share of promoters − share of detractors, over ${countOf(whole.answers, 'answer')}).`,
+        ...notes,
+      ].join(' '),
     },
+    ...scoresByGroup(table, plan, inside),
   ];
+}
+
+/** The same score for each value of a grouping column, the highest first. */
+function scoresByGroup(table: ColumnsInMemory, plan: ColumnPlan, answers: readonly number[]): Finding[] {
+  const values = table.numbers(plan);
+  return groupingColumns(table, maxScoreGroups)
+    .slice(0, 2)
+    .flatMap((group) => {
+      const spellings = spellingsOf(group);
+      const texts = table.texts(group);
+      const byValue = Map.groupBy(
+        answers.filter((at) => texts[at] !== ''),
+        (at) => spellings.get(texts[at]!) ?? texts[at]!,
+      );
+      const ranked = [...byValue]
+        .map(([value, rows]) => ({ value, ...scoreOf(rows.map((at) => values[at]!)) }))
+        .toSorted((a, b) => b.score - a.score);
+      if (ranked.length < 2) return [];
+      const small = ranked.filter((each) => each.answers < minAnswers);
+      const caution =
+        small.length === 0
+          ? ''
+          : ` Fewer than ${minAnswers} answers, too few for a conclusion and perhaps not anonymous: ${listed(small.map((each) => `${each.value} (${each.answers})`))}.`;
+      return [
+        {
+          kind: 'promoters',
+          text: `Net promoter score of ${plan.name} by ${group.name}: ${ranked.map(({ value, score, answers: count, high, low }) => `${value} ${round(score)} (${countOf(count, 'answer')}, ${countOf(high, 'promoter')}, ${countOf(low, 'detractor')})`).join('; ')}.${caution}`,
+        },
+      ];
+    });
+}
+
+function scoreOf(values: readonly number[]) {
+  const high = values.filter((value) => value >= 9).length;
+  const low = values.filter((value) => value <= 6).length;
+  return { answers: values.length, high, low, score: clean(((high - low) / values.length) * 100) };
+}
+
+function isAnswer(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= 10;
+}
+
+/** Rows equal to an earlier one in each cell. Without names for rows, equal rows may be answers of different people. */
+function repeatedRows(table: ColumnsInMemory): ReadonlySet<number> {
+  const repeated = new Set<number>();
+  if (table.labelPlan === undefined) return repeated;
+  const labels = table.texts(table.labelPlan);
+  const seen = new Set<string>();
+  for (const [at, cells] of table.rows.cells.entries()) {
+    const key = JSON.stringify(cells);
+    if (seen.has(key) && labels[at] !== '') repeated.add(at);
+    seen.add(key);
+  }
+  return repeated;
 }
 
 /** "signups ÷ visitors": only if the part never exceeds the total. */
@@ -75,11 +158,7 @@ function rates(table: ColumnsInMemory): Finding[] {
 
 /** The same share for each value of a grouping column. */
 function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Array, w: Float64Array): string {
-  const groups = table.plans.filter(
-    ({ reads, type, values, filled }) =>
-      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(8, filled / 2),
-  );
-  return groups
+  return groupingColumns(table, maxRateGroups)
     .slice(0, 2)
     .map((group) => {
       const sums = new Map<string, { part: number; whole: number }>();
@@ -95,6 +174,13 @@ function byGroup(table: ColumnsInMemory, rows: readonly number[], p: Float64Arra
       return `; by ${group.name}: ${ranked.map(([key, { part, whole }]) => `${key} ${round((part / whole) * 100)} % (${exact(clean(part))} of ${exact(clean(whole))})`).join(', ')}`;
     })
     .join('');
+}
+
+function groupingColumns(table: ColumnsInMemory, most: number): ColumnPlan[] {
+  return table.plans.filter(
+    ({ reads, type, values, filled }) =>
+      reads === 'text' && type === 'text' && values.distinct >= 2 && values.distinct <= Math.min(most, filled / 2),
+  );
 }
 
 /** "translated", "completed": the part of the count that is done. */

@@ -89,3 +89,28 @@ test('a subject is not called absent if a column names, abbreviates or translate
   assert.equal(await absent('Are customers satisfied?', 'date,team,zx'), 'satisfaction or rating');
   assert.equal(await absent('Which departments spend most?', 'date,sensor,zx'), 'department or team');
 });
+
+test('a question on the promoter score is answered over all and by group, without values beyond the scale and repeated rows', async () => {
+  const scores = { Sales: [9, 10, 9, 6, 7, 8], Plant: [3, 6, 10, 5, 8, 2, 12], IT: [9, 9] };
+  const rows = Object.entries(scores).flatMap(([team, values]) => values.map((value, i) => `${team}-${i},${team},${value}`));
+  const survey = `id,team,recommend_0_10\n${[...rows, rows[0]].join('\n')}\n`;
+  const { workspace } = await runAgent('What is our eNPS, and how do the teams compare in survey.csv?', {
+    files: { 'survey.csv': survey },
+  });
+  const report = workspace.text('report.md');
+  // 6 of 14 answers with 9 or 10, 5 with 0 to 6; the answer 12 and the repeated row are left out.
+  assert.match(
+    report,
+    /\*\*What is our eNPS\*\*\n\n- recommend_0_10, .*6 promoters \(42\.9 %\).*5 detractors.*score 7\.14 .*over 14 answers/,
+  );
+  assert.match(report, /no whole number from 0 to 10: 12 in row 13 \(Plant-6\)\. Repeated rows are counted once: without row 16\./);
+  const compared = report.slice(report.indexOf('**How do the teams compare'), report.indexOf('## What stands out'));
+  assert.match(compared, /by team: IT 100 \(2 answers.*; Sales 33\.33 \(6 answers.*; Plant -50 \(6 answers/);
+  assert.match(compared, /Fewer than 5 answers, .*: IT \(2\)\./);
+});
+
+test('a column of recommendations on a shorter scale has no promoter score', async () => {
+  const rows = Array.from({ length: 8 }, (_, i) => `p${i},${(i % 7) + 1}`).join('\n');
+  const { workspace } = await runAgent('What is the NPS in survey.csv?', { files: { 'survey.csv': `id,likely to recommend\n${rows}\n` } });
+  assert.doesNotMatch(workspace.text('report.md'), /promoter score/);
+});
