@@ -43,7 +43,11 @@ test(
     assert.equal(a.membership.view.members.length, 3, 'it is a member');
     const moved = await changes();
     moved.forEach((times, shard) =>
-      assert.equal(times, owned.has(shard) ? 2 : 0, `shard ${shard}: released and claimed, and no others; ${JSON.stringify(cluster.lines)}`),
+      assert.equal(
+        times,
+        owned.has(shard) ? 2 : 0,
+        `shard ${shard}: released and claimed, and no others; ${JSON.stringify(cluster.lines)}`,
+      ),
     );
     const refused = await outcomeOf(c.actors.ask(probe, ids[0]!, 'add', { n: 1 }, { deadlineMs: Date.now() + 200 }));
     assert.deepEqual(refused, { refused: 'overloaded' });
