@@ -7,7 +7,7 @@ export type ColumnType = 'integer' | 'number' | 'date' | 'boolean' | 'text' | 'm
 
 export type TableProfile = {
   name: string;
-  format: 'csv' | 'aligned' | 'json' | 'log';
+  format: 'csv' | 'aligned' | 'json' | 'log' | 'markdown';
   encoding: string;
   /** Null for JSON. */
   delimiter: string | null;

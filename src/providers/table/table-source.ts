@@ -11,13 +11,14 @@ import { detectJsonShape, eachJsonRecord, wholeJson } from './json-records.ts';
 import { type JsonTable, tablesInJson } from './json-tables.ts';
 import { eachLine, maxLineChars } from './lines.ts';
 import { hasEvenRows } from './looks-like-table.ts';
+import { dataTable, isMarkdown, type MarkdownTable } from './markdown-tables.ts';
 import { eachLogRow, webLogColumns } from './web-log.ts';
 
 /** `row` counts data rows from 1, without the header. `cells` may have fewer or more entries than there are columns. */
 export type RowVisitor = (cells: readonly Cell[], row: number) => void;
 
 export type TableSource = {
-  readonly format: 'csv' | 'aligned' | 'json' | 'log';
+  readonly format: 'csv' | 'aligned' | 'json' | 'log' | 'markdown';
   readonly encoding: Encoding;
   readonly delimiter: Delimiter | null;
   readonly hasHeader: boolean;
@@ -36,7 +37,7 @@ export type TableSource = {
 
 const maxColumns = 16_384;
 const deepestFlattening = 3;
-/** JSON up to this size is read whole, so that lists within its records can become tables. */
+/** JSON up to this size is read whole, so that lists within its records can become tables; Markdown too. */
 const maxWholeBytes = 8 * 1024 * 1024;
 const linesNamed = 5;
 const lineCharsNamed = 120;
@@ -53,6 +54,10 @@ export async function openTables(
 ): Promise<{ path: string; source: TableSource }[]> {
   const { encoding, sizeBytes, sample, warnings } = await inspectText(await open(), name, signal);
   const common = { encoding, sizeBytes, notes: new Set(warnings) };
+  if (isMarkdown(name) && sizeBytes <= maxWholeBytes) {
+    const table = await tableInMarkdown(await open(), encoding, signal);
+    if (table !== null) return [{ path: '', source: memoryTable('markdown', table, common) }];
+  }
   const logColumns = isJson(name, sample) ? null : webLogColumns(sample);
   if (logColumns !== null) return [{ path: '', source: logTable(open, logColumns, common) }];
   if (!isJson(name, sample)) {
@@ -62,7 +67,7 @@ export async function openTables(
   if (sizeBytes <= maxWholeBytes) {
     const tables = tablesInJson(await wholeJson(await open(), encoding, detectJsonShape(sample), (note) => warnings.push(note), signal));
     if (tables !== null)
-      return tables.map((table) => ({ path: table.path, source: memoryTable(table, { ...common, notes: new Set(warnings) }) }));
+      return tables.map((table) => ({ path: table.path, source: memoryTable('json', table, { ...common, notes: new Set(warnings) }) }));
   }
   return [{ path: '', source: jsonTable(open, sample, common) }];
 }
@@ -86,18 +91,28 @@ function logTable(open: () => Promise<Readable>, names: string[], common: Common
   };
 }
 
+async function tableInMarkdown(source: Readable, encoding: Encoding, signal?: AbortSignal): Promise<MarkdownTable | null> {
+  const lines: string[] = [];
+  await eachLine(source, encoding, (line) => lines.push(line), signal);
+  return dataTable(lines);
+}
+
 /** A table that is already in memory. */
-function memoryTable({ names, rows, notes, inherited }: JsonTable, common: Common): TableSource {
+function memoryTable(
+  format: 'json' | 'markdown',
+  { names, rows, notes, inherited }: Omit<JsonTable, 'path' | 'inherited'> & Partial<JsonTable>,
+  common: Common,
+): TableSource {
   if (names.length > maxColumns)
     throw new ToolError(`The records have more than ${maxColumns} different fields; this is no table that can be read.`);
   for (const note of notes) common.notes.add(note);
   return {
     ...common,
-    format: 'json',
+    format,
     delimiter: null,
     hasHeader: true,
     names,
-    inherited,
+    ...(inherited === undefined ? {} : { inherited }),
     ignoreQuotes() {},
     async eachRow(visit) {
       for (const [i, cells] of rows.entries()) visit(cells, i + 1);

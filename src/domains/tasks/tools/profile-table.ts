@@ -26,7 +26,7 @@ export const createProfileTable = (compute: Compute): Tool => ({
   name: 'profile_table',
   agentTypes: ['researcher', 'analyst', 'trader'],
   description:
-    'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding), columns aligned by blanks, or JSON (array, {"data": […]}, JSON lines), of any size. Returns rows, ' +
+    'Profiles a table in the workspace: CSV, TSV (any delimiter or encoding), columns aligned by blanks, a table in a Markdown text, or JSON (array, {"data": […]}, JSON lines), of any size. Returns rows, ' +
     'and for each column type, missing and distinct values; for numbers exact sum, mean, median, extremes, quartiles and outliers with row numbers ' +
     '(1 is the first row below the header); for text the most frequent values; figures by group, a trend over time, correlations, and warnings about ' +
     'what is odd in the file. Use it before reading a table as text. With `compare_with` it joins two tables on their common key instead: keys that are ' +

@@ -21,7 +21,7 @@ const suspectKinds = new Set(['outlier', 'without_bad']);
 /** Crossed groups and hours are told behind what is simpler. */
 const lastKinds = new Set(['leaders', 'outcomes', 'hours_of_day']);
 /** Notes on the form of a file, which are no problem. */
-const structure = /^Beside the records|is a list in each record|of the record that the entry belongs to/;
+const structure = /^Beside the records|^Of the tables in the file|is a list in each record|of the record that the entry belongs to/;
 const maxOthers = 6;
 const fewRows = 10;
 const minForOutliers = 8;

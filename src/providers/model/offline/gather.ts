@@ -4,6 +4,7 @@
  */
 import type { JoinProfile } from '../../table/join.ts';
 import { looksLikeTable } from '../../table/looks-like-table.ts';
+import { dataTable, isMarkdown } from '../../table/markdown-tables.ts';
 import type { TableProfile } from '../../table/table-profile.ts';
 import { type Call, type Conversation, findCall, isRecord, textField } from './conversation.ts';
 import { describeMissing, fileNamesIn, findMentions } from './file-mentions.ts';
@@ -137,24 +138,18 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
     found.unreadable.push({ name, reason: 'The offline model reads tables and texts only.' });
     return [];
   }
-  // A table within a Markdown text is part of the text.
-  const known = tableFile.test(name) || (!/\.(?:md|markdown)$/i.test(name) && looksLikeTable(firstPage(conversation, name)));
+  if (isMarkdown(name)) return readMarkdown(conversation, name, found);
+  const known = tableFile.test(name) || looksLikeTable(firstPage(conversation, name));
   if (known && conversation.offered.has('profile_table')) {
-    const past = conversation.past.findLast(
-      (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
-    );
-    const request = [conversation.task, ...conversation.guidance].join('\n');
-    if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn(request), ...monthsIn(request) } }];
-    if (past.outcome === 'done' && isProfile(past.result)) {
-      // The columns are known only now: a requested ratio of two columns needs a second profile.
-      const ratio = past.args.ratio_of === undefined ? ratioIn(request, past.result) : null;
-      if (ratio !== null) return [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
-      found.tables.push(past.result, ...past.result.nested);
+    const profiled = profileOf(conversation, name);
+    if (Array.isArray(profiled)) return profiled;
+    if (profiled !== null) {
+      found.tables.push(profiled, ...profiled.nested);
       return [];
     }
     // A JSON file without a table can still be read as text; a broken CSV cannot.
     if (tableFile.test(name) && !/\.json$/i.test(name)) {
-      found.unreadable.push({ name, reason: past.resultText });
+      found.unreadable.push({ name, reason: profileCall(conversation, name)!.resultText });
       return [];
     }
   }
@@ -167,6 +162,45 @@ function readFile(conversation: Conversation, name: string, found: Gathered): Ca
   if ('reason' in read) found.unreadable.push({ name, reason: `${read.reason}${officeFile.test(name) ? officeHint : ''}` });
   else found.texts.push(textMaterial(name, read.text, read.totalChars));
   return [];
+}
+
+/** A text; if it has a table of figures, a table and the text around it. */
+function readMarkdown(conversation: Conversation, name: string, found: Gathered): Call[] {
+  const read = pagedText(conversation, name);
+  if ('call' in read) return [read.call];
+  if ('reason' in read) {
+    found.unreadable.push({ name, reason: read.reason });
+    return [];
+  }
+  const lines = read.text.split('\n');
+  const table = dataTable(lines);
+  const profiled = table === null ? null : profileOf(conversation, name);
+  if (Array.isArray(profiled)) return profiled;
+  if (table !== null && profiled !== null) {
+    found.tables.push(profiled);
+    // Empty lines in place of the table keep the numbers of the lines below it.
+    lines.fill('', table.start, table.end);
+  }
+  found.texts.push(textMaterial(name, lines.join('\n'), read.totalChars, read.text.length));
+  return [];
+}
+
+/** The profile of a table, or the call that makes it; null if there is none. */
+function profileOf(conversation: Conversation, name: string): Call[] | TableProfile | null {
+  if (!conversation.offered.has('profile_table')) return null;
+  const past = profileCall(conversation, name);
+  const request = [conversation.task, ...conversation.guidance].join('\n');
+  if (past === undefined) return [{ name: 'profile_table', args: { path: name, ...boundsIn(request), ...monthsIn(request) } }];
+  if (past.outcome !== 'done' || !isProfile(past.result)) return null;
+  // The columns are known only now: a requested ratio of two columns needs a second profile.
+  const ratio = past.args.ratio_of === undefined ? ratioIn(request, past.result) : null;
+  return ratio === null ? past.result : [{ name: 'profile_table', args: { ...past.args, ratio_of: ratio.of, ratio_per: ratio.per } }];
+}
+
+function profileCall(conversation: Conversation, name: string) {
+  return conversation.past.findLast(
+    (call) => call.name === 'profile_table' && call.args.path === name && call.args.compare_with === undefined,
+  );
 }
 
 /** The part of a file that was read so far; a table may have any name. */
@@ -281,8 +315,8 @@ function inlineText(conversation: Conversation): string | null {
   return text.length >= minInlineTextChars ? text : null;
 }
 
-function textMaterial(name: string, text: string, totalChars: number): TextMaterial {
-  return { name, summary: summarise(text), facts: readFacts(text), text, totalChars, readChars: text.length };
+function textMaterial(name: string, text: string, totalChars: number, readChars = text.length): TextMaterial {
+  return { name, summary: summarise(text), facts: readFacts(text), text, totalChars, readChars };
 }
 
 function isProfile(result: unknown): result is TableProfile {

@@ -39,7 +39,7 @@ const groupColumns = 4;
 
 export function writeReport(material: Material): string {
   const { tables, joins, texts, unreadable, hits, answers, remarks, chartPath } = material;
-  const names = [...tables, ...texts].map(({ name }) => safe(name));
+  const names = [...new Set([...tables, ...texts].map(({ name }) => safe(name)))];
   const parts = [
     `# Report: ${names.length === 0 ? 'search results' : names.slice(0, 4).join(', ')}${names.length > 4 ? ` and ${names.length - 4} more` : ''}`,
     `## What was read\n\n${[...tables.map(describeTable), ...texts.map(describeText), ...unreadable.map(({ name, reason }) => `- ${safe(name)}: not read. ${safe(reason)}`)].join('\n')}`,
@@ -90,7 +90,7 @@ function textSection({ name, summary, facts }: TextMaterial): string {
 function describeTable(table: TableProfile): string {
   const form =
     table.format !== 'csv'
-      ? { aligned: 'columns aligned by blanks', json: 'JSON', log: 'access log' }[table.format]
+      ? { aligned: 'columns aligned by blanks', json: 'JSON', log: 'access log', markdown: 'table in Markdown' }[table.format]
       : `text separated by ${{ ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' }[table.delimiter ?? ','] ?? 'commas'}`;
   return `- ${safe(table.name)}: ${countOf(table.rows, 'row')}, ${countOf(table.column_count, 'column')} (${form}, ${table.encoding}).`;
 }
