@@ -60,7 +60,7 @@ export function knownFacts(material: Gathered | null, said: readonly string[]): 
   for (const name of ['summary', 'description', 'text', 'result', 'answer']) learn(name, words);
   learn(
     'keywords',
-    texts.flatMap(({ summary }) => summary.keywords),
+    texts.flatMap(({ summary }) => summary.keywords.map(([word]) => word)),
   );
   learn(
     'words',

@@ -248,7 +248,9 @@ function figureColumns(table: TableProfile): ColumnProfile[] {
 }
 
 function keywordLine({ keywords }: TextSummary): string {
-  return keywords.length === 0 ? '' : `\n\nWords that come most often: ${keywords.map(safe).join(', ')}.`;
+  return keywords.length === 0
+    ? ''
+    : `\n\nWords that come most often: ${keywords.map(([word, count]) => `${safe(word)} (${exact(count)})`).join(', ')}.`;
 }
 
 function bullets(lines: readonly string[]): string {

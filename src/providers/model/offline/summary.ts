@@ -3,7 +3,7 @@
 import { sentencesOf } from './sentences.ts';
 import { readUnits } from './text/units.ts';
 
-export type TextSummary = { sentences: string[]; words: number; sentenceCount: number; keywords: string[] };
+export type TextSummary = { sentences: string[]; words: number; sentenceCount: number; keywords: [string, number][] };
 
 const stopWords = new Set(
   (
@@ -15,6 +15,8 @@ const stopWords = new Set(
 );
 const maxSentencesRead = 3000;
 const maxSentenceChars = 600;
+const minWordCount = 3;
+const maxFrequentWords = 8;
 
 /** @param most how many sentences at most; fewer for short texts */
 export function summarise(text: string, most = 6): TextSummary {
@@ -34,17 +36,22 @@ export function summarise(text: string, most = 6): TextSummary {
     if (next === -1) break;
     chosen.push(next);
   }
-  const keywords = [...frequency]
-    .filter(([word, count]) => count > 1 && /\p{L}/u.test(word))
-    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    .slice(0, 8)
-    .map(([word]) => word);
   return {
     sentences: chosen.sort((a, b) => a - b).map((i) => sentences[i]!),
     words: text.match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0,
     sentenceCount: sentences.length,
-    keywords,
+    keywords: frequentWords(text),
   };
+}
+
+/** Content words of the whole text by their counts, from three on; a count is left out as a whole where not all of its words have room. */
+function frequentWords(text: string): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const word of contentWords(text.replace(/\S{0,200}(?:@|:\/\/)\S{0,2000}/g, ' ')))
+    if (/\p{L}/u.test(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const ordered = [...counts].filter(([, count]) => count >= minWordCount).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  const firstLeftOut = ordered[maxFrequentWords]?.[1] ?? 0;
+  return ordered.slice(0, maxFrequentWords).filter(([, count]) => count > firstLeftOut);
 }
 
 /** Sentences with normalised white space. Headings, fields and tables are left out. */

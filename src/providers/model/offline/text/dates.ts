@@ -158,9 +158,17 @@ const relative = new RegExp(
 const dueLead =
   /(?<![\p{L}])(?:by|before|until|till|due(?: on| by| date)?|no later than|not later than|deadline|on|latest|bis(?: zum| zur| spätestens)?|spätestens(?: am| bis)?|vor|frist|am|fällig(?: am)?|in|within|innerhalb von|binnen|at|for|:)[ :]{1,2}(?:the |den |dem |der )?/giu;
 
+const subordinate =
+  /(?<![\p{L}])(?:(?:whether|because|in case|if(?! (?:possible|you can))|ob|weil|(?:falls|wenn)(?! möglich))(?![\p{L}])(?:[^,;.]|(?<=\d)\.){0,300}|(?:which|that (?:ends?|expires?|runs?|starts?|begins?|lasts?|is valid))(?![\p{L}])(?:[^,;.]|(?<=\d)\.){0,300}?(?= by |[,;.]|$))/giu;
+
+/** The text with blanks in place of clauses whose dates are about something else: "whether the hall is free until 3 May". */
+function mainClauses(text: string): string {
+  return text.replace(subordinate, (clause) => ' '.repeat(clause.length));
+}
+
 /** "by Friday 14 March": the deadline of a sentence as written; null where there is none. */
 export function findDeadline(written: string): { written: string; date: FoundDate | null } | null {
-  const text = written.slice(0, maxReadChars);
+  const text = mainClauses(written.slice(0, maxReadChars));
   const dates = findDates(text);
   const strong = /^(?:by|before|until|till|due|no later|not later|deadline|latest|bis|spätestens|vor|frist|fällig)/i;
   let weak: { written: string; date: FoundDate | null } | null = null;
@@ -184,7 +192,8 @@ export function findDeadline(written: string): { written: string; date: FoundDat
             : null;
     if (hit === null) continue;
     if (strong.test(match[0])) return hit;
-    weak ??= /^(?:at|in|for) /i.test(match[0]) && date === undefined && within === null ? null : hit;
+    const isMeeting = /(?:meeting|session|Sitzung|Treffen)$/.test(hit.written);
+    weak ??= /^(?:at|in|for) /i.test(match[0]) && date === undefined && within === null && !isMeeting ? null : hit;
   }
   if (weak !== null) return weak;
   // A date alone at the end, or in brackets: "Book the room (Anna, 3 April)".

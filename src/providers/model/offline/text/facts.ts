@@ -11,7 +11,7 @@ import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
 import { namesAndQuotes, people } from './people-facts.ts';
 import { relativeDate } from './relative-dates.ts';
-import { type Action, actionOf, clauseAction, dueAction, listedAction, statementOf } from './statements.ts';
+import { type Action, actionOf, agreedAction, clauseAction, dueAction, listedAction, statementOf } from './statements.ts';
 import { kindOf, type Section, sectionOf, type TextKind } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
@@ -85,7 +85,8 @@ export function readFacts(text: string): TextFacts {
     log,
   };
   if (kind !== 'log') collect(facts, units);
-  if (kind === 'prose' || kind === 'minutes' || kind === 'contract' || kind === 'e-mail') namesAndQuotes(facts, units, text);
+  if (kind === 'prose' || kind === 'minutes' || kind === 'timeline' || kind === 'contract' || kind === 'e-mail')
+    namesAndQuotes(facts, units, text);
   if (kind !== 'log') entries(facts, units);
   for (const unit of units.slice(0, 20_000)) contacts(facts, unit);
   return facts;
@@ -145,7 +146,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
   }
   const sentences = sentencesIn(unit, section);
   for (const sentence of sentences) {
-    const { kind, text } = statementOf(sentence);
+    const { kind, text } = statementOf(sentence, section === 'decisions');
     // An entry is quoted as a whole: its first sentence often names the subject.
     const quote = { text: unit.kind === 'item' && sentences.length > 1 ? unit.text : text, line };
     if (key === 'actions' || kind === 'action')
@@ -159,9 +160,12 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     } else if (section === 'past') continue;
     else if (kind === 'decision' && section !== 'actions' && section !== 'questions' && section !== 'risks') {
       if (facts.kind !== 'contract') addOnce(facts.decisions, quote);
-    } else if (key === 'decisions' || (section === 'decisions' && (unit.kind === 'item' || unit.kind === 'sentence')))
-      addOnce(facts.decisions, quote);
-    else if (section === 'undecided') addOnce(facts.undecided, quote);
+    } else if (key === 'decisions' || (section === 'decisions' && (unit.kind === 'item' || unit.kind === 'sentence'))) {
+      const task = section === 'decisions' ? agreedAction(text, line, knownNames(facts)) : null;
+      if (task !== null) add(facts.actions, { ...task, done: unit.checked, iso: null, note: '' });
+      // "Agreed" is above tasks as often as above decisions; "Decisions" is not.
+      if (task === null || !/^agreed|^vereinbart/i.test(unit.section)) addOnce(facts.decisions, quote);
+    } else if (section === 'undecided') addOnce(facts.undecided, quote);
     else if (section === 'actions' && unit.kind === 'item')
       add(facts.actions, { ...listedAction(text, line, unit.checked, knownNames(facts)), iso: null, note: '' });
     else if (section === 'questions' || key === 'questions') addOnce(facts.questions, quote);
@@ -180,7 +184,7 @@ function stated(facts: TextFacts, unit: Unit, me: string | null, to: string | nu
     const found =
       actionOf(sentence, line, me, to) ??
       clauseAction(sentence, line, knownNames(facts)) ??
-      (facts.kind === 'minutes' ? dueAction(sentence, line, knownNames(facts)) : null);
+      (facts.kind === 'minutes' || facts.kind === 'timeline' ? dueAction(sentence, line, knownNames(facts)) : null);
     if (found !== null) add(facts.actions, { ...found, done: unit.checked, iso: null, note: '' });
   }
 }
@@ -273,7 +277,7 @@ function dated(facts: TextFacts, unit: Unit, year: number | null, note: string):
 
 /** The date of "Friday" in a text with a known date: for a mail its own, otherwise the text's. */
 function relativeTo({ kind, date, messages }: TextFacts, written: string, line: number): ReturnType<typeof relativeDate> {
-  if (kind !== 'minutes' && kind !== 'e-mail' && kind !== 'transcript') return null;
+  if (kind !== 'minutes' && kind !== 'timeline' && kind !== 'e-mail' && kind !== 'transcript') return null;
   const message = messages.findLast((each) => each.line <= line && each.iso !== null);
   if (message !== undefined && message.iso !== null) return relativeDate(written, message.iso, `${message.iso}, the day of the message`);
   return date === null || date.iso === null ? null : relativeDate(written, date.iso, `${date.iso}, line ${date.line}`);

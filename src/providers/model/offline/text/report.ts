@@ -11,6 +11,7 @@ const kinds: Record<TextKind, string> = {
   'e-mail': 'e-mails',
   transcript: 'a transcript',
   minutes: 'minutes or notes of a meeting',
+  timeline: 'a timeline: entries with their times',
   changelog: 'a list of changes',
   documentation: 'documentation',
   contract: 'a contract or agreement',

@@ -19,6 +19,12 @@ const decided =
   /(?<![\p{L}])(?:decided|decides|agreed (?:that|to|on|upon|unanimously|by)|(?:it was|was|were|have|has|is|are|all|we|unanimously|formally) agreed|approved|approves|resolved (?:to|that)|adopted|voted (?:on \p{L}{0,9} ?\d{1,2}\.? \p{L}{3,9} (?:\d{4} )?)?(?:to|for|against|in favou?r)|(?:motion|proposal|resolution|amendment)(?:[^.;!?]{0,80} (?:was|is))? carried|carried (?:unanimously|by \d{1,3} votes?|\d{1,3} (?:to|:|-|–) \d{1,3})|rejected|turned down|declined|voted down|(?:did|does|do|could) not (?:approve|accept|adopt|support|ratify|agree (?:to|on|with))|signed off|ratified|chose to|opted (?:for|to)|settled on|go-ahead|beschlossen|beschließt|entschieden|genehmigt|vereinbart|abgelehnt|verabschiedet|einstimmig|angenommen|zugestimmt|stimmt zu|einigten sich|einigte sich|geeinigt)(?![\p{L}])/iu;
 const undecided =
   /(?<![\p{L}])(?:not (?:yet )?(?:been )?(?:decided|agreed|approved|resolved)|no decision|no conclusion|no consensus|no agreement|undecided|(?:to be|still|must be|needs? to be|has to be|have to be|should be|can be|could be|will be|be) (?:decided|agreed|approved|resolved)|decision (?:was |is |has been )?(?:deferred|postponed|pending)|deferred|postponed|to (?:postpone|defer|adjourn)|pushed back to|adjourned|tabled (?:until|to|for)|(?:let(?:'|’)?s |to |we )decide (?:that |this |it )?(?:tomorrow|later|next|then|on \p{Lu})|put off|on hold|vertagt|verschoben|zu (?:vertagen|verschieben)|zurückgestellt|noch nicht (?:entschieden|beschlossen|genehmigt)|keine (?:Entscheidung|Einigung)|kein Beschluss|offen geblieben)(?![\p{L}])/iu;
+/** What follows is the content of a decision. */
+const decidedThat =
+  /(?<![\p{L}])(?:decided|agreed|resolved|voted|approved|beschlossen|entschieden|vereinbart)(?: unanimously|,? einstimmig)?,? (?=(?:that|to|not to|dass|nicht)(?![\p{L}]))/iu;
+/** A rule about approvals, unless it names a later time. */
+const approving = /(?<!(?:to|yet) )be (?:approved|resolved)(?![\p{L}])/giu;
+const later = /(?<![\p{L}])(?:later|next|meeting|session|then|until|once|tomorrow|später|nächste[rnms]?|sitzung)(?![\p{L}])/iu;
 const unclear =
   /(?<![\p{L}])(?:unclear|unresolved|not clear|to be clarified|(?:not|un)known (?:who|how|whether|when|what)|nobody knows|remains open|left open|still open|(?:^|, )[Oo]ffen (?:ist|bleibt|sind)|(?:ist|bleibt|sind) (?:noch )?offen,|ungeklärt|noch offen|unklar|zu klären)(?![\p{L}])/iu;
 const objected =
@@ -42,22 +48,40 @@ const collective =
 
 export type Stated = { kind: 'decision' | 'undecided' | 'objection' | 'action' | 'question' | 'risk' | null; text: string };
 
-/** What the sentence itself states, without its section. `text` is without the prefix that announces it. */
-export function statementOf(sentence: string): Stated {
+/**
+ * What the sentence itself states. `text` is without the prefix that announces it.
+ *
+ * @param isDecision whether the section of the sentence lists decisions: then the whole sentence is what was decided
+ */
+export function statementOf(sentence: string, isDecision = false): Stated {
   for (const [prefix, kind] of prefixes) {
     const match = prefix.exec(sentence.slice(0, 80));
     if (match === null || match[0].length >= sentence.length) continue;
     const text = sentence.slice(match[0].length).trim();
-    return { kind: kind === 'decision' && undecided.test(text.slice(0, 1000)) ? 'undecided' : kind, text };
+    return { kind: kind === 'decision' && isOpen(text.slice(0, 1000), true) ? 'undecided' : kind, text };
   }
   const read = sentence.slice(0, 1500);
   if (/\?["'”’)]?$/.test(read.slice(-3))) return { kind: 'question', text: sentence };
-  if (undecided.test(read)) return { kind: 'undecided', text: sentence };
-  if (unclear.test(read)) return { kind: 'question', text: sentence };
+  if (isOpen(read, isDecision)) return { kind: 'undecided', text: sentence };
+  if (unclear.test(isDecision ? '' : read.slice(0, contentStart(read)))) return { kind: 'question', text: sentence };
   const match = decided.exec(read);
   if (match !== null && !supposed.test(read.slice(0, match.index)) && !isPersonal(read, match)) return { kind: 'decision', text: sentence };
   if (objected.test(read)) return { kind: 'objection', text: sentence };
   return { kind: null, text: sentence };
+}
+
+/** Where the content of a decision begins: after "decided"; the end of the sentence if it has no such words. */
+function contentStart(sentence: string): number {
+  const match = decidedThat.exec(sentence);
+  return match === null ? sentence.length : match.index + match[0].length;
+}
+
+/** Whether no decision was taken. "Decided that nothing will be approved" is one; "decided to postpone" and "decided that … will be approved later" are none. */
+function isOpen(sentence: string, isDecision: boolean): boolean {
+  const start = isDecision ? 0 : contentStart(sentence);
+  if (undecided.test(sentence.slice(0, start))) return true;
+  const content = sentence.slice(start);
+  return undecided.test(later.test(content) ? content : content.replace(approving, ''));
 }
 
 /** "Anna agreed to write the report" is an action for Anna, not a decision of the board. "Ben rejected the idea" is about one person. */
@@ -147,6 +171,19 @@ export function listedAction(item: string, line: number, done: boolean, known: R
   const read = item.slice(0, 1500);
   const who = ownerIn(read) ?? leadingPerson(read, known);
   return { ...action(who, item, line), done };
+}
+
+const ownerInside =
+  /[,;:] (?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?:,| (?!(?:is|was|has|stays|remains|gets|ends|starts) )\p{Ll}{2,20}s )[^,;:]{0,200}(?<![\p{L}])(?:by|no later than) /u;
+
+/** An entry of what was agreed with a person and a deadline; null without both: "The cellar gets a sensor, Ann orders it by 12 April". */
+export function agreedAction(item: string, line: number, known: ReadonlySet<string>): Action | null {
+  const led = dueAction(item, line, known);
+  if (led !== null) return led;
+  const who = ownerInside.exec(item.slice(0, 600))?.groups?.who;
+  if (who === undefined || !isNameLike(who)) return null;
+  const found = action(who, item, line);
+  return found.due === null ? null : found;
 }
 
 const ownerForms: readonly RegExp[] = [

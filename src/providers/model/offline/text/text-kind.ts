@@ -1,7 +1,17 @@
 /** The kind of a text, by its form, and the subject of a section, by its heading. */
 import type { Unit } from './units.ts';
 
-export type TextKind = 'log' | 'e-mail' | 'transcript' | 'minutes' | 'changelog' | 'documentation' | 'contract' | 'prose' | 'empty';
+export type TextKind =
+  | 'log'
+  | 'e-mail'
+  | 'transcript'
+  | 'minutes'
+  | 'timeline'
+  | 'changelog'
+  | 'documentation'
+  | 'contract'
+  | 'prose'
+  | 'empty';
 
 export type Section = 'decisions' | 'actions' | 'past' | 'questions' | 'people' | 'absent' | 'risks' | 'undecided' | '';
 
@@ -70,13 +80,13 @@ export function kindOf(units: readonly Unit[], text: string): TextKind {
     ].includes(key),
   ).length;
   if (spoken >= 3 && spoken >= units.length * 0.4 && named + keyed < 2) return 'transcript';
-  if (
-    named + keyed >= 1 ||
+  const isMeeting =
+    keyed >= 1 ||
     /\b(?:minutes|meeting notes|stand-?up|protokoll|besprechung|sitzung|retrospective|meeting|sync|call notes|jour fixe)\b/i.test(
       text.slice(0, 300),
-    )
-  )
-    return 'minutes';
+    );
+  if (!isMeeting && spoken < 3 && isTimeline(text)) return 'timeline';
+  if (named >= 1 || isMeeting) return 'minutes';
   if (
     /\b(?:agreement|contract|hereinafter|hereby|lessor|licensor|party of the first|vertrag|auftragnehmer|vereinbarung zwischen)\b/i.test(
       text.slice(0, 1500),
@@ -89,4 +99,11 @@ export function kindOf(units: readonly Unit[], text: string): TextKind {
   )
     return 'documentation';
   return spoken >= 3 ? 'transcript' : 'prose';
+}
+
+/** Whether three lines in ten or more begin with a time of the day: "**09:31** The alarm rings". */
+function isTimeline(text: string): boolean {
+  const filled = text.split('\n').filter((line) => line.trim() !== '');
+  const timed = filled.filter((line) => /^ {0,8}(?:[-*] )?(?:\*\*|\[|\()?\d{1,2}:\d{2}(?![:\d])/.test(line.slice(0, 20)));
+  return timed.length >= 3 && timed.length >= filled.length * 0.3;
 }

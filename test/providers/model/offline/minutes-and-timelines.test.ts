@@ -1,0 +1,114 @@
+/** Facts of minutes and of timelines: each is put under the heading where it belongs, and nothing else is claimed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { summarise } from '../../../../src/providers/model/offline/summary.ts';
+import { findDeadline } from '../../../../src/providers/model/offline/text/dates.ts';
+import { readFacts } from '../../../../src/providers/model/offline/text/facts.ts';
+import { statementOf } from '../../../../src/providers/model/offline/text/statements.ts';
+import { runAgent } from './agent-loop.ts';
+
+const record = `# Record of the flood, 3 April 2025
+
+**06:10** Pumping of the cellar began. The caretaker Bo Clay was called.
+
+**06:40** Second pump arrived from Borealis at 05:40 UTC. Pumping went on.
+
+**07:05** Water below 10 cm. Cost so far: EUR 900.
+
+[08:00] Short talk with Ann, Orsa and Tilo. Pumping ended.
+
+Agreed:
+- Ann checks the drain by 9 April.
+- Cellar gets a sensor, Orsa orders it by 12 April.
+- Letter to the tenants: Tilo, draft by 5 April.
+- The cellar stays locked until the wall is dry.
+- Shops must close by 1 May.
+`;
+
+test('a negation inside of what was decided is a decision, a decision that was not taken is none', () => {
+  for (const sentence of [
+    'The group decided that no holidays will be approved in August.',
+    'The board agreed that no refunds will be approved.',
+    'The committee resolved that visits will not be approved.',
+    'Decision: no holidays will be approved in August.',
+    'The council decided that the ford remains open.',
+    'Der Vorstand hat beschlossen, dass keine Gäste zugelassen sind.',
+  ])
+    assert.equal(statementOf(sentence).kind, 'decision', sentence);
+  for (const sentence of [
+    'No decision was taken on the reserve.',
+    'The group has not decided that yet.',
+    'It has to be decided that or how we move.',
+    'The members decided to postpone the fair.',
+    'The group agreed that the budget will be approved at the next meeting.',
+    'The board agreed that the site will be decided in May.',
+    'Decision: deferred to April.',
+    'Decision: still to be approved.',
+  ])
+    assert.equal(statementOf(sentence).kind, 'undecided', sentence);
+});
+
+test('an entry below "Decisions" that forbids something is a decision', () => {
+  const { decisions, undecided } = readFacts(
+    '# Minutes\n\n## Decisions\n- No holidays will be approved in August.\n- Deferred: the reserve.\n',
+  );
+  assert.deepEqual(decisions, [{ text: 'No holidays will be approved in August.', line: 4 }]);
+  assert.deepEqual(undecided, [{ text: 'Deferred: the reserve.', line: 5 }]);
+});
+
+test('a date of a subordinate clause is not the deadline of the action', () => {
+  for (const [text, written] of [
+    ['Petra will ask whether the hall can be kept until 15 October, and reports back at the next meeting.', 'next meeting'],
+    ['Bo will ask if the offer is valid until 3 May', undefined],
+    ['Ann reviews the contract which ends on 30 June', undefined],
+    ['Ann reviews the contract that ends on 30 June by 2 June', '2 June'],
+    ['Anna fragt, ob der Saal bis 15. Oktober frei ist', undefined],
+    ['Bo sends the plan, if possible by 3 May', '3 May'],
+    ['Bo confirms that he pays by 3 May', '3 May'],
+    ['Because the lease ends on 30 September, Bo orders it by 17 May', '17 May'],
+  ] as const)
+    assert.equal(findDeadline(text)?.written, written, text);
+});
+
+test('words that begin a sentence or an entry are no names, nor are currencies and time zones', () => {
+  assert.deepEqual(
+    readFacts(record).otherNames.map(({ text }) => text),
+    ['Bo Clay', 'Borealis', 'Ann', 'Orsa', 'Tilo'],
+  );
+});
+
+test('a text whose paragraphs begin with times is a timeline, and its agreed tasks are actions', () => {
+  const { kind, actions, decisions } = readFacts(record);
+  assert.equal(kind, 'timeline');
+  assert.deepEqual(
+    actions.map(({ who, iso }) => [who, iso]),
+    [
+      ['Ann', '2025-04-09'],
+      ['Orsa', '2025-04-12'],
+      ['Tilo', '2025-04-05'],
+    ],
+  );
+  assert.deepEqual(
+    decisions.map(({ line }) => line),
+    [15, 16],
+  );
+});
+
+test('frequent words are told with their true counts, none that is as frequent is left out, and rare ones are not told', () => {
+  const text = `# Sales of boats\n\nBoats sold well. Boats, boats and oars: sales rose. Sales of oars rose in May.\n\n| Oars | 3 |\n| --- | --- |\n| oars | 4 |\n`;
+  assert.deepEqual(summarise(text).keywords, [
+    ['boats', 4],
+    ['oars', 4],
+    ['sales', 3],
+  ]);
+  const many = 'abcdefghi'.split('').map((letter) => `${letter.repeat(3)} ${letter.repeat(3)} ${letter.repeat(3)}`);
+  assert.deepEqual(summarise(`Water water water water. ${many.join(' ')}.`).keywords, [['water', 4]]);
+  assert.deepEqual(summarise('The sea is wide. The sea is deep.').keywords, []);
+});
+
+test('the report tells the form of a timeline and the counts of its words', async () => {
+  const { workspace } = await runAgent('Summarise flood.md', { files: { 'flood.md': record } });
+  const report = workspace.text('summary.md');
+  assert.match(report, /Read by its form as a timeline: entries with their times\./);
+  assert.match(report, /Words that come most often: april \(4\), cellar \(3\), pumping \(3\)\./);
+});
