@@ -6,6 +6,7 @@ import { nameTokens } from '../../table/column-role.ts';
 import type { JoinProfile } from '../../table/join.ts';
 import type { ColumnProfile, Finding, TableProfile } from '../../table/table-profile.ts';
 import { columnFor } from './column-synonyms.ts';
+import { asksCoverage, coverageLines } from './coverage.ts';
 import { countOf, safe } from './figure.ts';
 import { findingsWithKinds } from './findings.ts';
 import { readTokens } from './prompt-tokens.ts';
@@ -44,7 +45,8 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
     const words = readTokens(question)
       .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
       .map(({ lower }) => lower);
-    return answer(question, words, candidates);
+    const covered = asksCoverage(words) ? coverageLines(filled) : [];
+    return covered.length > 0 ? [answerOf(question, covered)] : answer(question, words, candidates);
   });
 }
 
@@ -76,7 +78,11 @@ function answer(question: string, words: readonly string[], candidates: readonly
   }
   const verdict = judged ? [`Only with care: ${countOf(close.length, 'kind')} of findings question the data.`] : [];
   const said = [...verdict, ...chosen];
-  return [{ question, short: said[0]!.replace(/\.$/, ''), lines: said.map((text) => `- ${text}`) }];
+  return [answerOf(question, said)];
+}
+
+function answerOf(question: string, said: readonly string[]): Answer {
+  return { question, short: said[0]!.replace(/\.$/, ''), lines: said.map((text) => `- ${text}`) };
 }
 
 function onePerKind<T extends { candidate: Candidate }>(rated: readonly T[]): T[] {

@@ -1,6 +1,7 @@
 /** Questions of a task: how it is divided into them, and which findings come first in the report as their answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asksCoverage } from '../../../../src/providers/model/offline/coverage.ts';
 import { questionsIn } from '../../../../src/providers/model/offline/questions.ts';
 import { runAgent } from './agent-loop.ts';
 
@@ -113,4 +114,41 @@ test('a column of recommendations on a shorter scale has no promoter score', asy
   const rows = Array.from({ length: 8 }, (_, i) => `p${i},${(i % 7) + 1}`).join('\n');
   const { workspace } = await runAgent('What is the NPS in survey.csv?', { files: { 'survey.csv': `id,likely to recommend\n${rows}\n` } });
   assert.doesNotMatch(workspace.text('report.md'), /promoter score/);
+});
+
+test('a question on the period is answered with the first and last date of each file and the months between them', async () => {
+  const booked = ['01', '02', '03', '05', '06'].flatMap((month) => [`2024-${month},Ulm,10`, `2024-${month},Bonn,12`]).join('\n');
+  const files = {
+    'booked.csv': `month,site,amount\n${booked}\n`,
+    'budget.csv': 'site,budget\nUlm,90\nBonn,80\nKiel,70\n',
+    'rentals.csv': rentals,
+  };
+  const { workspace, summary } = await runAgent('Please say how far the year is covered.', { files });
+  const asked = workspace.text('report.md').split('## What stands out')[0]!;
+  assert.match(
+    asked,
+    /- booked\.csv: month runs from January to June 2024, 6 months, 6 of the 12 months of 2024; no rows in April 2024\.\n/,
+  );
+  assert.match(asked, /- budget\.csv has no column of dates\.\n/);
+  assert.match(asked, /- rentals\.csv: Datum runs from 2025-01-03 to 2025-03-01 \(January to March 2025, 3 months/);
+  assert.match(summary, /covered.*: booked\.csv: month runs from January to June 2024/);
+});
+
+test('only a question on time asks for the period', () => {
+  const asks = (question: string) =>
+    asksCoverage(
+      question
+        .toLowerCase()
+        .split(/[^\p{L}]+/u)
+        .filter((word) => word !== ''),
+    );
+  for (const question of [
+    'How far is the year covered?',
+    'Which months are covered by the data?',
+    'What period does the file cover?',
+    'Wie weit ist das Jahr abgedeckt?',
+  ])
+    assert.ok(asks(question), question);
+  for (const question of ['Do the fees cover the cost of each month?', 'Which claims are covered?', 'What is the total of the year?'])
+    assert.ok(!asks(question), question);
 });
