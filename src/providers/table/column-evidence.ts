@@ -31,6 +31,8 @@ export type ColumnPlan = {
   offsets: ReadonlyMap<number | '', number>;
   /** Some dates have a time of day. */
   timed: boolean;
+  /** The times are in UTC, as written or after their conversion; otherwise in a zone that is not known or not converted. */
+  inUtc: boolean;
   /** The order of day and month in dates like 03/04/2024 is unknown. */
   dateDoubt: boolean;
   /** The cell as a date; null if it is not a date, or is ambiguous. */
@@ -182,6 +184,7 @@ export class ColumnEvidence {
       units,
       dateForms: this.forms,
       offsets: this.offsets,
+      inUtc: stamp !== null || zoned || this.offsets.has(0),
       timed: stamp !== null ? stamp !== readCompact : this.timed,
       dateDoubt: reads === 'date' && stamp === null && order.kind === 'unknown',
       readDate,

@@ -12,6 +12,7 @@ const frequentShown = 10;
 const leftOutShown = 6;
 const maxUnits = 12;
 const mostDerivedValues = 20_000;
+const mostDates = 20_000;
 
 type UnitTally = { count: number; sum: ExactSum; min: number; max: number };
 
@@ -24,6 +25,8 @@ export class ColumnReading {
   /** Figures of each unit, if units are mixed; otherwise null. */
   private readonly byUnit: Map<string, UnitTally> | null;
   private readonly derivedValues = new Set<number>();
+  /** Different dates, each once however it is written, and texts that are none. */
+  private readonly differentDates = new Set<number | string>();
   private dates = { firstMs: Infinity, lastMs: -Infinity, count: 0, hasTime: false, coarse: true };
 
   /** @param mixed whether its units or currencies are mixed, so that no figure covers all of them */
@@ -63,6 +66,7 @@ export class ColumnReading {
     if (isMissing(cell)) return;
     if (this.plan.reads === 'date') {
       const date = this.plan.readDate(cell);
+      if (this.differentDates.size < mostDates) this.differentDates.add(date?.ms ?? countKey(cell));
       if (date === null) return;
       const dates = this.dates;
       dates.count++;
@@ -95,6 +99,10 @@ export class ColumnReading {
       profile.distinct = this.derivedValues.size;
       profile.distinct_estimated = this.derivedValues.size === mostDerivedValues;
     }
+    if (reads === 'date' && this.differentDates.size < mostDates) {
+      profile.distinct = this.differentDates.size;
+      profile.distinct_estimated = false;
+    }
     if (this.byUnit !== null)
       profile.by_unit = [...this.byUnit]
         .map(([each, tally]) => ({ unit: each, count: tally.count, sum: tally.sum.total(), min: tally.min, max: tally.max }))
@@ -103,7 +111,7 @@ export class ColumnReading {
     if (type === 'integer' && reads === 'text' && filled > 0) profile.range = { min, max };
     if (this.dates.count > 0) {
       const { firstMs, lastMs, count, hasTime, coarse } = this.dates;
-      const text = (ms: number) => (coarse ? dateText(ms, false).slice(0, 7) : dateText(ms, hasTime));
+      const text = (ms: number) => (coarse ? dateText(ms, false).slice(0, 7) : dateText(ms, hasTime, this.plan.inUtc));
       profile.dates = { first: text(firstMs), last: text(lastMs), count };
     }
     if (reads === 'text' || reads === 'boolean') profile.frequent = this.frequent();

@@ -2,6 +2,7 @@
 import { cellText, isMissing } from './cell.ts';
 import { type ColumnPlan, readNumber } from './column-evidence.ts';
 import type { Rows } from './rows.ts';
+import { spellingsOf } from './spellings.ts';
 
 const maxTextChars = 2000;
 const shownChars = 40;
@@ -22,14 +23,20 @@ export class ColumnsInMemory {
     this.labelColumn = this.chooseLabel();
   }
 
-  /** Trimmed; '' for a missing cell. */
-  texts({ index }: ColumnPlan): string[] {
-    let texts = this.textsByColumn.get(index);
+  /** Trimmed; '' for a missing cell. Spellings that differ in case or blanks are one text, so that all findings by group agree. */
+  texts(plan: ColumnPlan): string[] {
+    let texts = this.textsByColumn.get(plan.index);
     if (texts === undefined) {
-      texts = this.rows.cells.map((cells) => (isMissing(cells[index] ?? null) ? '' : cellText(cells[index]!, maxTextChars)));
-      this.textsByColumn.set(index, texts);
+      const names = spellingsOf(plan);
+      texts = this.written(plan).map((text) => names.get(text) ?? text);
+      this.textsByColumn.set(plan.index, texts);
     }
     return texts;
+  }
+
+  /** As `texts`, but each in its own spelling: for comparing cells exactly. */
+  written({ index }: ColumnPlan): string[] {
+    return this.rows.cells.map((cells) => (isMissing(cells[index] ?? null) ? '' : cellText(cells[index]!, maxTextChars)));
   }
 
   numbers(plan: ColumnPlan): Float64Array {

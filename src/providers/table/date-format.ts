@@ -41,10 +41,10 @@ export function parseDate(cell: Cell, order: DateOrder): ParsedDate | null {
   return first >= 48 && first <= 57 ? startsWithDigit(text, order) : startsWithWord(text);
 }
 
-/** `2024-03-05`, with the time if one was written. */
-export function dateText(ms: number, hasTime: boolean): string {
+/** `2024-03-05`, with the time if one was written, and `Z` only if it is known to be in UTC. */
+export function dateText(ms: number, hasTime: boolean, inUtc = false): string {
   const text = new Date(ms).toISOString();
-  return hasTime ? `${text.slice(0, 19)}Z` : text.slice(0, 10);
+  return hasTime ? `${text.slice(0, 19)}${inUtc ? 'Z' : ''}` : text.slice(0, 10);
 }
 
 /** 1 to 12 for the name of a month in English or German, full or abbreviated; 0 for any other word. */

@@ -89,18 +89,27 @@ export function planAndActual(a: Side, b: Side): Finding[] {
       text:
         over.length === 0
           ? `No key has ${an} above ${pn}.`
-          : `${an} is above ${pn} for ${countOf(over.length, 'key')}: ${listed(over.slice(0, shown).map((row) => `${row.name} by ${apart(row)}`))}${over.length > shown ? ' and more' : ''}.`,
+          : `${an} is above ${pn} for ${countOf(over.length, 'key')}: ${listed(
+              over.map((row) => `${row.name} by ${apart(row)}`),
+              shown,
+            )}.`,
     },
   ];
   if (short.length > 0)
     findings.push({
       kind: 'join_difference',
-      text: `${an} is below ${pn} for ${countOf(short.length, 'key')}, together ${exact(clean(short.reduce((sum, { left }) => sum + left, 0)))}: ${listed(short.slice(0, shown).map((row) => `${row.name} by ${row.own === 0 ? `${exact(row.left)} (nothing at all)` : apart(row)}`))}${short.length > shown ? ' and more' : ''}.`,
+      text: `${an} is below ${pn} for ${countOf(short.length, 'key')}, together ${exact(clean(short.reduce((sum, { left }) => sum + left, 0)))}: ${listed(
+        short.map((row) => `${row.name} by ${row.own === 0 ? `${exact(row.left)} (nothing at all)` : apart(row)}`),
+        shown,
+      )}.`,
     });
   if (unplanned.length > 0)
     findings.push({
       kind: 'join_difference',
-      text: `${an} without any ${pn}: ${listed(unplanned.slice(0, shown).map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`))}.`,
+      text: `${an} without any ${pn}: ${listed(
+        unplanned.map(([key, value]) => `${written(actual.side, actual.side.rows.get(key)![0]!)} ${exact(clean(value))}`),
+        shown,
+      )}.`,
     });
   return findings;
 }

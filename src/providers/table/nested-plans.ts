@@ -20,7 +20,7 @@ export function nestedPlans(records: ColumnsInMemory, lines: ColumnsInMemory, na
     .filter((column) => !inherited.includes(column.name) && column.role === 'measure' && column.units.size < 2);
   if (keys === null || plan.length !== 1 || measure.length !== 1) return [];
   const sums = new Map<string, number>();
-  const ids = lines.texts(keys.own);
+  const ids = lines.written(keys.own);
   const numbers = lines.numbers(measure[0]!);
   for (let at = 0; at < lines.count; at++) if (!Number.isNaN(numbers[at]!)) sums.set(ids[at]!, (sums.get(ids[at]!) ?? 0) + numbers[at]!);
   const planned = records.numbers(plan[0]!);

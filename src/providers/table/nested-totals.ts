@@ -27,7 +27,7 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
   if (summed === undefined) return [];
   const { key, own } = keys;
   const sums = new Map<string, number>();
-  const ids = lines.texts(own);
+  const ids = lines.written(own);
   for (let at = 0; at < lines.count; at++) {
     const value = product !== null ? lines.numbers(product.quantity)[at]! * lines.numbers(product.price)[at]! : lines.numbers(part!)[at]!;
     sums.set(ids[at]!, (sums.get(ids[at]!) ?? 0) + value);
@@ -39,7 +39,7 @@ export function nestedTotals(orders: ColumnsInMemory, lines: ColumnsInMemory, na
     )
     .slice(0, maxExtras);
   const sets = [[], ...extras.map((plan) => [plan]), ...(extras.length > 1 ? [extras] : [])];
-  const texts = orders.texts(key);
+  const texts = orders.written(key);
   const tried = sets.map((set) => {
     const wrong: { at: number; sum: number; written: number }[] = [];
     let known = 0;

@@ -42,21 +42,6 @@ export function groupingPlans({ columns, rows }: Survey): ColumnPlan[] {
     .slice(0, maxGroupings);
 }
 
-/** The displayed spelling of each value: the most frequent of those that differ only in case and blanks. */
-export function spellingsOf({ values }: ColumnPlan): Map<string, string> {
-  const byFolded = new Map<string, string>();
-  const names = new Map<string, string>();
-  const shouted = (text: string) => (text === text.toUpperCase() || text === text.toLowerCase() ? 1 : 0);
-  const ranked = values.top(maxGroups * 2).sort((a, b) => b.count - a.count || shouted(a.key) - shouted(b.key));
-  for (const { key } of ranked) {
-    const folded = key.toLowerCase().replace(/\s+/g, ' ').trim();
-    const name = byFolded.get(folded) ?? key;
-    byFolded.set(folded, name);
-    names.set(key, name);
-  }
-  return names;
-}
-
 export function isGroupLimit(values: number): boolean {
   return values <= maxGroups;
 }

@@ -17,11 +17,12 @@ import { outlierFindings } from './findings/outliers.ts';
 import { countKey, shownKey } from './frequent-values.ts';
 import { emptyLists, nestedPlans } from './nested-plans.ts';
 import { nestedTotals } from './nested-totals.ts';
-import { groupingPlans, spellingsOf, trendPlan, unitColumns } from './plan-figures.ts';
+import { groupingPlans, trendPlan, unitColumns } from './plan-figures.ts';
 import { productPlans } from './product-plans.ts';
 import { rolesByRows } from './roles-by-rows.ts';
 import { loadRows, type Rows } from './rows.ts';
 import { describeExcluded, type ExcludedRowKind, excludedRowKind, findTotals, isPlainTotal } from './set-aside.ts';
+import { spellingsOf } from './spellings.ts';
 import { type Survey, Surveying, surveyTable } from './survey.ts';
 import type { Finding, TableProfile, TrendProfile } from './table-profile.ts';
 import { openTables, type TableSource } from './table-source.ts';
@@ -191,12 +192,12 @@ async function trusting<T>(source: TableSource, read: () => Promise<T>): Promise
 class Reading {
   private readonly survey: Survey;
   private readonly columns: ColumnReading[];
-  private readonly groupings: { plan: ColumnPlan; breakdown: Breakdown; names: Map<string, string> }[];
+  private readonly groupings: { plan: ColumnPlan; breakdown: Breakdown; names: ReadonlyMap<string, string> }[];
   private readonly trend: { plan: ColumnPlan; period: TrendProfile['period']; breakdown: Breakdown } | null;
   private readonly correlations: Correlations;
   private readonly correlated: Float64Array;
   private readonly row: RowNumbers;
-  private readonly units: Map<number, ColumnPlan>;
+  private readonly units: ReadonlyMap<number, { plan: ColumnPlan; names: ReadonlyMap<string, string> }>;
   private readonly product: { column: ColumnReading; quantity: ColumnPlan; price: ColumnPlan } | null;
   private readonly broken: Set<ColumnReading>;
   /** Why no product of a quantity and a price is computed. */
@@ -206,7 +207,7 @@ class Reading {
 
   constructor(survey: Survey) {
     this.survey = survey;
-    this.units = unitColumns(survey);
+    this.units = new Map([...unitColumns(survey)].map(([index, plan]) => [index, { plan, names: spellingsOf(plan) }]));
     const isMixed = (plan: ColumnPlan) => plan.units.size > 1 || this.units.has(plan.index);
     const numeric = survey.columns.filter((plan) => plan.reads === 'number').length;
     const room = Math.floor(valueBudget / Math.max(numeric, 1));
@@ -261,7 +262,8 @@ class Reading {
         continue;
       }
       const unitOf = this.units.get(column.plan.index);
-      const unit = unitOf === undefined ? null : cellText(cells[unitOf.index] ?? null, 20);
+      const written = unitOf === undefined ? null : cellText(cells[unitOf.plan.index] ?? null, 20);
+      const unit = written === null ? null : (unitOf!.names.get(written) ?? written);
       const parsed = column.addNumber(cell, row, this.context, unit);
       if (column.mixed) continue;
       if (correlated < this.correlated.length) this.correlated[correlated++] = parsed?.value ?? Number.NaN;

@@ -2,7 +2,7 @@
  * One chart as a standalone SVG: a line over time or bars by group, whichever shows more. Readable in light and dark viewers; all text is
  * escaped.
  */
-import type { TableProfile } from '../../table/table-profile.ts';
+import type { TableProfile, TrendProfile } from '../../table/table-profile.ts';
 import { addsUp, exact, keyFigure, mainMeasure, round } from './figure.ts';
 
 export type Chart = { kind: 'line' | 'bar'; title: string; points: { label: string; value: number }[] };
@@ -17,16 +17,20 @@ export function chooseChart(profile: TableProfile): Chart | null {
   const measure = mainMeasure(profile);
   const { trend, groups } = profile;
   const label = measure === undefined ? 'Rows' : `${addsUp(measure) ? '' : 'Mean '}${measure.name}`;
-  if (trend !== null && trend.points.length >= 4) {
-    const points = trend.points.map(({ period, rows, figures }) => ({
+  // A period or group whose cells are all missing has no figure; it is not drawn as 0.
+  const valued = <T extends Pick<TrendProfile['points'][number], 'figures'>>(all: readonly T[]) =>
+    all.filter(({ figures }) => measure === undefined || figures[measure.name] !== undefined);
+  const periods = valued(trend?.points ?? []);
+  if (trend !== null && periods.length >= 4) {
+    const points = periods.map(({ period, rows, figures }) => ({
       label: period,
       value: keyFigure({ rows, figures }, measure),
     }));
     return { kind: 'line', title: `${label} by ${trend.period} (${profile.name})`, points };
   }
-  const group = groups.find(({ values }) => values.length >= 2);
+  const group = groups.find(({ values }) => valued(values).length >= 2);
   if (group !== undefined) {
-    const points = group.values.map(({ value, rows, figures }) => ({
+    const points = valued(group.values).map(({ value, rows, figures }) => ({
       label: value,
       value: keyFigure({ rows, figures }, measure),
     }));

@@ -30,6 +30,11 @@ export function biggestGroups(profile: TableProfile): string[] {
 
 type GroupValues = TableProfile['groups'][number]['values'];
 
+/** Groups of the longest tables may be truncated; then the smallest is not known. */
+function isComplete(profile: TableProfile, values: GroupValues): boolean {
+  return values.length < maxGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
+}
+
 function countedValues(profile: TableProfile, by: string, values: GroupValues, own: ColumnProfile | undefined): string[] {
   const [first] = values;
   if (first === undefined) return [];
@@ -37,7 +42,9 @@ function countedValues(profile: TableProfile, by: string, values: GroupValues, o
     values.length <= valuesListed
       ? ` In order: ${values.map(({ value, rows }) => `${safe(value)} ${exact(rows)} (${percent(rows, profile.rows)})`).join(', ')}.`
       : '';
-  const distinct = own === undefined || values.length <= valuesListed ? '' : ` ${safe(by)} has ${exact(own.distinct)} different values.`;
+  // The column counts each spelling; the groups count a value once.
+  const different = isComplete(profile, values) ? values.length : own?.distinct;
+  const distinct = different === undefined || values.length <= valuesListed ? '' : ` ${safe(by)} has ${exact(different)} different values.`;
   const tied = values[1]?.rows === first.rows;
   if (tied)
     return [
@@ -73,9 +80,9 @@ function groupFigures(
   const whole = measure.numbers!.sum;
   const positive = additive && last.figure >= 0 && whole > 0;
   const share = positive ? ` of ${exact(whole)} (${percent(top.figure, whole)})` : '';
-  // Groups of the longest tables may be truncated; then the smallest is not known.
-  const complete = values.length < maxGroups && !profile.trimmed.some((note) => note.startsWith('groups'));
-  const smallest = complete ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}` : '';
+  const smallest = isComplete(profile, values)
+    ? `; ${listed(lasts, 3)} ${lasts.length === 1 ? 'has' : 'have'} the smallest: ${written(last.figure)}`
+    : '';
   const each = ranked
     .slice(0, valuesListed)
     .map(

@@ -47,6 +47,7 @@ export function trend(profile: TableProfile): string[] {
     );
   sentences.push(
     ...steps(
+      period,
       compared.map((point) => ({ period: point.period, figure: figureOf(point) })),
       written,
     ),
@@ -128,7 +129,7 @@ function longerPeriods({ trend: found }: TableProfile, measure: ColumnProfile | 
 }
 
 /** The largest rise and the largest fall from one period to the next; a step over missing periods is none. */
-function steps(points: readonly { period: string; figure: number }[], written: (value: number) => string): string[] {
+function steps(unit: string, points: readonly { period: string; figure: number }[], written: (value: number) => string): string[] {
   const all = points.slice(1).map(({ period, figure }, i) => {
     const { period: from, figure: before } = points[i]!;
     return { from, to: period, before, after: figure, length: periodNumber(period) - periodNumber(from) };
@@ -145,8 +146,10 @@ function steps(points: readonly { period: string; figure: number }[], written: (
     ...(fall.after < fall.before ? [`the largest fall ${say(fall)}`] : []),
   ];
   const gaps = all.filter(({ length }) => length > usual).map(({ from, to }) => `${from} to ${to}`);
-  const left = gaps.length === 0 ? '' : ` Not compared, because periods between them are missing: ${listed(gaps, maxGaps)}.`;
-  return parts.length === 0 ? [] : [`Between neighbouring periods ${parts.join('; ')}.${left}`];
+  const left = gaps.length === 0 ? '' : ` Not compared, because the periods between them have no figure: ${listed(gaps, maxGaps)}.`;
+  return parts.length === 0
+    ? []
+    : [`Between ${usual === 1 ? 'neighbouring periods' : `periods that are ${usual} ${unit}s apart`} ${parts.join('; ')}.${left}`];
 }
 
 /** A number that grows by one with each period of one kind: "2024-03", "2024 Q1", "2024", "2024-03-01", "2024-03-01 10:00". */

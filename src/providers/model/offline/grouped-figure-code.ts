@@ -44,9 +44,15 @@ for (const cells of rows) {
   const plain = decimalComma ? written.replaceAll('.', '').replace(',', '.') : written.replaceAll(',', '');
   const value = plain.startsWith('(') ? -Number(plain.replace(/[()]/g, '')) : Number(plain);
   if (key === '' || !/\\d/.test(plain) || Number.isNaN(value)) continue;
-  if (groups.has(key)) groups.get(key).push(value); else groups.set(key, [value]);
+  // Spellings that differ in case or blanks are one group, as in the profile.
+  const folded = key.toLowerCase().replace(/\\s+/g, ' ');
+  if (!groups.has(folded)) groups.set(folded, { values: [], spellings: new Map() });
+  const group = groups.get(folded);
+  group.values.push(value);
+  group.spellings.set(key, (group.spellings.get(key) ?? 0) + 1);
 }
-const figures = [...groups].map(([key, values]) => {
+const figures = [...groups.values()].map(({ values, spellings }) => {
+  const [[key]] = [...spellings].sort((a, b) => b[1] - a[1]);
   values.sort((a, b) => a - b);
   return [key, Number((${formulas[kind]}).toPrecision(15))];
 }).sort((a, b) => b[1] - a[1]).slice(0, 100);

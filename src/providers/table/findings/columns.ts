@@ -5,6 +5,7 @@ import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed } from '../figure-text.ts';
 import { shownKey } from '../frequent-values.ts';
+import { foldSpelling, foldsSpellings, mostSpellings } from '../spellings.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { recommendWords } from './score.ts';
 
@@ -177,7 +178,7 @@ function spellings(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
     });
     findings.push({
       kind: 'spelling',
-      text: `${plan.name} writes the same value in several ways: ${each.join('; ')}. The figures by ${plan.name} take spellings that differ in case or blanks together; then there are ${families.size} different values.`,
+      text: `${plan.name} writes the same value in several ways: ${each.join('; ')}.${together(plan)}`,
     });
   }
   const close = misspelt([...families.values()].map((family) => family.toSorted((a, b) => b.count - a.count)[0]!));
@@ -195,6 +196,13 @@ function spellings(plan: ColumnPlan, table: ColumnsInMemory): Finding[] {
       text: `${plan.name} has ${countOf(padded, 'cell')} with blanks before or after the value; they are ignored.`,
     });
   return findings;
+}
+
+/** What the figures by group do with the spellings; nothing if they take none of them together. */
+function together(plan: ColumnPlan): string {
+  const different = new Set(plan.values.top(mostSpellings).map(({ key }) => foldSpelling(key))).size;
+  if (!foldsSpellings(plan) || different === plan.values.distinct) return '';
+  return ` The figures by ${plan.name} take spellings that differ in case or blanks together; then there are ${different} different values.`;
 }
 
 /** Sums of the first measure over the rows of some values. */

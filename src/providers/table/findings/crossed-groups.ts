@@ -3,7 +3,7 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, percent, round } from '../figure-text.ts';
-import { leadingMeasure, personalCodes, spellingsOf } from '../plan-figures.ts';
+import { leadingMeasure, personalCodes } from '../plan-figures.ts';
 import type { Finding, TableProfile } from '../table-profile.ts';
 import { stateWords } from './rare-statuses.ts';
 
@@ -103,7 +103,7 @@ function crossed(
   other: ColumnPlan,
   measure: ColumnPlan | undefined,
 ): Map<string, Map<string, Tally>> | null {
-  const [a, b] = [spelled(table, one), spelled(table, other)];
+  const [a, b] = [table.texts(one), table.texts(other)];
   const numbers = measure === undefined ? null : table.numbers(measure);
   const cells = new Map<string, Map<string, Tally>>();
   for (let at = 0; at < table.count; at++) {
@@ -117,12 +117,6 @@ function crossed(
     tally.sum += value;
   }
   return cells.size < 2 ? null : cells;
-}
-
-/** The texts, with spellings that differ in case or blanks as one. */
-function spelled(table: ColumnsInMemory, plan: ColumnPlan): string[] {
-  const names = spellingsOf(plan);
-  return table.texts(plan).map((text) => names.get(text) ?? text);
 }
 
 /** Booleans, and states of two to four values, counted in each group with their shares. */

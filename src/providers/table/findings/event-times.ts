@@ -42,14 +42,16 @@ function clockHours(texts: readonly string[]): (number | null)[] {
 }
 
 function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | null)[], measure: ColumnPlan | undefined): Finding[] {
-  const counts = new Map<number, { rows: number; sum: number }>();
+  const counts = new Map<number, { rows: number; known: number; sum: number }>();
   const numbers = measure === undefined ? null : table.numbers(measure);
   for (const [at, hour] of hours.entries()) {
     if (hour === null) continue;
-    const own = counts.get(hour) ?? { rows: 0, sum: 0 };
+    const own = counts.get(hour) ?? { rows: 0, known: 0, sum: 0 };
     counts.set(hour, own);
     own.rows++;
-    if (numbers !== null && !Number.isNaN(numbers[at]!)) own.sum += numbers[at]!;
+    if (numbers === null || Number.isNaN(numbers[at]!)) continue;
+    own.known++;
+    own.sum += numbers[at]!;
   }
   if (counts.size < 3) return [];
   const counted = [...counts.values()].reduce((sum, { rows }) => sum + rows, 0);
@@ -69,8 +71,11 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
       kind: 'hours_of_day',
       text: `By hour of the day (${name}), rows: ${inOrder.map(([hour, { rows }]) => `${label(hour)} ${exact(rows)}`).join(', ')}.${peak}`,
     });
+  // An hour whose cells are all missing has no figure.
+  const valued = inOrder.filter(([, { known }]) => known > 0);
+  if (valued.length < 2) return findings;
   if (measure !== undefined && measure.role !== 'measure') {
-    const means = inOrder.map(([hour, { sum, rows }]) => [hour, sum / rows] as const);
+    const means = valued.map(([hour, { sum, known }]) => [hour, sum / known] as const);
     const order = means.toSorted((a, b) => b[1] - a[1]);
     const [top, low] = [order[0]!, order.at(-1)!];
     if (top[1] > low[1])
@@ -79,11 +84,11 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
         text: `By hour of the day, mean ${measure.name} is highest from ${label(top[0])} (${round(top[1])}) and lowest from ${label(low[0])} (${round(low[1])}): ${means.map(([hour, mean]) => `${label(hour)} ${round(mean)}`).join(', ')}.`,
       });
   } else if (measure !== undefined && measure.values.distinct > 1) {
-    const sums = inOrder.toSorted((a, b) => b[1].sum - a[1].sum);
+    const sums = valued.toSorted((a, b) => b[1].sum - a[1].sum);
     if (sums[0]![1].sum > sums.at(-1)![1].sum)
       findings.push({
         kind: 'hours_of_day',
-        text: `By hour of the day, ${measure.name} is highest from ${label(sums[0]![0])} (${exact(clean(sums[0]![1].sum))}) and lowest from ${label(sums.at(-1)![0])} (${exact(clean(sums.at(-1)![1].sum))}): ${inOrder.map(([hour, { sum, rows }]) => `${label(hour)} ${exact(clean(sum))} (mean ${round(sum / rows)})`).join(', ')}.`,
+        text: `By hour of the day, ${measure.name} is highest from ${label(sums[0]![0])} (${exact(clean(sums[0]![1].sum))}) and lowest from ${label(sums.at(-1)![0])} (${exact(clean(sums.at(-1)![1].sum))}): ${valued.map(([hour, { sum, known }]) => `${label(hour)} ${exact(clean(sum))} (mean ${round(sum / known)})`).join(', ')}.`,
       });
   }
   return findings;
@@ -91,15 +96,15 @@ function byHour(table: ColumnsInMemory, name: string, hours: readonly (number | 
 
 /** Rows of each day if the trend is hourly, and if few days have times. */
 function byDay(table: ColumnsInMemory, trend: ColumnPlan, measure: ColumnPlan | undefined): Finding[] {
-  const days = new Map<string, { rows: number; sum: number }>();
+  const days = new Map<string, { rows: number; sum: number | null }>();
   const numbers = measure === undefined ? null : table.numbers(measure);
   for (const [at, ms] of table.dates(trend).entries()) {
     if (Number.isNaN(ms)) continue;
     const day = new Date(ms).toISOString().slice(0, 10);
-    const own = days.get(day) ?? { rows: 0, sum: 0 };
+    const own = days.get(day) ?? { rows: 0, sum: null };
     days.set(day, own);
     own.rows++;
-    if (numbers !== null && !Number.isNaN(numbers[at]!)) own.sum += numbers[at]!;
+    if (numbers !== null && !Number.isNaN(numbers[at]!)) own.sum = (own.sum ?? 0) + numbers[at]!;
   }
   if (days.size < 2 || days.size > maxDays || table.count < days.size * 2 || isMonthly(table, trend)) return [];
   const ordered = [...days].toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
@@ -109,7 +114,7 @@ function byDay(table: ColumnsInMemory, trend: ColumnPlan, measure: ColumnPlan | 
   if (measure !== undefined)
     findings.push({
       kind: 'rows_by_day',
-      text: `${measure.name} by day: ${ordered.map(([day, { sum }]) => `${day} ${exact(clean(sum))}`).join(', ')}.`,
+      text: `${measure.name} by day: ${ordered.flatMap(([day, { sum }]) => (sum === null ? [] : [`${day} ${exact(clean(sum))}`])).join(', ')}.`,
     });
   return findings;
 }
@@ -132,19 +137,22 @@ function byWeekday(table: ColumnsInMemory, trend: ColumnPlan, leading: ColumnPla
   const counted = leading === undefined ? [undefined] : second === undefined ? [leading] : [leading, second];
   return counted.map((measure) => {
     const numbers = measure === undefined ? null : table.numbers(measure);
-    const own = weekdays.map(() => ({ rows: 0, sum: 0, days: new Set<number>() }));
+    const own = weekdays.map(() => ({ rows: 0, sum: 0, days: new Set<number>(), valued: new Set<number>() }));
     for (const [at, ms] of dates.entries()) {
       if (Number.isNaN(ms)) continue;
       const day = own[new Date(ms).getUTCDay()]!;
       day.rows++;
       day.days.add(Math.floor(ms / dayMs));
-      if (numbers !== null && !Number.isNaN(numbers[at]!)) day.sum += numbers[at]!;
+      if (numbers === null || Number.isNaN(numbers[at]!)) continue;
+      day.valued.add(Math.floor(ms / dayMs));
+      day.sum += numbers[at]!;
     }
     const each = [1, 2, 3, 4, 5, 6, 0]
       .filter((day) => own[day]!.rows > 0)
       .map((day) => {
-        const { rows, sum, days: on } = own[day]!;
-        const figure = measure === undefined ? '' : `, ${measure.name} ${exact(clean(sum))}, ${round(sum / on.size)} a day`;
+        const { rows, sum, days: on, valued } = own[day]!;
+        const figure =
+          measure === undefined || valued.size === 0 ? '' : `, ${measure.name} ${exact(clean(sum))}, ${round(sum / valued.size)} a day`;
         return `${weekdays[day]} ${countOf(rows, 'row')} (${countOf(on.size, 'day')}${figure})`;
       });
     return { kind: 'by_weekday', text: `By day of the week: ${each.join('; ')}.` };

@@ -2,7 +2,7 @@
 import type { ColumnPlan } from '../column-evidence.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { exact, listed, percent, round } from '../figure-text.ts';
-import { isAttributeDate, leadingMeasure, spellingsOf, trendPlan, unitColumns } from '../plan-figures.ts';
+import { isAttributeDate, leadingMeasure, trendPlan, unitColumns } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 import { isGroup } from './crossed-groups.ts';
 import { namedPeriods } from './named-periods.ts';
@@ -201,13 +201,12 @@ function growth(table: ColumnsInMemory, group: ColumnPlan, compared: Compared, d
 }
 
 function tallies(table: ColumnsInMemory, group: ColumnPlan, { numbers }: Compared, periods: string[]): Map<string, Map<string, Tally>> {
-  const spelled = spellingsOf(group);
   const texts = table.texts(group);
   const cells = new Map<string, Map<string, Tally>>();
   for (let at = 0; at < table.count; at++) {
     const value = numbers === null ? 1 : numbers[at]!;
     if (texts[at] === '' || periods[at] === '' || Number.isNaN(value)) continue;
-    const key = spelled.get(texts[at]!) ?? texts[at]!;
+    const key = texts[at]!;
     const own = cells.get(key) ?? new Map<string, Tally>();
     cells.set(key, own);
     const tally = own.get(periods[at]!) ?? { rows: 0, sum: 0 };

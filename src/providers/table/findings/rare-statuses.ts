@@ -5,7 +5,6 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import type { ColumnsInMemory } from '../columns-in-memory.ts';
 import { countOf, exact, percent } from '../figure-text.ts';
-import { spellingsOf } from '../plan-figures.ts';
 import type { Finding } from '../table-profile.ts';
 
 export const stateWords = new Set(
@@ -67,9 +66,7 @@ function byGroup(table: ColumnsInMemory, state: ColumnPlan): Finding[] {
   );
   return groups.slice(0, 2).map((group) => {
     const counts = new Map<string, Map<string, number>>();
-    const names = spellingsOf(group);
-    for (const [at, written] of table.texts(group).entries()) {
-      const text = names.get(written) ?? written;
+    for (const [at, text] of table.texts(group).entries()) {
       const own = counts.get(text) ?? new Map<string, number>();
       if (text !== '') counts.set(text, own);
       const value = table.texts(state)[at]!;

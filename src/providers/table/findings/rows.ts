@@ -130,7 +130,7 @@ function sumsWithout(table: ColumnsInMemory, plan: ColumnPlan, rows: readonly nu
 
 /** Pairs of a row and the first row that it repeats. */
 function repeated(table: ColumnsInMemory, plans: readonly ColumnPlan[]): [number, number][] {
-  const columns = plans.map((plan) => table.texts(plan));
+  const columns = plans.map((plan) => table.written(plan));
   const first = new Map<string, number>();
   const found: [number, number][] = [];
   for (let at = 0; at < table.count; at++) {
@@ -159,7 +159,7 @@ function keys(table: ColumnsInMemory): Finding[] {
   const findings: Finding[] = [];
   if (key.values.distinct < key.filled && !(has(nameTokens(key.name), foreign) && key.role !== 'identifier')) {
     const rowsOf = new Map<string, number[]>();
-    for (const [at, text] of table.texts(key).entries()) {
+    for (const [at, text] of table.written(key).entries()) {
       if (text === '') continue;
       const rows = rowsOf.get(text);
       if (rows === undefined) rowsOf.set(text, [table.row(at)]);

@@ -3,7 +3,6 @@ import type { ColumnPlan } from '../column-evidence.ts';
 import { has, nameTokens } from '../column-role.ts';
 import { type ColumnsInMemory, clean } from '../columns-in-memory.ts';
 import { countOf, exact, listed, percent, round, rowList } from '../figure-text.ts';
-import { spellingsOf } from '../plan-figures.ts';
 import { sizeWords } from '../roles-by-rows.ts';
 import type { Finding } from '../table-profile.ts';
 
@@ -80,11 +79,10 @@ function scoresByGroup(table: ColumnsInMemory, plan: ColumnPlan, answers: readon
   return groupingColumns(table, maxScoreGroups)
     .slice(0, 2)
     .flatMap((group) => {
-      const spellings = spellingsOf(group);
       const texts = table.texts(group);
       const byValue = Map.groupBy(
         answers.filter((at) => texts[at] !== ''),
-        (at) => spellings.get(texts[at]!) ?? texts[at]!,
+        (at) => texts[at]!,
       );
       const ranked = [...byValue]
         .map(([value, rows]) => ({ value, ...scoreOf(rows.map((at) => values[at]!)) }))

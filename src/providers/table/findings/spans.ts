@@ -48,12 +48,18 @@ export function spanFindings(table: ColumnsInMemory): Finding[] {
     if (none.length > 0 && none.length <= Math.max(1, rows.length * 0.05) && mean >= 1)
       findings.push({
         kind: 'span_none',
-        text: `${a.name} and ${b.name} are the same day in ${countOf(none.length, 'row')}: ${listed(none.slice(0, shown).map((at) => table.rowName(at)))}.`,
+        text: `${a.name} and ${b.name} are the same day in ${countOf(none.length, 'row')}: ${listed(
+          none.map((at) => table.rowName(at)),
+          shown,
+        )}.`,
       });
     if (backwards.length > 0 && !has(nameTokens(a.name), dueFirst) && (named || forward.length >= backwards.length * 3))
       findings.push({
         kind: 'span_backwards',
-        text: `${b.name} is before ${a.name} in ${countOf(backwards.length, 'row')}: ${listed(backwards.slice(0, shown).map((at) => `${table.rowName(at)} (${table.texts(a)[at]} to ${table.texts(b)[at]})`))}.`,
+        text: `${b.name} is before ${a.name} in ${countOf(backwards.length, 'row')}: ${listed(
+          backwards.map((at) => `${table.rowName(at)} (${table.texts(a)[at]} to ${table.texts(b)[at]})`),
+          shown,
+        )}.`,
       });
   }
   return findings.slice(0, 4);

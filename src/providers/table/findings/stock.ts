@@ -34,7 +34,13 @@ function below(table: ColumnsInMemory, stock: ColumnPlan, least: ColumnPlan): Fi
   const named = short
     .slice(0, shown)
     .map((at) => `${table.rowName(at)} ${exact(s[at]!)} of ${exact(l[at]!)} (${exact(clean(l[at]! - s[at]!))} short)`);
-  const level = equal.length === 0 ? '' : ` Exactly at it: ${listed(equal.slice(0, shown).map((at) => table.rowName(at)))}.`;
+  const level =
+    equal.length === 0
+      ? ''
+      : ` Exactly at it: ${listed(
+          equal.map((at) => table.rowName(at)),
+          shown,
+        )}.`;
   return {
     kind: 'stock',
     text:

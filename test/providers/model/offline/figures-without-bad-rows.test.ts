@@ -92,7 +92,7 @@ test('only adjacent periods are compared, and the periods around a gap are named
   const { workspace } = await runAgent('How did visitors develop in visits.csv?', { files: { 'visits.csv': `month,visitors\n${rows}` } });
   const report = workspace.text('report.md');
   assert.match(report, /the largest rise is from 2024-08 \(100\) to 2024-09 \(110\), \+10 %; the largest fall from 2024-12 \(400\)/);
-  assert.match(report, /Not compared, because periods between them are missing: 2024-10 to 2024-12\./);
+  assert.match(report, /Not compared, because the periods between them have no figure: 2024-10 to 2024-12\./);
 });
 
 test('the step after a mistaken low reading of a counter is not its largest, and counters have no mean over time', async () => {
