@@ -108,7 +108,10 @@ test('before and after are compared by group, and spans between dates as well', 
   const trial = await profileText(
     lines('id,arm,bp_before,bp_after', 8, (i) => `S${i},${i % 2 ? 'drug' : 'none'},${140 + i},${140 + i - (i % 2 ? 10 : 0)}`),
   );
-  assert.match(said(trial), /bp_after − bp_before is -5 on average .*by arm: none 0 \(4 rows\), drug -10 \(4 rows\)/);
+  assert.match(
+    said(trial),
+    /bp_after − bp_before is -5 on average .*[\s\S]*by arm: none mean [\d.]+ to [\d.]+, \+0 %, 0 on average \(4 rows\); drug mean [\d.]+ to [\d.]+, −[\d.]+ %, -10 on average \(4 rows\)/,
+  );
   const tickets = await profileText(
     lines('id,topic,opened,closed', 8, (i) => `T${i},${i % 2 ? 'bug' : 'bill'},2024-03-01,2024-03-0${i % 2 ? 5 : 3}`),
   );

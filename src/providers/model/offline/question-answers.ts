@@ -42,7 +42,8 @@ export function questionAnswers(task: string, tables: readonly TableProfile[], j
   ];
   const files = new Set(tables.map(({ name }) => name.toLowerCase()));
   return questionsIn(task).flatMap((question) => {
-    const words = readTokens(question)
+    // The "much" of "by how much" asks for a difference, not for a total.
+    const words = readTokens(question.replace(/\bby how much\b/gi, ' '))
       .filter(({ kind, lower }) => (kind === 'word' || kind === 'quoted') && !files.has(lower))
       .map(({ lower }) => lower);
     const covered = asksCoverage(words) ? coverageLines(filled) : [];

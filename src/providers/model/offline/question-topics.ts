@@ -79,6 +79,11 @@ const topics: readonly Topic[] = [
     kinds: set('promoters'),
   },
   {
+    words:
+      /^(?:rais(?:es?|ed)|improve[ds]?|improvements?|helps?|helped|effects?|effective|works?|worked|before|after|vorher|nachher|wirkt\p{L}?|gewirkt|wirkung|verbessert\p{L}?)$/u,
+    kinds: set('change'),
+  },
+  {
     words: /^(?:compare[ds]?|comparison|vergleich\p{L}{0,6}|compar\p{L}{0,8})$/u,
     kinds: set('promoters group trend rank level ratings durations join_groups planned'),
     weak: true,

@@ -152,3 +152,30 @@ test('only a question on time asks for the period', () => {
   for (const question of ['Do the fees cover the cost of each month?', 'Which claims are covered?', 'What is the total of the year?'])
     assert.ok(!asks(question), question);
 });
+
+test('a change from before to after is told over the same rows, by group, and without the rows that have a note', async () => {
+  const rows = [
+    'Aa,yes,100,110,',
+    'Bb,yes,200,230,',
+    'Cc,yes,100,190,rebuilt',
+    'Dd,yes,300,,',
+    'Ee,no,50,51,',
+    'Ff,no,60,60,',
+    'Gg,no,40,43,',
+    'Hh,no,50,50,',
+  ].join('\n');
+  const files = { 'shops.csv': `shop,training,sales before,sales after,note\n${rows}\n` };
+  const { workspace } = await runAgent('Did the training in shops.csv work, by how much?', { files });
+  const [asked, found] = workspace.text('report.md').split('## What stands out') as [string, string];
+  assert.match(found, /over 7 rows \(600 to 734, \+22\.3 %\).* Left out, because one of the two is missing: row 4 \(Dd\)\./);
+  assert.match(
+    asked,
+    /by training: yes 400 to 530, \+32\.5 %, 43\.33 on average \(3 rows\); no 200 to 204, \+2 %, 1 on average \(4 rows\)\./,
+  );
+  assert.match(
+    asked,
+    /Without the rows that have a note \(row 3 \(Cc\)\): yes 300 to 340, \+13\.3 %, 20 on average \(2 rows\); no 200 to 204/,
+  );
+  assert.match(asked, /no proof of its cause/);
+  assert.doesNotMatch(asked, /adds up to/, '"by how much" does not ask for a total');
+});
