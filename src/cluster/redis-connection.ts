@@ -38,6 +38,8 @@ export class RedisConnection {
   readonly host: string;
   private readonly redis: Redis | Cluster;
   private lastError: string | null = null;
+  /** Our own timer: that of ioredis runs on after a refresh during which the connection was closed. */
+  private slotsRefresh: NodeJS.Timeout | undefined;
 
   constructor({ url, name, scripts, numberOfKeys, maxRetryPauseMs = 500 }: RedisConnectionOptions) {
     const address = parseRedisUrl(url);
@@ -71,6 +73,9 @@ export class RedisConnection {
         this.redis.on('error', (error) => isRefusal(error) && reject());
         this.redis.connect().catch(() => {});
       });
+      const { redis } = this;
+      if (redis instanceof Cluster)
+        this.slotsRefresh = setInterval(() => redis.status === 'ready' && redis.refreshSlotsCache(), slotsRefreshMs).unref();
     } catch {
       const why = this.lastError ?? `no answer within ${withinMs / 1_000} s`;
       this.close();
@@ -102,6 +107,7 @@ export class RedisConnection {
   }
 
   close(): void {
+    clearInterval(this.slotsRefresh);
     this.redis.disconnect();
   }
 }
@@ -146,7 +152,6 @@ function clientOf(address: RedisAddress, connectionName: string, retryMs: (attem
     enableOfflineQueue: false,
     clusterRetryStrategy: retryMs,
     slotsRefreshTimeout: connectTimeoutMs,
-    slotsRefreshInterval: slotsRefreshMs,
     maxRedirections,
     // A command that cannot be sent now fails at once; its caller tries again.
     retryDelayOnFailover: 0,

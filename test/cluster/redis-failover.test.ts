@@ -67,6 +67,28 @@ for (const [what, startRedis] of Object.entries(start))
     },
   );
 
+test('a connection to a Redis Cluster that is closed while it reads the slots keeps no process alive', options, async (t) => {
+  const { url } = await testRedisCluster(t, '{x}');
+  // All nodes delay their answers for longer than a refresh is away.
+  const program = `
+    import { Redis } from 'ioredis';
+    import { setTimeout as pause } from 'node:timers/promises';
+    import { RedisConnection } from './src/cluster/redis-connection.ts';
+    import { parseRedisUrl } from './src/redis-url.ts';
+    const { hosts, password } = parseRedisUrl(${JSON.stringify(url)});
+    const connection = new RedisConnection({ url: ${JSON.stringify(url)}, name: 'test', scripts: {}, numberOfKeys: 1 });
+    await connection.connect(60_000);
+    const nodes = hosts.map(({ host, port }) => new Redis({ host, port, password }));
+    await Promise.all(nodes.map((node) => node.client('PAUSE', 5_000, 'ALL')));
+    for (const node of nodes) node.disconnect();
+    await pause(1_500);
+    connection.close();
+    console.log('closed');`;
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '--eval', program];
+  const ended = promisify(execFile)(process.execPath, args, { env: { PATH: process.env.PATH }, timeout: 120_000 });
+  assert.deepEqual(await ended, { stdout: 'closed\n', stderr: '' });
+});
+
 test('rediss+sentinel and rediss+cluster encrypt all connections and check certificates', {
   ...options,
   skip: withoutRedis || withoutOpenssl,
