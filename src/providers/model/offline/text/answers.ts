@@ -5,6 +5,7 @@ import type { Answer, TextMaterial } from '../report.ts';
 import { contentWords } from '../summary.ts';
 import { compareTexts, describeDifference } from './compare.ts';
 import { compareFields } from './compare-fields.ts';
+import { checkedByRules, contradictionsIn } from './contradictions.ts';
 import { readUnits } from './units.ts';
 
 const comparisonWords = new Set(
@@ -30,11 +31,43 @@ export function answerTexts(task: string, texts: readonly TextMaterial[]): Answe
     }
   }
   for (const material of texts)
-    answers.push(...counts(tokens, words, material), ...occurrences(tokens, material), ...lists(tokens, words, material));
+    answers.push(
+      ...fitting(words, material),
+      ...counts(tokens, words, material),
+      ...occurrences(tokens, material),
+      ...lists(tokens, words, material),
+    );
   // A log has lines, not sentences; its entries tell the events.
   const prose = texts.filter(({ facts }) => facts.log === null);
   if (answers.length === 0 && prose.length > 0) answers.push(...nearestSentences(tokens, prose));
   return answers.slice(0, maxAnswers);
+}
+
+const contradictionWords =
+  'contradict contradicts contradiction contradictions contradictory inconsistent inconsistency inconsistencies consistent widerspruch widersprüche widersprüchlich'.split(
+    ' ',
+  );
+
+/** "Does anything not fit together?" */
+function fitting(words: ReadonlySet<string>, { name, facts }: TextMaterial): Answer[] {
+  const isFit =
+    (words.has('fit') || words.has('fits')) && ['together', 'not', 'anything', 'something', 'everything'].some((each) => words.has(each));
+  if (!isFit && !contradictionWords.some((each) => words.has(each))) return [];
+  const found = contradictionsIn(facts);
+  const none = `The rules found nothing that does not fit together. They check ${checkedByRules}`;
+  const lines =
+    found.length === 0
+      ? [`${none}.`]
+      : [
+          markdownTable(
+            ['Found', 'Line'],
+            found.map(({ text, line }) => [safe(text), exact(line)]),
+          ),
+          '',
+          `The rules check ${checkedByRules}, and nothing else.`,
+        ];
+  const short = found.length === 0 ? none : found.map(({ text }) => text.replace(/\.$/, '')).join(' | ');
+  return [{ question: `What does not fit together in ${name}`, short, lines }];
 }
 
 function isCounting(tokens: readonly Token[], i: number): boolean {

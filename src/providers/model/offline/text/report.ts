@@ -1,6 +1,7 @@
 /** The report on a text: its facts as tables, each with its line number, so that a reader can look it up. */
 import { countOf, exact, markdownTable, round, safe } from '../figure.ts';
 import type { TextSummary } from '../summary.ts';
+import { contradictionsIn } from './contradictions.ts';
 import type { TextFacts, TextKind } from './facts.ts';
 
 const maxRows = 40;
@@ -64,6 +65,7 @@ export function textParts(facts: TextFacts): string[] {
   const { unowned, undated } = openActions(facts);
   quotes('Actions for which nobody is named', unowned);
   quotes('Actions without a deadline', undated);
+  quotes('What does not fit together', contradictionsIn(facts));
   quotes('Put off or not decided', facts.undecided);
   quotes('Objections and abstentions', facts.objections);
   quotes(facts.kind === 'transcript' || facts.kind === 'e-mail' ? 'Questions asked' : 'Open questions', facts.questions);
