@@ -94,6 +94,23 @@ test('a text whose paragraphs begin with times is a timeline, and its agreed tas
   );
 });
 
+test('an action that has no deadline or for which nobody is named is one, as the text says so', () => {
+  const { actions, decisions } = readFacts(
+    '# Minutes\n\nPresent: Ann Berg, Paul Clay\n\nAnn draws up a plan. (No deadline was set.) Paul thanks the guests. No date was set for the fair.\n\nAgreed:\n- The limit is to be lowered; nobody named yet.\n- The gate stays shut.\n',
+  );
+  assert.deepEqual(
+    actions.map(({ who, what, due }) => [who, what, due]),
+    [
+      ['Ann', 'Ann draws up a plan.', null],
+      [null, 'The limit is to be lowered; nobody named yet.', null],
+    ],
+  );
+  assert.deepEqual(
+    decisions.map(({ text }) => text),
+    ['The gate stays shut.'],
+  );
+});
+
 test('frequent words are told with their true counts, none that is as frequent is left out, and rare ones are not told', () => {
   const text = `# Sales of boats\n\nBoats sold well. Boats, boats and oars: sales rose. Sales of oars rose in May.\n\n| Oars | 3 |\n| --- | --- |\n| oars | 4 |\n`;
   assert.deepEqual(summarise(text).keywords, [

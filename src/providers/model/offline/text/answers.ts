@@ -213,7 +213,9 @@ function lists(tokens: readonly Token[], words: ReadonlySet<string>, { name, fac
       addAnswer(
         'Deadlines',
         facts.actions
-          .flatMap(({ who, what, due, line }) => (due === null ? [] : [{ text: `${due}: ${who === null ? '' : `${who}, `}${what}`, line }]))
+          .flatMap(({ who, what, due, line }) =>
+            due === null ? [] : [{ text: `${due}: ${who === null || what.startsWith(who) ? '' : `${who}, `}${what}`, line }],
+          )
           .concat(
             facts.dates
               .filter(({ written, text, line: at }) => isDeadline(text, written) && !facts.actions.some(({ line }) => line === at))

@@ -7,7 +7,7 @@ import type { DateFact, FigureFact, Quote, TextFacts } from './facts.ts';
 export const checkedByRules =
   'weekdays of dates, sums of amounts listed in the sentence before, plans within a closed period, and tasks of absent persons';
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-const summing = /(?<![\p{L}])(?:makes?|totals?|altogether|sums?|adds? up|zusammen|insgesamt|macht|ergibt)(?![\p{L}])/iu;
+const summing = /(?<![\p{L}])(?:makes?|in total|altogether|sums? up|adds? up|zusammen|insgesamt|macht|ergibt)(?![\p{L}])/iu;
 const remaining = /(?<![\p{L}])(?:remains?|left|rest|übrig|bleiben|verbleiben)(?![\p{L}])/iu;
 const closed =
   /(?<![\p{L}])(?:\p{L}{0,20}freeze|closed|closure|shutdown|shut down|on leave|on holiday|vacation|blackout|geschlossen|Betriebsferien|\p{L}{0,20}sperre)(?![\p{L}])/iu;
@@ -79,10 +79,11 @@ function plansInClosedPeriods(dates: readonly DateFact[]): Quote[] {
   );
 }
 
-/** Somebody who was absent may not know of the task. */
-function tasksOfAbsent({ actions, absent }: TextFacts): Quote[] {
+/** Somebody who was absent may not know of the task. A first name that a present person has too tells nobody. */
+function tasksOfAbsent({ actions, absent, people }: TextFacts): Quote[] {
+  const isPresent = (who: string) => people.some(({ text }) => text === who || text.split(' ')[0] === who);
   return actions.flatMap(({ who, what, line, done }) => {
-    const away = absent.find(({ text }) => who !== null && (text === who || text.split(' ')[0] === who));
+    const away = who === null || isPresent(who) ? undefined : absent.find(({ text }) => text === who || text.split(' ')[0] === who);
     return away === undefined || done ? [] : [{ text: `${away.text} has a task ("${what}") but was absent (line ${away.line}).`, line }];
   });
 }

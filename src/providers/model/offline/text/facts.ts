@@ -11,7 +11,7 @@ import { type LogFacts, readLog } from './log-facts.ts';
 import { announces, type Message, readMessages, senderName, writerOf } from './messages.ts';
 import { namesAndQuotes, people } from './people-facts.ts';
 import { relativeDate } from './relative-dates.ts';
-import { type Action, actionOf, agreedAction, clauseAction, dueAction, listedAction, statementOf } from './statements.ts';
+import { type Action, actionOf, agreedAction, clauseAction, dueAction, listedAction, presentAction, statementOf } from './statements.ts';
 import { kindOf, type Section, sectionOf, type TextKind } from './text-kind.ts';
 import { readUnits, type Unit } from './units.ts';
 
@@ -97,6 +97,7 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   const year = facts.date?.iso === null || facts.date === null ? null : Number(facts.date.iso.slice(0, 4));
   const note = facts.date === null ? '' : `year taken from line ${facts.date.line}`;
   const seen = new Set<string>();
+  let previous: Unit | null = null;
   let me: string | null = null;
   let to: string | null = null;
   for (const unit of units) {
@@ -118,6 +119,8 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
     if (repeated) continue;
     for (const written of figuresIn(unit.text)) add(facts.figures, { written, text: unit.text, line: unit.line });
     if (facts.kind === 'changelog' || facts.kind === 'documentation') continue;
+    if (previous !== null && withoutDeadline.test(unit.text.slice(0, 80))) undated(facts, previous);
+    previous = unit.kind === 'sentence' ? unit : null;
     stated(facts, unit, facts.kind === 'e-mail' || unit.kind === 'speech' ? me : null, facts.kind === 'e-mail' ? to : null);
   }
   facts.actions = facts.actions.map((action) => {
@@ -131,6 +134,16 @@ function collect(facts: TextFacts, units: readonly Unit[]): void {
   const names = new Map<string, Quote>();
   for (const person of facts.people) if (!names.has(person.text.toLowerCase())) names.set(person.text.toLowerCase(), person);
   facts.people = [...names.values()].slice(0, maxEach);
+}
+
+/** "(No deadline was set.)" after the sentence of an action. */
+const withoutDeadline =
+  /^\(?(?:no (?:deadline|due date|date) (?:was|is|has been) (?:yet )?(?:set|agreed|given|named)(?: yet)?|without (?:a )?deadline|ohne (?:frist|termin)|keine frist)[.)]{0,2}$/i;
+
+function undated(facts: TextFacts, { text, line }: Unit): void {
+  const found = presentAction(text, line, knownNames(facts));
+  if (found === null || facts.actions.some((known) => known.line === line && known.what === text)) return;
+  add(facts.actions, { ...found, iso: null, note: '' });
 }
 
 /** One sentence or item after the other: its own words first, then its section. */

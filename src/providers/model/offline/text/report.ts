@@ -65,7 +65,11 @@ export function textParts(facts: TextFacts): string[] {
   const { unowned, undated } = openActions(facts);
   quotes('Actions for which nobody is named', unowned);
   quotes('Actions without a deadline', undated);
-  quotes('What does not fit together', contradictionsIn(facts));
+  table(
+    'What does not fit together',
+    ['Found', 'Line'],
+    contradictionsIn(facts).map(({ text, line }) => [safe(text), exact(line)]),
+  );
   quotes('Put off or not decided', facts.undecided);
   quotes('Objections and abstentions', facts.objections);
   quotes(facts.kind === 'transcript' || facts.kind === 'e-mail' ? 'Questions asked' : 'Open questions', facts.questions);

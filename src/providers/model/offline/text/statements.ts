@@ -109,15 +109,21 @@ const please = /^(?:(?:and|also|so|then)[, ]{1,2})?(?:please|kindly|could you|ca
 
 /** "Frank Petersen holt bis Freitag drei Angebote ein": a known person, a verb, and a deadline. */
 export function dueAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
+  if (!/(?<![\p{L}])(?:by|until|till|before|bis|spätestens|no later than)(?![\p{L}])/iu.test(sentence.slice(0, 600))) return null;
+  const found = presentAction(sentence, line, known);
+  return found === null || found.due === null ? null : found;
+}
+
+/** A known person, and a verb that does not tell of the past. */
+export function presentAction(sentence: string, line: number, known: ReadonlySet<string>): Action | null {
   const read = sentence.slice(0, 600);
   const who = leadingPerson(read, known);
-  if (who === null || !/(?<![\p{L}])(?:by|until|till|before|bis|spätestens|no later than)(?![\p{L}])/iu.test(read)) return null;
+  if (who === null) return null;
   const verb = /^\p{Ll}+/u.exec(read.slice(who.length + 1))?.[0] ?? '';
   // "Torsten fragt bei der Feuerwehr nach": asked of somebody, not a question.
   const asksSomebody = /^fragt (?:bei|beim) /.test(read.slice(who.length + 1));
   if ((pastWords.has(verb) && !asksSomebody) || /(?:te|ten|ed)$/.test(verb)) return null;
-  const found = action(who, sentence, line);
-  return found.due === null ? null : found;
+  return action(who, sentence, line);
 }
 
 /** "No conclusion, Sue to come back on this": an action of a known person in a later part of the sentence. */
@@ -176,10 +182,14 @@ export function listedAction(item: string, line: number, done: boolean, known: R
 const ownerInside =
   /[,;:] (?<who>\p{Lu}[\p{L}'’-]{1,30}(?: \p{Lu}[\p{L}'’-]{1,30})?)(?:,| (?!(?:is|was|has|stays|remains|gets|ends|starts) )\p{Ll}{2,20}s )[^,;:]{0,200}(?<![\p{L}])(?:by|no later than) /u;
 
-/** An entry of what was agreed with a person and a deadline; null without both: "The cellar gets a sensor, Ann orders it by 12 April". */
+const nobody =
+  /(?<![\p{L}])(?:(?:nobody|no one|no owner)(?: is| was| has been)?(?: yet)? (?:named|assigned)|niemand (?:benannt|zuständig))(?![\p{L}])/iu;
+
+/** An entry of what was agreed with a person and a deadline, or for which it says that nobody is named; null for others: "The cellar gets a sensor, Ann orders it by 12 April". */
 export function agreedAction(item: string, line: number, known: ReadonlySet<string>): Action | null {
   const led = dueAction(item, line, known);
   if (led !== null) return led;
+  if (nobody.test(item.slice(0, 600))) return action(null, item, line);
   const who = ownerInside.exec(item.slice(0, 600))?.groups?.who;
   if (who === undefined || !isNameLike(who)) return null;
   const found = action(who, item, line);
