@@ -157,6 +157,13 @@ const cases: Case[] = [
     never: [/"120" became/],
   },
   {
+    name: 'two versions, in the words of a longer request',
+    prompt: 'I am comparing v1.txt with v2.txt',
+    files: { 'v1.txt': 'Receipts within 30 days.\n', 'v2.txt': 'Receipts within 14 days.\n' },
+    told: [/"30" became "14"/],
+    never: [],
+  },
+  {
     name: 'counts',
     prompt: 'How many words and lines has sea.txt, and how often does "sea" occur?',
     files: { 'sea.txt': 'The sea is wide.\nThe Sea is deep.\nOver seas we go.\n' },

@@ -9,7 +9,7 @@ import { checkedByRules, contradictionsIn } from './contradictions.ts';
 import { readUnits } from './units.ts';
 
 const comparisonWords = new Set(
-  'compare comparison comparisonWords differ differs difference differences diff changed changes change vs versus vergleiche vergleich unterschied unterschiede geändert'.split(
+  'compare comparison comparing differ differs difference differences diff changed changes change vs versus vergleiche vergleich unterschied unterschiede geändert'.split(
     ' ',
   ),
 );
