@@ -1,4 +1,4 @@
-/** What requests notice of backtests: their p99 at half of what can be done, alone and while backtests of several accounts are computed. */
+/** What requests notice of backtests: their p99 at half load, alone and while backtests of several accounts are computed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { splitCpus } from './support/cpus.ts';
 import { Customer } from './support/customer.ts';

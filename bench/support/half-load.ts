@@ -24,7 +24,6 @@ export class HalfLoad {
   private readonly offered: Omit<Offer, 'what' | 'perSecond'>;
   private readonly service: Service;
   private readonly processors: number;
-  private readonly ms: number;
 
   private constructor(service: Service, cpus: Cpus, offered: Omit<Offer, 'what' | 'perSecond'>) {
     this.flooder = new Program('programs/flooder.ts', { cpus: cpus.clients });
@@ -32,7 +31,6 @@ export class HalfLoad {
     this.service = service;
     // The clients have one for themselves where they are parted.
     this.processors = availableParallelism() - (cpus.service === undefined ? 0 : 1);
-    this.ms = offered.ms;
   }
 
   /** @param seconds of a slice; it lasts ten at least */
@@ -53,14 +51,15 @@ export class HalfLoad {
   /** Requests per second that keep half of the service's processors busy. Where that cannot be seen: half of those that an overloaded service takes. */
   async rate(what: RequestKind): Promise<number> {
     await this.offer(what, tooMuch[what]);
-    const most = (await this.offer(what, tooMuch[what])).admitted / (this.ms / 1_000);
+    const { ms } = this.offered;
+    const most = (await this.offer(what, tooMuch[what])).admitted / (ms / 1_000);
     let rate = most / 2;
     for (let i = 0; i < approaches; i++) {
       const before = treeProcessorMs(this.service.pid);
       await this.offer(what, rate);
       const after = treeProcessorMs(this.service.pid);
       if (before === null || after === null) return rate;
-      rate = Math.min(most, (rate * this.processors * this.ms * 0.5) / (after - before));
+      rate = Math.min(most, (rate * this.processors * ms * 0.5) / (after - before));
     }
     return rate;
   }

@@ -5,26 +5,22 @@ const tickMs = 10;
 
 /** Processor time it has used, in user code and in the kernel. */
 export function processorMs(pid: number): number | null {
-  const stat = read(pid, 'stat');
-  if (stat === null) return null;
-  // The name, in parentheses, may hold spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  const fields = statFields(pid);
+  return fields === null ? null : (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 /** Of a process and all that descend from it, with those of them that have ended. */
 export function treeProcessorMs(root: number): number | null {
   const children = new Map<number, number[]>();
   const ticks = new Map<number, number>();
-  for (const name of processes()) {
-    const stat = read(Number(name), 'stat');
-    if (stat === null) continue;
-    // State, parent, …; then user and system time, of itself and of its ended children.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  for (const pid of processes()) {
+    const fields = statFields(pid);
+    if (fields === null) continue;
     const parent = Number(fields[1]);
-    children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+    // User and system time, of itself and of its ended children.
     ticks.set(
-      Number(name),
+      pid,
       fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0),
     );
   }
@@ -38,9 +34,17 @@ export function residentBytes(pid: number): number | null {
   return kilobytes === null ? null : Number(kilobytes[1]) * 1024;
 }
 
-function processes(): string[] {
+/** The fields of its `stat` from the state on; the name before them, in parentheses, may hold spaces. */
+function statFields(pid: number): string[] | null {
+  const stat = read(pid, 'stat');
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function processes(): number[] {
   try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
   } catch {
     return [];
   }
