@@ -20,7 +20,7 @@ export class ColumnsInMemory {
     this.rows = rows;
     this.plans = plans;
     this.count = rows.cells.length;
-    this.labelColumn = this.chooseLabel();
+    this.labelColumn = this.chooseLabel([]);
   }
 
   /** Trimmed; '' for a missing cell. Spellings that differ in case or blanks are one text, so that all findings by group agree. */
@@ -96,16 +96,26 @@ export class ColumnsInMemory {
     return this.labelColumn;
   }
 
+  /** The column with names beside the given key columns. */
+  nameBeside(keys: readonly ColumnPlan[]): ColumnPlan | undefined {
+    if (this.labelColumn !== undefined && !keys.includes(this.labelColumn)) return this.labelColumn;
+    const found = this.chooseLabel(keys);
+    return found?.type === 'text' && found.role !== 'identifier' && !found.codes ? found : undefined;
+  }
+
   /** The column with the rows' names: nearly all different, short, and not dates. */
-  private chooseLabel(): ColumnPlan | undefined {
-    const naming = this.plans.filter(
-      ({ reads, filled, values, meanChars, type }) =>
+  private chooseLabel(except: readonly ColumnPlan[]): ColumnPlan | undefined {
+    const naming = this.plans.filter((plan) => {
+      const { reads, filled, values, meanChars, type } = plan;
+      return (
+        !except.includes(plan) &&
         reads === 'text' &&
         filled >= this.count * 0.8 &&
         meanChars <= 40 &&
         values.distinct >= filled * 0.8 &&
-        (type === 'text' || type === 'integer'),
-    );
+        (type === 'text' || type === 'integer')
+      );
+    });
     const named = naming.filter((plan) => !isClock(this.texts(plan).find((text) => text !== '') ?? ''));
     return named.find(({ role, type }) => role !== 'identifier' && type === 'text') ?? named[0];
   }

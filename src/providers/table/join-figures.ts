@@ -5,6 +5,7 @@ import { nameTokens } from './column-role.ts';
 import { clean } from './columns-in-memory.ts';
 import { ExactSum } from './exact-sum.ts';
 import { countOf, exact, listed } from './figure-text.ts';
+import { dueFindings } from './join-dues-findings.ts';
 import { enriched, grouped, named } from './join-groups.ts';
 import type { JoinKey, JoinSide } from './join-key.ts';
 import { uniqueness } from './join-key.ts';
@@ -23,11 +24,13 @@ export function joinFigures(key: JoinKey, left: JoinSide, right: JoinSide): Find
   const b: Side = { ...right, plans: key.right, rows: key.rightRows };
   const products = [...product(a, b), ...product(b, a)];
   const differing = uniqueness(a.rows) > 0.95 && uniqueness(b.rows) > 0.95 ? differences(a, b) : [];
+  const dues = products.length > 0 ? [] : dueFindings(a, b);
   return [
     ...convertedFigures(a, b),
     ...convertedFigures(b, a),
     ...products.slice(0, 6),
-    ...(products.length > 0 || differing.length > 0 ? [] : planAndActual(a, b)),
+    ...dues,
+    ...(products.length > 0 || differing.length > 0 || dues.length > 0 ? [] : planAndActual(a, b)),
     ...differing,
     ...enriched(a, b),
     ...enriched(b, a),

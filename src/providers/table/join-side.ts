@@ -50,10 +50,15 @@ export function labelOf(a: Side, at: number, b: Side, other: number): string {
     [a, at],
     [b, other],
   ] as const) {
-    const plan = table(side).labelPlan;
-    if (plan !== undefined && !side.plans.includes(plan)) return ` (${table(side).label(row)})`;
+    const name = nameBeside(side, row);
+    if (name !== '') return ` (${name})`;
   }
   return '';
+}
+
+function nameBeside(side: Side, at: number): string {
+  const plan = table(side).nameBeside(side.plans);
+  return plan === undefined || at < 0 ? '' : cellText(table(side).texts(plan)[at]!, maxKeyChars);
 }
 
 export function table(side: Side): JoinSide['table'] {

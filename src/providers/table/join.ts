@@ -138,7 +138,8 @@ function missingIn(own: JoinKey['leftRows'], other: JoinKey['leftRows'], { table
   for (const [key, rows] of own) {
     if (other.has(key)) continue;
     const written = plans.map((plan) => cellText(table.texts(plan)[rows[0]!]!, maxKeyChars)).join(' / ');
-    const label = table.labelPlan !== undefined && !plans.includes(table.labelPlan) ? table.label(rows[0]!) : '';
+    const name = table.nameBeside(plans);
+    const label = name === undefined ? '' : cellText(table.texts(name)[rows[0]!]!, maxKeyChars);
     keys.push(label === '' || label === written ? written : `${written} (${label})`);
   }
   return keys;

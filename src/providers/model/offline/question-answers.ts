@@ -59,7 +59,8 @@ function answer(question: string, words: readonly string[], candidates: readonly
   const rated = candidates
     .map((candidate, i) => {
       const { columns, values } = mentionedOf(candidate.columns);
-      const named = [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
+      // What is due by key is one answer in several findings, whichever of them contain a column of the question.
+      const named = candidate.kind.startsWith('dues_') ? 0 : [...columns].filter((name) => mentions(candidate.text, safe(name))).length;
       const valued = groupKinds.has(candidate.kind) && values.some((value) => mentions(candidate.text, safe(value)));
       const about =
         topics.filter(({ kinds, named: only }) => kinds.has(candidate.kind) && (only !== true || named > 0)).length + (valued ? 1 : 0);

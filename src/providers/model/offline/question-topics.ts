@@ -1,8 +1,8 @@
 /** What a question is about, by its words, and the kinds of findings that answer it. */
 
 /** `judges`: whether the data can be trusted. `weak`: counts only in a question without another topic, such as the months of "is a month missing".
- * `named`: counts only for findings on a column of the question. */
-export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true; named?: true };
+ * `beside`: counts only beside another topic, as "not" does. `named`: counts only for findings on a column of the question. */
+export type Topic = { words: RegExp; kinds: ReadonlySet<string>; judges?: true; weak?: true; beside?: true; named?: true };
 
 const set = (list: string) => new Set(list.split(' '));
 /** Findings that question the data. */
@@ -23,7 +23,7 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:total|totals|altogether|overall|sum|sums|much|insgesamt|gesamt\p{L}{0,8}|summe|wieviel|worth)$/u,
-    kinds: set('join_converted sums total unit_figures mixed_units join_difference join_product planned'),
+    kinds: set('join_converted sums total unit_figures mixed_units join_difference join_product planned dues_open dues_total'),
   },
   {
     words:
@@ -101,7 +101,27 @@ const topics: readonly Topic[] = [
   },
   {
     words: /^(?:paid|unpaid|pay|little|less|owes?|owed|outstanding|overdue|unbezahlt|bezahlt|offen\p{L}?|schuld\p{L}{0,3})$/u,
-    kinds: set('open late join_difference'),
+    kinds: set('open late join_difference dues_open dues_nothing dues_part dues_reversed'),
+  },
+  {
+    words: /^(?:outstanding|owes?|owed|unpaid|overdue|remaining|due|offen\p{L}?|ausstehend\p{L}?|schuld\p{L}{0,3})$/u,
+    kinds: set('dues_open dues_nothing dues_part'),
+  },
+  { words: /^(?:not|nothing|never|hasn't|haven't|nicht|nichts|nie)$/, kinds: set('dues_nothing dues_reversed'), beside: true },
+  {
+    words: /^(?:part|parts|partly|partial|partially|instal{1,2}ments?|teil\p{L}{0,5}|raten?)$/u,
+    kinds: set('dues_part dues_whole'),
+  },
+  { words: /^(?:overpaid|over|too|twice|doubly|excess|überzahlt\p{L}?|überzahlung\p{L}{0,2})$/u, kinds: set('dues_over'), beside: true },
+  {
+    words:
+      /^(?:assign\p{L}{0,3}|unassigned|match|matched|unmatched|allocated?|attribute[ds]?|belongs?|zuordn\p{L}{0,3}|zugeordnet\p{L}?)$/u,
+    kinds: set('dues_unassigned'),
+  },
+  {
+    words: /^(?:deliver\p{L}{0,5}|received?|receipts?|arrived?|geliefert\p{L}?|lieferung\p{L}{0,2})$/u,
+    kinds: set('dues_open dues_nothing dues_part'),
+    weak: true,
   },
   { words: /^(?:paid|nobody|unknown|unmatched|neither|belong|belongs)$/, kinds: set('join_only') },
   { words: /^(?:late|delayed|delays?|overdue|deadline\p{L}?|verspätet|verspätung\p{L}{0,2})$/u, kinds: set('late open span durations') },
@@ -142,6 +162,8 @@ const topics: readonly Topic[] = [
 /** The topics of a question's words; the words are in lower case. */
 export function topicsOf(words: readonly string[]): Topic[] {
   const found = topics.filter(({ words: pattern }) => words.some((word) => word.length < 40 && pattern.test(word)));
-  const strong = found.filter(({ weak }) => weak !== true);
-  return strong.length > 0 ? strong : found;
+  const alone = found.filter(({ beside }) => beside !== true);
+  const strong = alone.filter(({ weak }) => weak !== true);
+  if (alone.length === 0) return [];
+  return [...(strong.length > 0 ? strong : alone), ...found.filter(({ beside }) => beside === true)];
 }

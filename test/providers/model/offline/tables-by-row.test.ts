@@ -200,9 +200,11 @@ const cases: Case[] = [
       'payments.csv': 'date,member_no,amount\n2024-01-02,01,50\n2024-01-03,03,30\n2024-01-04,04,100\n2024-01-05,77,9\n',
     },
     expected: [
-      /amount is below fee for 2 keys, together 100: 02 \(Bob\) by 50 \(nothing at all\) and 03 \(Cid\) by 50/,
-      /amount is above fee for 1 key: 04 \(Dora\) by 20/,
-      /without any fee: 77 9/,
+      /Outstanding \(fee − amount, where it is positive\): 100 from 2 keys: 50 from 1 key with nothing and 50 from 1 key with a part/,
+      /No amount at all: 1 key, together 50: 02 \(Bob\) 50/,
+      /amount is only a part of fee for 1 key, together 50 missing: 03 \(Cid\) 30 of 80, 50 missing/,
+      /amount is more than fee for 1 key, together by 20: 04 \(Dora\) 100 of 80, 20 too much/,
+      /amount without a key of members\.csv: 1 row, together 9: 9 in row 4 \(2024-01-05, member_no 77\)/,
     ],
   },
   {
