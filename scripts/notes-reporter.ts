@@ -1,8 +1,12 @@
 /**
- * A reporter of node:test that prints at the end what tests say besides their result: their diagnostics, and the reason of each skipped test.
- * In CI it is used beside `dot`, which prints neither.
+ * A reporter of node:test that prints the name of each failed test at once, so that a run that is cut off has named them, and at the end what
+ * tests say besides their result: their diagnostics, and the reason of each skipped test. In CI it is used beside `dot`, which prints only the
+ * errors, at the end.
  */
-type Reported = { type: string; data: { name?: string; file?: string; message?: string; skip?: string | boolean } };
+type Reported = {
+  type: string;
+  data: { name?: string; file?: string; message?: string; skip?: string | boolean; details?: { type?: string } };
+};
 
 /** A test that repeats itself must not fill the log. */
 const maxNotes = 500;
@@ -10,6 +14,7 @@ const maxNotes = 500;
 export default async function* notes(reported: AsyncIterable<Reported>): AsyncGenerator<string> {
   const found = new Set<string>();
   for await (const event of reported) {
+    if (event.type === 'test:fail' && event.data.details?.type !== 'suite') yield `\nfailed: ${event.data.name}\n`;
     const note = noteOf(event);
     if (note !== null && found.size < maxNotes) found.add(note);
   }
