@@ -36,7 +36,7 @@ async function benchAccounts(ours: Side, limit: Side, accounts: number, seconds:
   const name = accounts === 1 ? 'one account' : '1,000 accounts';
   const receiversEach = socketCount / accounts;
   const inFlight = accounts === 1 ? 64 : 512;
-  const unheard = accounts === 1 ? null : await commitsUnheard(ours, { inFlight, accounts, receiversEach: 0 }, sliceMs);
+  const unobserved = accounts === 1 ? null : await commitsWithoutListeners(ours, { inFlight, accounts, receiversEach: 0 }, sliceMs);
   for (const side of [ours, limit]) await side.receivers.call('open', { port: side.port, count: socketCount, accounts });
   const begin = { inFlight, accounts, receiversEach };
   const warm = await saturate(ours, begin, sliceMs);
@@ -72,9 +72,9 @@ async function benchAccounts(ours: Side, limit: Side, accounts: number, seconds:
       reach: null,
     }),
   ];
-  if (unheard !== null)
+  if (unobserved !== null)
     rows.push(
-      makeRow({ ...figures, row: `commits, beside nobody listening, ${name}`, unit: '/s', ours: commitRate, limit: unheard, reach: null }),
+      makeRow({ ...figures, row: `commits, without listeners, ${name}`, unit: '/s', ours: commitRate, limit: unobserved, reach: null }),
     );
   // Where each event goes to a thousand sockets, a thousand events a second are saturation: that row is for information, at fewer.
   const eventsPerSecond = accounts === 1 ? 100 : 1_000;
@@ -125,7 +125,7 @@ async function saturate({ sender, receivers }: Side, begin: object, ms: number):
 }
 
 /** How many events the same load commits when no socket is open. */
-async function commitsUnheard({ sender }: Side, begin: object, ms: number): Promise<number> {
+async function commitsWithoutListeners({ sender }: Side, begin: object, ms: number): Promise<number> {
   await sender.call('begin', begin);
   await after(startUpMs);
   const from = await committedBy(sender);

@@ -38,13 +38,13 @@ export function slotOf(id: string): number | null {
 }
 
 /**
- * The id that always belongs to these words and the owner's slot: the same ones give the same id, on every node. Without an owner the last two
- * characters follow from the words too, as they did in versions before ids carried a slot.
+ * The id that always belongs to these names and the owner's slot: the same names give the same id, on every node. Without an owner the last two
+ * characters follow from the names too, as they did in versions before ids carried a slot.
  *
  * @param owner as `newId` takes it
  */
-export function derivedId<P extends IdPrefix>(prefix: P, owner: string | null, ...words: string[]): `${P}${string}` {
-  const digest = createHash('sha256').update(JSON.stringify(words)).digest();
+export function derivedId<P extends IdPrefix>(prefix: P, owner: string | null, ...names: string[]): `${P}${string}` {
+  const digest = createHash('sha256').update(JSON.stringify(names)).digest();
   // 26 characters hold 130 bits: the first one stays below 8 so that the value fits 128 bits, as in a ULID.
   const head = encode(digest[15]! & 0xff, 2);
   const parts = [encode(digest.readUIntBE(0, 5), 8), encode(digest.readUIntBE(5, 5), 8), encode(digest.readUIntBE(10, 5), 8)];

@@ -42,10 +42,10 @@ export class LocalNode {
     if (this.child.pid === undefined) throw new Error(`${name} cannot be started: this machine gives no more processes`);
     this.pid = this.child.pid;
     this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
-    let lastWords = '';
+    let lastLine = '';
     const readLines = (stream: Readable, line: (text: string) => void) => createInterface({ input: stream }).on('line', line);
     readLines(this.child.stderr!, (line) => {
-      lastWords = line;
+      lastLine = line;
       onLine(line);
     });
     this.url = new Promise<string>((resolve, reject) => {
@@ -62,7 +62,7 @@ export class LocalNode {
       const late = setTimeout(() => reject(new Error(`${name} was not up within ${startWithinMs / 1_000} s`)), startWithinMs);
       void this.ended.then(({ code, signal }) => {
         clearTimeout(late);
-        reject(new Error(`${name} ended with ${signal ?? code} while it started${lastWords === '' ? '' : `: ${lastWords}`}`));
+        reject(new Error(`${name} ended with ${signal ?? code} while it started${lastLine === '' ? '' : `: ${lastLine}`}`));
       });
     });
     // Nobody is required to await it.

@@ -14,7 +14,7 @@ export type AccountOptions = {
 };
 
 /** Each setting: its option, and its name for people and in JSON. */
-export const settings: readonly { name: OverrideName; option: string; words: string; field: string }[] = [
+export const settings: readonly { name: OverrideName; option: string; label: string; field: string }[] = [
   setting('plan', 'plan'),
   setting('requestsPerMinute', 'requests-per-minute'),
   setting('concurrentRequests', 'concurrent-requests'),
@@ -122,7 +122,7 @@ function checkedValue(name: OverrideName, option: string, text: string): string 
 }
 
 function setting(name: OverrideName, option: string) {
-  return { name, option, words: option.replaceAll('-', ' '), field: option.replaceAll('-', '_') };
+  return { name, option, label: option.replaceAll('-', ' '), field: option.replaceAll('-', '_') };
 }
 
 function shown(text: string): string {

@@ -34,25 +34,25 @@ async function carryOut(database: Database, { email, changes, output }: AccountO
 }
 
 function shownAccount(of: Account, overrides: Overrides): string {
-  const lines = settings.map(({ name, words }) => line(words, inWords(of, name, overrides)));
+  const lines = settings.map(({ name, label }) => line(label, valueText(of, name, overrides)));
   return `${of.email}  ${of.accountId}\n${lines.join('')}`;
 }
 
 function shownChange(of: Account, before: Overrides, after: Overrides, changed: string[]): string {
   const lines = settings
     .filter(({ name }) => changed.includes(name))
-    .map(({ name, words }) => {
-      const [was, is] = [inWords(of, name, before), inWords(of, name, after)];
-      return line(words, was === is ? `${is}, as before` : `${was} → ${is}`);
+    .map(({ name, label }) => {
+      const [was, is] = [valueText(of, name, before), valueText(of, name, after)];
+      return line(label, was === is ? `${is}, as before` : `${was} → ${is}`);
     });
   return `${of.email}  ${of.accountId}\n${lines.join('')}Every running node applies this within a second.\n`;
 }
 
-function line(words: string, value: string): string {
-  return `  ${words.padEnd(21)}${value}\n`;
+function line(label: string, value: string): string {
+  return `  ${label.padEnd(21)}${value}\n`;
 }
 
-function inWords({ plan }: Account, name: keyof Overrides, overrides: Overrides): string {
+function valueText({ plan }: Account, name: keyof Overrides, overrides: Overrides): string {
   const value = overrides[name];
   if (name === 'plan') return value === null ? `${plan} (as subscribed)` : `${value} (set by an operator; ${plan} is subscribed)`;
   if (value === null) return "the plan's";

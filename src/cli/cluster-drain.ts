@@ -49,9 +49,9 @@ export async function drainNode({ node, wait, timeoutMs, databaseUrl, redis, pri
       print(`${node} has left`);
       return exitCodes.complete;
     }
-    const words = !reading.redis.up ? `Redis does not answer (${reading.redis.trouble}); still waiting` : progress(node, left, out);
-    if (words !== lastPrinted) print(words);
-    lastPrinted = words;
+    const message = !reading.redis.up ? `Redis does not answer (${reading.redis.trouble}); still waiting` : progress(node, left, out);
+    if (message !== lastPrinted) print(message);
+    lastPrinted = message;
     if (performance.now() >= giveUpAtMs)
       throw new Failure(
         'refused',

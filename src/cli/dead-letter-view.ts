@@ -4,8 +4,8 @@ import { fileSize, oneLine, plainText } from './plain-text.ts';
 
 export function letterLine(letter: DeadLetter): string {
   const { id, createdAt, source, sizeBytes, error } = letter;
-  const words = [id, timeOf(createdAt), source.padEnd(7), addressOf(letter), triesOf(letter), fileSize(sizeBytes), oneLine(error, 120)];
-  return words.join('  ');
+  const columns = [id, timeOf(createdAt), source.padEnd(7), addressOf(letter), triesOf(letter), fileSize(sizeBytes), oneLine(error, 120)];
+  return columns.join('  ');
 }
 
 export function letterText(letter: DeadLetter, payload: { payload: unknown } | null): string {

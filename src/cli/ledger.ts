@@ -30,21 +30,21 @@ export async function ledger(args: string[], config: Config): Promise<number> {
     return exitCodes.complete;
   }
   const reading = await readBooks(config, options.email, checkLedger);
-  process.stdout.write(options.json ? `${JSON.stringify(asJson(reading))}\n` : inWords(reading));
+  process.stdout.write(options.json ? `${JSON.stringify(asJson(reading))}\n` : ledgerText(reading));
   return reading.findings.length === 0 ? exitCodes.complete : exitCodes.failed;
 }
 
-function inWords({ live, test, findings, leftOut }: LedgerReading): string {
-  const apart = test.entries + test.wallets + test.cards > 0 ? `Test mode (no real money): ${booksInWords(test)}\n` : '';
-  if (findings.length === 0) return `The books are correct: ${booksInWords(live)}\n${apart}`;
+function ledgerText({ live, test, findings, leftOut }: LedgerReading): string {
+  const apart = test.entries + test.wallets + test.cards > 0 ? `Test mode (no real money): ${booksText(test)}\n` : '';
+  if (findings.length === 0) return `The books are correct: ${booksText(live)}\n${apart}`;
   const lines = findings.map(
     ({ check, accountId, mode, about }) => `  ${accountId ?? '-'}${mode === 'test' ? ' (test)' : ''}  ${oneLine(about)} (${check})\n`,
   );
   const more = leftOut.map(({ check, count }) => `  … and ${count} more (${check})\n`);
-  return `The books have errors: ${booksInWords(live)}\n${apart}In cents:\n${lines.join('')}${more.join('')}`;
+  return `The books have errors: ${booksText(live)}\n${apart}In cents:\n${lines.join('')}${more.join('')}`;
 }
 
-function booksInWords({ entries, wallets, cards, balanceMinor }: Books): string {
+function booksText({ entries, wallets, cards, balanceMinor }: Books): string {
   return `${entries} entries, ${wallets} wallets with ${toMajor(balanceMinor).toFixed(2)} USD, ${cards} cards`;
 }
 

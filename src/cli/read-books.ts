@@ -1,4 +1,4 @@
-/** Reads books for a check: of everybody or of one account, on a connection of its own, whether the service runs or not. */
+/** Reads books for a check, of all accounts or of one, on a connection of its own, whether the service runs or not. */
 import type pg from 'pg';
 import type { Config } from '../config.ts';
 import { accountByEmail } from '../storage/account-overrides.ts';

@@ -161,9 +161,9 @@ function printEnd(task: Task, files: string[], { options, attachCommand }: Follo
     process.stdout.write(`${JSON.stringify({ type: 'result', task_id, status, error, pause_reason, files })}\n`);
     return;
   }
-  const words = task.agents.filter(({ result }) => result !== null);
-  for (const { title, result } of words) {
-    process.stdout.write(`\n${words.length > 1 ? `${oneLine(title)}:\n` : ''}${plainText(result!)}\n`);
+  const finished = task.agents.filter(({ result }) => result !== null);
+  for (const { title, result } of finished) {
+    process.stdout.write(`\n${finished.length > 1 ? `${oneLine(title)}:\n` : ''}${plainText(result!)}\n`);
   }
   if (files.length > 0) process.stdout.write(`\nSaved:\n${files.map((path) => `  ${path}\n`).join('')}`);
   if (task.status === 'failed') process.stderr.write(`The task failed: ${oneLine(task.error ?? 'no reason given', 4_000)}\n`);

@@ -1,7 +1,7 @@
 /** A terminal's view: past events scroll, and below them a few lines show the state of each agent; only those lines are redrawn. */
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { eventWords } from './event-words.ts';
+import { eventLine } from './event-line.ts';
 import type { AgentProgress, Progress } from './progress.ts';
 import { maxHeldLines, type View } from './view.ts';
 import { hasColours, logLine } from './view-log.ts';
@@ -65,7 +65,7 @@ export function liveView(out: WriteStream): View {
     event(event, after) {
       progress = after;
       // The lines below show the steps of agents; in the log they would displace more important lines.
-      if (eventWords(event, after).step) draw();
+      if (eventLine(event, after).step) draw();
       else show(logLine(event, after, out));
     },
     refresh(after) {

@@ -1,7 +1,7 @@
 /** A plain log, one line per event, for files, pipes and simple terminals. */
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { type EventWords, eventWords } from './event-words.ts';
+import { type EventLine, eventLine } from './event-line.ts';
 import type { Progress } from './progress.ts';
 import type { TaskEvent } from './task.ts';
 import { maxHeldLines, type View } from './view.ts';
@@ -32,11 +32,11 @@ export function logView(out: NodeJS.WritableStream, notices: NodeJS.WritableStre
 
 /** `09:30:00  analyst       starts: Analyse sales.csv` */
 export function logLine(event: TaskEvent, progress: Progress, out: NodeJS.WritableStream): string {
-  const words = eventWords(event, progress);
-  return `${timeOf(event)}  ${words.source.padEnd(sourceWidth)}  ${coloured(words, out)}`;
+  const line = eventLine(event, progress);
+  return `${timeOf(event)}  ${line.source.padEnd(sourceWidth)}  ${coloured(line, out)}`;
 }
 
-function coloured({ text, tone }: EventWords, out: NodeJS.WritableStream): string {
+function coloured({ text, tone }: EventLine, out: NodeJS.WritableStream): string {
   return tone !== 'plain' && hasColours(out) ? styleText(colours[tone], text, { validateStream: false }) : text;
 }
 

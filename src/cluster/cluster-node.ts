@@ -1,5 +1,5 @@
 /**
- * Placement for a service of many nodes. Combines membership (liveness), the shard table (ownership) and the streams (reachability), and tells the
+ * Placement for a service of many nodes. Combines membership (liveness), the shard table (ownership) and the streams (reachability), and informs the
  * runtime which shards this node may serve.
  *
  * The parts hold the rules: `shard-table.ts` ownership, `own-shards.ts` the states of a shard here, `shard-reconciler.ts` claims and losses,

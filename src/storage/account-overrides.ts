@@ -49,7 +49,7 @@ export async function readOverrideChanges(
   recentMs: number | null,
 ): Promise<{ accountId: string; overrides: Overrides; changedAtMs: number }[]> {
   const { rows } = await database.read({
-    name: recentMs === null ? 'overrides_news' : 'overrides_recent_news',
+    name: recentMs === null ? 'override_changes' : 'recent_override_changes',
     text: `select o.*
       from account_override o join account a on a.id = o.account_id
       where (a.overrides_changed_at is null or a.overrides_changed_at < o.changed_at)

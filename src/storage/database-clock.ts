@@ -70,8 +70,8 @@ export class DatabaseClock {
     const changedMs = Math.abs(offsetMs - this.offsetMs);
     this.offsetMs = offsetMs;
     if (changedMs < warnOffsetMs) return;
-    const words = "the clock of this machine and the database's differ: the database's counts; check what sets them";
-    log.warn({ database_ahead_ms: offsetMs }, words);
+    const message = "the clock of this machine and the database's differ: the database's counts; check what sets them";
+    log.warn({ database_ahead_ms: offsetMs }, message);
   }
 
   private async remeasure(): Promise<void> {

@@ -97,7 +97,7 @@ const checks: readonly { check: string; sql: string }[] = [
   },
   {
     check: 'an order is complete exactly when it is booked, once',
-    sql: bookedExactly('orders', { table: 'purchase_order', status: 'complete', toBeTold: messages('purchase_order', 'paymentDecided') }),
+    sql: bookedExactly('orders', { table: 'purchase_order', status: 'complete', unreported: messages('purchase_order', 'paymentDecided') }),
   },
   {
     check: 'an approved order that is not paid waits in its wallet',
@@ -183,9 +183,9 @@ export async function checkLedger(client: pg.Client, accountId: string | null): 
  * Compares paid things in their own table with the ledger: the same things, the same amounts. Captured holds are left out, because their
  * reference can be anything.
  *
- * @param toBeTold messages that report a payment to the payer and are not consumed yet
+ * @param unreported messages that report a payment to the payer and are not consumed yet
  */
-function bookedExactly(book: string, paid: { table: string; status: string; toBeTold?: string }): string {
+function bookedExactly(book: string, paid: { table: string; status: string; unreported?: string }): string {
   return `with booked as (select account_id, mode, reference, sum(amount_minor) as amount_minor, count(*) as times from ledger_entry e
         where book = '${book}' and amount_minor > 0 and ($1::text is null or account_id = $1)
         and not exists (select from wallet_hold h where h.transfer_id = e.transfer_id) group by 1, 2, 3),
@@ -195,7 +195,7 @@ function bookedExactly(book: string, paid: { table: string; status: string; toBe
         || case when b.times > 1 then ' in ' || b.times || ' transfers' else '' end as about
     from paid p full join booked b on b.reference = p.id and b.mode = p.mode
     where (p.id is null or b.reference is null or p.amount_minor <> b.amount_minor or b.times > 1 or p.account_id <> b.account_id)
-      ${paid.toBeTold === undefined ? '' : `and not (p.id is null and b.reference in (select input->'payment'->>'reference' from (${paid.toBeTold}) told))`}`;
+      ${paid.unreported === undefined ? '' : `and not (p.id is null and b.reference in (select input->'payment'->>'reference' from (${paid.unreported}) report))`}`;
 }
 
 /** Messages that their actor has not consumed yet. */

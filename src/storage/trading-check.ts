@@ -93,13 +93,13 @@ const checks: readonly { check: string; sql: string }[] = [
   },
 ];
 
-/** What is proved, in words. */
+/** Text of what the check proves. */
 export const tradingChecks: readonly string[] = [foldCheck, ...checks.map(({ check }) => check)];
 
 /**
  * Reads on a connection of its own, on which nothing else is asked meanwhile.
  *
- * @param accountId null: everybody's books
+ * @param accountId null: the books of all accounts
  */
 export async function checkTrading(client: pg.Client, accountId: string | null): Promise<TradingReading> {
   await client.query('begin transaction isolation level repeatable read read only');

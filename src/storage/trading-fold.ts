@@ -80,7 +80,7 @@ function fold(books: Map<string, FoldedBook>, key: string, entry: Entry): void {
   }
 }
 
-/** What differs, in words: at most one line a figure. `kept` as the account has it. */
+/** The differences as texts, at most one line for each figure. `kept`: the figures that the account stores. */
 export function differences(kept: KeptBook, folded: FoldedBook): string[] {
   const figures = (['cash', 'realised', 'commissions'] as const).flatMap((name) =>
     BigInt(kept[name]) === folded[name] ? [] : [`${name} ${decimal(BigInt(kept[name]), 18)}, journal ${decimal(folded[name], 18)}`],

@@ -79,7 +79,7 @@ export const faults: readonly Fault[] = [
   { name: 'PostgreSQL out of reach of one node (cut)', fits: severalNodes, run: (stage) => withoutPostgres(stage, 'cut') },
   { name: 'PostgreSQL out of reach of one node (silent)', fits: severalNodes, run: (stage) => withoutPostgres(stage, 'silence') },
   { name: 'node cut off', fits: severalNodes, run: (stage) => cutOff(stage, 'cut') },
-  { name: 'node unheard', fits: severalNodes, run: (stage) => cutOff(stage, 'silence') },
+  { name: 'node silent', fits: severalNodes, run: (stage) => cutOff(stage, 'silence') },
   { name: 'cluster in two parts', fits: ({ cluster }) => cluster.redis !== null && cluster.up.length > 3, run: inTwoParts },
   { name: 'pair cut', fits: severalNodes, run: (stage) => betweenTwo(stage, 'cut') },
   { name: 'pair silent', fits: severalNodes, run: (stage) => betweenTwo(stage, 'silence') },

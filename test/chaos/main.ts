@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Fault, faultNamed, faults } from './faults.ts';
 import { loads, type Report, run } from './run.ts';
-import { chooseTopology, topologyInWords } from './topology.ts';
+import { chooseTopology, topologyText } from './topology.ts';
 
 process.exit(await main(process.argv.slice(2)));
 
@@ -26,7 +26,7 @@ Faults: ${faults.map(({ name }) => name).join(', ')}`);
   const { seed, minutes, nodes, load, named, isRepeated, previous, folder } = asked;
   const wanted = named === null ? null : new Set(named.flatMap(({ needs }) => needs ?? []));
   const topology = await chooseTopology(seed, wanted, previous);
-  console.log([`seed ${seed}`, `${nodes} nodes`, ...topologyInWords(topology)].join(', '));
+  console.log([`seed ${seed}`, `${nodes} nodes`, ...topologyText(topology)].join(', '));
   for (const { part, why } of topology.leftOut) console.log(`SKIPPED: faults of ${part}, because ${why}`);
   const isLeftOut = ({ needs }: Fault) => topology.leftOut.some(({ part }) => part === needs);
   const possible = named?.filter((fault) => !isLeftOut(fault));

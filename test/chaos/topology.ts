@@ -40,7 +40,7 @@ export async function chooseTopology(seed: number, wanted: ReadonlySet<Part> | n
   };
 }
 
-export function topologyInWords({ disks, pooler, earlier }: Topology): string[] {
+export function topologyText({ disks, pooler, earlier }: Topology): string[] {
   return [
     ...(disks ? ['PostgreSQL on disks of its own'] : []),
     ...(pooler ? ['PgBouncer before it'] : []),

@@ -33,7 +33,10 @@ for (const [what, startRedis] of Object.entries(start))
       await limits.connect();
       const [a, b] = [await cluster.join('a'), await cluster.join('b')];
       await cluster.settled();
-      assert.equal(await limits.sockets('troupe_socket_tell', { node: 'n', counts: { caller: 1 }, all: true, leaseMs: 60_000 }), 'told');
+      assert.equal(
+        await limits.sockets('troupe_socket_report', { node: 'n', counts: { caller: 1 }, all: true, leaseMs: 60_000 }),
+        'reported',
+      );
       const epochs = await cluster.sql('select sum(epoch)::text as sum from shard');
       const ids = [a, b].map((node) => probeIdIn((shard) => node.placement.epochOf(shard) !== null));
       let sum = 0;
@@ -44,7 +47,7 @@ for (const [what, startRedis] of Object.entries(start))
       await ask();
       await redis.killPrimary();
       const answers = () =>
-        limits.sockets('troupe_socket_tell', { node: 'other', counts: {}, all: true, leaseMs: 60_000 }).then(
+        limits.sockets('troupe_socket_report', { node: 'other', counts: {}, all: true, leaseMs: 60_000 }).then(
           () => true,
           () => false,
         );

@@ -47,7 +47,7 @@ export type DeploymentWorld = Awaited<ReturnType<typeof deploymentWorld>>;
 export type DeploymentWorldOptions = TestRuntimeOptions & {
   timeoutMs?: number;
   probeMs?: number;
-  lookAgainMs?: number;
+  secondSearchMs?: number;
   openBuilder?: (snapshots: Snapshots) => Builder;
   findHost?: FindHost;
 };
@@ -56,7 +56,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   const {
     timeoutMs = 1_800_000,
     probeMs = 60_000,
-    lookAgainMs = 120_000,
+    secondSearchMs = 120_000,
     openBuilder = () => noBuilder,
     findHost,
     ...runtimeOptions
@@ -112,7 +112,7 @@ export async function deploymentWorld(t: Scope, options: DeploymentWorldOptions 
   const actor = deploymentActor({
     effects: deploymentEffects(parts),
     shown: (row) => deploymentView(row, publicUrl),
-    ...{ timeoutMs, probeMs, lookAgainMs },
+    ...{ timeoutMs, probeMs, secondSearchMs },
   });
   runtime = await testRuntime([actor, deployConfigsActor, workspaceActor] as AnyActor[], { clock, ...runtimeOptions });
   const edge = await startEdge(deploymentRoutes({ ...parts, publicUrl: () => publicUrl }), { authenticate: principalOf });

@@ -106,8 +106,8 @@ export async function strategyWorld(now: string): Promise<StrategyWorld> {
     },
     async prepare({ accountId }, id) {
       const principal = { accountId, mode: 'live' } as Principal;
-      const wish = { mode: 'paper', brokerId: null, acknowledge: false } as const;
-      return prepareStart({ ...parts, market: parts.market as LocalMarket }, principal, await world.row(id), wish);
+      const request = { mode: 'paper', brokerId: null, acknowledge: false } as const;
+      return prepareStart({ ...parts, market: parts.market as LocalMarket }, principal, await world.row(id), request);
     },
     row: async (id) => (await world.runtime.actors.query(strategy, id, 'get', null))!,
     async due(id) {

@@ -86,6 +86,6 @@ export class Wire {
 
 /** The cause, extracted from gRPC's error. */
 function errorText(error: Error & { details?: string }): string {
-  const words = error.details || error.message;
-  return /connect E[A-Z]+ \S+/.exec(words)?.[0] ?? words;
+  const text = error.details || error.message;
+  return /connect E[A-Z]+ \S+/.exec(text)?.[0] ?? text;
 }

@@ -8,5 +8,5 @@ export { minutes, planOf, quoteFor, type UsageSummary, usageSummaryOf } from './
 export { accountSettings, autoApproveSetting, type Settings, tradingLimitsOf } from './account-settings/messages.ts';
 export type { TimezonePort, TradingLimits, TradingLimitsPort } from './account-settings/ports.ts';
 export { accountStorage } from './account-storage/messages.ts';
-export { mustFit, sizeInWords, storageLimits } from './account-storage/storage-limits.ts';
+export { mustFit, sizeText, storageLimits } from './account-storage/storage-limits.ts';
 export { accountsIds } from './ids.ts';

@@ -24,7 +24,7 @@ export function startDeployments(platform: Platform, deployments: DeploymentPart
     shown: (row) => deploymentView(row, publicUrl()),
     timeoutMs: config.deployTimeoutMs,
     probeMs: config.deployProbeMs,
-    lookAgainMs: config.deployLookAgainMs,
+    secondSearchMs: config.deployLookAgainMs,
   });
   return {
     actors: [actor, deployConfigsActor as AnyActor],

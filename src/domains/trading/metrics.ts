@@ -123,7 +123,7 @@ export function addTradingMetrics(metrics: Metrics, { stats, backtests }: Tradin
   );
 }
 
-/** One of few words of this program. */
+/** A label has few values: an unknown reason is `other`. */
 function reasonIn(data: EventDraft['data']): string {
   const { reason } = JSON.parse(data.text) as { reason?: unknown };
   return typeof reason === 'string' && reasons.includes(reason) ? reason : 'other';

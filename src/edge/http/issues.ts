@@ -144,8 +144,8 @@ function typeWording(type: string, input: unknown): Wording {
 }
 
 function choiceWording(allowed: readonly unknown[]): Wording {
-  const words = allowed.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
-  const expected = words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : (words[0] ?? '');
+  const values = allowed.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
+  const expected = values.length > 1 ? `${values.slice(0, -1).join(', ')} or ${values.at(-1)}` : (values[0] ?? '');
   return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
 }
 

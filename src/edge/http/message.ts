@@ -139,7 +139,7 @@ export class HttpRequest {
     this.atEnd = work;
   }
 
-  /** Aborted when the request has ended: for work that nobody needs once the client has disconnected. */
+  /** Aborted when the request has ended: for work whose result is not needed once the client has disconnected. */
   get signal(): AbortSignal {
     this.aborting ??= new AbortController();
     if (this.hasEnded) this.aborting.abort(disconnected());

@@ -111,10 +111,10 @@ export class LeasedBucket {
     this.asking = true;
     if (this.isLeased(nodes)) this.asksLeft--;
     const pace = Math.max(this.now, this.before);
-    const wish = this.isLeased(nodes) && this.now + this.before >= busyRequests && back === 0 ? 4 * pace : 0;
+    const expected = this.isLeased(nodes) && this.now + this.before >= busyRequests && back === 0 ? 4 * pace : 0;
     const debt = this.localBucket === null ? 0 : this.localSpent(nowUs, nodes);
     const { perMinute, held } = this;
-    return { perMinute, nodes, want, wish, held, back, born: this.born, spent: this.spentNow(nowUs), debt };
+    return { perMinute, nodes, want, expected, held, back, born: this.born, spent: this.spentNow(nowUs), debt };
   }
 
   /** Redis has answered a query that was sent at `asked`. */

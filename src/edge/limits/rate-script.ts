@@ -21,7 +21,7 @@ export type RateAsk = {
   /** Tokens for waiting requests. */
   want: number;
   /** Tokens for expected requests. */
-  wish: number;
+  expected: number;
   /** Tokens that the node holds and keeps. */
   held: number;
   /** Tokens that the node returns. */
@@ -78,8 +78,8 @@ spent = spent + ask.debt - math.min(ask.back, own) * token
 local capacity = ask.perMinute * token
 spent = math.max((held + ask.held) * token, math.min(spent, capacity), 0)
 local level = math.max(0, math.floor((capacity - spent) / token))
-local lease = math.min(ask.want + ask.wish, math.floor(level / (2 * ask.nodes)))
-local granted = math.max(math.min(ask.want, level), ask.wish > 0 and lease or 0)
+local lease = math.min(ask.want + ask.expected, math.floor(level / (2 * ask.nodes)))
+local granted = math.max(math.min(ask.want, level), ask.expected > 0 and lease or 0)
 spent = spent + granted * token
 local waitUs = 0
 if spent + token > capacity then

@@ -5,11 +5,11 @@
 import type { Log } from '../../log.ts';
 import { unlimited } from '../../plans.ts';
 import { type SocketCounts, setCount } from './socket-counts.ts';
-import type { OpenAnswer, OpenAsk, TellAsk } from './socket-scripts.ts';
+import type { OpenAnswer, OpenAsk, ReportAsk } from './socket-scripts.ts';
 
 export type SharedSocketCountsOptions = {
   /** Runs a script; rejects where Redis does not answer in time. */
-  run(script: 'troupe_socket_open' | 'troupe_socket_tell' | 'troupe_socket_leave', ask: object): Promise<unknown>;
+  run(script: 'troupe_socket_open' | 'troupe_socket_report' | 'troupe_socket_leave', ask: object): Promise<unknown>;
   /** This node's incarnation. */
   node: string;
   /** Nodes that accept connections, including this one: 1 or more. */
@@ -96,9 +96,9 @@ export class SharedSocketCounts implements SocketCounts {
     // Counts that change during this report may be overwritten by it, so they are sent again.
     if (all) for (const caller of this.turns.keys()) this.unreported.add(caller);
     const counts = Object.fromEntries(callers.map((caller) => [caller, this.counts.get(caller) ?? 0]));
-    const ask: TellAsk = { node, counts, all, leaseMs };
+    const ask: ReportAsk = { node, counts, all, leaseMs };
     try {
-      const missing = (await run('troupe_socket_tell', ask)) === 'missing';
+      const missing = (await run('troupe_socket_report', ask)) === 'missing';
       this.failing = false;
       if (missing) await this.publishBatch([...this.counts.keys()], true);
     } catch (error) {

@@ -9,7 +9,12 @@
 export type OpenAnswer = 'open' | 'full' | 'missing';
 
 export type OpenAsk = { node: string; caller: string /** Connections that this node has already. */; have: number; limit: number };
-export type TellAsk = { node: string; counts: Record<string, number> /** Whether these are all counts. */; all: boolean; leaseMs: number };
+export type ReportAsk = {
+  node: string;
+  counts: Record<string, number> /** Whether these are all counts. */;
+  all: boolean;
+  leaseMs: number;
+};
 
 /** Counts one more connection if all nodes together have fewer than the limit. */
 const open = `
@@ -30,7 +35,7 @@ return 'open'
 `;
 
 /** Sets the current counts of this node, and renews its lease. */
-const tell = `
+const report = `
 local ask = cjson.decode(ARGV[1])
 local own = KEYS[1] .. '/' .. ask.node
 if not ask.all and redis.call('EXISTS', own) == 0 then return 'missing' end
@@ -40,7 +45,7 @@ for caller, count in pairs(ask.counts) do
   if count == 0 then redis.call('HDEL', own, caller) else redis.call('HSET', own, caller, count) end
 end
 redis.call('PEXPIRE', own, ask.leaseMs)
-return 'told'
+return 'reported'
 `;
 
 const leave = `
@@ -50,4 +55,4 @@ redis.call('DEL', KEYS[1] .. '/' .. ask.node)
 return 'left'
 `;
 
-export const socketScripts = { troupe_socket_open: open, troupe_socket_tell: tell, troupe_socket_leave: leave };
+export const socketScripts = { troupe_socket_open: open, troupe_socket_report: report, troupe_socket_leave: leave };

@@ -39,7 +39,7 @@ export type JobContext = {
   open(): Promise<Readable>;
   /** Aborted when the result is no longer needed. A computing process is killed then; only work in the node's own thread must check the signal. */
   readonly signal: AbortSignal;
-  /** Tells the caller something before the result: how far the job is, or a piece of what it makes. Resolves when the message has left the process. */
+  /** Sends the caller a message before the result: the progress of the job, or a part of its output. Resolves when the message has left the process. */
   report(data: unknown): Promise<void>;
   /** Runs code of a caller in a sandbox below this job; what is still open when the job ends is ended with it. */
   openGuest(options: Omit<GuestOptions, 'signal'>): Promise<Guest>;

@@ -8,9 +8,9 @@ export type TimeLimits = {
 };
 
 /**
- * Starts to count now. The returned function tells after how many milliseconds to call it again, or which limit is reached: `time` of processor time,
- * `wall` of the wall clock. Where the system does not report processor time, the wall clock alone counts, and its limit is `time` too: nobody knows
- * whether the work computed.
+ * Starts to count now. The returned function returns after how many milliseconds to call it again, or which limit is reached: `time` of processor time,
+ * `wall` of the wall clock. Where the system does not report processor time, the wall clock alone counts, and its limit is `time` too: it is not
+ * known whether the work computed.
  *
  * @param processorMs what the process has used since its start; null: not known now
  */

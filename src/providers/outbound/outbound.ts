@@ -198,7 +198,7 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
 /** A text for the error code: messages of the network stack contain addresses, which may be confidential. */
 function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const words: Record<string, string> = {
+  const messages: Record<string, string> = {
     ECONNREFUSED: 'the connection was refused',
     ECONNRESET: 'the connection was cut',
     UND_ERR_SOCKET: 'the connection was cut',
@@ -208,5 +208,5 @@ function reason(error: unknown): string {
     Z_DATA_ERROR: 'its compressed body is damaged',
     Z_BUF_ERROR: 'its compressed body is incomplete',
   };
-  return words[code] ?? (code ? `error ${code}` : 'the request failed');
+  return messages[code] ?? (code ? `error ${code}` : 'the request failed');
 }

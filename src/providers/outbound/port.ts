@@ -39,7 +39,7 @@ export class NeverSent extends AppError {
   }
 }
 
-/** Told of one WebSocket. After `closed` nothing more is told. */
+/** Receives the events of one WebSocket. `closed` is the last one. */
 export type SocketListener = {
   opened(): void;
   message(data: string | Uint8Array): void;

@@ -35,7 +35,7 @@ class Turn extends RecordedTurn {
   }
 }
 
-class Story {
+class CheckoutTurns {
   state: CheckoutRow | null = null;
   nowMs = 0;
   turn = new Turn('cs_1');
@@ -51,99 +51,99 @@ class Story {
 }
 
 const opened = (input: object = asked) =>
-  new Story().run('open', input).run('opened', done({ sessionId: 'cs_test_1', url: 'https://pay' }));
+  new CheckoutTurns().run('open', input).run('opened', done({ sessionId: 'cs_test_1', url: 'https://pay' }));
 
 test('without a notification the processor is queried at growing intervals, and the checkout closes exactly after half an hour', () => {
-  const story = opened();
-  const looks: number[] = [];
+  const checkout = opened();
+  const queriedAtMin: number[] = [];
   for (;;) {
-    story.nowMs = story.turn.dueMs!;
-    looks.push(story.nowMs / 60_000);
-    story.run('lookAgain', {});
-    const [name, input] = story.effects[0]!;
+    checkout.nowMs = checkout.turn.dueMs!;
+    queriedAtMin.push(checkout.nowMs / 60_000);
+    checkout.run('lookAgain', {});
+    const [name, input] = checkout.effects[0]!;
     assert.equal(name, 'look');
-    assert.equal(input.close, story.nowMs >= checkoutLifeMs);
+    assert.equal(input.close, checkout.nowMs >= checkoutLifeMs);
     if (input.close) break;
-    story.run('looked', done({ kind: 'open' }));
+    checkout.run('pageFound', done({ kind: 'open' }));
   }
-  assert.deepEqual(looks, [1, 2, 4, 8, 16, 30]);
-  story.run('looked', failed);
-  assert.ok(story.turn.dueMs! > story.nowMs, 'it is asked until it answers');
-  story.nowMs = story.turn.dueMs!;
-  assert.equal(story.run('lookAgain', {}).effects[0]![1].close, true);
-  assert.equal(story.run('looked', done({ kind: 'ended' })).state!.status, 'expired');
-  assert.deepEqual(story.run('look', null).effects, [], 'a decided checkout is not queried again');
+  assert.deepEqual(queriedAtMin, [1, 2, 4, 8, 16, 30]);
+  checkout.run('pageFound', failed);
+  assert.ok(checkout.turn.dueMs! > checkout.nowMs, 'it is asked until it answers');
+  checkout.nowMs = checkout.turn.dueMs!;
+  assert.equal(checkout.run('lookAgain', {}).effects[0]![1].close, true);
+  assert.equal(checkout.run('pageFound', done({ kind: 'ended' })).state!.status, 'expired');
+  assert.deepEqual(checkout.run('look', null).effects, [], 'a decided checkout is not queried again');
 });
 
 test('a payment in the last moment counts, also after the expiry', () => {
-  const story = opened();
-  story.nowMs = checkoutLifeMs + 5_000;
-  story.run('lookAgain', {}).run('looked', done({ kind: 'paid', payer }));
-  assert.equal(story.state!.status, 'paying');
-  assert.deepEqual(story.effects[0]![0], 'subscribe');
-  assert.equal(story.effects[0]![1].isRenewed, true);
+  const checkout = opened();
+  checkout.nowMs = checkoutLifeMs + 5_000;
+  checkout.run('lookAgain', {}).run('pageFound', done({ kind: 'paid', payer }));
+  assert.equal(checkout.state!.status, 'paying');
+  assert.deepEqual(checkout.effects[0]![0], 'subscribe');
+  assert.equal(checkout.effects[0]![1].isRenewed, true);
 });
 
 test('a deposit is sent to the wallet once, in the turn that finds the payment; it cannot be decided on a page of this service', () => {
-  const story = opened(deposit);
-  for (const command of ['pay', 'cancel', 'contact'] as const) assert.throws(() => story.run(command, null), { code: 'conflict' });
-  story
+  const checkout = opened(deposit);
+  for (const command of ['pay', 'cancel', 'contact'] as const) assert.throws(() => checkout.run(command, null), { code: 'conflict' });
+  checkout
     .run('look', null)
     .run('look', null)
-    .run('looked', done({ kind: 'waits' }));
-  assert.deepEqual([story.state!.status, story.turn.messages], ['waiting', []]);
-  story.run('looked', done({ kind: 'paid', payer }));
-  assert.deepEqual(story.effects, [], 'no plan changes');
+    .run('pageFound', done({ kind: 'waits' }));
+  assert.deepEqual([checkout.state!.status, checkout.turn.messages], ['waiting', []]);
+  checkout.run('pageFound', done({ kind: 'paid', payer }));
+  assert.deepEqual(checkout.effects, [], 'no plan changes');
   const input = { transferId: 'txn_1', amountMinor: 4_900, source: 'card' };
-  assert.deepEqual(story.turn.messages, [{ kind: 'wallet', id: 'acct_1', command: 'deposit', input }]);
-  for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(story.run('looked', done({ kind, payer })).turn.messages, []);
-  for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain'] as const) assert.deepEqual(story.run(command, {}).effects, []);
-  assert.equal(story.state!.status, 'paid');
+  assert.deepEqual(checkout.turn.messages, [{ kind: 'wallet', id: 'acct_1', command: 'deposit', input }]);
+  for (const kind of ['paid', 'ended', 'mismatched']) assert.deepEqual(checkout.run('pageFound', done({ kind, payer })).turn.messages, []);
+  for (const command of ['subscribeAgain', 'returnAgain', 'lookAgain'] as const) assert.deepEqual(checkout.run(command, {}).effects, []);
+  assert.equal(checkout.state!.status, 'paid');
   for (const kind of ['ended', 'mismatched'])
-    assert.deepEqual(opened(deposit).run('look', null).run('looked', done({ kind })).turn.messages, []);
+    assert.deepEqual(opened(deposit).run('look', null).run('pageFound', done({ kind })).turn.messages, []);
   const elsewhere = checkoutActor({} as never, { takesPayments: false }).commands;
   const { state } = elsewhere.open(null, deposit, new Turn('cs_1'));
   assert.throws(() => elsewhere.pay(state, null, new Turn('cs_1')), { code: 'conflict' });
 });
 
 test('for any order of notifications, results and requests, the wallet gets a deposit once exactly if its payment was found', () => {
-  const finds = ['open', 'waits', 'ended', 'mismatched', 'paid'].map((kind) => ['looked', done({ kind, payer })]);
+  const finds = ['open', 'waits', 'ended', 'mismatched', 'paid'].map((kind) => ['pageFound', done({ kind, payer })]);
   const others = ['open', 'look', 'lookAgain', 'pay', 'cancel', 'contact', 'subscribeAgain', 'returnAgain'].map((name) => [name, deposit]);
-  const outcomes = ['opened', 'looked', 'subscribed', 'returned'].map((name) => [name, failed]);
+  const outcomes = ['opened', 'pageFound', 'subscribed', 'returned'].map((name) => [name, failed]);
   const page = ['opened', done({ sessionId: 'cs_test_1', url: 'https://pay' })];
   const step = fc.record({ call: fc.constantFrom(...finds, ...others, ...outcomes, page), laterMs: fc.nat(checkoutLifeMs) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
-      const story = new Story().run('open', deposit);
+      const checkout = new CheckoutTurns().run('open', deposit);
       let sent = 0;
       for (const { call, laterMs } of steps) {
-        const before = story.state!.status;
+        const before = checkout.state!.status;
         const [command, input] = call as [Command, Json];
-        story.nowMs += laterMs;
+        checkout.nowMs += laterMs;
         try {
-          story.run(command, input);
+          checkout.run(command, input);
         } catch (error) {
           assert.ok(error instanceof AppError, `${error}`);
           continue;
         }
-        sent += story.turn.messages.length;
-        assert.equal(sent, story.state!.status === 'paid' ? 1 : 0);
-        if (['paid', 'expired', 'mismatched'].includes(before)) assert.equal(story.state!.status, before);
+        sent += checkout.turn.messages.length;
+        assert.equal(sent, checkout.state!.status === 'paid' ? 1 : 0);
+        if (['paid', 'expired', 'mismatched'].includes(before)) assert.equal(checkout.state!.status, before);
       }
     }),
   );
 });
 
 test('a notification before the page is known is repeated, and overlapping queries decide once', () => {
-  const early = new Story().run('open', asked);
+  const early = new CheckoutTurns().run('open', asked);
   assert.throws(() => early.run('look', null), { code: 'unavailable' });
-  const story = opened().run('look', null).run('look', null);
-  story.run('looked', done({ kind: 'paid', payer }));
-  assert.equal(story.effects.length, 1);
-  for (const kind of ['open', 'ended', 'mismatched', 'waits']) assert.deepEqual(story.run('looked', done({ kind })).effects, []);
-  assert.equal(story.state!.status, 'paying');
-  assert.throws(() => story.run('pay', null), { code: 'conflict' });
-  assert.throws(() => story.run('cancel', null), { code: 'conflict' });
+  const checkout = opened().run('look', null).run('look', null);
+  checkout.run('pageFound', done({ kind: 'paid', payer }));
+  assert.equal(checkout.effects.length, 1);
+  for (const kind of ['open', 'ended', 'mismatched', 'waits']) assert.deepEqual(checkout.run('pageFound', done({ kind })).effects, []);
+  assert.equal(checkout.state!.status, 'paying');
+  assert.throws(() => checkout.run('pay', null), { code: 'conflict' });
+  assert.throws(() => checkout.run('cancel', null), { code: 'conflict' });
 });
 
 test("the difference to the processor's minimum becomes credit; free plans and earlier checkouts are not paid on this page", () => {
@@ -153,19 +153,19 @@ test("the difference to the processor's minimum becomes credit; free plans and e
     small.state!.lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
     50,
   );
-  const lesser = new Story().run('open', { ...asked, plan: 'free', amountMinor: 0, lines: [] });
+  const lesser = new CheckoutTurns().run('open', { ...asked, plan: 'free', amountMinor: 0, lines: [] });
   assert.deepEqual([lesser.state!.status, lesser.effects], ['open', []]);
   assert.equal(lesser.run('pay', null).state!.status, 'paying');
-  const old = new Story();
+  const old = new CheckoutTurns();
   old.state = { ...lesser.state!, status: 'open', amountMinor: 4_900 };
   assert.throws(() => old.run('pay', null), { code: 'conflict' });
 });
 
 test('a page whose creation failed can be requested again, otherwise not', () => {
-  const story = new Story().run('open', asked).run('opened', failed);
-  assert.equal(story.state!.status, 'failed');
-  story.nowMs = 1_000;
-  story.run('open', asked);
-  assert.deepEqual([story.state!.status, story.state!.createdAt, story.effects[0]![0]], ['opening', 1_000, 'openPage']);
-  assert.deepEqual(story.run('open', asked).effects, [], 'one page is asked for at a time');
+  const checkout = new CheckoutTurns().run('open', asked).run('opened', failed);
+  assert.equal(checkout.state!.status, 'failed');
+  checkout.nowMs = 1_000;
+  checkout.run('open', asked);
+  assert.deepEqual([checkout.state!.status, checkout.state!.createdAt, checkout.effects[0]![0]], ['opening', 1_000, 'openPage']);
+  assert.deepEqual(checkout.run('open', asked).effects, [], 'one page is asked for at a time');
 });

@@ -88,7 +88,7 @@ class World {
     else if (step.kind === 'news') this.turn('news', { ...about, approved: there.approved });
     else if (step.kind === 'begin') {
       const effect = this.effectAt(step.which);
-      if (effect?.name === 'look') effect.seen ??= this.word();
+      if (effect?.name === 'look') effect.seen ??= this.issuerState();
     } else if (step.kind === 'end') {
       const effect = this.effectAt(step.which);
       if (effect !== undefined) this.end(effect, step.fails);
@@ -147,7 +147,7 @@ class World {
     else if (!there.approved) Object.assign(there, { status: 'closed', amount: pending.amount });
   }
 
-  private word(): AuthorizationState {
+  private issuerState(): AuthorizationState {
     const { status, approved, amount: amountMinor, decided: decidedRequests, captured: capturedMinor } = this.there;
     return { status, approved, amountMinor, capturedMinor, decidedRequests };
   }
@@ -160,7 +160,7 @@ class World {
     this.effects.delete(effect.id);
     const done = (value: unknown) => ({ effectId: effect.id, tookMs: 1, outcome: { kind: 'done', value } });
     const failed = { effectId: effect.id, tookMs: 1, outcome: { kind: 'failed', message: 'away' } };
-    if (effect.name === 'look') return this.turn('looked', fails ? failed : done(effect.seen ?? this.word()));
+    if (effect.name === 'look') return this.turn('stateRead', fails ? failed : done(effect.seen ?? this.issuerState()));
     const { authorizationId } = effect.input;
     // What fails may have been booked.
     if (!this.decided.has(authorizationId)) this.decided.set(authorizationId, this.covers[this.asked++ % this.covers.length]!);

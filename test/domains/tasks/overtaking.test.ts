@@ -66,7 +66,7 @@ test('the issuer of a card gets its latest status', () => {
   const about = { accountId: 'acct_1', name: 'c', currency: 'USD', spendLimitMinor: 100, last4: '1234', numberHash: 'h' };
   world.rows.set('card/crd_1', { ...about, id: 'crd_1', mode: 'live', issuerCardId: 'ic_1', status: 'active', spentMinor: 0 });
   world.rows.set('issued_card/crd_1', {
-    ...{ id: 'crd_1', status: 'made', issuerCardId: 'ic_1', wanted: 'active', told: 'active', tryingSince: null },
+    ...{ id: 'crd_1', status: 'made', issuerCardId: 'ic_1', wanted: 'active', confirmed: 'active', tryingSince: null },
   });
   for (const command of ['freeze', 'unfreeze', 'freeze', 'unfreeze', 'freeze']) world.act('card', 'crd_1', command, null);
   world.deliver();

@@ -146,7 +146,7 @@ async function run(
       // separately from the quota.
       ways[step.node]!.manner = 'answer lost';
       await store.ask(caller, {
-        ...{ node: `n${step.node}-lost`, n: 1, perMinute, nodes: nodeCount, want: 3, wish: 50, held: 0, back: 0 },
+        ...{ node: `n${step.node}-lost`, n: 1, perMinute, nodes: nodeCount, want: 3, expected: 50, held: 0, back: 0 },
         ...{ leaseMs: 2_000, born: '', spent: 0, debt: 0, nowUs: clock.us },
       });
       ways[step.node]!.manner = 'well';

@@ -19,13 +19,13 @@ export function mustFit(used: StorageUse, more: StorageUse, limits: StorageUse):
   if (!exceeds('bytes') && !exceeds('files')) return;
   throw new AppError(
     'plan_required',
-    `There is no room for ${more.files > 1 ? 'these files' : 'this file'}: the account stores ${sizeInWords(used.bytes)} in ${count(used.files)} files, and may store ${
-      limits.bytes === unlimited ? 'any size' : sizeInWords(limits.bytes)
+    `There is no room for ${more.files > 1 ? 'these files' : 'this file'}: the account stores ${sizeText(used.bytes)} in ${count(used.files)} files, and may store ${
+      limits.bytes === unlimited ? 'any size' : sizeText(limits.bytes)
     } in ${limits.files === unlimited ? 'any number of' : count(limits.files)} files. Delete files or change the plan`,
   );
 }
 
-export function sizeInWords(bytes: number): string {
+export function sizeText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   let power = 0;
   while (power < units.length - 1 && bytes >= 1024 ** (power + 1)) power++;

@@ -134,9 +134,9 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
         scheduleNextPeriod(account, ctx);
         return account;
       }),
-      goOn: changing((account, { heard }, ctx) => {
-        if (heard !== undefined && heard.reached !== limitIsReached(account))
-          ctx.send(taskPort, heard.taskId, 'planLimit', limitOf(account));
+      goOn: changing((account, { heard: assumed }, ctx) => {
+        if (assumed !== undefined && assumed.reached !== limitIsReached(account))
+          ctx.send(taskPort, assumed.taskId, 'planLimit', limitOf(account));
         return account;
       }),
 
@@ -148,7 +148,7 @@ export function accountActor(effects: EffectsOf<AccountContract>): ActorDefiniti
       // Below zero if it arrives before the message that the key was made.
       apiKeyEnded: changing((account) => ({ ...account, apiKeys: account.apiKeys - 1 })),
 
-      tellTasks: changing((account, { outcome }, ctx) => {
+      startedTasksRead: changing((account, { outcome }, ctx) => {
         if (outcome.kind !== 'done') {
           ctx.schedule('tellTasks', ctx.nowMs + notifyRetryMs, 'tellTasksAgain', {});
           return account;

@@ -96,9 +96,11 @@ export type AccountContract = {
     apiKeyMade(input: Record<string, never>): void;
     /** A key was revoked. */
     apiKeyEnded(input: Record<string, never>): void;
-    tellTasks(input: EffectResult<StartedTasks>): void;
+    /** Outcome of the effect: notifies these tasks that the plan's limit is reached or not reached. */
+    startedTasksRead(input: EffectResult<StartedTasks>): void;
     /** Continues to send waiting tasks the reason. */
     tellWaiting(input: { after: string }): void;
+    /** By timer: reads the started tasks again. */
     tellTasksAgain(input: Record<string, never>): void;
   };
   queries: {

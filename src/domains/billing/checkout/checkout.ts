@@ -26,7 +26,7 @@ import { AppError } from '../../../errors.ts';
 import { planPriceMinor } from '../../../plans.ts';
 import { transferOf, wallet } from '../../commerce/contract.ts';
 import { renewal } from '../renewal/messages.ts';
-import type { FindPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import type { FindPage, NotifySales, OpenPage, Subscribe } from './effects.ts';
 import { Checkout, type CheckoutRow, type PlanCheckoutRow } from './entity.ts';
 import { checkoutInputs } from './inputs.ts';
 import {
@@ -43,9 +43,9 @@ type State = CheckoutRow | null;
 
 export const checkoutLifeMs = 30 * 60_000;
 const openedKey = 'opened';
-const pageFoundKey = 'looked';
+const pageFoundKey = 'pageFound';
 const paidKey = 'paid';
-const contactedKey = 'told';
+const contactedKey = 'salesNotified';
 const firstRetryMs = 1_000;
 const maxRetryMs = 60_000;
 /** The account recognises a repeated command for a day. */
@@ -72,7 +72,7 @@ export function checkoutActor(
       opened,
       look: findPage,
       lookAgain: findPageAgain,
-      looked: pageFound,
+      pageFound,
       pay,
       cancel,
       contact,
@@ -80,7 +80,7 @@ export function checkoutActor(
       subscribeAgain,
       returned,
       returnAgain,
-      told: salesNotified,
+      salesNotified,
     },
     queries: { get: (state) => state },
     effects,
@@ -218,7 +218,7 @@ function contact(state: State, input: ContactRequest, ctx: TurnContext<CheckoutC
   const current = undecided(state, ctx);
   if (planPriceMinor(current.plan, current.billingPeriod) !== null) throw new AppError('conflict', 'This plan is paid, not asked for');
   const { accountId, plan } = current;
-  ctx.run('tellSales', { ...input, accountId, plan } satisfies TellSales);
+  ctx.run('tellSales', { ...input, accountId, plan } satisfies NotifySales);
   ctx.defer(contactedKey);
   const contacted: CheckoutRow = { ...current, status: 'contacted', decidedAt: ctx.nowMs };
   return { state: contacted, reply: contacted };

@@ -26,7 +26,7 @@ export type CheckoutEffectParts = {
 export type OpenPage = Omit<PaymentPage, 'checkoutId' | 'term'> & { plan: Plan | null; billingPeriod: BillingPeriod | null };
 export type FindPage = { sessionId: string; amountMinor: number; close: boolean };
 export type Subscribe = Pick<PlanCheckoutRow, 'accountId' | 'plan' | 'billingPeriod' | 'amountMinor'> & { isRenewed: boolean };
-export type TellSales = ContactRequest & Pick<PlanCheckoutRow, 'accountId' | 'plan'>;
+export type NotifySales = ContactRequest & Pick<PlanCheckoutRow, 'accountId' | 'plan'>;
 
 export function checkoutEffects({
   actors,
@@ -57,7 +57,7 @@ export function checkoutEffects({
     },
     look: {
       ...overNetwork,
-      outcome: 'looked',
+      outcome: 'pageFound',
       input: Type.Object({ sessionId: Type.String(), amountMinor: Type.Integer(), close: Type.Boolean() }),
       async run({ sessionId, amountMinor, close }: FindPage, { actorId }: EffectContext): Promise<PageFound> {
         const found = await callProcessor('no answer', actorId, (of) => (close ? of.closePage(sessionId) : of.readPage(sessionId)));
@@ -106,13 +106,13 @@ export function checkoutEffects({
       },
     },
     tellSales: {
-      run: (input: TellSales, { effectId }: EffectContext) =>
+      run: (input: NotifySales, { effectId }: EffectContext) =>
         mail.send({ to: salesAddress, subject: `Somebody asks for the ${input.plan} plan`, text: lettered(input) }, effectId),
       // A duplicate with one Message-ID is better than no mail.
       repeatable: () => true,
       timeoutMs: 60_000,
       lane: 'vital',
-      outcome: 'told',
+      outcome: 'salesNotified',
       input: Type.Object({
         name: Type.String(),
         email: Type.String(),
@@ -131,7 +131,7 @@ export function checkoutEffects({
 }
 
 /** User input cannot look like a line of this service: a name has one line, and each line of the message is quoted. */
-function lettered({ name, email, message, accountId, plan }: TellSales): string {
+function lettered({ name, email, message, accountId, plan }: NotifySales): string {
   const quoted = message.split(lineBreak).map((line) => `> ${line}`);
   return [`Account: ${accountId}`, `Plan: ${plan}`, `Name: ${oneLine(name)}`, `E-mail: ${oneLine(email)}`, '', ...quoted].join('\n');
 }

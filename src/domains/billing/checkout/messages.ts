@@ -3,7 +3,7 @@
 import { actorRef, type EffectResult } from '../../../actors/define-actor.ts';
 import type { PlanChange } from '../../accounts/contract.ts';
 import type { PageState, Payer } from '../payments/port.ts';
-import type { FindPage, OpenPage, Subscribe, TellSales } from './effects.ts';
+import type { FindPage, NotifySales, OpenPage, Subscribe } from './effects.ts';
 import type { CheckoutRow } from './entity.ts';
 
 /** The smallest and largest payment of processors, in cents. An excess over the amount due for a plan is kept as credit. */
@@ -42,14 +42,14 @@ export type CheckoutContract = {
     lookAgain(input: object): null;
     /** Outcomes of effects. */
     opened(input: EffectResult<{ sessionId: string; url: string }>): null;
-    looked(input: EffectResult<PageFound>): null;
+    pageFound(input: EffectResult<PageFound>): null;
     returned(input: EffectResult): null;
     subscribed(input: EffectResult<Subscribed>): null;
     /** By timer. */
     subscribeAgain(input: object): null;
     returnAgain(input: object): null;
     /** Outcome of the effect. */
-    told(input: EffectResult): null;
+    salesNotified(input: EffectResult): null;
   };
   queries: {
     /** null: there is none. */
@@ -58,7 +58,7 @@ export type CheckoutContract = {
   effects: {
     openPage(input: OpenPage): { sessionId: string; url: string };
     look(input: FindPage): PageFound;
-    tellSales(input: TellSales): unknown;
+    tellSales(input: NotifySales): unknown;
     giveBack(input: Payer): unknown;
     subscribe(input: Subscribe): Subscribed;
   };

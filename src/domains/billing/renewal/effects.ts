@@ -37,11 +37,11 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
       run: ({ arrangement, paidUntilMs, ...order }: Arrange, { actorId }: EffectContext): Promise<Arranged> =>
         callProcessor('arranged', actorId, async (of) => {
           const key = `${actorId}/${arrangement}`;
-          const standings = (await of.stopRenewals(actorId, order.payer, key)).map((state) => ours(state, actorId));
-          const startsAtMs = Math.max(paidUntilMs, ...standings.flatMap(({ paid }) => paid).map(({ endsAtMs }) => endsAtMs));
+          const states = (await of.stopRenewals(actorId, order.payer, key)).map((state) => ours(state, actorId));
+          const startsAtMs = Math.max(paidUntilMs, ...states.flatMap(({ paid }) => paid).map(({ endsAtMs }) => endsAtMs));
           const priceMinor = planPriceMinor(order.plan, order.billingPeriod)!;
           const processorId = await of.startRenewals({ ...order, renewalId: actorId, priceMinor, startsAtMs }, key);
-          return { arrangement, standings, processorId };
+          return { arrangement, standings: states, processorId };
         }),
     },
     stop: {
@@ -53,7 +53,7 @@ export function renewalEffects({ processor, onMismatch, log }: RenewalEffectPart
     },
     look: {
       ...common,
-      outcome: 'looked',
+      outcome: 'stateRead',
       input: Type.Object({ processorId: Type.String() }),
       run: ({ processorId }: { processorId: string }, { actorId }: EffectContext) =>
         callProcessor('read', actorId, async (of) => ({ processorId, standing: ours(await of.renewals(processorId), actorId) })),

@@ -21,7 +21,7 @@ import { type BeginRenewal, type RenewalContract, renewal } from './messages.ts'
 
 type State = RenewalRow | null;
 
-const stateReadKey = 'looked';
+const stateReadKey = 'stateRead';
 const firstRetryMs = 5_000;
 const maxRetryMs = 3_600_000;
 /** The processor needs about an hour to charge after the start of a term. */
@@ -65,8 +65,8 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
       }),
       arranged: changing((row, { outcome }, ctx) => {
         if (outcome.kind !== 'done') return failing(row, ctx);
-        const { standings, processorId, arrangement } = outcome.value;
-        const known = { ...withPaid(row, standings, ctx), processorId, failingSince: null };
+        const { standings: states, processorId, arrangement } = outcome.value;
+        const known = { ...withPaid(row, states, ctx), processorId, failingSince: null };
         if (row.status !== 'arranging') return stop(known, ctx);
         // The wanted arrangement has changed meanwhile.
         return arrangement === row.arrangement ? renewing(known, ctx) : arrange(known, ctx);
@@ -79,7 +79,7 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
         ctx.schedule('goOn', known.paidUntil, 'goOn', {});
         return { ...known, status: 'ending' };
       }),
-      looked: changing((row, { outcome }, ctx) => {
+      stateRead: changing((row, { outcome }, ctx) => {
         const isAnswered = outcome.kind === 'done';
         ctx.answer(
           'look',
@@ -91,10 +91,10 @@ export function renewalActor(effects: EffectsOf<RenewalContract>): ActorDefiniti
           ctx.schedule('goOn', ctx.nowMs + maxRetryMs, 'goOn', {});
           return row;
         }
-        const { processorId, standing } = outcome.value;
+        const { processorId, standing: state } = outcome.value;
         if (processorId !== row.processorId) return row;
-        const known = withPaid(row, [standing], ctx);
-        return standing.goesOn ? renewing(known, ctx) : ended(known, ctx);
+        const known = withPaid(row, [state], ctx);
+        return state.goesOn ? renewing(known, ctx) : ended(known, ctx);
       }),
     },
     queries: { get: (state) => state },
@@ -167,8 +167,8 @@ function failing(row: RenewalRow, ctx: TurnContext<RenewalContract>): RenewalRow
 }
 
 /** Reports each unreported term to the account. */
-function withPaid(row: RenewalRow, standings: RenewalState[], ctx: TurnContext<RenewalContract>): RenewalRow {
-  const terms = standings.flatMap(({ plan, billingPeriod, paid }) => paid.map((term) => ({ plan, billingPeriod, ...term })));
+function withPaid(row: RenewalRow, states: RenewalState[], ctx: TurnContext<RenewalContract>): RenewalRow {
+  const terms = states.flatMap(({ plan, billingPeriod, paid }) => paid.map((term) => ({ plan, billingPeriod, ...term })));
   return terms.sort((a, b) => a.endsAtMs - b.endsAtMs).reduce((known, term) => withTerm(known, term, ctx), row);
 }
 

@@ -24,7 +24,7 @@ export const IssuedCard = defineEntity({
     numberHash: p.text().strictNullable().hidden(),
     wanted: p.text().$type<CardRow['status']>(),
     /** The last status that the issuer confirmed. */
-    told: p.text().$type<CardRow['status']>(),
+    confirmed: p.text().$type<CardRow['status']>().fieldName('told'),
     /** Since when the current request has been tried; null: there is none. */
     tryingSince: epochMs().strictNullable(),
     createdAt: epochMs(),

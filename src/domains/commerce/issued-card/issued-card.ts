@@ -76,7 +76,7 @@ function issue(state: State, input: CardAtIssuer, ctx: TurnContext<IssuedCardCon
   const { accountId, name, currency, spendLimitMinor } = input;
   const pending: IssuedCardRow = {
     ...{ id: ctx.id, accountId, name, currency, spendLimitMinor, status: 'making', refusal: null },
-    ...{ issuerCardId: null, last4: null, numberHash: null, wanted: 'active', told: 'active' },
+    ...{ issuerCardId: null, last4: null, numberHash: null, wanted: 'active', confirmed: 'active' },
     ...{ tryingSince: ctx.nowMs, createdAt: state?.createdAt ?? ctx.nowMs },
   };
   make(pending, ctx);
@@ -109,7 +109,7 @@ function follow(state: State, { status }: { status: CardRow['status'] }, ctx: Tu
   // The card's latest status wins, in any order of messages.
   if (state.wanted !== status) ctx.send(card, ctx.id, 'issuerFollows', { status });
   // When the running request ends, its status is compared with the wanted one.
-  if (state.tryingSince !== null || wanted.told === status) return { state: wanted, reply: undefined };
+  if (state.tryingSince !== null || wanted.confirmed === status) return { state: wanted, reply: undefined };
   return { state: notifyIssuer(wanted, ctx), reply: undefined };
 }
 
@@ -117,8 +117,8 @@ function followed(state: State, { outcome }: EffectResult<CardRow['status']>, ct
   if (state === null) return { state, reply: null };
   if (outcome.kind !== 'done')
     return ctx.nowMs - state.tryingSince! < notifyWithinMs ? later(state, ctx) : { state: { ...state, tryingSince: null }, reply: null };
-  const updated: IssuedCardRow = { ...state, told: outcome.value };
-  return { state: updated.told === updated.wanted ? { ...updated, tryingSince: null } : notifyIssuer(updated, ctx), reply: null };
+  const updated: IssuedCardRow = { ...state, confirmed: outcome.value };
+  return { state: updated.confirmed === updated.wanted ? { ...updated, tryingSince: null } : notifyIssuer(updated, ctx), reply: null };
 }
 
 function later(state: IssuedCardRow, ctx: TurnContext<IssuedCardContract>): Turn<State, null> {

@@ -29,15 +29,15 @@ export const IssuerAuthorization = defineEntity({
     merchant: p.text(),
     charges: json<Charge[]>(),
     /** The issuer's last known state; null: not queried yet. */
-    word: json<AuthorizationState>().strictNullable(),
+    issuerState: json<AuthorizationState>().strictNullable().fieldName('word'),
     /** The amount that the issuer approved and card or wallet refused. */
     uncoveredMinor: p.bigint('number'),
     /** Consecutive failed queries of the issuer. */
-    failedLooks: p.integer(),
+    failedReads: p.integer().fieldName('failed_looks'),
     /** The query that is running. */
-    lookId: p.text().strictNullable(),
+    readId: p.text().strictNullable().fieldName('look_id'),
     /** A notification arrived since the query began. */
-    lookAgain: p.boolean(),
+    readAgain: p.boolean().fieldName('look_again'),
     createdAt: epochMs(),
   },
 });

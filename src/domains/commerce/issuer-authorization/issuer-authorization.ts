@@ -64,7 +64,7 @@ export function issuerAuthorizationActor({ charge, readAuthorization }: IssuerAu
     ref: issuerAuthorization,
     entity: IssuerAuthorization,
     inputs: issuerAuthorizationInputs,
-    commands: { request, news: notified, charged, looked: stateRead, chargeAgain, look: readNow },
+    commands: { request, news: notified, charged, stateRead, chargeAgain, look: readNow },
     queries: { get: (state) => state },
     effects: {
       charge: {
@@ -87,7 +87,7 @@ export function issuerAuthorizationActor({ charge, readAuthorization }: IssuerAu
         repeatable: () => true,
         timeoutMs: 30_000,
         lane: 'vital',
-        outcome: 'looked',
+        outcome: 'stateRead',
       },
     },
     idleTimeoutMs: 60_000,
@@ -103,8 +103,8 @@ function request(
   const known = before.charges.find((charge) => charge.number === number);
   if (known !== undefined && known.outcome !== 'asked') return { state: before, reply: decisionOf(known) };
   if (known === undefined) {
-    const { word, charges } = before;
-    const isDecidedThere = word !== null && (number < word.decidedRequests || isOver(word));
+    const { issuerState, charges } = before;
+    const isDecidedThere = issuerState !== null && (number < issuerState.decidedRequests || isOver(issuerState));
     if (isDecidedThere || charges.length >= maxCharges)
       return { state, reply: { approved: false, authorizationId: null, reason: 'decided_there' } };
   }
@@ -149,16 +149,16 @@ function stateRead(
   { effectId, outcome }: EffectResult<AuthorizationState>,
   ctx: TurnContext<IssuerAuthorizationContract>,
 ): Turn<State, null> {
-  if (state === null || state.lookId !== effectId) return { state, reply: null };
-  const { lookAgain, failedLooks, createdAt } = state;
-  const rested: Row = { ...state, lookId: null, lookAgain: false };
+  if (state === null || state.readId !== effectId) return { state, reply: null };
+  const { readAgain, failedReads, createdAt } = state;
+  const rested: Row = { ...state, readId: null, readAgain: false };
   const ageMs = ctx.nowMs - createdAt;
   if (outcome.kind !== 'done') {
-    if (ageMs < readForMs) scheduleRead(backoffMs(failedLooks, failedReadMs, maxRetryMs), ctx);
-    return { state: { ...rested, failedLooks: failedLooks + 1 }, reply: null };
+    if (ageMs < readForMs) scheduleRead(backoffMs(failedReads, failedReadMs, maxRetryMs), ctx);
+    return { state: { ...rested, failedReads: failedReads + 1 }, reply: null };
   }
-  const updated = settled({ ...rested, word: outcome.value, failedLooks: 0 }, ctx);
-  if (lookAgain) return { state: startRead(updated, ctx), reply: null };
+  const updated = settled({ ...rested, issuerState: outcome.value, failedReads: 0 }, ctx);
+  if (readAgain) return { state: startRead(updated, ctx), reply: null };
   const isSettled = dueMinor({ ...updated, charges: updated.charges.filter((charge) => !isAsked(charge)) }, ctx.nowMs) !== null;
   if (ageMs >= readForMs || (isSettled && isOver(outcome.value))) ctx.unschedule(readTimer);
   else scheduleRead(isSettled ? openReadMs : elapsedBackoffMs(ageMs, firstReadMs, maxRetryMs), ctx);
@@ -177,8 +177,8 @@ function readNow(state: State, _input: object, ctx: TurnContext<IssuerAuthorizat
 
 /** A query that began before the notification may have read an older state. */
 function startRead(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row {
-  if (state.lookId !== null) return { ...state, lookAgain: true };
-  return { ...state, lookId: ctx.run('look', {}) };
+  if (state.readId !== null) return { ...state, readAgain: true };
+  return { ...state, readId: ctx.run('look', {}) };
 }
 
 function scheduleRead(inMs: number, ctx: TurnContext<IssuerAuthorizationContract>): void {
@@ -204,7 +204,7 @@ function settled(state: Row, ctx: TurnContext<IssuerAuthorizationContract>): Row
 }
 
 function giveBack(
-  { cardId, accountId, merchant, word }: Row,
+  { cardId, accountId, merchant, issuerState }: Row,
   { authorizationId, returnedMinor, atMs }: Charge,
   amountMinor: number,
   ctx: TurnContext<IssuerAuthorizationContract>,
@@ -214,7 +214,7 @@ function giveBack(
     authorizationId,
     amountMinor,
     merchant,
-    reason: reasonOf(word!),
+    reason: reasonOf(issuerState!),
     authorizedAtMs: atMs,
   });
 }
@@ -261,6 +261,6 @@ function isAsked({ outcome }: Charge): boolean {
 }
 
 function newRow(about: CardAndMerchant, ctx: TurnContext<IssuerAuthorizationContract>): Row {
-  const nothing = { charges: [], word: null, uncoveredMinor: 0, failedLooks: 0, lookId: null, lookAgain: false };
+  const nothing = { charges: [], issuerState: null, uncoveredMinor: 0, failedReads: 0, readId: null, readAgain: false };
   return { id: ctx.id, ...about, ...nothing, createdAt: ctx.nowMs };
 }

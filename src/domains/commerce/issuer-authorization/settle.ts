@@ -9,13 +9,13 @@ const undecidedForMs = 60_000;
  * The amount to be booked for the authorization; null: the issuer has not reported it yet. For an open authorization the held amount, for a
  * closed one the captured amount.
  */
-export function dueMinor({ charges, word }: Pick<IssuerAuthorizationRow, 'charges' | 'word'>, nowMs: number): number | null {
-  if (word === null || charges.some(({ outcome }) => outcome === 'asked')) return null;
-  if (!word.approved) return isUpToDate(charges, word, nowMs) ? Math.max(0, word.capturedMinor ?? 0) : null;
-  if (word.status === 'reversed' || word.status === 'expired') return Math.max(0, word.capturedMinor ?? 0);
+export function dueMinor({ charges, issuerState }: Pick<IssuerAuthorizationRow, 'charges' | 'issuerState'>, nowMs: number): number | null {
+  if (issuerState === null || charges.some(({ outcome }) => outcome === 'asked')) return null;
+  if (!issuerState.approved) return isUpToDate(charges, issuerState, nowMs) ? Math.max(0, issuerState.capturedMinor ?? 0) : null;
+  if (issuerState.status === 'reversed' || issuerState.status === 'expired') return Math.max(0, issuerState.capturedMinor ?? 0);
   // A transaction closes it, which may be reported a little later.
-  if (word.status === 'closed') return word.capturedMinor === null ? null : Math.max(0, word.capturedMinor);
-  return isUpToDate(charges, word, nowMs) ? Math.max(word.amountMinor, word.capturedMinor ?? 0) : null;
+  if (issuerState.status === 'closed') return issuerState.capturedMinor === null ? null : Math.max(0, issuerState.capturedMinor);
+  return isUpToDate(charges, issuerState, nowMs) ? Math.max(issuerState.amountMinor, issuerState.capturedMinor ?? 0) : null;
 }
 
 /** The amount that card and wallet have paid for it, minus refunds. */

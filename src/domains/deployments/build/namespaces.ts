@@ -1,7 +1,7 @@
 /**
  * The isolation of a build from the service: namespaces of Linux, entered with the programs of util-linux. The build sees a file system in memory of
  * bounded size, with the system's programs and the folders of PATH in it, read only; its own processes; and no network, unless the operator allows it. It
- * sees no DATA_DIR and no process of the service, whoever it runs as.
+ * sees no DATA_DIR and no process of the service, also if both run as the same user.
  *
  * However that is made (`Means`), the command then enters a user namespace in which it has no rights and can make no further one.
  */

@@ -46,7 +46,7 @@ export type DeploymentActorParts = {
   timeoutMs: number;
   probeMs: number;
   /** How long the host may take to carry out a creation whose outcome is unknown. */
-  lookAgainMs: number;
+  secondSearchMs: number;
 };
 
 const deadline = 'deadline';
@@ -56,7 +56,7 @@ const Nothing = Type.Object({});
 /** Failures of a publication after which the host may still create. */
 const unknownEndings: ReadonlySet<FailureCode> = new Set<FailureCode>(['cancelled', 'timed_out', 'provider_down']);
 
-export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainMs }: DeploymentActorParts) {
+export function deploymentActor({ effects, shown, timeoutMs, probeMs, secondSearchMs }: DeploymentActorParts) {
   // The deadline of the deployment ends a step; this limit is for an effect that ignores its signal.
   const step = { repeatable: () => true, timeoutMs: timeoutMs + 60_000 };
   return defineActor<DeploymentRow, DeploymentContract>({
@@ -76,7 +76,7 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
       cancelledAtHost,
       copiesRemoved,
       pollAgain,
-      lookAgain,
+      lookAgain: searchAgain,
       cancel(state, _input, ctx) {
         if (state === null) throw new AppError('not_found', 'Deployment not found');
         if (hasEnded(state)) throw new AppError('conflict', `The deployment is ${state.status} already`);
@@ -186,10 +186,10 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
   }
 
   function scheduleSecondSearch(ctx: Context): void {
-    ctx.schedule(secondSearch, ctx.nowMs + lookAgainMs, 'lookAgain', {});
+    ctx.schedule(secondSearch, ctx.nowMs + secondSearchMs, 'lookAgain', {});
   }
 
-  function lookAgain(state: State, _input: object, ctx: Context): Turn<State, null> {
+  function searchAgain(state: State, _input: object, ctx: Context): Turn<State, null> {
     if (state === null) return { state, reply: null };
     if (!hasEnded(state) || state.effectId !== null) {
       scheduleSecondSearch(ctx);
@@ -202,9 +202,9 @@ export function deploymentActor({ effects, shown, timeoutMs, probeMs, lookAgainM
     return next(state, result, ctx, (row, value) => {
       if (value.kind === 'ended') return end(row, { status: 'failed', code: value.code, message: value.message }, ctx);
       if (value.kind === 'working') {
-        const { detail, isNews, polls } = value;
+        const { detail, isChanged, polls } = value;
         ctx.schedule(nextPoll, ctx.nowMs + pollPauseMs(polls), 'pollAgain', { polls: polls + 1, detail });
-        return isNews ? withLine(row, `The host: ${detail}`, ctx) : row;
+        return isChanged ? withLine(row, `The host: ${detail}`, ctx) : row;
       }
       const { url } = value;
       const probing = withLine({ ...row, url, step: 'probe' }, `The host reports it as live; requesting ${url}`, ctx);

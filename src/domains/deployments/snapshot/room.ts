@@ -4,7 +4,7 @@
  */
 import { unlimited } from '../../../plans.ts';
 import type { Database } from '../../../storage/database.ts';
-import { sizeInWords } from '../../accounts/contract.ts';
+import { sizeText } from '../../accounts/contract.ts';
 import { DeployFailed } from '../hosts/host-failure.ts';
 
 export type StorageLimits = { bytes: number; files: number };
@@ -25,6 +25,6 @@ export async function mustHaveRoom(database: Database, accountId: string, limits
   if (!exceeds(bytes, limits.bytes, timesBytes) && !exceeds(files, limits.files, timesFiles)) return;
   throw new DeployFailed(
     'quota',
-    `The files of this account's deployments hold ${sizeInWords(bytes)} in ${files.toLocaleString('en-US')} files, as much as its plan allows. They are kept for 30 days`,
+    `The files of this account's deployments hold ${sizeText(bytes)} in ${files.toLocaleString('en-US')} files, as much as its plan allows. They are kept for 30 days`,
   );
 }

@@ -80,16 +80,16 @@ export async function attempt<F extends object, T>(parts: AttemptParts, { counte
   return done;
 }
 
-/** Counts a limited action. Throws `rate_limited` with the text `words` beyond the limit. */
-export async function countUse(parts: AttemptParts, counted: readonly Counted[], words: string): Promise<void> {
-  refuseAfter(await countAttempts(parts, counted, true), words);
+/** Counts a limited action. Throws `rate_limited` with `message` beyond the limit. */
+export async function countUse(parts: AttemptParts, counted: readonly Counted[], message: string): Promise<void> {
+  refuseAfter(await countAttempts(parts, counted, true), message);
 }
 
 function countAttempts({ actors }: AttemptParts, counted: readonly Counted[], failed: boolean): Promise<number[]> {
   return Promise.all(counted.map(({ id, rule }) => actors.ask(throttle, id, 'judge', { rule, failed })));
 }
 
-function refuseAfter(waits: number[], words = 'Too many wrong attempts; try again later'): void {
+function refuseAfter(waits: number[], message = 'Too many wrong attempts; try again later'): void {
   const retryAfterS = Math.max(0, ...waits);
-  if (retryAfterS > 0) throw new AppError('rate_limited', words, { retryAfterS });
+  if (retryAfterS > 0) throw new AppError('rate_limited', message, { retryAfterS });
 }

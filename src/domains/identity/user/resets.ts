@@ -33,7 +33,7 @@ export function resetMail({ mail, resetToken, publicUrl }: ResetMailOptions): Ef
     async run({ to, resetId, expiresAtMs, attempt }: MailedReset, { actorId }): Promise<MailResult> {
       const token = await resetToken({ userId: actorId, resetId, expiresAtMs });
       try {
-        await mail.send({ to, subject: 'Set a new password', text: words(token, publicUrl) }, resetId);
+        await mail.send({ to, subject: 'Set a new password', text: mailText(token, publicUrl) }, resetId);
         return { sent: true, resetId, attempt };
       } catch (error) {
         // The mail certainly was not sent: it is retried.
@@ -116,7 +116,7 @@ function mailIt(state: UserRow, { id, expiresAt }: PasswordReset, attempt: numbe
   ctx.run('mailReset', { to: state.email, resetId: id, expiresAtMs: expiresAt, attempt } satisfies MailedReset);
 }
 
-function words(token: string, publicUrl: string | null): string {
+function mailText(token: string, publicUrl: string | null): string {
   return `Somebody, hopefully you, has asked for a new password for your account.
 
 Set it within one hour by sending this token and the new password to ${publicUrl ?? ''}/v1/auth/reset-password as {"token", "password"}:

@@ -2,7 +2,7 @@
  * An account's connection to a service: its tokens, and whether the service takes them.
  *
  * T1 At most one renewal runs. All calls that need another token wait for the same renewal.
- * T2 A new refresh token is committed before anybody is given the access token that came with it.
+ * T2 A new refresh token is committed before the access token that came with it is used or returned.
  * T3 Only the service's own refusal, twice, ends a connection: an outage never does.
  * T4 A connection that has ended says so once, and asks for no tokens until it is made again.
  */

@@ -1,4 +1,4 @@
-/** The failure that a service's status means, in the service's own words. */
+/** The failure that a service's status means, with the service's own message. */
 import type { ServiceAnswer } from './service.ts';
 import type { ServiceFailure } from './service-failure.ts';
 
@@ -15,7 +15,7 @@ export function failureByStatus({ status, body }: ServiceAnswer, title: string):
   return { type: 'invalid', message, field: fieldOf(body) };
 }
 
-/** The text shown for a failure: without words that repeat a token of ours. */
+/** The text shown for a failure: tokens of ours are masked. */
 export function withoutSecrets(failure: ServiceFailure, secrets: readonly (string | null)[]): ServiceFailure {
   const masked = (text: string) =>
     secrets.reduce<string>((kept, secret) => (secret === null || secret === '' ? kept : kept.replaceAll(secret, '[masked]')), text);
@@ -30,8 +30,8 @@ function shortened(text: string): string {
 function messageOf(body: unknown, title: string, status: number): string {
   const { message, error, error_description: description } = (body ?? {}) as Record<string, unknown>;
   const nested = typeof error === 'object' && error !== null ? (error as Record<string, unknown>).message : error;
-  const words = [message, description, nested].find((text) => typeof text === 'string' && text !== '');
-  return words === undefined ? `${title} answered ${status}` : `${title} answered ${status}: ${words}`;
+  const text = [message, description, nested].find((part) => typeof part === 'string' && part !== '');
+  return text === undefined ? `${title} answered ${status}` : `${title} answered ${status}: ${text}`;
 }
 
 function fieldOf(body: unknown): string | null {

@@ -47,8 +47,8 @@ function messageOf(body: unknown): string | undefined {
   if (typeof message !== 'string') return undefined;
   const details = (Array.isArray(errors) ? errors : []).map((error) => {
     if (typeof error === 'string') return error;
-    const { field, message: words, code } = fieldsOf(error);
-    return [field, words ?? code].filter((part) => typeof part === 'string').join(': ');
+    const { field, message: text, code } = fieldsOf(error);
+    return [field, text ?? code].filter((part) => typeof part === 'string').join(': ');
   });
   return [message, ...details].filter((part) => part !== '').join('; ');
 }

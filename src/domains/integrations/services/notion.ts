@@ -151,8 +151,8 @@ function pageForModel({ id, url, last_edited_time: editedAt, properties }: Field
   const all = Object.values(fieldsOf(properties)).map(fieldsOf);
   const property = all.find((one) => one.type === 'title' || Array.isArray(one.title));
   const parts = Array.isArray(property?.title) ? property.title.map(fieldsOf) : [];
-  const words = parts.map(({ plain_text: plain, text }) => textOf(plain) ?? textOf(fieldsOf(text).content) ?? '').join('');
-  return { id: textOf(id) ?? null, title: words, url: textOf(url) ?? null, last_edited_at: textOf(editedAt) ?? null };
+  const title = parts.map(({ plain_text: plain, text }) => textOf(plain) ?? textOf(fieldsOf(text).content) ?? '').join('');
+  return { id: textOf(id) ?? null, title, url: textOf(url) ?? null, last_edited_at: textOf(editedAt) ?? null };
 }
 
 function notionFailure({ status, body }: ServiceAnswer): ServiceFailure | undefined {

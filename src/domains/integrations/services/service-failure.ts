@@ -8,7 +8,7 @@ export type ServiceFailure =
   | { type: 'invalid'; message: string; field: string | null }
   | { type: 'unavailable'; message: string };
 
-/** `message` is shown to the model: the service's words, without secrets. */
+/** `message` is shown to the model: the service's own message, without secrets. */
 export class ServiceFailed extends ToolError {
   override name = 'ServiceFailed';
   readonly failure: ServiceFailure;

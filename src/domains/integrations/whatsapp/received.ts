@@ -77,9 +77,9 @@ function textOf(message: unknown): string {
   const type = String(fieldIn(message, 'type') ?? 'text').slice(0, 64);
   const content = fieldIn(message, type);
   const interactive = fieldIn(content, String(fieldIn(content, 'type')));
-  const words = [fieldIn(content, 'body'), fieldIn(content, 'text'), fieldIn(interactive, 'title'), fieldIn(content, 'caption')];
-  const said = words.find((text) => typeof text === 'string');
-  return typeof said === 'string' ? said : `[${type}]`;
+  const texts = [fieldIn(content, 'body'), fieldIn(content, 'text'), fieldIn(interactive, 'title'), fieldIn(content, 'caption')];
+  const text = texts.find((each) => typeof each === 'string');
+  return typeof text === 'string' ? text : `[${type}]`;
 }
 
 function listIn(value: unknown, name: string): unknown[] {

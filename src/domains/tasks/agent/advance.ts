@@ -161,12 +161,12 @@ export function callDone(
   return { ...next, holdsUntrusted, calls, effectId: null, currentTool: null, updatedAt: ctx.nowMs };
 }
 
-/** Ends the agent and its running work. `words` are its final answer, or the error. */
+/** Ends the agent and its running work. `text` is its final answer, or the error. */
 export function end(
   agent: AgentRow,
   ctx: TurnContext<AgentContract>,
   status: 'complete' | 'error' | 'cancelled',
-  words: string | null,
+  text: string | null,
 ): AgentRow {
   if (agent.effectId?.startsWith(idPrefixes.effect)) ctx.cancel(agent.effectId);
   const ended: AgentRow = {
@@ -181,15 +181,15 @@ export function end(
     guidance: [],
     currentTool: null,
     progress: status === 'complete' ? 100 : agent.progress,
-    result: status === 'complete' ? words : agent.result,
-    error: status === 'error' ? words : agent.error,
+    result: status === 'complete' ? text : agent.result,
+    error: status === 'error' ? text : agent.error,
     updatedAt: ctx.nowMs,
   };
   for (const { id, action, status: was } of agent.approvals) {
     if (was === 'pending') emit(ctx, ended, 'approval.expired', { approval_id: id, action });
   }
-  if (status === 'complete') emit(ctx, ended, 'agent.completed', { result: words });
-  else if (status === 'error') emit(ctx, ended, 'agent.error', { error: words });
+  if (status === 'complete') emit(ctx, ended, 'agent.completed', { result: text });
+  else if (status === 'error') emit(ctx, ended, 'agent.error', { error: text });
   else emit(ctx, ended, 'agent.cancelled');
   return ended;
 }

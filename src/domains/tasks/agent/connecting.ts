@@ -57,7 +57,7 @@ export function withoutConnection(agent: AgentRow, ctx: TurnContext<AgentContrac
   return answered;
 }
 
-/** Whether the outcome of the agent's call holds text of others. Errors of the catalogue's tools are our own words. */
+/** Whether the outcome of the agent's call holds text of others. Errors of the catalogue's tools are texts of this service. */
 export function isUntrusted({ type, calls: [call] }: AgentRow, outcome: EffectOutcome<ToolOutcome>, toolbox: Toolbox): boolean {
   if (outcome.kind !== 'done' || call === undefined) return false;
   if (call.source !== undefined) return call.source.untrusted;

@@ -166,12 +166,12 @@ function turnRequest(agent: AgentRow, messages: ModelMessage[], toolbox: Toolbox
       'Actions that reach people, spend, trade or deploy wait for the approval of a person; that may take a while and may be refused.',
     );
   const withheld = [...toolbox.withheldFrom(type, agent), ...sourced.withheld];
-  if (withheld.length > 0) system.push(withheldWords(withheld));
+  if (withheld.length > 0) system.push(withheldText(withheld));
   const tools = toolbox.offersFor(type, agent, sourced.usable);
   return { system: system.join('\n\n'), messages, tools, withheld, maxOutputTokens, model: agent.model ?? undefined };
 }
 
-function withheldWords(withheld: WithheldTool[]): string {
+function withheldText(withheld: WithheldTool[]): string {
   const listed = withheld.map(({ name, scope }) => `${name} (scope ${scope})`).join(', ');
   return `Not allowed in this task, because whoever made it or guided you was not granted the scope: ${listed}. Do not try to reach the same in another way. Where the task asks for it, say in your result that it was not done, and which scope it needs.`;
 }

@@ -112,6 +112,6 @@ function create(
 }
 
 function closingText(one: AgentSummary): string {
-  const words = one.result ?? (one.error === null ? `ended without a result (${one.status})` : `failed: ${one.error}`);
-  return `${one.title}: ${words}`.slice(0, 8_000);
+  const text = one.result ?? (one.error === null ? `ended without a result (${one.status})` : `failed: ${one.error}`);
+  return `${one.title}: ${text}`.slice(0, 8_000);
 }

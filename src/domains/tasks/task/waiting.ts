@@ -27,7 +27,7 @@ export function withWaitingReason<C extends Record<string, Command>>(commands: C
 }
 
 export function waitingView({ waitingFor, pauseReason }: Pick<TaskRow, 'waitingFor' | 'pauseReason'>): WaitingView {
-  if (waitingFor !== null) return { waiting_for: waitingFor.kind, waiting_message: inWords(waitingFor) };
+  if (waitingFor !== null) return { waiting_for: waitingFor.kind, waiting_message: waitingMessage(waitingFor) };
   // Paused under an earlier version, which did not record which allowance was used up.
   if (pauseReason === 'plan_limit') return { waiting_for: 'plan_limit', waiting_message: 'A limit of the plan is reached.' };
   return { waiting_for: null, waiting_message: null };
@@ -39,7 +39,7 @@ function emitWaitingReason(before: WaitingFor | null, task: TaskRow, ctx: TurnCo
   if (waitingFor === null || (before?.kind === waitingFor.kind && before.of === waitingFor.of)) return next;
   const { kind: waiting_for, of: limit, allowed } = waitingFor;
   const resets_at = waitingFor.kind === 'plan_limit' ? isoTimestamp(waitingFor.resetsAtMs) : null;
-  emit(ctx, next, 'task.waiting', { waiting_for, limit, allowed, resets_at, message: inWords(waitingFor) });
+  emit(ctx, next, 'task.waiting', { waiting_for, limit, allowed, resets_at, message: waitingMessage(waitingFor) });
   return next;
 }
 
@@ -58,7 +58,7 @@ function waitingNow(task: TaskRow): WaitingFor | null {
     : { kind: 'concurrency', of: 'agents', allowed: lacking };
 }
 
-function inWords(waitingFor: WaitingFor): string {
+function waitingMessage(waitingFor: WaitingFor): string {
   const { kind, of, allowed } = waitingFor;
   if (kind === 'plan_limit') {
     const what = of === 'agent_minutes' ? 'agent minutes' : of;

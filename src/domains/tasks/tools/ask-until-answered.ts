@@ -9,8 +9,8 @@ const maxRepeats = 3;
 /**
  * Retries, with the same id, where the outcome is unknown: an agent that gets a failure may try another way, and would pay twice.
  *
- * @param words.what is uncertain in the end, as a sentence begins: `The charge`
- * @param words.nothing that a refusal has left undone: `Nothing was paid`
+ * @param failureText.what the subject of the sentence that the outcome is uncertain: `The charge`
+ * @param failureText.nothing the sentence that follows a refusal: `Nothing was paid`
  */
 export async function askUntilAnswered<T>({ what, nothing }: { what: string; nothing: string }, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {

@@ -68,27 +68,27 @@ export function readCancel(reply: VenueReply, gone: readonly number[], credentia
   return { kind: 'unknown', reason: `the broker answered ${answered.status}` };
 }
 
-/** The venue's own words: `message`, `error`, `errors.error`, `fault.faultstring`, or the body if it is a text. */
+/** The venue's own reason: `message`, `error`, `errors.error`, `fault.faultstring`, or the body if it is a text. */
 export function refusalText({ json, text, status }: VenueResponse): string {
-  const said = wordsIn(json) ?? (json === undefined ? text : null);
-  const words = said === null ? '' : shownReason(said);
-  return words === '' ? `the broker answered ${status}` : words;
+  const reason = reasonIn(json) ?? (json === undefined ? text : null);
+  const shown = reason === null ? '' : shownReason(reason);
+  return shown === '' ? `the broker answered ${status}` : shown;
 }
 
-function wordsIn(json: unknown): string | null {
+function reasonIn(json: unknown): string | null {
   if (typeof json === 'string') return json;
   if (Array.isArray(json))
     return (
       json
-        .map(wordsIn)
-        .filter((words) => words !== null)
+        .map(reasonIn)
+        .filter((reason) => reason !== null)
         .join('; ') || null
     );
   if (typeof json !== 'object' || json === null) return null;
   const { message, error, errors, fault, faultstring, error_details: details } = json as Record<string, unknown>;
   for (const part of [message, error, errors, fault, faultstring, details]) {
-    const words = part === undefined ? null : wordsIn(part);
-    if (words !== null && words !== '') return words;
+    const reason = part === undefined ? null : reasonIn(part);
+    if (reason !== null && reason !== '') return reason;
   }
   return null;
 }

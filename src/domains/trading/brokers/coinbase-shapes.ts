@@ -124,7 +124,7 @@ export function orderOf(order: Static<typeof Order>): VenueOrder | null {
   const state = ended[order.status] ?? 'working';
   const filledQuantity = decimalOrZero(order.filled_size);
   const createdAtMs = momentIn(order.created_time, 0);
-  const words = [order.reject_message, order.reject_reason].find((said) => said !== undefined && said !== null && said !== '');
+  const reason = [order.reject_message, order.reject_reason].find((text) => text !== undefined && text !== null && text !== '');
   return {
     brokerOrderId: order.order_id,
     ourId: order.client_order_id === '' ? null : (order.client_order_id ?? null),
@@ -134,7 +134,7 @@ export function orderOf(order: Static<typeof Order>): VenueOrder | null {
     state,
     filledQuantity,
     averagePrice: filledQuantity === '0' ? null : decimalIn(order.average_filled_price),
-    reason: state === 'rejected' ? shownReason(words ?? 'rejected by Coinbase') : null,
+    reason: state === 'rejected' ? shownReason(reason ?? 'rejected by Coinbase') : null,
     createdAtMs,
     updatedAtMs: momentIn(order.last_fill_time, createdAtMs),
   };

@@ -271,10 +271,10 @@ function readPlaced(reply: VenueReply, body: string): PlaceAnswer {
   if (!success) {
     const codes = [refused?.error, refused?.new_order_failure_reason, refused?.preview_failure_reason];
     if (codes.includes('DUPLICATE_CLIENT_ORDER_ID')) return { kind: 'exists' };
-    const words = [refused?.message, refused?.error_details, ...codes.toReversed()].find(
-      (said) => said !== undefined && said !== null && said !== '',
+    const reason = [refused?.message, refused?.error_details, ...codes.toReversed()].find(
+      (text) => text !== undefined && text !== null && text !== '',
     );
-    return { kind: 'refused', reason: shownReason(words ?? 'Coinbase refused the order') };
+    return { kind: 'refused', reason: shownReason(reason ?? 'Coinbase refused the order') };
   }
   const brokerOrderId = made?.order_id ?? json.order_id ?? '';
   const meant = JSON.parse(body) as { client_order_id: string; product_id: string; side: string };

@@ -120,7 +120,7 @@ export interface BrokerConnection {
   /**
    * The exact body of an order's post: stored before it is sent, and sent as it is each time.
    *
-   * @param onShort the order opens or covers a short position: some venues have words of their own for that
+   * @param onShort the order opens or covers a short position: some venues have sides of their own for that
    */
   bodyOf(ourId: string, terms: OrderTerms, onShort: boolean): string;
   /** Sends one request, once. Never rejects. */

@@ -259,8 +259,8 @@ class Rows {
     return minutes >= 60 ? '1h' : minutes >= 5 ? '5m' : '1m';
   }
 
-  private fault(words: string): BarsFileFault {
-    return new BarsFileFault(`line ${this.line}: ${words}`);
+  private fault(problem: string): BarsFileFault {
+    return new BarsFileFault(`line ${this.line}: ${problem}`);
   }
 }
 

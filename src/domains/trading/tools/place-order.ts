@@ -22,7 +22,7 @@ const timeoutMs = 90_000;
 const venueAnswerMs = 10_000;
 const pollMs = 100;
 
-const words = { what: 'The order', nothing: 'No order was placed' };
+const failureText = { what: 'The order', nothing: 'No order was placed' };
 
 export const placeOrderTool = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>): Tool => ({
   name: 'place_order',
@@ -40,8 +40,8 @@ export const placeOrderTool = ({ orderEntry }: Pick<TradingParts, 'orderEntry'>)
 
   async preview(form: OrderForm, { accountId, taskId, authority: { mode } }): Promise<Preview> {
     const owner: OrderOrigin = { accountId, mode, taskId };
-    const checked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
-    if (checked.preview.refusal !== null) throw new ToolError(`${checked.preview.refusal}. ${words.nothing}.`);
+    const checked = await askUntilAnswered(failureText, () => checkNow(orderEntry, owner, form));
+    if (checked.preview.refusal !== null) throw new ToolError(`${checked.preview.refusal}. ${failureText.nothing}.`);
     return { text: textOf(checked), basis: basisOf(checked) };
   },
 
@@ -71,11 +71,11 @@ async function place(orderEntry: OrderEntryParts, owner: OrderOrigin, form: Orde
   const orderId = orderIdOf(context);
   // An order that an earlier try of this call placed needs no second approval.
   if (approvedBasis !== null && (await orderEntry.actors.query(tradingOrder, orderIdBeside(owner, orderId), 'get', null)) === null) {
-    const checked = await askUntilAnswered(words, () => checkNow(orderEntry, owner, form));
+    const checked = await askUntilAnswered(failureText, () => checkNow(orderEntry, owner, form));
     const why = approvalFault(approvedBasis, checked);
     if (why !== null) throw new AskAgain({ text: `${why}\n${textOf(checked)}`, basis: basisOf(checked) });
   }
-  return askUntilAnswered(words, () => placeOrder(orderEntry, owner, form, { orderId, commandId: callId }));
+  return askUntilAnswered(failureText, () => placeOrder(orderEntry, owner, form, { orderId, commandId: callId }));
 }
 
 /**

@@ -33,8 +33,8 @@ class Months {
   readonly toAccount: Call<AccountContract>[] = [];
   readonly toTasks: ToTask[] = [];
   /** Ids read by a scan of the started tasks that are not notified yet. */
-  readonly looks: { ids: string[]; areAll: boolean }[] = [];
-  looksAsked = 0;
+  readonly reads: { ids: string[]; areAll: boolean }[] = [];
+  readsRequested = 0;
   arrived: string[] = [];
   begun: string[] = [];
   limit = 2;
@@ -67,12 +67,12 @@ class Months {
         'a task knows of a limit before it grants one more turn',
       );
     }
-    this.looksAsked += ctx.effects.length;
+    this.readsRequested += ctx.effects.length;
     for (const row of ctx.rows) if ('agentId' in row) this.agentUsage.set(`${row.agentId} ${row.periodStartsAt}`, row);
-    this.look(before);
+    this.checkInvariants(before);
   }
 
-  look(before: AccountRow | null): void {
+  checkInvariants(before: AccountRow | null): void {
     const { taskPlaces, agentPlaces, tasksUsed, tokensUsed, limitReached, periodEndsAt } = this.account!;
     assert.ok(taskPlaces.held <= Math.max(this.limit, before?.taskPlaces.held ?? 0), 'no more tasks than allowed are let in');
     assert.ok(agentPlaces.held <= Math.max(this.limit, before?.agentPlaces.held ?? 0), 'no more agents than allowed are let in');
@@ -166,19 +166,19 @@ class Months {
 
   /** A message in transit arrives; started tasks are notified later than they are read. */
   deliver(which: number): void {
-    if (this.looksAsked > 0 && which % 3 === 0) {
-      this.looksAsked--;
+    if (this.readsRequested > 0 && which % 3 === 0) {
+      this.readsRequested--;
       const started = [...this.tasks].filter(([, task]) => task.status === 'started').map(([id]) => id);
-      this.looks.push({ ids: started, areAll: true });
-    } else if (this.looks.length > 0 && which % 5 === 0) {
-      const value = this.looks.splice(which % this.looks.length, 1)[0]!;
-      this.runCommand('tellTasks', { effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
+      this.reads.push({ ids: started, areAll: true });
+    } else if (this.reads.length > 0 && which % 5 === 0) {
+      const value = this.reads.splice(which % this.reads.length, 1)[0]!;
+      this.runCommand('startedTasksRead', { effectId: 'eff_1', outcome: { kind: 'done', value }, tookMs: 1 });
     } else if (this.toAccount.length > 0 && which % 2 === 0) this.runCommand(...this.toAccount.shift()!);
     else if (this.toTasks.length > 0) this.turnOfTask(this.toTasks.shift()!);
   }
 
   get isQuiet(): boolean {
-    return this.toAccount.length + this.toTasks.length + this.looks.length + this.looksAsked === 0;
+    return this.toAccount.length + this.toTasks.length + this.reads.length + this.readsRequested === 0;
   }
 
   settle(): void {

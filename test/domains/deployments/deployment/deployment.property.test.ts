@@ -10,7 +10,7 @@ import { AppError } from '../../../../src/errors.ts';
 import type { Json } from '../../../support/json.ts';
 import { play, RecordedTurn } from '../../../support/turn-context.ts';
 
-const times = { timeoutMs: 60_000, probeMs: 1_000, lookAgainMs: 120_000 };
+const times = { timeoutMs: 60_000, probeMs: 1_000, secondSearchMs: 120_000 };
 const actor = deploymentActor({ effects: {} as DeploymentEffects, shown: ({ status }) => ({ status }), ...times });
 const outcomeOf: Record<string, string> = {
   ...{ prepare: 'prepared', build: 'built', publish: 'published', poll: 'polled', probe: 'probed', cancelAtHost: 'cancelledAtHost' },
@@ -93,15 +93,15 @@ const values: Record<string, unknown[]> = {
     { kind: 'published', providerId: 'at-host-1', isDoubtful: true },
   ],
   poll: [
-    { kind: 'working', detail: 'QUEUED', isNews: true, polls: 0 },
+    { kind: 'working', detail: 'QUEUED', isChanged: true, polls: 0 },
     { kind: 'live', url: 'http://site' },
     { kind: 'ended', code: 'alias_failed', message: 'no alias' },
   ],
   probe: [{ kind: 'answered', status: 200 }],
   cancelAtHost: [{ kind: 'cancelled', providerId: 'at-host-1' }, { kind: 'nothing' }],
   removeCopies: [
-    { kind: 'looked', kept: 'at-host-1', removed: [] },
-    { kind: 'looked', kept: 'at-host-2', removed: ['at-host-1'] },
+    { kind: 'searched', kept: 'at-host-1', removed: [] },
+    { kind: 'searched', kept: 'at-host-2', removed: ['at-host-1'] },
   ],
 };
 
@@ -195,13 +195,13 @@ test('for any sequence of events, a deployment keeps D1 to D6 and ends', () => {
       if (world.running[0] !== undefined) run(world, { do: 'outcome', pick: 0, how: 'done', again: true }, create);
       assert.deepEqual([world.running, world.state!.config], [[], null], 'nothing is left under way');
       const { status, errorCode } = world.state!;
-      const looked = () => world.effects.filter(({ name }) => name === 'removeCopies').length;
-      const [before, looksAgain] = [looked(), world.timers.has('second look')];
-      if (looksAgain) run(world, { do: 'timer' }, create);
+      const searches = () => world.effects.filter(({ name }) => name === 'removeCopies').length;
+      const [before, searchesAgain] = [searches(), world.timers.has('second look')];
+      if (searchesAgain) run(world, { do: 'timer' }, create);
       if (world.running[0] !== undefined) run(world, { do: 'outcome', pick: 1, how: 'done', again: true }, create);
-      assert.deepEqual([looked() - before, [...world.timers.keys()]], [looksAgain ? 1 : 0, []], 'D6: one look, of what has ended');
+      assert.deepEqual([searches() - before, [...world.timers.keys()]], [searchesAgain ? 1 : 0, []], 'D6: one search, after the end');
       if (status === 'failed' && errorCode === 'cancelled' && world.mayBeMade && world.state!.providerId === null)
-        assert.ok(looked() > 0, 'D6: what may be created after a cancellation is looked for');
+        assert.ok(searches() > 0, 'D6: what may be created after a cancellation is searched for');
       const stopped = status === 'failed' && (errorCode === 'cancelled' || errorCode === 'timed_out');
       const asked = world.effects.filter(({ name }) => name === 'cancelAtHost').length;
       if (stopped && world.mayBeMade) assert.equal(asked, 1, 'D4: what may have been created is cancelled at the host, once');

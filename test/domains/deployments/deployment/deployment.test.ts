@@ -17,7 +17,7 @@ import { until } from '../../../support/until.ts';
 let world: DeploymentWorld;
 const ends: (() => unknown)[] = [];
 before(async () => {
-  world = await deploymentWorld({ after: (end) => void ends.push(end) }, { probeMs: 1_500, lookAgainMs: 10_000 });
+  world = await deploymentWorld({ after: (end) => void ends.push(end) }, { probeMs: 1_500, secondSearchMs: 10_000 });
   await world.configure();
 });
 after(async () => {
@@ -267,11 +267,11 @@ test('a temporary failure of a part of this service fails no deployment, and not
 });
 
 test('a deployment that the host creates after the search for it is removed later, and the log reports it', async () => {
-  const lookAgain = async (id: string) => {
+  const searchAgain = async (id: string) => {
     world.host.made.push({ id: `late of ${id}`, tag: id, files: null });
     world.clock.move(10_001);
     world.runtime.runtime.timers.fireDue();
-    await until(async () => (await world.lines(id)).some((line) => line.includes(`late of ${id}`)), 'the second look');
+    await until(async () => (await world.lines(id)).some((line) => line.includes(`late of ${id}`)), 'the second search');
   };
   let isAway = true;
   world.host.at = (moment) => {
@@ -281,7 +281,7 @@ test('a deployment that the host creates after the search for it is removed late
   };
   const live = await world.deploy({ workspace_id: await world.workspace() });
   assert.equal((await world.ended(live)).status, 'live');
-  await lookAgain(live);
+  await searchAgain(live);
   assert.deepEqual([world.host.made.map(({ id }) => id), (await world.row(live)).providerId], [['at-host-1'], 'at-host-1']);
   world.host.made.length = 0;
   const hold = holdAt('begin');
@@ -291,7 +291,7 @@ test('a deployment that the host creates after the search for it is removed late
   hold.go();
   await until(async () => (await world.row(cancelled)).config === null, 'the end of all of it');
   assert.deepEqual(world.host.made, []);
-  await lookAgain(cancelled);
+  await searchAgain(cancelled);
   assert.deepEqual(world.host.made, []);
   const quiet = await world.deploy({ workspace_id: await world.workspace() });
   await world.ended(quiet);

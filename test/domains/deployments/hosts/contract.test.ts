@@ -218,7 +218,7 @@ for (const row of hostRows) {
   });
 
   test(
-    named('a creation that is carried out after it was looked for is found later, and one deployment stays: the one that is seen'),
+    named('a creation that is carried out after the search for it is found later, and one deployment stays: the one that is seen'),
     async (t) => {
       const { host } = row;
       // Expo publishes no site: expo.test.ts.
@@ -243,17 +243,17 @@ for (const row of hostRows) {
         if (actsLate === 'and is live') assert.equal((await world.end(copy)).kind, 'live');
         row.neverReady?.(standIn);
         const known = { id: first, providerId: made };
-        const looked = await removeCopies(masked(host), world.access, known, signal);
+        const result = await removeCopies(masked(host), world.access, known, signal);
         const isServed = actsLate === 'and is live';
-        assert.deepEqual(looked, { kind: 'looked', kept: isServed ? copy : made, removed: [isServed ? made : copy] }, actsLate);
+        assert.deepEqual(result, { kind: 'searched', kept: isServed ? copy : made, removed: [isServed ? made : copy] }, actsLate);
         assert.deepEqual(
           ours().map(({ id, state }) => [id, state]),
-          [[looked.kept, 'live']],
+          [[result.kept, 'live']],
           actsLate,
         );
         assert.equal(await (await fetch(`http://${standIn.siteHost}/index.html`)).text(), world.site['index.html']);
-        assert.deepEqual(await removeCopies(masked(host), world.access, { ...known, providerId: looked.kept }, signal), {
-          ...looked,
+        assert.deepEqual(await removeCopies(masked(host), world.access, { ...known, providerId: result.kept }, signal), {
+          ...result,
           removed: [],
         });
       }

@@ -80,12 +80,12 @@ test('groups that Expo publishes after they were searched for are deleted later;
   const providerId = await deploying({ site: twoVersions }).publish();
   const known = { id: 'dep_1', providerId };
   const removed = late.split(',');
-  const looked = await removeCopies(masked(expo), access, known, abort.signal);
-  assert.deepEqual({ ...looked, removed: looked.removed.toSorted() }, { kind: 'looked', kept: providerId, removed: removed.toSorted() });
+  const result = await removeCopies(masked(expo), access, known, abort.signal);
+  assert.deepEqual({ ...result, removed: result.removed.toSorted() }, { kind: 'searched', kept: providerId, removed: removed.toSorted() });
   assert.deepEqual([...standIn.deleted].sort(), removed.toSorted());
   assert.deepEqual((await removeCopies(masked(expo), access, known, abort.signal)).removed, []);
   const all = await removeCopies(masked(expo), access, { ...known, providerId: null }, abort.signal);
-  assert.deepEqual({ ...all, removed: all.removed.toSorted() }, { kind: 'looked', kept: null, removed: providerId.split(',') });
+  assert.deepEqual({ ...all, removed: all.removed.toSorted() }, { kind: 'searched', kept: null, removed: providerId.split(',') });
 });
 
 test('a request to publish that Expo carries out in part, with a crash before the rest, leaves one group of each runtime version', async () => {
@@ -100,8 +100,8 @@ test('a request to publish that Expo carries out in part, with a crash before th
   rest.resolve();
   await Promise.all(standIn.late);
   assert.deepEqual(versionsThere(), ['a1', 'i1', 'i1']);
-  const looked = await removeCopies(masked(expo), resumed.access, { id: 'dep_1', providerId }, resumed.abort.signal);
-  assert.deepEqual([looked.kept, looked.removed.length], [providerId, 1]);
+  const result = await removeCopies(masked(expo), resumed.access, { id: 'dep_1', providerId }, resumed.abort.signal);
+  assert.deepEqual([result.kept, result.removed.length], [providerId, 1]);
   assert.deepEqual(versionsThere(), ['a1', 'i1']);
   assert.equal((await expo.state(resumed.access, providerId, resumed.abort.signal)).kind, 'live');
 });
@@ -120,12 +120,12 @@ test('the only group of a runtime version is never deleted as a copy, however la
   const { access, abort } = deployment;
   const [android, ios] = byVersion((await deployment.publish()).split(','));
   const repeated = byVersion((await deploying({ site: twoVersions }).publish()).split(','));
-  const looked = await removeCopies(masked(expo), access, { id: 'dep_1', providerId: android! }, abort.signal);
-  assert.deepEqual(looked.kept!.split(',').sort(), [android, repeated[1]].sort());
+  const result = await removeCopies(masked(expo), access, { id: 'dep_1', providerId: android! }, abort.signal);
+  assert.deepEqual(result.kept!.split(',').sort(), [android, repeated[1]].sort());
   assert.deepEqual([...standIn.deleted].sort(), [ios, repeated[0]].sort());
   assert.deepEqual(versionsThere(), ['a1', 'i1']);
-  assert.deepEqual(await removeCopies(masked(expo), access, { id: 'dep_1', providerId: looked.kept }, abort.signal), {
-    ...looked,
+  assert.deepEqual(await removeCopies(masked(expo), access, { id: 'dep_1', providerId: result.kept }, abort.signal), {
+    ...result,
     removed: [],
   });
 });

@@ -160,7 +160,12 @@ async function spendingWorld() {
     repeatable: () => true,
     run: async () => ({ result: { plan: planned }, tokens: 1, costMillicents: 0 }),
   };
-  const startedTasks = { outcome: 'tellTasks', timeoutMs: 60_000, repeatable: () => true, run: async () => ({ ids: [], areAll: true }) };
+  const startedTasks = {
+    outcome: 'startedTasksRead',
+    timeoutMs: 60_000,
+    repeatable: () => true,
+    run: async () => ({ ids: [], areAll: true }),
+  };
   const node: TestRuntime = await testRuntime(
     [
       accountActor({ startedTasks }),

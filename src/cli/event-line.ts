@@ -3,7 +3,7 @@ import { fileSize, oneLine } from './plain-text.ts';
 import { labelOf, type Progress } from './progress.ts';
 import type { TaskEvent } from './task.ts';
 
-export type EventWords = {
+export type EventLine = {
   /** The agent of the event, or the task. */
   source: string;
   text: string;
@@ -12,7 +12,7 @@ export type EventWords = {
   step: boolean;
 };
 
-type Describe = (data: Record<string, unknown>) => Omit<EventWords, 'source' | 'step'> & { step?: boolean };
+type Describe = (data: Record<string, unknown>) => Omit<EventLine, 'source' | 'step'> & { step?: boolean };
 
 const plain = (text: string) => ({ text, tone: 'plain' as const });
 const step = (text: string) => ({ text, tone: 'faint' as const, step: true });
@@ -57,7 +57,7 @@ const descriptions: Record<string, Describe> = {
 };
 
 /** A type without a text is shown by its name. */
-export function eventWords({ type, data }: TaskEvent, progress: Progress): EventWords {
+export function eventLine({ type, data }: TaskEvent, progress: Progress): EventLine {
   const describe = Object.hasOwn(descriptions, type) ? descriptions[type]! : () => step(oneLine(type, 60));
   const source = typeof data.agent_id === 'string' ? labelOf(progress, data.agent_id) : 'task';
   return { step: false, ...describe(data), source };

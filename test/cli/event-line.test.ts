@@ -1,12 +1,12 @@
 /** Texts of events in the terminal. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { eventWords } from '../../src/cli/event-words.ts';
+import { eventLine } from '../../src/cli/event-line.ts';
 import { newProgress } from '../../src/cli/progress.ts';
 
 test('events of a deployment are shown with its address or the reason of its failure, without control characters', () => {
   const described = (type: string, data: object) => {
-    const { source, text, tone } = eventWords({ id: 'evt_1', seq: 1, type, created_at: '', data: { ...data } }, newProgress());
+    const { source, text, tone } = eventLine({ id: 'evt_1', seq: 1, type, created_at: '', data: { ...data } }, newProgress());
     return [source, text, tone];
   };
   const deployment = { target: 'netlify', url: 'https://shop.example', error: { code: 'auth', message: 'No\u001b[2J\nentry' } };
