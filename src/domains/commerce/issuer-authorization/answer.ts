@@ -32,7 +32,8 @@ export async function answerRequest(parts: IssuerParts, request: IssuerRequest, 
   const timer = setTimeout(isLate, deadlineMs - monotonicMs());
   const decided = decide(parts, request, deadlineMs).catch((error): IssuerAnswer => {
     parts.log.warn({ err: error, authorization: request.issuerId }, 'a card payment could not be decided and was declined');
-    return { approved: false, authorizationId: null, reason: 'unavailable' };
+    // A step of the decision has the same deadline, so its failure may come before the timer.
+    return { approved: false, authorizationId: null, reason: monotonicMs() >= deadlineMs ? 'timeout' : 'unavailable' };
   });
   return Promise.race([decided, late]).finally(() => clearTimeout(timer));
 }
